@@ -1,0 +1,43 @@
+"""What can go wrong, as one tree.
+
+    TravasError
+    ├── ParameterError (ValueError)       ε, δ or an option makes no sense
+    ├── LogError (ValueError)             the event log cannot be read as it stands
+    ├── OutputError (OSError)             the release cannot be written there
+    ├── VerificationError                 a noise table, a guarantee or a digest does not hold
+    └── MissingExtraError (ImportError)   an optional dependency is not installed
+
+Every message is one line: what was wrong, with the value, and what to do next. A message that quotes
+something of the log ends in `PRIVATE`, so that nobody pastes it into a public place unaware.
+"""
+
+from __future__ import annotations
+
+PRIVATE = "[private: quotes the log]"
+
+
+class TravasError(Exception):
+    """Anything travas refuses to do. The command line prints the message and exits with code 2."""
+
+
+class ParameterError(TravasError, ValueError):
+    """A parameter makes no sense, by itself or together with the others."""
+
+
+class LogError(TravasError, ValueError):
+    """The event log cannot be read as it stands."""
+
+
+class OutputError(TravasError, OSError):
+    """The release cannot be written there."""
+
+
+class VerificationError(TravasError):
+    """A table, a guarantee file or a digest does not hold. Nothing is released on it."""
+
+
+class MissingExtraError(TravasError, ImportError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an extra that is not installed: pip install 'travas[{extra}]'")

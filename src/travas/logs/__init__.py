@@ -1,0 +1,1 @@
+"""Event logs in and out: XES, CSV, Parquet, data frames."""

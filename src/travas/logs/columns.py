@@ -1,0 +1,144 @@
+"""How the events of a file become variants: which columns, which order. Everything here is a rule case by case."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from typing import Literal, get_args
+
+from ..errors import PRIVATE, LogError, ParameterError
+
+Order = Literal["file", "time"]
+OnMissing = Literal["fail", "drop"]
+DuplicateCases = Literal["fail", "separate", "merge"]
+
+CASE = "case:concept:name"
+ACTIVITY = "concept:name"
+TIMESTAMP = "time:timestamp"
+
+_USUAL = {
+    "case": (CASE, "case_id", "caseid", "case"),
+    "activity": (ACTIVITY, "activity"),
+    "timestamp": (TIMESTAMP, "timestamp"),
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The rule from events to variants. What is None is found: columns by their usual names, the rest by the file.
+
+    `order`: `file` (default for XES) or `time` (default for tables with a timestamp). `ties`, for events of one case
+    at one time: `file`, `activity` (by name) or a column. `on_missing`: events without a case, an activity or, where
+    needed, a timestamp. `duplicate_cases`: several traces of one name in XES.
+    """
+
+    case: str | None = None
+    activities: tuple[str, ...] = ()
+    timestamp: str | None = None
+    timestamp_format: str | None = None
+    order: Order | None = None
+    ties: str = "file"
+    on_missing: OnMissing = "fail"
+    duplicate_cases: DuplicateCases = "fail"
+    delimiter: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, choices in (("order", Order), ("on_missing", OnMissing), ("duplicate_cases", DuplicateCases)):
+            value = getattr(self, name)
+            if value not in get_args(choices) and not (value is None and name == "order"):
+                raise ParameterError(f"{name} is {value!r}: take one of {', '.join(get_args(choices))}")
+        for name in ("delimiter", "quote"):
+            value = getattr(self, name)
+            if value is not None and (len(value) != 1 or not value.isascii()) and (name, value) != ("quote", "none"):
+                raise ParameterError(f"{name} is {value!r}: it must be one ASCII character; for no quoting at all take none")
+        if len(set(self.activities)) != len(self.activities):
+            raise ParameterError(f"activity columns are {self.activities}: one is named twice")
+        if any(name in (CASE, TIMESTAMP) for name in self.activities[1:]):
+            raise ParameterError(f"activity columns are {self.activities}: {CASE} and {TIMESTAMP} cannot be part of one")
+        if self.order == "file" and self.ties != "file":
+            raise ParameterError(f"ties is {self.ties!r} but order is 'file', which has no ties: give --order time")
+        if self.encoding is not None:
+            try:
+                codecs.lookup(self.encoding)
+            except LookupError:
+                raise ParameterError(
+                    f"encoding is {self.encoding!r}, which does not exist: try utf-8 or cp1252"
+                ) from None
+
+
+def released_columns(activities: tuple[str, ...]) -> tuple[str, ...]:
+    """The names under which activities are written: the first is pm4py's `concept:name`, the others keep theirs."""
+    return (ACTIVITY, *activities[1:])
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of one table, found or given."""
+
+    case: str
+    activities: tuple[str, ...]
+    timestamp: str | None
+    ties: str | None
+
+    @classmethod
+    def of(cls, reading: Reading, present: Sequence[str], where: str) -> Columns:
+        """Map the reading onto the columns that are there."""
+        case = _column(reading.case, "case", present, where)
+        activities = reading.activities or (_column(None, "activity", present, where),)
+        for name in activities:
+            _column(name, "activity", present, where)
+        timestamp: str | None = None
+        if reading.order != "file":
+            wanted = reading.order == "time" or reading.timestamp is not None or reading.ties != "file"
+            timestamp = _column(reading.timestamp, "timestamp", present, where) if wanted else _found("timestamp", present)
+        ties = None if reading.ties in ("file", "activity") else _column(reading.ties, "ties", present, where)
+        return cls(case, activities, timestamp, ties)
+
+
+def _found(role: str, present: Sequence[str]) -> str | None:
+    for usual in _USUAL[role]:
+        if usual in present:
+            return usual
+    plain = {re.sub(r"[ _:-]", "", name).lower(): name for name in reversed(present)}
+    for usual in _USUAL[role]:
+        if (name := plain.get(re.sub(r"[ _:-]", "", usual))) is not None:
+            return name
+    return None
+
+
+def _column(given: str | None, role: str, present: Sequence[str], where: str) -> str:
+    name = given if given is not None else _found(role, present)
+    if name is not None and name in present:
+        return name
+    there = ", ".join(repr(column) for column in present[:30]) + (", …" if len(present) > 30 else "")
+    if given is None:
+        raise LogError(f"{where}: no column for the {role} recognised; give --{role} NAME; there are {there} {PRIVATE}")
+    near = get_close_matches(given, present, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}? There are" if near else "there are"
+    raise LogError(f"{where}: no column {given!r} for the {role}; {hint} {there} {PRIVATE}")
+
+
+_FRACTION = re.compile(r"[.,]([0-9]+)")
+
+
+def parse_timestamp(text: str, form: str | None) -> int:
+    """Nanoseconds since 1970 of one timestamp; without a zone it is taken as UTC. Raises ValueError."""
+    moment = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    micros = (since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds
+    finer = 0
+    if form is None and (match := _FRACTION.search(text)) and len(match[1]) > 6:
+        finer = int(match[1][6:9].ljust(3, "0"))
+    return micros * 1000 + finer
+
+
+def missing_message(where: str, what: str, number: int, first: str, drop: str) -> str:
+    """One line about values that are not there: how many, the first, and the way out."""
+    return f"{where}: {number:,} {what}, the first at {first}; mend the log, or {drop}"

@@ -1,0 +1,202 @@
+"""Tables in: CSV, Parquet and data frames, through Polars.
+
+Every step is a rule on one row or one case. Columns are coded to integers while they are read, so that memory holds
+a few numbers per event and no text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+
+from ..errors import PRIVATE, LogError, MissingExtraError, ParameterError
+from ..variants import CODE, Variants
+from .columns import Columns, Reading, missing_message, released_columns
+
+_CASE, _TIME, _TIE = "case", "time", "tie"
+_ISO_FORMATS = tuple(
+    f"%Y-%m-%d{separator}{clock}{zone}"
+    for separator in ("T", " ")
+    for clock in ("%H:%M:%S%.f", "%H:%M")
+    for zone in ("%#z", "")
+) + ("%Y-%m-%d",)
+
+
+def read_parquet(path: Path, reading: Reading) -> Variants:
+    """The variants of a `.parquet` file."""
+    return _guarded(lambda: variants_of(pl.scan_parquet(path, glob=False), reading, str(path)), path)
+
+
+def _guarded(work: Callable[[], Variants], path: Path) -> Variants:
+    """Polars' own messages may quote the data: say what went wrong in our words."""
+    try:
+        return work()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        if isinstance(error, LogError):
+            raise
+        raise LogError(f"{path}: cannot be read as Parquet ({type(error).__name__}); is it whole, and a Parquet file?") from None
+
+
+def read_frame(frame: Any, reading: Reading) -> Variants:
+    """The variants of a Polars or pandas data frame."""
+    where = "data frame"
+    if isinstance(frame, pl.DataFrame):
+        frame = frame.lazy()
+    if isinstance(frame, pl.LazyFrame):
+        return variants_of(frame, reading, where)
+    if type(frame).__module__.partition(".")[0] != "pandas":
+        raise LogError(
+            f"a {type(frame).__name__} is not an event log: give a path, a DataFrame, or a mapping of tuples to counts"
+        )
+    columns = Columns.of(reading, [str(name) for name in frame.columns], where)
+    wanted = {columns.case, *columns.activities, columns.timestamp, columns.ties} - {None}
+    try:
+        table = pl.from_pandas(frame[[name for name in frame.columns if name in wanted]])
+    except ImportError:
+        raise MissingExtraError("reading a pandas DataFrame", "pandas") from None
+    except Exception as error:  # pyarrow raises many kinds, some quoting a cell
+        raise LogError(f"{where}: a column mixes types ({type(error).__name__}); convert it with .astype(str)") from None
+    return variants_of(table.lazy(), reading, where)
+
+
+def variants_of(lazy: pl.LazyFrame, reading: Reading, where: str) -> Variants:
+    """Read, order, gather the events of each case, count equal cases."""
+    schema = lazy.collect_schema()
+    columns = Columns.of(reading, schema.names(), where)
+    parts = [f"activity {place}" for place in range(len(columns.activities))]
+    coded = [_coded(schema[columns.case], columns.case).alias(_CASE)]
+    coded += [
+        pl.col(name).cast(pl.String).cast(pl.Categorical(pl.Categories.random())).alias(part)
+        for part, name in zip(parts, columns.activities, strict=True)
+    ]
+    if columns.timestamp is not None:
+        coded.append(pl.col(columns.timestamp).alias(_TIME))
+    if columns.ties is not None:
+        coded.append(pl.col(columns.ties).alias(_TIE))
+    events = lazy.select(coded).collect(engine="streaming")
+    if columns.timestamp is not None:
+        events = events.with_columns(_instants(events[_TIME], reading, f"{where}, column {columns.timestamp!r}"))
+    events, notes = _without_missing(events, lazy, columns, reading, where)
+    if not events.height:
+        raise LogError(f"{where}: the log is empty, it has no events; is it the right file?")
+    if columns.timestamp is not None:
+        events = _in_time_order(events, parts, reading)
+    events, alphabet = _one_activity(events, parts)
+    traces = events.lazy().group_by(_CASE).agg("activity").group_by("activity").len("count").collect()
+    del events
+    codes = traces["activity"].explode().to_numpy().astype(CODE, copy=False).tobytes()
+    ends = np.cumsum(traces["activity"].list.len().to_numpy(), dtype=np.int64) * CODE().itemsize
+    starts = np.concatenate(([0], ends[:-1]))
+    keys = [codes[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    counts = traces["count"].to_numpy().astype(np.int64)
+    return Variants(alphabet, keys, counts, released_columns(columns.activities), notes)
+
+
+def _coded(kind: pl.DataType, name: str) -> pl.Expr:
+    """A case identifier is only compared: text becomes a number, NaN and the empty text are missing."""
+    column = pl.col(name)
+    if kind.is_float():
+        return column.fill_nan(None)
+    if kind in (pl.String, pl.Categorical, pl.Enum):
+        return column.cast(pl.String).cast(pl.Categorical(pl.Categories.random()))
+    return column
+
+
+def _without_missing(
+    events: pl.DataFrame, lazy: pl.LazyFrame, columns: Columns, reading: Reading, where: str
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Only events with a case, an activity and, where it orders, a timestamp; the others are dropped or refused."""
+    lacks = {
+        name: events[name].is_null() | ((events[name] == "") if events[name].dtype == pl.Categorical else False)
+        for name in events.columns
+        if name != _TIE
+    }
+    bad = pl.Series(np.logical_or.reduce([flags.to_numpy() for flags in lacks.values()]))
+    if not bad.any():
+        return events, ()
+    blank = lazy.select(pl.all_horizontal(pl.all().is_null())).collect().to_series()  # empty lines are not events
+    notes = []
+    for name, flags in lacks.items():
+        missing = flags & ~blank
+        if not (number := int(missing.sum())):
+            continue
+        what = f"events without {'a case' if name == _CASE else 'a timestamp' if name == _TIME else 'an activity'}"
+        column = {_CASE: columns.case, _TIME: columns.timestamp}.get(name) or columns.activities[int(name.split()[1])]
+        if reading.on_missing == "fail":
+            first = f"row {int(cast(int, missing.arg_max())) + 1:,} (the header not counted)"
+            drop = "leave them out with --on-missing drop"
+            raise LogError(missing_message(f"{where}, column {column!r}", what, number, first, drop))
+        notes.append(f"{number:,} {what} were left out")
+    return events.filter(~bad), tuple(notes)
+
+
+def _instants(texts: pl.Series, reading: Reading, where: str) -> pl.Series:
+    """Timestamps as something that sorts. Text is parsed value by value; without a zone it is taken as UTC."""
+    if texts.dtype.is_temporal() or texts.dtype.is_numeric():
+        return texts.fill_nan(None) if texts.dtype.is_float() else texts
+    texts = texts.cast(pl.String)
+    texts = texts.set(texts == "", None)
+    given = reading.timestamp_format
+    formats = list(_ISO_FORMATS) if given is None else [given.replace(".%f", "%.f")]
+    instants = pl.Series(_TIME, [None], dtype=pl.Datetime("ns")).new_from_index(0, len(texts))
+    while (rest := instants.is_null() & texts.is_not_null()).any():
+        row = int(cast(int, rest.arg_max()))
+        form = next((form for form in formats if _parsed(texts[row : row + 1], form).null_count() == 0), None)
+        if form is None:
+            remedy = "give --timestamp-format" if given is None else f"it is not of the format {given!r}"
+            raise LogError(
+                f"{where}, row {row + 1:,} (the header not counted): {texts[row][:60]!r} is not a timestamp I know; "
+                f"{remedy} {PRIVATE}"
+            )
+        formats.remove(form)
+        instants = instants.zip_with(~rest, _parsed(texts, form))
+    return instants.alias(_TIME)
+
+
+def _parsed(texts: pl.Series, form: str) -> pl.Series:
+    """Null where a text is not of this format."""
+    try:
+        parsed = texts.str.to_datetime(form, time_unit="ns", strict=False)
+    except pl.exceptions.PolarsError:
+        raise ParameterError(f"timestamp_format is {form!r}, which is not a format: try '%Y-%m-%d %H:%M:%S'") from None
+    if isinstance(parsed.dtype, pl.Datetime) and parsed.dtype.time_zone is not None:
+        parsed = parsed.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    return parsed.cast(pl.Datetime("ns"))
+
+
+def _in_time_order(events: pl.DataFrame, parts: list[str], reading: Reading) -> pl.DataFrame:
+    """All events by time; one stable sort of the whole log also orders the events of each case."""
+    by: list[pl.Expr] = [pl.col(_TIME)]
+    if reading.ties == "activity":
+        by += [pl.col(part).cast(pl.String) for part in parts]
+    elif _TIE in events.columns:
+        tie = pl.col(_TIE)
+        if events[_TIE].dtype == pl.String:  # whole numbers by size, then other texts, then what is missing
+            tie = pl.when(tie != "").then(tie)
+            number = pl.when(tie.str.contains(r"^[+-]?[0-9]{1,18}$")).then(tie).cast(pl.Int64, strict=False)
+            by += [number, pl.when(number.is_null()).then(tie)]
+        else:
+            by.append(tie)
+    elif events[_TIME].is_sorted():
+        return events.drop(_TIME)
+    return events.sort(by, maintain_order=True, nulls_last=True).drop(_TIME, _TIE, strict=False)
+
+
+def _one_activity(events: pl.DataFrame, parts: list[str]) -> tuple[pl.DataFrame, list[Any]]:
+    """Activities as codes 0, 1, …, and what they stand for; several columns make tuples."""
+    kinds = events.select(parts).unique()
+    codes = kinds.with_columns(pl.col(part).to_physical() for part in parts)
+    names = kinds.with_columns(pl.col(part).cast(pl.String) for part in parts).rows()
+    table = events.select(_CASE, *(pl.col(part).to_physical() for part in parts))
+    if len(parts) == 1:
+        numbers = codes.to_series().to_numpy()
+        dense = np.zeros(int(numbers.max()) + 1, dtype=CODE)
+        dense[numbers] = np.arange(len(numbers))
+        activity = pl.Series("activity", dense[table[parts[0]].to_numpy()])
+        return table.select(_CASE, activity), [name for (name,) in names]
+    codes = codes.with_row_index("activity")
+    return table.join(codes, on=parts, how="left", maintain_order="left").select(_CASE, "activity"), names

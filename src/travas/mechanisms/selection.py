@@ -1,0 +1,89 @@
+"""Partition selection: noise on the count of every variant that occurs, and a threshold."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..noise import Noise, RandomBytes, Table, check_buildable
+from ..privacy import Guarantee, Standing, exact_delta, exact_epsilon
+from ..release import Mechanism, Release
+from ..variants import Variants
+
+MAX_MINIMUM_CASES = 10**9
+
+
+@dataclass(frozen=True)
+class PartitionSelection(Mechanism):
+    """Draw an independent N for every variant; keep a variant of n cases iff n ≥ N; its count is n − N + c.
+
+    Input      a log's variants and their true counts
+    Output     some of these variants, never another, with noisy counts ≥ c ≥ `minimum_cases`
+    Neighbours one case more or less changes one count by one
+    Guarantee  (ε, δ), verified in exact integers on the table of N; key, count and absence are functions of n − N
+    `minimum_cases` T shifts N and c by T − 1: the same noise, so the same (ε, δ), and never a variant of fewer cases.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    minimum_cases: int = 1
+    random_bytes: RandomBytes = os.urandom
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
+        object.__setattr__(self, "delta", exact_delta(self.delta))
+        least = self.minimum_cases
+        if isinstance(least, bool) or not isinstance(least, int) or not 1 <= least <= MAX_MINIMUM_CASES:
+            raise ParameterError(
+                f"minimum_cases is {least!r}: it must be a whole number from 1 (no pre-threshold) to {MAX_MINIMUM_CASES:,}"
+            )
+        check_buildable(self.epsilon, self.delta)
+
+    @abstractmethod
+    def _build(self) -> Table:
+        """The table of N, not yet verified."""
+
+    @cached_property
+    def noise(self) -> Noise:
+        """The verified table."""
+        return Noise(self._build(), self.epsilon, self.delta)
+
+    @cached_property
+    def centre(self) -> int:
+        """c: the least noisy count."""
+        return self.noise.table.centre() + self.minimum_cases - 1
+
+    def keep_probability(self, cases: int) -> Fraction:
+        """The chance that a variant of so many cases is released."""
+        return self.noise.table.keep_probability(cases - self.minimum_cases + 1)
+
+    def guarantee(self) -> Guarantee:
+        fair = self.random_bytes is os.urandom
+        return Guarantee(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            delta_spent=self.noise.delta_spent,
+            mechanism=self.name,
+            standing=Standing.VERIFIED if fair else Standing.NOT_ESTABLISHED,
+            assumptions=() if fair else ("the noise was drawn from a seed and can be drawn again by anyone",),
+        )
+
+    def parameters(self) -> dict[str, int | str]:
+        return {
+            "minimum_cases": self.minimum_cases,
+            "table_length": self.noise.table.length,
+            "table_bits": 128,
+            "centre": self.centre,
+        }
+
+    def release(self, variants: Variants) -> Release:
+        drawn = self.noise.draw(len(variants), self.random_bytes) + (self.minimum_cases - 1)
+        kept = np.flatnonzero(variants.counts >= drawn)
+        noisy = variants.counts[kept] - drawn[kept] + self.centre
+        return Release(self, tuple(variants.traces(kept.tolist())), tuple(noisy.tolist()), variants.columns)

@@ -1,0 +1,113 @@
+"""The private thing: trace variants and how many cases have each. It has no writer and hides its counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import PRIVATE, LogError
+
+Activity = str | tuple[str, ...]
+"""A name, or a tuple of them where several columns make an activity. Never a joined string."""
+
+Trace = tuple[Activity, ...]
+"""A trace variant: the sequence of the activities of a case."""
+
+CODE = np.uint32
+"""Activities are interned: a key is the bytes of its activities' codes."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Variants:
+    """Different traces of a log (`keys`, coded by `alphabet`) and the number of cases of each: private.
+
+    `columns` names the activity's columns; `notes` are remarks for the data owner about what was left out.
+    """
+
+    alphabet: Sequence[Activity]
+    keys: Sequence[bytes]
+    counts: NDArray[np.int64]
+    columns: tuple[str, ...] = ("concept:name",)
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return "Variants(private)"
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def traces(self, chosen: Iterable[int]) -> list[Trace]:
+        """The traces of the chosen keys, by their places."""
+        alphabet = self.alphabet
+        return [tuple(map(alphabet.__getitem__, np.frombuffer(self.keys[i], CODE).tolist())) for i in chosen]
+
+    def items(self) -> Iterator[tuple[Trace, int]]:
+        """Every trace with its true count: for metrics and tests, never for a file that leaves."""
+        return zip(self.traces(range(len(self))), self.counts.tolist(), strict=True)
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[Trace, int], columns: tuple[str, ...] = ("concept:name",)) -> Variants:
+        """From a plain mapping of tuples of activities to numbers of cases."""
+        codes: dict[Activity, int] = {}
+        keys: list[bytes] = []
+        counts: list[int] = []
+        empty = 0
+        for place, (trace, count) in enumerate(mapping.items(), start=1):
+            if not isinstance(trace, tuple):
+                raise LogError(f"variant {place} is a {type(trace).__name__}: a variant is a tuple of activities")
+            if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+                raise LogError(f"variant {place} has the count {count!r}: a count is a whole number from 1 {PRIVATE}")
+            for activity in trace:
+                _check_activity(activity, place, len(columns))
+            if trace:
+                keys.append(np.array([codes.setdefault(a, len(codes)) for a in trace], dtype=CODE).tobytes())
+                counts.append(int(count))
+            else:
+                empty += int(count)
+        notes = (f"{empty} cases without events were left out",) if empty else ()
+        return cls(list(codes), keys, np.array(counts, dtype=np.int64), columns, notes)
+
+
+def _check_activity(activity: Activity, place: int, columns: int) -> None:
+    parts = activity if isinstance(activity, tuple) else (activity,)
+    if not all(isinstance(part, str) and part for part in parts):
+        raise LogError(f"variant {place} has an activity that is not a text, or an empty one: an activity is a name")
+    if len(parts) != columns or (columns == 1 and isinstance(activity, tuple)):
+        raise LogError(f"variant {place} has an activity of {len(parts)} parts where the log has {columns} columns")
+
+
+class Codes(dict[Activity, int]):
+    """Interns activities: the code of an activity never seen before is the number of those that were."""
+
+    def __missing__(self, activity: Activity) -> int:
+        code = self[activity] = len(self)
+        return code
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The columns of the paper's log table, read from the true log: private."""
+
+    events: int
+    cases: int
+    activities: int
+    variants: int
+    trace_uniqueness: float
+    longest_trace: int
+
+
+def summary(variants: Variants) -> Summary:
+    """Size and shape of the true log: private. `trace_uniqueness` is variants / cases."""
+    lengths = np.array([len(key) for key in variants.keys], dtype=np.int64) // CODE().itemsize
+    cases = int(variants.counts.sum())
+    return Summary(
+        events=int(lengths @ variants.counts),
+        cases=cases,
+        activities=len(variants.alphabet),
+        variants=len(variants),
+        trace_uniqueness=len(variants) / cases if cases else 0.0,
+        longest_trace=int(lengths.max(initial=0)),
+    )
