@@ -1,0 +1,40 @@
+"""Release the trace variants of an event log under differential privacy, with a verified guarantee."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from .anonymize import anonymize
+from .engines import read
+from .errors import LogError, MissingExtraError, OutputError, ParameterError, TravasError, VerificationError
+from .guarantee import verify
+from .logs.columns import Reading
+from .mechanisms import mechanism
+from .privacy import Guarantee, PrivacyUnit, Standing
+from .release import Mechanism, Release
+from .variants import Summary, Variants, summary
+
+__version__ = version("travas")
+
+__all__ = [
+    "Guarantee",
+    "LogError",
+    "Mechanism",
+    "MissingExtraError",
+    "OutputError",
+    "ParameterError",
+    "PrivacyUnit",
+    "Reading",
+    "Release",
+    "Standing",
+    "Summary",
+    "TravasError",
+    "Variants",
+    "VerificationError",
+    "__version__",
+    "anonymize",
+    "mechanism",
+    "read",
+    "summary",
+    "verify",
+]

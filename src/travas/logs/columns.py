@@ -59,7 +59,7 @@ class Reading:
                 raise ParameterError(f"{name} is {value!r}: it must be one ASCII character; for no quoting at all take none")
         if len(set(self.activities)) != len(self.activities):
             raise ParameterError(f"activity columns are {self.activities}: one is named twice")
-        if any(name in (CASE, TIMESTAMP) for name in self.activities[1:]):
+        if any(name in (CASE, TIMESTAMP) for name in released_columns(self.activities)):
             raise ParameterError(f"activity columns are {self.activities}: {CASE} and {TIMESTAMP} cannot be part of one")
         if self.order == "file" and self.ties != "file":
             raise ParameterError(f"ties is {self.ties!r} but order is 'file', which has no ties: give --order time")
@@ -73,8 +73,8 @@ class Reading:
 
 
 def released_columns(activities: tuple[str, ...]) -> tuple[str, ...]:
-    """The names under which activities are written: the first is pm4py's `concept:name`, the others keep theirs."""
-    return (ACTIVITY, *activities[1:])
+    """The names under which activities are written: their own, but one must be pm4py's `concept:name`."""
+    return activities if ACTIVITY in activities else (ACTIVITY, *activities[1:])
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,43 @@
+# Two commands do everything: `make demo` and `make test`. Both make .venv on first use.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test test-slow bench lint clean
+
+.venv/made:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	touch $@
+
+.venv/installed: .venv/made pyproject.toml
+	$(BIN)/pip install --quiet --editable '.[all]'
+	touch $@
+
+.venv/installed-test: .venv/installed
+	$(BIN)/pip install --quiet --group test
+	touch $@
+
+.venv/installed-bench: .venv/installed-test
+	$(BIN)/pip install --quiet --group bench
+	touch $@
+
+demo: .venv/installed ## the main job on the built-in log
+	$(BIN)/travas demo --output demo-release
+
+lint: .venv/installed-test
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+
+test: lint ## lint, types and tests
+	$(BIN)/pytest -n auto -m "not slow"
+
+test-slow: .venv/installed-test ## the statistical and scale tests that take minutes
+	$(BIN)/pytest -m slow
+
+bench: .venv/installed-bench ## the ratios the README quotes
+	$(BIN)/python benchmarks/core.py
+
+clean:
+	rm -rf .venv demo-release build

@@ -1,0 +1,37 @@
+"""The door: the one way by which private data leave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .engines import read
+from .logs.columns import Reading
+from .mechanisms import mechanism as mechanism_by_name
+from .privacy import Number
+from .release import Release
+
+DEFAULT_READING = Reading()
+
+
+def anonymize(
+    source: Any,
+    *,
+    epsilon: Number,
+    delta: Number,
+    mechanism: str = "optimal",
+    minimum_cases: int = 1,
+    reading: Reading = DEFAULT_READING,
+) -> Release:
+    """Release the trace variants of a log under (ε, δ)-differential privacy for one case more or less.
+
+    `source` is a path, a pandas or Polars DataFrame, a mapping of tuples of activities to counts, or `Variants`.
+    The noise table is built and verified in exact arithmetic before the log is opened.
+
+    >>> log = {("register", "visit", "release"): 20, ("register", "release"): 2}
+    >>> release = anonymize(log, epsilon=1, delta="1e-6")
+    >>> release.guarantee.standing
+    <Standing.VERIFIED: 'verified'>
+    """
+    chosen = mechanism_by_name(mechanism, epsilon, delta, minimum_cases)
+    chosen.guarantee()
+    return chosen.release(read(source, reading))

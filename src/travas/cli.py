@@ -1,0 +1,416 @@
+"""The command line: it calls the library and adds nothing but words, colours and exit codes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import typer
+
+from .errors import ParameterError, TravasError, VerificationError
+from .logs.columns import DuplicateCases, OnMissing, Order, Reading
+from .mechanisms import MECHANISMS
+from .mechanisms import mechanism as mechanism_by_name
+from .mechanisms.selection import PartitionSelection
+from .privacy import as_text, rounded_up
+from .release import Progress, Release
+from .variants import Variants
+
+app = typer.Typer(
+    name="travas",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    help="Release the trace variants of an event log under differential privacy, with a verified guarantee.",
+    epilog="Start with: [bold]travas demo[/bold]",
+)
+
+Log = Annotated[str, typer.Argument(metavar="LOG", help="Event log: .xes, .xes.gz, .csv, .csv.gz or .parquet.")]
+Epsilon = Annotated[str, typer.Option(help="ε, exactly as written: 1, 0.5, 1/3. At most 20.", metavar="NUMBER")]
+Delta = Annotated[str, typer.Option(help="δ, exactly as written: 1e-6. From 1e-20 to below 1.", metavar="NUMBER")]
+MechanismName = Annotated[str, typer.Option(help=f"One of: {', '.join(MECHANISMS)}.", metavar="NAME")]
+MinimumCases = Annotated[int, typer.Option(help="Never release a variant of fewer cases.", metavar="T")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+_READING = "Reading the log"
+Case = Annotated[str | None, typer.Option(help="Column of the case (in XES: trace attribute).", rich_help_panel=_READING)]
+Activity = Annotated[
+    list[str] | None,
+    typer.Option(help="Column of the activity; given several times, an activity is a tuple.", rich_help_panel=_READING),
+]
+Timestamp = Annotated[str | None, typer.Option(help="Column of the timestamp.", rich_help_panel=_READING)]
+TimestampFormat = Annotated[
+    str | None, typer.Option(help="Such as '%d.%m.%Y %H:%M'. Found by itself for ISO 8601.", rich_help_panel=_READING)
+]
+OrderOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Order of the events of a case: file or time. Default: file for XES, time for tables with a timestamp.",
+        metavar="|".join(get_args(Order)), rich_help_panel=_READING,
+    ),
+]  # fmt: skip
+Ties = Annotated[
+    str, typer.Option(help="Events of a case at one time: file, activity (by name) or a column.", rich_help_panel=_READING)
+]
+Missing = Annotated[
+    str,
+    typer.Option(
+        help="Events without case, activity or needed timestamp.",
+        metavar="|".join(get_args(OnMissing)), rich_help_panel=_READING,
+    ),
+]  # fmt: skip
+Duplicates = Annotated[
+    str,
+    typer.Option(
+        help="Traces of one name in XES.", metavar="|".join(get_args(DuplicateCases)), rich_help_panel=_READING
+    ),
+]
+Delimiter = Annotated[str | None, typer.Option(help="Of a CSV file. Found by itself.", rich_help_panel=_READING)]
+Quote = Annotated[str | None, typer.Option(help="Of a CSV file, or none. Found by itself.", rich_help_panel=_READING)]
+Encoding = Annotated[str | None, typer.Option(help="Of a CSV file. Found by itself.", rich_help_panel=_READING)]
+
+
+@app.command()
+def anonymize(
+    log: Log,
+    epsilon: Epsilon,
+    delta: Delta,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to: .xes, .xes.gz, .csv, .parquet or .json.", metavar="OUT")
+    ],
+    mechanism: MechanismName = "optimal",
+    minimum_cases: MinimumCases = 1,
+    force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
+    as_json: AsJson = False,
+    case: Case = None,
+    activity: Activity = None,
+    timestamp: Timestamp = None,
+    timestamp_format: TimestampFormat = None,
+    order: OrderOption = None,
+    ties: Ties = "file",
+    on_missing: Missing = "fail",
+    duplicate_cases: Duplicates = "fail",
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+) -> None:
+    """Turn an event log into a release and its guarantee file.
+
+    Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
+    """
+    reading = _reading(
+        case, activity, timestamp, timestamp_format, order, ties, on_missing, duplicate_cases, delimiter, quote, encoding
+    )
+    released, variants = _release(
+        log, reading, mechanism_by_name(mechanism, epsilon, delta, minimum_cases), output, "replace" if force else "fail"
+    )
+    if as_json:
+        _print_json(_facts(released, output))
+    else:
+        _print_release(released, output, variants)
+
+
+def _release(
+    log: str, reading: Reading, chosen: PartitionSelection, output: Path, existing: Literal["fail", "replace"]
+) -> tuple[Release, Variants]:
+    """Everything that can fail fails before the noise is drawn."""
+    from .engines import read
+    from .logs.write import check_output
+
+    check_output(output, existing)
+    with _progress("building and verifying the noise table"):
+        chosen.guarantee()
+    with _progress("reading the log") as progress:
+        variants = read(log, reading, progress)
+    check_output(output, existing, variants.alphabet)
+    with _progress("writing the release"):
+        released = chosen.release(variants)
+        released.write(output, existing)
+    return released, variants
+
+
+@app.command()
+def inspect(
+    log: Log,
+    as_json: AsJson = False,
+    case: Case = None,
+    activity: Activity = None,
+    timestamp: Timestamp = None,
+    timestamp_format: TimestampFormat = None,
+    order: OrderOption = None,
+    ties: Ties = "file",
+    on_missing: Missing = "fail",
+    duplicate_cases: Duplicates = "fail",
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+) -> None:
+    """Show size and shape of the true log. Private: it is not for publication.
+
+    Example: travas inspect hospital.xes.gz
+    """
+    from .engines import read
+    from .variants import summary
+
+    reading = _reading(
+        case, activity, timestamp, timestamp_format, order, ties, on_missing, duplicate_cases, delimiter, quote, encoding
+    )
+    with _progress("reading the log") as progress:
+        variants = read(log, reading, progress)
+    facts = asdict(summary(variants))
+    if as_json:
+        _print_json(facts | {"private": True, "notes": list(variants.notes)})
+        return
+    table = _grid()
+    for name, value in facts.items():
+        table.add_row(name.replace("_", " "), f"{value:.1%}" if isinstance(value, float) else f"{value:,}")
+    _panel(table, "PRIVATE: about the true log, do not publish", "yellow")
+    _print_notes(variants)
+
+
+@app.command()
+def verify(
+    guarantee: Annotated[Path | None, typer.Argument(metavar="[GUARANTEE]", help="OUT.guarantee.json")] = None,
+    release: Annotated[Path | None, typer.Argument(metavar="[RELEASE]", help="The release it belongs to.")] = None,
+    epsilon: Annotated[str | None, typer.Option(help="Instead of a file: ε.", metavar="NUMBER")] = None,
+    delta: Annotated[str | None, typer.Option(help="Instead of a file: δ.", metavar="NUMBER")] = None,
+    mechanism: MechanismName = "optimal",
+    minimum_cases: MinimumCases = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Rebuild the noise table, verify it in exact arithmetic, print what it spends and keeps.
+
+    Exit code 1 if something does not hold.
+
+    Examples: travas verify release.xes.gz.guarantee.json release.xes.gz · travas verify --epsilon 1 --delta 1e-6
+    """
+    from .guarantee import verify as verify_files
+
+    if guarantee is not None:
+        if epsilon is not None or delta is not None:
+            raise ParameterError("give either a guarantee file or --epsilon and --delta, not both")
+        with _progress("building and verifying the noise table"):
+            outcome = verify_files(guarantee, release)
+        chosen, digest_checked = outcome.mechanism, outcome.digest_checked
+    elif epsilon is None or delta is None:
+        raise ParameterError("nothing to verify: give a guarantee file, or --epsilon and --delta")
+    else:
+        chosen, digest_checked = mechanism_by_name(mechanism, epsilon, delta, minimum_cases), False
+        with _progress("building and verifying the noise table"):
+            chosen.guarantee()
+    curve = [(cases, chosen.keep_probability(cases)) for cases in _curve_points(chosen)]
+    spent = chosen.noise.delta_spent
+    if as_json:
+        _print_json(
+            {
+                "verified": True,
+                "mechanism": chosen.name,
+                "epsilon": as_text(chosen.epsilon),
+                "delta": as_text(chosen.delta),
+                "delta_spent": rounded_up(spent),
+                "parameters": chosen.parameters(),
+                "digest_checked": digest_checked,
+                "keep_probability": [{"cases": cases, "probability": float(kept)} for cases, kept in curve],
+            }
+        )
+        return
+    table = _grid()
+    table.add_row("mechanism", chosen.name)
+    table.add_row("ε", as_text(chosen.epsilon))
+    table.add_row("δ asked", as_text(chosen.delta))
+    table.add_row("δ spent", f"{rounded_up(spent, 12)}  ({float(spent / chosen.delta):.1%} of what was asked)")
+    table.add_row("table", f"{chosen.noise.table.length:,} entries of 128 bits, checked one by one in exact integers")
+    if guarantee is not None:
+        table.add_row("release", "its digest is the one in the guarantee file" if digest_checked else "not given, not checked")
+    _panel(table, "The guarantee holds", "green")
+    table = _grid()
+    for cases, kept in curve:
+        table.add_row(f"{cases:,} case{'s' if cases > 1 else ''}", _bar(float(kept)), _percent(float(kept)))
+    _panel(table, "How likely a variant is released, by the number of its cases", "cyan")
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Directory for the files.", metavar="DIR")] = Path("demo-release"),
+) -> None:
+    """Make a synthetic hospital log, release it at ε = 1, δ = 1e-6, and draw a picture. No real data involved."""
+    from .demo import write_hospital_log
+    from .errors import MissingExtraError
+
+    output.mkdir(parents=True, exist_ok=True)
+    log = write_hospital_log(output / "hospital.csv")
+    target = output / "release.xes.gz"
+    released, variants = _release(str(log), Reading(), mechanism_by_name("optimal", "1", "1e-6"), target, "replace")
+    _print_release(released, target, variants)
+    try:
+        picture = released.draw(output / "release.png")
+        _console().print(f"picture    {picture}")
+    except MissingExtraError as error:
+        _console().print(f"no picture: {error}", markup=False)
+    _console().print(f"check it   travas verify {target}.guarantee.json {target}", markup=False)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from . import __version__
+
+        typer.echo(f"travas {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    pass
+
+
+# ------------------------------------------------------------------------------------------------- words and colours
+
+
+def _reading(
+    case: str | None,
+    activity: list[str] | None,
+    timestamp: str | None,
+    timestamp_format: str | None,
+    order: Any,
+    ties: str,
+    on_missing: Any,
+    duplicate_cases: Any,
+    delimiter: str | None,
+    quote: str | None,
+    encoding: str | None,
+) -> Reading:
+    delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
+    return Reading(
+        case, tuple(activity or ()), timestamp, timestamp_format, order, ties, on_missing, duplicate_cases,
+        delimiter, quote, encoding,
+    )  # fmt: skip
+
+
+def _facts(released: Release, output: Path) -> dict[str, Any]:
+    from .guarantee import guarantee_path
+
+    guarantee = released.guarantee
+    return {
+        "release": str(output),
+        "guarantee": str(guarantee_path(output)),
+        "variants": len(released.variants),
+        "cases": sum(released.counts),
+        "mechanism": guarantee.mechanism,
+        "epsilon": as_text(guarantee.epsilon),
+        "delta": as_text(guarantee.delta),
+        "delta_spent": rounded_up(guarantee.delta_spent),
+        "standing": str(guarantee.standing),
+    }
+
+
+def _print_release(released: Release, output: Path, variants: Variants) -> None:
+    from .variants import summary
+
+    facts = _facts(released, output)
+    table = _grid()
+    table.add_row("release", facts["release"])
+    table.add_row("guarantee", facts["guarantee"])
+    table.add_row("variants", f"{facts['variants']:,}")
+    table.add_row("cases", f"{facts['cases']:,}  (noisy)")
+    table.add_row("promise", f"ε = {facts['epsilon']}, δ = {facts['delta']} for one case more or less: {facts['standing']}")
+    table.add_row("mechanism", facts["mechanism"])
+    _panel(table, "Released", "green")
+    true = summary(variants)
+    table = _grid()
+    table.add_row("read", f"{true.cases:,} cases, {true.variants:,} variants, {true.events:,} events")
+    table.add_row("kept", f"{len(released.variants) / true.variants:.1%} of the variants")
+    _panel(table, "PRIVATE: about the true log, do not publish", "yellow")
+    _print_notes(variants)
+
+
+def _print_notes(variants: Variants) -> None:
+    for note in variants.notes:
+        _console().print(f"[private] {note}", markup=False)
+
+
+def _curve_points(chosen: PartitionSelection) -> list[int]:
+    """Around a dozen numbers of cases from the first that can be kept to the first that surely is."""
+    first, last = chosen.minimum_cases, chosen.minimum_cases - 1 + chosen.noise.table.length
+    return sorted({first + round((last - first) * step / 14) for step in range(15)})
+
+
+def _percent(share: float) -> str:
+    return f"{share:.2%}" if share >= 0.0001 else f"{share:.1e}"
+
+
+def _bar(share: float) -> str:
+    return "█" * round(share * 40)
+
+
+def _grid() -> Any:
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    return grid
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    return Console(soft_wrap=True, highlight=False)
+
+
+def _panel(content: Any, title: str, colour: str) -> None:
+    console = _console()
+    console.print(f"[bold {colour}]{title}[/]")
+    console.print(content)
+    console.print()
+
+
+def _print_json(content: dict[str, Any]) -> None:
+    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Progress]:
+    """A bar on standard error while something takes long; silent when nobody watches."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    with Bar(
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
+        console=Console(stderr=True), transient=True,
+    ) as bar:  # fmt: skip
+        task = bar.add_task(what, total=None)
+        yield lambda share: bar.update(task, total=1.0, completed=share)
+
+
+def main() -> None:
+    """Run the command line. A user's mistake is one line on standard error and exit code 2."""
+    try:
+        code = app(standalone_mode=False)
+    except VerificationError as error:
+        code = _fail(str(error), 1)
+    except TravasError as error:
+        code = _fail(str(error), 2)
+    except typer.TyperException as error:
+        code = _fail(error.format_message() + " (see travas --help)", 2)
+    except (typer.Abort, KeyboardInterrupt):
+        code = _fail("interrupted; nothing was written", 130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = 141
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, code: int) -> int:
+    one_line = " ".join(message.splitlines())
+    typer.echo(f"travas: {one_line}", err=True)
+    return code

@@ -1,0 +1,120 @@
+"""The guarantee file beside a release: written, read, and checked again from nothing but itself.
+
+Schema: docs/guarantee.md. Numbers that decide privacy are exact decimals or fractions in text, never JSON floats.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from .errors import LogError, ParameterError, VerificationError
+from .mechanisms import mechanism
+from .mechanisms.selection import PartitionSelection
+from .privacy import Standing, as_text, rounded_up
+from .release import Release
+
+FORMAT = "travas guarantee"
+VERSION = 1
+ASSUMED_PUBLIC = (
+    "the names of the activity columns",
+    "the rule from events to variants (columns, order, ties, missing values), fixed without looking at the log",
+)
+
+
+def guarantee_path(release: Path) -> Path:
+    """`OUT.guarantee.json`, beside the release."""
+    return release.with_name(release.name + ".guarantee.json")
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def describe(release: Release, suffix: str, sha256: str) -> dict[str, Any]:
+    """What the guarantee file says."""
+    from . import __version__
+
+    guarantee = release.guarantee
+    epsilon, delta = guarantee.replace_one
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "software": f"travas {__version__}",
+        "standing": str(guarantee.standing),
+        "epsilon": as_text(guarantee.epsilon),
+        "delta": as_text(guarantee.delta),
+        "delta_spent": rounded_up(guarantee.delta_spent),
+        "unit": {"name": guarantee.unit.name, "max_cases": guarantee.unit.max_cases},
+        "neighbours": guarantee.neighbours,
+        "replace_one": {"epsilon": as_text(epsilon), "delta": as_text(delta)},
+        "mechanism": guarantee.mechanism,
+        "parameters": release.mechanism.parameters(),
+        "assumed_public": [*ASSUMED_PUBLIC, *guarantee.assumptions],
+        "timestamps": "artificial: only their order within a case means anything",
+        "release": {"format": suffix.removeprefix("."), "sha256": sha256},
+    }
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The outcome of a verification: the mechanism with its freshly verified table, and what was compared."""
+
+    mechanism: PartitionSelection
+    delta_spent: Fraction
+    digest_checked: bool
+
+
+def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified:
+    """Rebuild the table a guarantee file speaks of, verify it in exact arithmetic, compare; with the release, its digest.
+
+    Raises VerificationError where something does not hold, LogError where the file is not a guarantee file.
+    """
+    path = Path(guarantee)
+    stated = _load(path)
+    try:
+        rebuilt = mechanism(
+            stated["mechanism"], stated["epsilon"], stated["delta"], stated["parameters"]["minimum_cases"]
+        )
+        parameters, standing = stated["parameters"], Standing(stated["standing"])
+        spent, sha256 = Fraction(str(stated["delta_spent"])), str(stated["release"]["sha256"])
+    except ParameterError as error:
+        raise LogError(f"{path}: {error}") from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise LogError(f"{path}: not a guarantee file of travas, or damaged ({error}); see docs/guarantee.md") from None
+    if standing is not Standing.VERIFIED:
+        raise VerificationError(f"{path}: its standing is '{standing}': there is nothing to verify")
+    if parameters != rebuilt.parameters():
+        raise VerificationError(f"{path}: the parameters are not those of {rebuilt.name} at this epsilon and delta")
+    if spent != Fraction(rounded_up(rebuilt.noise.delta_spent)):
+        raise VerificationError(f"{path}: delta_spent is not what the table spends, {rounded_up(rebuilt.noise.delta_spent)}")
+    if release is not None and _digest(Path(release)) != sha256:
+        raise VerificationError(f"{release}: its SHA-256 is not the one in {path}: not the release this guarantee is for")
+    return Verified(rebuilt, rebuilt.noise.delta_spent, release is not None)
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        stated = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise LogError(f"{path}: cannot be opened ({error.strerror}); check the path") from None
+    except ValueError:
+        raise LogError(f"{path}: not a guarantee file, it is not JSON; give OUT.guarantee.json") from None
+    if not isinstance(stated, dict) or stated.get("format") != FORMAT:
+        raise LogError(f"{path}: not a guarantee file of travas; give OUT.guarantee.json")
+    if stated.get("version") != VERSION:
+        raise LogError(f"{path}: guarantee file of version {stated.get('version')!r}, I know {VERSION}; update travas")
+    return stated
+
+
+def _digest(path: Path) -> str:
+    try:
+        return digest(path)
+    except OSError as error:
+        raise LogError(f"{path}: cannot be opened ({error.strerror}); check the path") from None

@@ -1,0 +1,276 @@
+"""Releases out: event logs that open everywhere, and JSON. Written beside, then renamed, the guarantee first.
+
+An event log here is made from nothing but the release: fresh case identifiers in canonical order, and artificial
+timestamps, the same for every case: one second a step from 1970.
+"""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from ..errors import PRIVATE, MissingExtraError, OutputError
+from ..guarantee import describe, digest, guarantee_path
+from ..privacy import as_text
+from ..release import Release
+from ..variants import Activity
+from .columns import CASE, TIMESTAMP
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+ARTIFICIAL = "artificial: only their order within a case means anything"
+_START = datetime(1970, 1, 1, tzinfo=UTC)
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+# ------------------------------------------------------------------------------------------------- the one way out
+
+
+def check_output(path: Path, existing: Literal["fail", "replace"], activities: Iterable[Activity] = ()) -> str:
+    """The suffix of an output that can be written. Called before any noise is drawn: a failure must cost nothing."""
+    suffix = next((known for known in _WRITERS if path.name.lower().endswith(known) and path.name.lower() != known), None)
+    if suffix is None:
+        raise OutputError(f"{path}: not a format I can write by its suffix; take one of {', '.join(_WRITERS)}")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
+    for target in (path, guarantee_path(path)):
+        if target.is_dir():
+            raise OutputError(f"{target}: is a directory; give a file name")
+        if existing == "fail" and os.path.lexists(target):
+            raise OutputError(f"{target}: exists already; give another name, or --force to replace it")
+    if suffix in (".xes", ".xes.gz"):
+        for activity in activities:
+            for name in (activity,) if isinstance(activity, str) else activity:
+                if match := _NOT_XML.search(name):
+                    raise OutputError(
+                        f"{path}: activity {name[:60]!r} holds the character U+{ord(match[0]):04X}, which XES cannot; "
+                        f"write .csv, .parquet or .json {PRIVATE}"
+                    )
+    return suffix
+
+
+def write_release(release: Release, path: Path, existing: Literal["fail", "replace"]) -> Path:
+    """Write the release and its guarantee file; nothing of either is visible before both are complete."""
+    suffix = check_output(path, existing, {activity for trace in release.variants for activity in trace})
+    try:
+        with _beside(path) as partial, _beside(guarantee_path(path)) as promise:
+            _WRITERS[suffix](release, partial)
+            text = json.dumps(describe(release, suffix, digest(partial)), indent=2, ensure_ascii=False)
+            promise.write_text(text + "\n", encoding="utf-8")
+            for part in (partial, promise):
+                _to_disk(part)
+            promise.replace(guarantee_path(path))
+            partial.replace(path)
+            _to_disk(path.parent)
+    except Exception as error:
+        if isinstance(error, OutputError) or not _is_system(error):
+            raise
+        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+        reason = "the disk is full" if full else getattr(error, "strerror", None) or type(error).__name__
+        raise OutputError(f"{path}: cannot be written, {reason}; nothing was left behind, make room or choose another place") from None
+    return path
+
+
+def _is_system(error: Exception) -> bool:
+    """An error of the disk: from Python, or from Polars, which wraps some of them."""
+    return isinstance(error, OSError) or type(error).__module__.startswith("polars")
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """A temporary name in the same directory, gone at the end unless it was renamed."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def _to_disk(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+# ------------------------------------------------------------------------------------------------------------ tables
+
+
+def events(release: Release) -> pl.LazyFrame:
+    """The release as an event log: one row per event, pm4py's column names."""
+    import polars as pl
+
+    codes: dict[Activity, int] = {}
+    flat = np.array([codes.setdefault(a, len(codes)) for trace in release.variants for a in trace], dtype=np.uint32)
+    counts = np.array(release.counts, dtype=np.int64)
+    lengths = np.array([len(trace) for trace in release.variants], dtype=np.int64)
+    per_case = np.repeat(lengths, counts)
+    starts = np.repeat(np.cumsum(lengths) - lengths, counts)
+    step = np.arange(int(per_case.sum()), dtype=np.int64)
+    step -= np.repeat(np.cumsum(per_case) - per_case, per_case)
+    code = flat[np.repeat(starts, per_case) + step]
+    case = np.repeat(np.arange(1, len(per_case) + 1, dtype=np.uint32), per_case)
+    table = pl.LazyFrame({CASE: case, "code": code, TIMESTAMP: step.astype(np.int32)})
+    width = len(release.columns)
+    names = [[a if width == 1 else a[place] for a in codes] for place in range(width)]
+    return table.select(
+        pl.col(CASE).cast(pl.String),
+        *(
+            pl.col("code").replace_strict(list(range(len(codes))), name, return_dtype=pl.String).alias(column)
+            for column, name in zip(release.columns, names, strict=True)
+        ),
+        (pl.lit(_START) + pl.duration(seconds=pl.col(TIMESTAMP))).cast(pl.Datetime("us", "UTC")).alias(TIMESTAMP),
+    )
+
+
+def pandas_events(release: Release) -> pd.DataFrame:
+    """The same as a pandas data frame."""
+    try:
+        return events(release).collect().to_pandas()
+    except ImportError:
+        raise MissingExtraError("a pandas DataFrame", "pandas") from None
+
+
+def _write_csv(release: Release, path: Path) -> None:
+    events(release).sink_csv(path, datetime_format="%Y-%m-%dT%H:%M:%S+00:00")
+
+
+def _write_parquet(release: Release, path: Path) -> None:
+    events(release).sink_parquet(path)
+
+
+# ------------------------------------------------------------------------------------------------------ JSON and XES
+
+
+def _write_json(release: Release, path: Path) -> None:
+    guarantee = release.guarantee
+    content = {
+        "format": "travas release",
+        "version": 1,
+        "columns": release.columns,
+        "mechanism": guarantee.mechanism,
+        "epsilon": as_text(guarantee.epsilon),
+        "delta": as_text(guarantee.delta),
+        "standing": str(guarantee.standing),
+        "table": release.mechanism.parameters(),
+        "variants": release.variants,
+        "counts": release.counts,
+    }
+    with path.open("w", encoding="utf-8") as out:
+        json.dump(content, out, ensure_ascii=True)
+        out.write("\n")
+
+
+def _attribute(value: str) -> str:
+    """An XML attribute in quotes; white space is written as references, or parsers would turn it into blanks."""
+    return quoteattr(value, {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;", "\x85": "&#133;", "\u2028": "&#8232;"})
+
+
+def _string(key: str, value: str) -> str:
+    return f"<string key={_attribute(key)} value={_attribute(value)}/>"
+
+
+_EXTENSIONS = (("Concept", "concept"), ("Time", "time"), ("Lifecycle", "lifecycle"), ("Organizational", "org"))
+
+
+def _xes_header(release: Release) -> str:
+    """What XES says about the whole log: the release's own facts, nothing of the source's header."""
+    guarantee = release.guarantee
+    privacy = {
+        "privacy:operation type": "addition and suppression",
+        "privacy:level": "case",
+        "privacy:target": "trace variant",
+        "privacy:mechanism": guarantee.mechanism,
+        "privacy:epsilon": as_text(guarantee.epsilon),
+        "privacy:delta": as_text(guarantee.delta),
+        "privacy:standing": str(guarantee.standing),
+    }
+    used = [(n, p) for n, p in _EXTENSIONS if p in ("concept", "time") or any(c.startswith(p + ":") for c in release.columns)]
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<log xes.version="1.0" xes.features="nested-attributes">']
+    for name, prefix in [*used, ("Privacy", "privacy")]:
+        lines.append(f'<extension name="{name}" prefix="{prefix}" uri="http://www.xes-standard.org/{prefix}.xesext"/>')
+    lines += ['<global scope="trace">', _string("concept:name", ""), "</global>"]
+    lines += ['<global scope="event">', *(_string(column, "") for column in release.columns), _date(0), "</global>"]
+    keys = " ".join(f"'{column}'" if " " in column else column for column in release.columns)
+    lines.append(f'<classifier name="Activity" keys={_attribute(keys)}/>')
+    lines += [_string("concept:name", "released by travas"), _string("travas:timestamps", ARTIFICIAL)]
+    lines += ['<list key="privacy:anonymizations">', "<values>", '<list key="privacy:anonymizer1">', "<values>"]
+    lines += [_string(key, value) for key, value in privacy.items()]
+    lines += ["</values>", "</list>", "</values>", "</list>"]
+    return "\n".join(lines) + "\n"
+
+
+def _date(step: int) -> str:
+    moment = (_START + timedelta(seconds=step)).strftime("%Y-%m-%dT%H:%M:%S.000+00:00")
+    return f'<date key="{TIMESTAMP}" value="{moment}"/>'
+
+
+def _xes(release: Release) -> Iterator[bytes]:
+    """The document in pieces, an element a line: a variant's events are rendered once and repeated."""
+    yield _xes_header(release).encode()
+    width = len(release.columns)
+    rendered: dict[Activity, str] = {}
+    dates: list[str] = []
+    case = 0
+    for trace, count in zip(release.variants, release.counts, strict=True):
+        dates.extend(_date(step) + "\n</event>\n" for step in range(len(dates), len(trace)))
+        parts = []
+        for activity, date in zip(trace, dates, strict=False):
+            if activity not in rendered:
+                values = (activity,) if width == 1 else activity
+                rendered[activity] = "\n".join(["<event>", *map(_string, release.columns, values), ""])
+            parts += (rendered[activity], date)
+        body = ('"/>\n' + "".join(parts) + "</trace>\n").encode()
+        for number in range(case + 1, case + count + 1):
+            yield b'<trace>\n<string key="concept:name" value="%d' % number
+            yield body
+        case += count
+    yield b"</log>\n"
+
+
+def _write_xes(release: Release, path: Path) -> None:
+    with path.open("wb", buffering=1 << 20) as out:
+        out.writelines(_xes(release))
+
+
+def _write_xes_gz(release: Release, path: Path) -> None:
+    with path.open("wb") as raw:
+        packed: Any = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
+        with packed:
+            _in_blocks(_xes(release), packed)
+
+
+def _in_blocks(pieces: Iterable[bytes], out: IO[bytes]) -> None:
+    """Many small writes are what makes gzip slow."""
+    block, size = [], 0
+    for piece in pieces:
+        block.append(piece)
+        size += len(piece)
+        if size > 1 << 18:
+            out.write(b"".join(block))
+            block, size = [], 0
+    out.write(b"".join(block))
+
+
+_WRITERS: dict[str, Callable[[Release, Path], None]] = {
+    ".xes": _write_xes,
+    ".xes.gz": _write_xes_gz,
+    ".csv": _write_csv,
+    ".parquet": _write_parquet,
+    ".json": _write_json,
+}

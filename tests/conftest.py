@@ -1,0 +1,60 @@
+"""What all tests share: the public logs where they are at hand, and a way to run the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from travas import cli
+
+DATA = Path(os.environ.get("TRAVAS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+
+
+@pytest.fixture
+def data() -> Path:
+    """The folder of public event logs; they are not part of the project, so tests pass without them."""
+    if not DATA.is_dir():
+        pytest.skip("no public event logs here; set TRAVAS_DATA")
+    return DATA
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def travas(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command line in this process."""
+
+    def run(*words: object) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["travas", *map(str, words)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        captured = capsys.readouterr()
+        return Ran(int(stop.value.code or 0), captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def small_csv(tmp_path: Path) -> Path:
+    """Twenty cases of one variant, five of another, one of its own."""
+    rows = ["case_id,activity,timestamp"]
+    for case in range(26):
+        trace = ("register", "visit", "release") if case < 20 else ("register", "release") if case < 25 else ("visit",)
+        rows += [f"c{case},{activity},2025-01-{1 + step:02d} 08:00:00" for step, activity in enumerate(trace)]
+    path = tmp_path / "small.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
