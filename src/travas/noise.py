@@ -219,9 +219,7 @@ def travas_table(epsilon: Fraction, delta: Fraction) -> Table:
             weight = -(-(weight << _SCALE) // growth)
             yield weight
 
-    ratio = Fraction(1 << _SCALE, growth)
-    last = Fraction(exponential_bounds(k * epsilon)[0], 1 << _SCALE)
-    centre = math.floor(ONE * (1 - ratio) / (1 + ratio - 2 * ratio / last))
+    centre = ONE * ONE // (ONE + 2 * sum(side(ONE)))
     centre -= max(0, centre + 2 * sum(side(centre)) - ONE)
     weights = list(side(centre))
     centre = ONE - 2 * sum(weights)
