@@ -68,11 +68,8 @@ def variants_of(lazy: pl.LazyFrame, reading: Reading, where: str) -> Variants:
     schema = lazy.collect_schema()
     columns = Columns.of(reading, schema.names(), where)
     parts = [f"activity {place}" for place in range(len(columns.activities))]
-    coded = [_coded(schema[columns.case], columns.case).alias(_CASE)]
-    coded += [
-        pl.col(name).cast(pl.String).cast(pl.Categorical(pl.Categories.random())).alias(part)
-        for part, name in zip(parts, columns.activities, strict=True)
-    ]
+    coded = [_case(columns.case, schema[columns.case]).alias(_CASE)]
+    coded += [_name(name).alias(part) for part, name in zip(parts, columns.activities, strict=True)]
     if columns.timestamp is not None:
         coded.append(pl.col(columns.timestamp).alias(_TIME))
     if columns.ties is not None:
@@ -96,32 +93,30 @@ def variants_of(lazy: pl.LazyFrame, reading: Reading, where: str) -> Variants:
     return Variants(alphabet, keys, counts, released_columns(columns.activities), notes)
 
 
-def _coded(kind: pl.DataType, name: str) -> pl.Expr:
-    """A case identifier is only compared: text becomes a number, NaN and the empty text are missing."""
-    column = pl.col(name)
+def _name(column: str) -> pl.Expr:
+    """Text as numbers with a dictionary; the empty text is missing."""
+    text = pl.col(column).cast(pl.String)
+    return pl.when(text != "").then(text).cast(pl.Categorical(pl.Categories.random()))
+
+
+def _case(column: str, kind: pl.DataType) -> pl.Expr:
+    """A case identifier is only compared: numbers stay as they are, NaN is missing."""
     if kind.is_float():
-        return column.fill_nan(None)
-    if kind in (pl.String, pl.Categorical, pl.Enum):
-        return column.cast(pl.String).cast(pl.Categorical(pl.Categories.random()))
-    return column
+        return pl.col(column).fill_nan(None)
+    return pl.col(column) if kind.is_integer() else _name(column)
 
 
 def _without_missing(
     events: pl.DataFrame, lazy: pl.LazyFrame, columns: Columns, reading: Reading, where: str
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Only events with a case, an activity and, where it orders, a timestamp; the others are dropped or refused."""
-    lacks = {
-        name: events[name].is_null() | ((events[name] == "") if events[name].dtype == pl.Categorical else False)
-        for name in events.columns
-        if name != _TIE
-    }
-    bad = pl.Series(np.logical_or.reduce([flags.to_numpy() for flags in lacks.values()]))
-    if not bad.any():
+    needed = [name for name in events.columns if name != _TIE]
+    if not any(events[name].null_count() for name in needed):
         return events, ()
     blank = lazy.select(pl.all_horizontal(pl.all().is_null())).collect().to_series()  # empty lines are not events
     notes = []
-    for name, flags in lacks.items():
-        missing = flags & ~blank
+    for name in needed:
+        missing = events[name].is_null() & ~blank
         if not (number := int(missing.sum())):
             continue
         what = f"events without {'a case' if name == _CASE else 'a timestamp' if name == _TIME else 'an activity'}"
@@ -131,7 +126,7 @@ def _without_missing(
             drop = "leave them out with --on-missing drop"
             raise LogError(missing_message(f"{where}, column {column!r}", what, number, first, drop))
         notes.append(f"{number:,} {what} were left out")
-    return events.filter(~bad), tuple(notes)
+    return events.drop_nulls(needed), tuple(notes)
 
 
 def _instants(texts: pl.Series, reading: Reading, where: str) -> pl.Series:

@@ -20,7 +20,7 @@ from ..variants import Codes, Variants
 from .columns import ACTIVITY, TIMESTAMP, Reading, missing_message, parse_timestamp, released_columns
 
 MAX_TRACE_EVENTS = 10_000_000
-MAX_ELEMENT_BYTES = 64 << 20
+MAX_ELEMENT_BYTES = 16 << 20
 _CHUNK = 1 << 18
 _OPEN_TRACE_BYTES = 4 << 20
 _PROLOG_BYTES = 1 << 20
@@ -29,7 +29,7 @@ _PROLOG_BYTES = 1 << 20
 def read_xes(path: Path, reading: Reading, progress: Progress) -> Variants:
     """The variants of a `.xes` or `.xes.gz` file.
 
-    A DOCTYPE is refused, and so is an attribute over 10 MB, an event over 64 MB or a trace over 10 million events:
+    A DOCTYPE is refused, and so is an attribute over 10 MB, an event over 16 MB or a trace over 10 million events:
     a hostile file costs time and nothing else.
     """
     cases = _Cases(str(path), reading)

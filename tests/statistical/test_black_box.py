@@ -1,0 +1,62 @@
+"""End to end, through the command line, as an attacker: neighbouring logs in, files out, the loss estimated from them.
+
+Variants are treated independently, so one run on a log of 40,000 variants of n cases each is 40,000 runs on one
+variant of n cases. Every pair (n, n+1) is tried both ways. False alarm: 1e-9 a bound.
+"""
+
+from __future__ import annotations
+
+import json
+from math import exp
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from statistics_of_noise import delta_at_least
+
+from travas.mechanisms import MECHANISMS
+
+VARIANTS = 40_000
+EPSILON, DELTA = "1", "0.05"
+
+
+def write_log(path: Path, cases: int) -> Path:
+    with path.open("w") as out:
+        out.write("case_id,activity\n")
+        for variant in range(VARIANTS):
+            for case in range(cases):
+                out.write(f"{variant}-{case},activity {variant}\n")
+        out.write("other,something else\n")
+    return path
+
+
+def outputs(run: object, log: Path, name: str, epsilon: str) -> NDArray[np.int64]:
+    """For every variant its released count, or 0 where it is absent."""
+    target = log.with_suffix(".json")
+    ran = run("anonymize", log, "--epsilon", epsilon, "--delta", DELTA, "--mechanism", name, "-o", target, "--force")  # type: ignore[operator]
+    assert ran.code == 0, ran.err
+    content = json.loads(target.read_text())
+    found = np.zeros(VARIANTS, dtype=np.int64)
+    for (activity,), count in zip(content["variants"], content["counts"], strict=True):
+        if activity.startswith("activity "):
+            found[int(activity.split()[1])] = count
+    return found
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_neighbouring_logs_cannot_be_told_apart_beyond_the_guarantee(name: str, tmp_path: Path, travas: object) -> None:
+    drawn = [outputs(travas, write_log(tmp_path / f"{cases}.csv", cases), name, EPSILON) for cases in range(8)]
+    assert not drawn[0].any()
+    for here, there in zip(drawn, drawn[1:], strict=False):
+        assert delta_at_least(here, there, exp(float(EPSILON))) <= float(DELTA)
+        assert delta_at_least(there, here, exp(float(EPSILON))) <= float(DELTA)
+
+
+def test_the_attack_finds_noise_that_is_too_small(tmp_path: Path, travas: object) -> None:
+    """Noise made for ε = 2.5 but sold as ε = 1 is caught: the attack has teeth."""
+    drawn = [outputs(travas, write_log(tmp_path / f"{cases}.csv", cases), "optimal", "2.5") for cases in range(1, 5)]
+    found = max(delta_at_least(there, here, exp(1)) for here, there in zip(drawn, drawn[1:], strict=False))
+    assert found > float(DELTA)
+
+

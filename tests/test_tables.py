@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import gzip
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from travas import LogError, ParameterError, Reading, read
+
+
+def variants(source: object, reading: Reading = Reading()) -> dict[object, int]:  # noqa: B008
+    return dict(read(source, reading).items())
+
+
+def csv(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "log.csv"
+
+
+HEAD = "case_id,activity,timestamp\n"
+
+
+def test_rows_become_variants_in_the_order_of_time(path: Path) -> None:
+    csv(path, HEAD + "1,b,2020-01-02 00:00:00\nNA,a,2020-01-01 00:00:00\n1,a,2020-01-01 00:00:00\n")
+    assert variants(path) == {("a", "b"): 1, ("a",): 1}
+    assert variants(path, Reading(order="file")) == {("b", "a"): 1, ("a",): 1}
+
+
+def test_without_a_timestamp_the_order_is_the_files(path: Path) -> None:
+    csv(path, "case_id,activity\n1,b\n2,a\n1,a\n")
+    assert variants(path) == {("b", "a"): 1, ("a",): 1}
+    with pytest.raises(LogError, match="no column for the timestamp"):
+        variants(path, Reading(order="time"))
+
+
+@pytest.mark.parametrize("header", ["case:concept:name,concept:name,time:timestamp", "Case ID,Activity,Timestamp"])
+def test_usual_names_are_recognised(path: Path, header: str) -> None:
+    assert variants(csv(path, header + "\n1,a,2020-01-01\n")) == {("a",): 1}
+
+
+def test_a_missing_column_is_named_with_the_nearest(path: Path) -> None:
+    csv(path, "id,task,when\n1,a,2020-01-01\n")
+    with pytest.raises(LogError, match=r"no column for the case recognised; give --case NAME; there are 'id', 'task', 'when'"):
+        variants(path)
+    with pytest.raises(LogError, match=r"no column 'tusk' for the activity; did you mean 'task'\?"):
+        variants(path, Reading(case="id", activities=("tusk",)))
+    assert variants(path, Reading(case="id", activities=("task",), timestamp="when")) == {("a",): 1}
+
+
+def test_ties(path: Path) -> None:
+    csv(path, "case_id,activity,timestamp,n\n1,b,2020-01-01,10\n1,a,2020-01-01,x\n1,c,2020-01-01,9\n1,d,2020-01-01,\n")
+    assert variants(path) == {("b", "a", "c", "d"): 1}
+    assert variants(path, Reading(ties="activity")) == {("a", "b", "c", "d"): 1}
+    assert variants(path, Reading(ties="n")) == {("c", "b", "a", "d"): 1}
+    with pytest.raises(ParameterError, match="has no ties"):
+        Reading(order="file", ties="activity")
+
+
+def test_several_columns_make_tuples(path: Path) -> None:
+    csv(path, "case_id,activity,phase\n1,a,start\n1,a,end\n2,b,start\n")
+    found = read(path, Reading(activities=("activity", "phase")))
+    assert dict(found.items()) == {(("a", "start"), ("a", "end")): 1, (("b", "start"),): 1}
+    assert found.columns == ("concept:name", "phase")
+
+
+@pytest.mark.parametrize(
+    ("text", "reading"),
+    [
+        ("case_id;activity;timestamp\n1;a,x;2020-01-01\n", Reading()),
+        ("case_id\tactivity\ttimestamp\n1\ta,x\t2020-01-01\n", Reading()),
+        ("case_id|activity|timestamp\n1|a,x|2020-01-01\n", Reading()),
+        ('"case_id","activity","timestamp"\n"1","a,x","2020-01-01"\n', Reading()),
+        ("'case_id','activity','timestamp'\n'1','a,x','2020-01-01'\n", Reading()),
+        ("case_id:activity\n1:a,x\n", Reading(delimiter=":")),
+        (HEAD.replace(",", ";") + "1;'a,x';2020-01-01\n", Reading(quote="'")),
+        ("\r\n".join(["case_id,activity", '1,"a,x"', ""]), Reading()),
+        (b"\xef\xbb\xbfcase_id,activity\n1,\"a,x\"\n", Reading()),
+        ('case_id,activity\n1,"a,x"\n'.encode("utf-16"), Reading()),
+        ('case_id,activity\n1,"a,x"\n\n\n', Reading()),
+    ],
+)
+def test_dialects_are_found_or_given(path: Path, text: str | bytes, reading: Reading) -> None:
+    assert variants(csv(path, text), reading) == {("a,x",): 1}
+
+
+def test_encodings(path: Path) -> None:
+    found = read(csv(path, "case_id,activity\n1,Prüfung\n".encode("cp1252")))
+    assert dict(found.items()) == {("Prüfung",): 1}
+    assert "Windows-1252" in found.notes[0]
+    csv(path, "case_id,activity\n1,Прием\n".encode("cp1251"))
+    assert variants(path, Reading(encoding="cp1251")) == {("Прием",): 1}
+    csv(path, b"case_id,activity\n1,\x81\x8d\n")
+    with pytest.raises(LogError, match="neither as UTF-8 nor as Windows-1252"):
+        variants(path)
+    with pytest.raises(LogError, match="not encoded as utf-8"):
+        variants(path, Reading(encoding="utf-8"))
+    with pytest.raises(ParameterError, match="utf-99"):
+        Reading(encoding="utf-99")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("case_id,activity\n1,a\n2,b,c\n", "row 2 .* has 3 cells, the header 2"),
+        ('case_id,activity\n1,"a\n2,b\n', "row 1 .* is not well quoted"),
+        ('case_id,activity\n1,x"y\n', "a quote that neither opens nor closes"),
+        ("case_id,activity\n", "the log is empty"),
+        ("\n", "the log is empty|no column for the case"),
+    ],
+)
+def test_what_is_not_csv_is_refused_with_the_row(path: Path, text: str, why: str) -> None:
+    with pytest.raises(LogError, match=why) as error:
+        variants(csv(path, text))
+    assert "\n" not in str(error.value)
+
+
+def test_without_quoting_a_quote_is_a_letter(path: Path) -> None:
+    assert variants(csv(path, 'case_id,activity\n1,x"y\n'), Reading(quote="none")) == {('x"y',): 1}
+
+
+def test_gzip_faults(path: Path) -> None:
+    packed = gzip.compress((HEAD + "".join(f"{n},a{n},2020-01-01\n" for n in range(5000))).encode())
+    zipped = path.with_suffix(".csv.gz")
+    assert len(variants(csv(zipped, packed))) == 5000
+    with pytest.raises(LogError, match="ends too early"):
+        variants(csv(zipped, packed[:-1000]))
+    with pytest.raises(LogError, match="not compressed with gzip"):
+        variants(csv(zipped, b"case_id,activity\n1,a\n"))
+    damaged = bytearray(packed)
+    damaged[-6] ^= 0xFF
+    with pytest.raises(LogError, match="damaged"):
+        variants(csv(zipped, bytes(damaged)))
+
+
+def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
+    csv(path, HEAD + "1,a,2020-01-01\n1,,2020-01-01\n,a,2020-01-01\n2,a,\n2,b,2020-01-01\n,a,2020-01-01\n")
+    with pytest.raises(LogError, match=r"column 'case_id': 2 events without a case, the first at row 3 .*--on-missing drop"):
+        variants(path)
+    found = read(path, Reading(on_missing="drop"))
+    assert dict(found.items()) == {("a",): 1, ("b",): 1}
+    assert len(found.notes) == 3
+    assert variants(path, Reading(on_missing="drop", order="file")) == {("a",): 1, ("a", "b"): 1}
+    csv(path, HEAD + '1,"",2020-01-01\n')
+    with pytest.raises(LogError, match="1 events without an activity, the first at row 1"):
+        variants(path)
+
+
+def test_blank_lines_are_not_events_but_empty_cells_are(path: Path) -> None:
+    assert variants(csv(path, HEAD + "1,a,2020-01-01\n\n2,a,2020-01-01\n\n")) == {("a",): 2}
+    with pytest.raises(LogError, match="1 events without a case"):
+        variants(csv(path, "case_id,activity,x\n1,a,y\n,,z\n"))
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        ("2020-01-01T10:00:00", "2020-01-01T10:00:01"),
+        ("2020-01-01 10:00", "2020-01-01 10:00:01"),
+        ("2020-01-01T10:00:00.999", "2020-01-01T10:00:01"),
+        ("2020-01-01T10:00:00.000000001", "2020-01-01T10:00:00.000000002"),
+        ("2020-01-01T10:00:00+02:00", "2020-01-01T09:00:00+00:00"),
+        ("2020-01-01T10:00:00+0200", "2020-01-01T09:00:00Z"),
+        ("2020-01-01T08:00:00", "2020-01-01T10:00:01+02:00"),
+        ("2020-01-01", "2020-01-01 00:00:01"),
+        ("2019-12-31 23:59:59.5", "2020-01-01"),
+    ],
+)
+def test_timestamps_of_every_iso_kind_mixed(path: Path, times: tuple[str, str]) -> None:
+    csv(path, HEAD + f"1,second,{times[1]}\n1,first,{times[0]}\n")
+    assert variants(path) == {("first", "second"): 1}
+
+
+def test_timestamps_of_a_given_format(path: Path) -> None:
+    csv(path, HEAD + "1,b,02.01.2020 07:30\n1,a,01.02.2019 23:59\n")
+    with pytest.raises(LogError, match=r"column 'timestamp', row 1 .*'02.01.2020 07:30' is not a timestamp.*--timestamp-format"):
+        variants(path)
+    assert variants(path, Reading(timestamp_format="%d.%m.%Y %H:%M")) == {("a", "b"): 1}
+    csv(path, HEAD + "1,b,01/02/2020 10:00:00.25\n1,a,01/02/2020 10:00:00.125\n")
+    assert variants(path, Reading(timestamp_format="%d/%m/%Y %H:%M:%S.%f")) == {("a", "b"): 1}
+    with pytest.raises(LogError, match=r"row 1 .* not of the format '%Y'"):
+        variants(path, Reading(timestamp_format="%Y"))
+
+
+def test_frames_of_both_kinds() -> None:
+    start = datetime(2020, 1, 1, tzinfo=UTC)
+    rows = {"case_id": [1, 1, 2], "activity": ["b", "a", "a"], "timestamp": [start + timedelta(1), start, start]}
+    expected = {("a", "b"): 1, ("a",): 1}
+    assert variants(pl.DataFrame(rows)) == expected
+    assert variants(pl.DataFrame(rows).lazy()) == expected
+    assert variants(pd.DataFrame(rows)) == expected
+    assert variants(pd.DataFrame(rows).astype({"case_id": str, "activity": "category"})) == expected
+    broken = pd.DataFrame({"case_id": ["NA", None], "activity": ["a", "b"]})
+    with pytest.raises(LogError, match="1 events without a case, the first at row 2"):
+        variants(broken)
+    assert variants(broken, Reading(on_missing="drop")) == {("a",): 1}
+    with pytest.raises(LogError, match="mixes types"):
+        variants(pd.DataFrame({"case_id": [1, "x"], "activity": ["a", "b"]}))
+    with pytest.raises(LogError, match="a list is not an event log"):
+        variants([1, 2])
+
+
+def test_parquet_of_every_column_type(tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    frame = pl.DataFrame({"case_id": ["1", "2", "1"], "activity": ["a", "a", "b"], "timestamp": [1, 2, 3]})
+    for case in (pl.String, pl.Int64, pl.Float64, pl.Categorical):
+        for time in (pl.Int64, pl.Float64, pl.Datetime("ns"), pl.Datetime("ms", "Europe/Berlin"), pl.Date):
+            shaped = frame.with_columns(
+                pl.col("case_id").cast(pl.Int64).cast(pl.String if case == pl.Categorical else case).cast(case),
+                pl.col("timestamp").cast(pl.Int32 if time == pl.Date else pl.Int64).cast(time),
+            )
+            shaped.write_parquet(path)
+            assert variants(path) == {("a", "b"): 1, ("a",): 1}
+    frame.with_columns(pl.lit(7).alias("activity")).write_parquet(path)
+    assert variants(path) == {("7", "7"): 1, ("7",): 1}
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(LogError, match="cannot be read as Parquet"):
+        variants(path)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["1", "2", "NA", "ü"]), st.sampled_from(["a", "b", "c,d", '"', "x\ny"]), st.integers(0, 3)),
+        min_size=1, max_size=40,
+    ),
+    st.sampled_from(["file", "time"]), st.sampled_from(["file", "activity"]),
+)  # fmt: skip
+@settings(deadline=None, max_examples=60)
+def test_a_plain_twin(rows: list[tuple[str, str, int]], order: str, ties: str) -> None:
+    """Sorting and counting with nothing but dicts."""
+    if order == "file":
+        ties = "file"
+    cases: dict[str, list[tuple[int, str]]] = {}
+    for case, activity, time in rows:
+        cases.setdefault(case, []).append((time, activity))
+    expected: dict[object, int] = {}
+    for events in cases.values():
+        if order == "time":
+            events.sort(key=lambda event: event if ties == "activity" else event[0])  # type: ignore[arg-type, return-value]
+        trace = tuple(activity for _, activity in events)
+        expected[trace] = expected.get(trace, 0) + 1
+    frame = pl.DataFrame(rows, schema=["case_id", "activity", "timestamp"], orient="row")
+    assert variants(frame, Reading(order=order, ties=ties)) == expected  # type: ignore[arg-type]

@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import gzip
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from travas import LogError, Reading, read
+from travas.logs import xes
+
+
+def log_of(*traces: str, head: str = "", namespace: str = "") -> str:
+    body = "".join(f"<trace>{trace}</trace>" for trace in traces)
+    return f'<?xml version="1.0"?><log{namespace}>{head}{body}</log>'
+
+
+def named(name: str, *activities: str, rest: str = "") -> str:
+    events = "".join(f'<event><string key="concept:name" value="{a}"/></event>' for a in activities)
+    return f'<string key="concept:name" value="{name}"/>{events}{rest}'
+
+
+def timed(name: str, *events: tuple[str, str, str]) -> str:
+    body = "".join(
+        f'<event><string key="concept:name" value="{a}"/><date key="time:timestamp" value="{t}"/>'
+        f'<int key="step" value="{tie}"/></event>'
+        for a, t, tie in events
+    )
+    return f'<string key="concept:name" value="{name}"/>{body}'
+
+
+def variants(path: Path, text: str | bytes, reading: Reading = Reading()) -> dict[object, int]:  # noqa: B008
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return dict(read(path, reading).items())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "log.xes"
+
+
+def test_traces_become_variants(path: Path) -> None:
+    text = log_of(named("1", "a", "b"), named("NA", "a", "b"), named("3", "b"))
+    assert variants(path, text) == {("a", "b"): 2, ("b",): 1}
+
+
+def test_a_namespace_a_byte_order_mark_utf16_and_comments(path: Path) -> None:
+    text = log_of(named("1", "ä", "𝄞"), namespace=' xmlns="http://www.xes-standard.org/"', head="<!-- c -->")
+    assert variants(path, b"\xef\xbb\xbf" + text.encode()) == {("ä", "𝄞"): 1}
+    assert variants(path, text.replace('"1.0"?', '"1.0" encoding="UTF-16"?').encode("utf-16")) == {("ä", "𝄞"): 1}
+
+
+def test_gzip_is_seen_by_content(path: Path) -> None:
+    text = gzip.compress(log_of(named("1", "a")).encode())
+    assert variants(path, text) == {("a",): 1}
+    assert variants(path.with_suffix(".xes.gz"), text) == {("a",): 1}
+
+
+def test_nested_attributes_and_globals_are_not_events(path: Path) -> None:
+    head = '<global scope="event"><string key="concept:name" value="UNKNOWN"/></global>'
+    nested = '<event><string key="x" value="1"><string key="concept:name" value="inner"/></string><string key="concept:name" value="a"/></event>'
+    assert variants(path, log_of('<string key="concept:name" value="1"/>' + nested, head=head)) == {("a",): 1}
+
+
+def test_several_columns_make_tuples(path: Path) -> None:
+    event = '<event><string key="concept:name" value="{}"/><string key="lifecycle:transition" value="{}"/></event>'
+    text = log_of('<string key="concept:name" value="1"/>' + event.format("a", "start") + event.format("a", "end"))
+    reading = Reading(activities=("concept:name", "lifecycle:transition"))
+    assert variants(path, text, reading) == {(("a", "start"), ("a", "end")): 1}
+
+
+def test_empty_traces_are_left_out_and_said(path: Path) -> None:
+    path.write_text(log_of(named("1", "a"), named("2"), named("3")))
+    found = read(path)
+    assert dict(found.items()) == {("a",): 1}
+    assert found.notes == ("2 traces without events were left out: they have no variant",)
+
+
+def test_time_orders_and_ties_are_broken_as_told(path: Path) -> None:
+    text = log_of(
+        timed("1", ("late", "2020-01-01T10:00:00+02:00", "1"), ("b", "2020-01-01T07:00:00Z", "10"), ("a", "2020-01-01T07:00:00", "9"))
+    )
+    assert variants(path, text) == {("late", "b", "a"): 1}
+    assert variants(path, text, Reading(order="time")) == {("b", "a", "late"): 1}
+    assert variants(path, text, Reading(order="time", ties="activity")) == {("a", "b", "late"): 1}
+    assert variants(path, text, Reading(order="time", ties="step")) == {("a", "b", "late"): 1}
+
+
+def test_nanoseconds_order(path: Path) -> None:
+    text = log_of(timed("1", ("b", "2020-01-01T07:00:00.123456789Z", "1"), ("a", "2020-01-01T07:00:00.123456788Z", "1")))
+    assert variants(path, text, Reading(order="time")) == {("a", "b"): 1}
+
+
+def test_traces_of_one_name(path: Path) -> None:
+    text = log_of(named("1", "a"), named("2", "c"), named("1", "b"))
+    with pytest.raises(LogError, match="traces 1 and 3 have the same name"):
+        variants(path, text)
+    assert variants(path, text, Reading(duplicate_cases="separate")) == {("a",): 1, ("b",): 1, ("c",): 1}
+    assert variants(path, text, Reading(duplicate_cases="merge")) == {("a", "b"): 1, ("c",): 1}
+    text = log_of(timed("1", ("b", "2020-01-02", "1")), timed("1", ("a", "2020-01-01", "1")))
+    assert variants(path, text, Reading(duplicate_cases="merge", order="time")) == {("a", "b"): 1}
+
+
+def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
+    bare = "<event/>"
+    text = log_of(named("1", "a"), named("2", "a", rest=bare + bare), named("3", "a", ""))
+    with pytest.raises(LogError, match=r"3 events without an activity, the first at event 2 of trace 2;.*--on-missing drop"):
+        variants(path, text)
+    assert variants(path, text, Reading(on_missing="drop")) == {("a",): 3}
+    with pytest.raises(LogError, match="2 events without a timestamp"):
+        variants(path, log_of(named("1", "a", "b")), Reading(order="time"))
+    with pytest.raises(LogError, match="1 events outside any trace"):
+        variants(path, log_of(named("1", "a")).replace("</log>", bare + "</log>"))
+    nameless = log_of(named("1", "a"), "<event><string key='concept:name' value='a'/></event>")
+    with pytest.raises(LogError, match="1 traces without a name.*trace 2.*--duplicate-cases separate"):
+        variants(path, nameless)
+    assert variants(path, nameless, Reading(on_missing="drop")) == {("a",): 1}
+    assert variants(path, nameless, Reading(duplicate_cases="separate")) == {("a",): 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("<log><trace></log>", "malformed XML at line 1, column"),
+        ("<log>\n<trace>\n", "malformed XML at line 3"),
+        ("not xml at all", "malformed XML at line 1, column 1"),
+        ("<html></html>", "outermost element is not <log>"),
+        ("<log></log>", "has no traces"),
+        (log_of(named("1")), "the log is empty"),
+        ('<!DOCTYPE log [<!ENTITY a "b">]><log></log>', "DOCTYPE"),
+        ('<?xml version="1.0"?><!DOCTYPE log SYSTEM "file:///etc/passwd"><log></log>', "DOCTYPE"),
+        ("<log><trace><trace></trace></trace></log>", "inside a trace"),
+        ("<log>&undefined;</log>", "malformed XML"),
+    ],
+)
+def test_what_is_not_xes_is_refused_in_one_line(path: Path, text: str, why: str) -> None:
+    with pytest.raises(LogError, match=why) as error:
+        variants(path, text)
+    assert "\n" not in str(error.value)
+    assert str(path) in str(error.value)
+
+
+def test_a_doctype_in_utf16_is_refused(path: Path) -> None:
+    with pytest.raises(LogError, match="DOCTYPE"):
+        variants(path, '<?xml version="1.0" encoding="UTF-16"?><!DOCTYPE log><log></log>'.encode("utf-16"))
+
+
+def test_gzip_faults(path: Path) -> None:
+    packed = gzip.compress(log_of(*(named(str(n), "a") for n in range(2000))).encode())
+    zipped = path.with_suffix(".xes.gz")
+    with pytest.raises(LogError, match="ends too early"):
+        variants(zipped, packed[: len(packed) // 2])
+    with pytest.raises(LogError, match="not compressed with gzip"):
+        variants(zipped, b"<log/>")
+    damaged = bytearray(packed)
+    damaged[-6] ^= 0xFF  # in the checksum
+    with pytest.raises(LogError, match="damaged"):
+        variants(zipped, bytes(damaged))
+
+
+def test_timestamps_that_are_none_are_quoted_as_private(path: Path) -> None:
+    with pytest.raises(LogError, match=r"'soon' in trace 1 is not a timestamp.*\[private"):
+        variants(path, log_of(timed("1", ("a", "soon", "1"))), Reading(order="time"))
+    text = log_of(timed("1", ("b", "02.01.2020", "1"), ("a", "01.01.2020", "1")))
+    assert variants(path, text, Reading(order="time", timestamp_format="%d.%m.%Y")) == {("a", "b"): 1}
+
+
+def test_a_long_trace_is_read_piece_by_piece(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The path for huge traces, forced on small ones: every event once, in order, missing ones found."""
+    monkeypatch.setattr(xes, "_OPEN_TRACE_BYTES", 0)
+    monkeypatch.setattr(xes, "_CHUNK", 37)
+    names = [f"a{n % 7}" for n in range(300)]
+    text = log_of(named("1", *names), named("2", "x"), named("3", *names[:5]))
+    assert variants(path, text) == {tuple(names): 1, ("x",): 1, tuple(names[:5]): 1}
+    events = [(f"a{n}", f"2020-01-01T00:00:{59 - n % 60:02d}", str(n)) for n in range(60)]
+    assert variants(path, log_of(timed("1", *events)), Reading(order="time")) == {tuple(a for a, _, _ in reversed(events)): 1}
+    with pytest.raises(LogError, match="1 events without an activity, the first at event 301 of trace 1"):
+        variants(path, log_of(named("1", *names, "")))
+    monkeypatch.setattr(xes, "MAX_TRACE_EVENTS", 250)
+    with pytest.raises(LogError, match="trace 1 has over 250 events"):
+        variants(path, text)
+
+
+def test_an_attribute_over_ten_megabytes_is_refused(path: Path) -> None:
+    with pytest.raises(LogError, match="a value over 10 MB"):
+        variants(path, log_of(named("1", "a" * 10_500_000)))
+    assert len(variants(path, log_of(named("1", "a" * 9_000_000)))) == 1
+
+
+BOMBS = {
+    "many events": (b'<event><string key="concept:name" value="a"/></event>', "has over 10,000,000 events"),
+    "an endless event": (b'<string key="x" value="yyyyyyyyyyyyyyyyyyyyyyyyyy"/>', "one element is over 16 MB"),
+}
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_bomb_costs_time_and_nothing_else(kind: str, tmp_path: Path) -> None:
+    """600 MB of XML in a small gzip file: refused, in a process that may not have more than 700 MB."""
+    piece, why = BOMBS[kind]
+    bomb = tmp_path / "bomb.xes.gz"
+    with gzip.open(bomb, "wb", compresslevel=1) as out:
+        out.write(b'<log><trace><string key="concept:name" value="1"/>')
+        if kind == "an endless event":
+            out.write(b"<event>")
+        block = piece * 10_000
+        for _ in range(1100):
+            out.write(block)
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (700 << 20, 700 << 20))
+
+    script = f"import travas\ntry:\n    travas.read({str(bomb)!r})\nexcept travas.LogError as e:\n    print(e)"
+    environment = {"OPENBLAS_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"}
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, preexec_fn=limited, env=environment, check=False
+    )
+    assert why in ran.stdout, ran.stderr[-500:]
+
+
+def test_an_entity_bomb_is_refused_at_the_door(path: Path) -> None:
+    entities = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
+    text = f'<?xml version="1.0"?><!DOCTYPE log [<!ENTITY l0 "lol">{entities}]><log><string key="k" value="&l11;"/></log>'
+    with pytest.raises(LogError, match="DOCTYPE"):
+        variants(path, text)
+
+
+def test_keys_with_quotes(path: Path) -> None:
+    key = "it's &quot;this&quot;"
+    text = log_of(f"""<string key="concept:name" value="1"/><event><string key="{key}" value="a"/></event>""")
+    assert variants(path, text, Reading(activities=("it's \"this\"",))) == {("a",): 1}
