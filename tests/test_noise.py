@@ -27,7 +27,15 @@ from travas.noise import (
 
 PAPER = [(e, d) for e in ("2", "1", "0.1", "0.01", "0.001") for d in ("0.5", "0.1", "0.05", "0.01", "0.001")]
 DEFENSIBLE = [(e, d) for e in ("0.5", "1", "5") for d in ("1e-6", "1e-9", "1e-12")]
-EXTREME = [("20", "1e-20"), ("20", "0.99"), ("0.001", "1e-20"), ("0.05", "0.99"), ("7/3", "1/3"), ("1e-9", "0.5"), ("1e-300", "0.01")]
+EXTREME = [
+    ("20", "1e-20"),
+    ("20", "0.99"),
+    ("0.001", "1e-20"),
+    ("0.05", "0.99"),
+    ("7/3", "1/3"),
+    ("1e-9", "0.5"),
+    ("1e-300", "0.01"),
+]
 BUILDERS = {"optimal": optimal_table, "travas": travas_table}
 
 parameters = pytest.mark.parametrize(("epsilon", "delta"), [*PAPER, *DEFENSIBLE, *EXTREME])

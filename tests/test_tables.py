@@ -50,7 +50,9 @@ def test_usual_names_are_recognised(path: Path, header: str) -> None:
 
 def test_a_missing_column_is_named_with_the_nearest(path: Path) -> None:
     csv(path, "id,task,when\n1,a,2020-01-01\n")
-    with pytest.raises(LogError, match=r"no column for the case recognised; give --case NAME; there are 'id', 'task', 'when'"):
+    with pytest.raises(
+        LogError, match=r"no column for the case recognised; give --case NAME; there are 'id', 'task', 'when'"
+    ):
         variants(path)
     with pytest.raises(LogError, match=r"no column 'tusk' for the activity; did you mean 'task'\?"):
         variants(path, Reading(case="id", activities=("tusk",)))
@@ -84,7 +86,7 @@ def test_several_columns_make_tuples(path: Path) -> None:
         ("case_id:activity\n1:a,x\n", Reading(delimiter=":")),
         (HEAD.replace(",", ";") + "1;'a,x';2020-01-01\n", Reading(quote="'")),
         ("\r\n".join(["case_id,activity", '1,"a,x"', ""]), Reading()),
-        (b"\xef\xbb\xbfcase_id,activity\n1,\"a,x\"\n", Reading()),
+        (b'\xef\xbb\xbfcase_id,activity\n1,"a,x"\n', Reading()),
         ('case_id,activity\n1,"a,x"\n'.encode("utf-16"), Reading()),
         ('case_id,activity\n1,"a,x"\n\n\n', Reading()),
     ],
@@ -144,7 +146,9 @@ def test_gzip_faults(path: Path) -> None:
 
 def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
     csv(path, HEAD + "1,a,2020-01-01\n1,,2020-01-01\n,a,2020-01-01\n2,a,\n2,b,2020-01-01\n,a,2020-01-01\n")
-    with pytest.raises(LogError, match=r"column 'case_id': 2 events without a case, the first at row 3 .*--on-missing drop"):
+    with pytest.raises(
+        LogError, match=r"column 'case_id': 2 events without a case, the first at row 3 .*--on-missing drop"
+    ):
         variants(path)
     found = read(path, Reading(on_missing="drop"))
     assert dict(found.items()) == {("a",): 1, ("b",): 1}
@@ -182,7 +186,9 @@ def test_timestamps_of_every_iso_kind_mixed(path: Path, times: tuple[str, str]) 
 
 def test_timestamps_of_a_given_format(path: Path) -> None:
     csv(path, HEAD + "1,b,02.01.2020 07:30\n1,a,01.02.2019 23:59\n")
-    with pytest.raises(LogError, match=r"column 'timestamp', row 1 .*'02.01.2020 07:30' is not a timestamp.*--timestamp-format"):
+    with pytest.raises(
+        LogError, match=r"column 'timestamp', row 1 .*'02.01.2020 07:30' is not a timestamp.*--timestamp-format"
+    ):
         variants(path)
     assert variants(path, Reading(timestamp_format="%d.%m.%Y %H:%M")) == {("a", "b"): 1}
     csv(path, HEAD + "1,b,01/02/2020 10:00:00.25\n1,a,01/02/2020 10:00:00.125\n")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -34,48 +36,54 @@ Log = Annotated[str, typer.Argument(metavar="LOG", help="Event log: .xes, .xes.g
 Epsilon = Annotated[str, typer.Option(help="ε, exactly as written: 1, 0.5, 1/3. At most 20.", metavar="NUMBER")]
 Delta = Annotated[str, typer.Option(help="δ, exactly as written: 1e-6. From 1e-20 to below 1.", metavar="NUMBER")]
 MechanismName = Annotated[str, typer.Option(help=f"One of: {', '.join(MECHANISMS)}.", metavar="NAME")]
-MinimumCases = Annotated[int, typer.Option(help="Never release a variant of fewer cases.", metavar="T")]
+MinimumCases = Annotated[str, typer.Option(help="Never release a variant of fewer cases.", metavar="T")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
-_READING = "Reading the log"
-Case = Annotated[str | None, typer.Option(help="Column of the case (in XES: trace attribute).", rich_help_panel=_READING)]
-Activity = Annotated[
-    list[str] | None,
-    typer.Option(help="Column of the activity; given several times, an activity is a tuple.", rich_help_panel=_READING),
-]
-Timestamp = Annotated[str | None, typer.Option(help="Column of the timestamp.", rich_help_panel=_READING)]
-TimestampFormat = Annotated[
-    str | None, typer.Option(help="Such as '%d.%m.%Y %H:%M'. Found by itself for ISO 8601.", rich_help_panel=_READING)
-]
-OrderOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Order of the events of a case: file or time. Default: file for XES, time for tables with a timestamp.",
-        metavar="|".join(get_args(Order)), rich_help_panel=_READING,
+
+def _reading_option(kind: Any, default: Any, about: str, choices: Any = None) -> tuple[Any, Any]:
+    metavar = "|".join(get_args(choices)) if choices else None
+    return Annotated[kind, typer.Option(help=about, metavar=metavar, rich_help_panel="Reading the log")], default
+
+
+_READING_OPTIONS = {
+    "case": _reading_option(str | None, None, "Column of the case (in XES: trace attribute)."),
+    "activity": _reading_option(list[str] | None, None, "Column of the activity; given several times, it is a tuple."),
+    "timestamp": _reading_option(str | None, None, "Column of the timestamp."),
+    "timestamp_format": _reading_option(str | None, None, "Such as '%d.%m.%Y %H:%M'. Not needed for ISO 8601."),
+    "order": _reading_option(
+        str | None, None, "Order of a case's events. Default: file for XES, time for tables with a timestamp.", Order
     ),
-]  # fmt: skip
-Ties = Annotated[
-    str, typer.Option(help="Events of a case at one time: file, activity (by name) or a column.", rich_help_panel=_READING)
-]
-Missing = Annotated[
-    str,
-    typer.Option(
-        help="Events without case, activity or needed timestamp.",
-        metavar="|".join(get_args(OnMissing)), rich_help_panel=_READING,
-    ),
-]  # fmt: skip
-Duplicates = Annotated[
-    str,
-    typer.Option(
-        help="Traces of one name in XES.", metavar="|".join(get_args(DuplicateCases)), rich_help_panel=_READING
-    ),
-]
-Delimiter = Annotated[str | None, typer.Option(help="Of a CSV file. Found by itself.", rich_help_panel=_READING)]
-Quote = Annotated[str | None, typer.Option(help="Of a CSV file, or none. Found by itself.", rich_help_panel=_READING)]
-Encoding = Annotated[str | None, typer.Option(help="Of a CSV file. Found by itself.", rich_help_panel=_READING)]
+    "ties": _reading_option(str, "file", "Events of a case at one time: file, activity (by name) or a column."),
+    "on_missing": _reading_option(str, "fail", "Events without case, activity or needed timestamp.", OnMissing),
+    "duplicate_cases": _reading_option(str, "fail", "Traces of one name in XES.", DuplicateCases),
+    "delimiter": _reading_option(str | None, None, "Of a CSV file (tab: a tabulator). Found by itself."),
+    "quote": _reading_option(str | None, None, "Of a CSV file, or none. Found by itself."),
+    "encoding": _reading_option(str | None, None, "Of a CSV file. Found by itself."),
+}
+
+
+def _with_reading(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that takes a `reading` the options that make one."""
+
+    @functools.wraps(command)
+    def wrapped(**values: Any) -> None:
+        options = {name: values.pop(name) for name in _READING_OPTIONS}
+        options["activities"] = tuple(options.pop("activity") or ())
+        options["delimiter"] = {"tab": "\t", "\\t": "\t"}.get(options["delimiter"], options["delimiter"])
+        command(**values, reading=Reading(**options))
+
+    own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "reading"]
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in _READING_OPTIONS.items()
+    ]
+    wrapped.__signature__ = inspect.Signature([p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + more)  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {p.name: p.annotation for p in own + more}
+    return wrapped
 
 
 @app.command()
+@_with_reading
 def anonymize(
     log: Log,
     epsilon: Epsilon,
@@ -84,30 +92,18 @@ def anonymize(
         Path, typer.Option("--output", "-o", help="Where to: .xes, .xes.gz, .csv, .parquet or .json.", metavar="OUT")
     ],
     mechanism: MechanismName = "optimal",
-    minimum_cases: MinimumCases = 1,
+    minimum_cases: MinimumCases = "1",
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
     as_json: AsJson = False,
-    case: Case = None,
-    activity: Activity = None,
-    timestamp: Timestamp = None,
-    timestamp_format: TimestampFormat = None,
-    order: OrderOption = None,
-    ties: Ties = "file",
-    on_missing: Missing = "fail",
-    duplicate_cases: Duplicates = "fail",
-    delimiter: Delimiter = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Turn an event log into a release and its guarantee file.
 
     Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
     """
-    reading = _reading(
-        case, activity, timestamp, timestamp_format, order, ties, on_missing, duplicate_cases, delimiter, quote, encoding
-    )
     released, variants = _release(
-        log, reading, mechanism_by_name(mechanism, epsilon, delta, minimum_cases), output, "replace" if force else "fail"
+        log, reading, _mechanism(mechanism, epsilon, delta, minimum_cases), output, "replace" if force else "fail"
     )
     if as_json:
         _print_json(_facts(released, output))
@@ -134,21 +130,13 @@ def _release(
     return released, variants
 
 
-@app.command()
-def inspect(
+@app.command("inspect")
+@_with_reading
+def inspect_log(
     log: Log,
     as_json: AsJson = False,
-    case: Case = None,
-    activity: Activity = None,
-    timestamp: Timestamp = None,
-    timestamp_format: TimestampFormat = None,
-    order: OrderOption = None,
-    ties: Ties = "file",
-    on_missing: Missing = "fail",
-    duplicate_cases: Duplicates = "fail",
-    delimiter: Delimiter = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Show size and shape of the true log. Private: it is not for publication.
 
@@ -157,9 +145,6 @@ def inspect(
     from .engines import read
     from .variants import summary
 
-    reading = _reading(
-        case, activity, timestamp, timestamp_format, order, ties, on_missing, duplicate_cases, delimiter, quote, encoding
-    )
     with _progress("reading the log") as progress:
         variants = read(log, reading, progress)
     facts = asdict(summary(variants))
@@ -180,7 +165,7 @@ def verify(
     epsilon: Annotated[str | None, typer.Option(help="Instead of a file: ε.", metavar="NUMBER")] = None,
     delta: Annotated[str | None, typer.Option(help="Instead of a file: δ.", metavar="NUMBER")] = None,
     mechanism: MechanismName = "optimal",
-    minimum_cases: MinimumCases = 1,
+    minimum_cases: MinimumCases = "1",
     as_json: AsJson = False,
 ) -> None:
     """Rebuild the noise table, verify it in exact arithmetic, print what it spends and keeps.
@@ -200,7 +185,7 @@ def verify(
     elif epsilon is None or delta is None:
         raise ParameterError("nothing to verify: give a guarantee file, or --epsilon and --delta")
     else:
-        chosen, digest_checked = mechanism_by_name(mechanism, epsilon, delta, minimum_cases), False
+        chosen, digest_checked = _mechanism(mechanism, epsilon, delta, minimum_cases), False
         with _progress("building and verifying the noise table"):
             chosen.guarantee()
     curve = [(cases, chosen.keep_probability(cases)) for cases in _curve_points(chosen)]
@@ -226,7 +211,9 @@ def verify(
     table.add_row("δ spent", f"{rounded_up(spent, 12)}  ({float(spent / chosen.delta):.1%} of what was asked)")
     table.add_row("table", f"{chosen.noise.table.length:,} entries of 128 bits, checked one by one in exact integers")
     if guarantee is not None:
-        table.add_row("release", "its digest is the one in the guarantee file" if digest_checked else "not given, not checked")
+        table.add_row(
+            "release", "its digest is the one in the guarantee file" if digest_checked else "not given, not checked"
+        )
     _panel(table, "The guarantee holds", "green")
     table = _grid()
     for cases, kept in curve:
@@ -236,7 +223,9 @@ def verify(
 
 @app.command()
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Directory for the files.", metavar="DIR")] = Path("demo-release"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Directory for the files.", metavar="DIR")] = Path(
+        "demo-release"
+    ),
 ) -> None:
     """Make a synthetic hospital log, release it at ε = 1, δ = 1e-6, and draw a picture. No real data involved."""
     from .demo import write_hospital_log
@@ -265,7 +254,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     pass
 
@@ -273,24 +264,10 @@ def _root(
 # ------------------------------------------------------------------------------------------------- words and colours
 
 
-def _reading(
-    case: str | None,
-    activity: list[str] | None,
-    timestamp: str | None,
-    timestamp_format: str | None,
-    order: Any,
-    ties: str,
-    on_missing: Any,
-    duplicate_cases: Any,
-    delimiter: str | None,
-    quote: str | None,
-    encoding: str | None,
-) -> Reading:
-    delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
-    return Reading(
-        case, tuple(activity or ()), timestamp, timestamp_format, order, ties, on_missing, duplicate_cases,
-        delimiter, quote, encoding,
-    )  # fmt: skip
+def _mechanism(name: str, epsilon: str, delta: str, minimum_cases: str) -> PartitionSelection:
+    if not minimum_cases.lstrip("-").isdecimal():
+        raise ParameterError(f"minimum_cases is {minimum_cases!r}: it must be a whole number from 1")
+    return mechanism_by_name(name, epsilon, delta, int(minimum_cases))
 
 
 def _facts(released: Release, output: Path) -> dict[str, Any]:
@@ -319,7 +296,9 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
     table.add_row("guarantee", facts["guarantee"])
     table.add_row("variants", f"{facts['variants']:,}")
     table.add_row("cases", f"{facts['cases']:,}  (noisy)")
-    table.add_row("promise", f"ε = {facts['epsilon']}, δ = {facts['delta']} for one case more or less: {facts['standing']}")
+    table.add_row(
+        "promise", f"ε = {facts['epsilon']}, δ = {facts['delta']} for one case more or less: {facts['standing']}"
+    )
     table.add_row("mechanism", facts["mechanism"])
     _panel(table, "Released", "green")
     true = summary(variants)
@@ -342,6 +321,8 @@ def _curve_points(chosen: PartitionSelection) -> list[int]:
 
 
 def _percent(share: float) -> str:
+    if 0.9999 <= share < 1:
+        return ">99.99%"
     return f"{share:.2%}" if share >= 0.0001 else f"{share:.1e}"
 
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from .errors import LogError
 from .logs.columns import Reading
 from .release import Progress, Release
-from .variants import Trace, Variants
+from .variants import Variants
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
+    pass
 
 Source = "str | Path | pl.DataFrame | pl.LazyFrame | pd.DataFrame | Variants | Release | Mapping[Trace, int]"
 

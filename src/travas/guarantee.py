@@ -93,9 +93,13 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     if parameters != rebuilt.parameters():
         raise VerificationError(f"{path}: the parameters are not those of {rebuilt.name} at this epsilon and delta")
     if spent != Fraction(rounded_up(rebuilt.noise.delta_spent)):
-        raise VerificationError(f"{path}: delta_spent is not what the table spends, {rounded_up(rebuilt.noise.delta_spent)}")
+        raise VerificationError(
+            f"{path}: delta_spent is not what the table spends, {rounded_up(rebuilt.noise.delta_spent)}"
+        )
     if release is not None and _digest(Path(release)) != sha256:
-        raise VerificationError(f"{release}: its SHA-256 is not the one in {path}: not the release this guarantee is for")
+        raise VerificationError(
+            f"{release}: its SHA-256 is not the one in {path}: not the release this guarantee is for"
+        )
     return Verified(rebuilt, rebuilt.noise.delta_spent, release is not None)
 
 

@@ -9,7 +9,6 @@ docs/mechanisms/optimal.md and docs/mechanisms/travas.md.
 from __future__ import annotations
 
 import math
-import os
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -133,7 +132,9 @@ def predicted_length(epsilon: Fraction, delta: Fraction) -> int:
     """An upper bound of the optimal table's length, known before anything is built (MECHANISMS 2)."""
     rate, share = max(float(epsilon), 1e-300), max(float(delta), 1e-300)
     growth = math.expm1(rate)
-    turn = 2 / rate * math.log1p(growth * (1 - share) / (share * (growth + 2)))  # of (e^ε+2δ−1)/(δ(e^ε+1)), no cancelling
+    turn = (
+        2 / rate * math.log1p(growth * (1 - share) / (share * (growth + 2)))
+    )  # of (e^ε+2δ−1)/(δ(e^ε+1)), no cancelling
     return math.ceil(min(turn, 1e18)) + 6
 
 

@@ -100,7 +100,7 @@ def as_text(value: Fraction) -> str:
     if rest != 1 or len(digits) > 40:
         return f"{value.numerator}/{value.denominator}"
     sign = "-" if value < 0 else ""
-    if 0 < places - len(digits) + 1 and places > 4:
+    if places - len(digits) >= 4:
         mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
         return f"{sign}{mantissa}e-{places - len(digits) + 1}"
     if places == 0:

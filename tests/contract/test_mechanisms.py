@@ -16,7 +16,9 @@ from travas.noise import Seeded
 
 every = pytest.mark.parametrize("name", MECHANISMS)
 logs = st.dictionaries(
-    st.lists(st.sampled_from(["a", "b", "c,d", "e→f"]), min_size=1, max_size=5).map(tuple), st.integers(1, 60), max_size=30
+    st.lists(st.sampled_from(["a", "b", "c,d", "e→f"]), min_size=1, max_size=5).map(tuple),
+    st.integers(1, 60),
+    max_size=30,
 )
 
 
@@ -33,7 +35,9 @@ def test_no_fake_variant_and_no_count_below_the_centre(name: str, log: dict[tupl
 @every
 @given(log=logs, least=st.integers(1, 40))
 @settings(deadline=None, max_examples=40)
-def test_never_a_variant_of_fewer_cases_than_the_pre_threshold(name: str, log: dict[tuple[str, ...], int], least: int) -> None:
+def test_never_a_variant_of_fewer_cases_than_the_pre_threshold(
+    name: str, log: dict[tuple[str, ...], int], least: int
+) -> None:
     rule = mechanism(name, "2", "0.9", least)
     release = rule.release(Variants.from_mapping(log))  # type: ignore[arg-type]
     assert all(log[variant] >= least for variant in release.variants)  # type: ignore[index]

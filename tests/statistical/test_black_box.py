@@ -7,6 +7,7 @@ variant of n cases. Every pair (n, n+1) is tried both ways. False alarm: 1e-9 a 
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from math import exp
 from pathlib import Path
 
@@ -48,7 +49,7 @@ def outputs(run: object, log: Path, name: str, epsilon: str) -> NDArray[np.int64
 def test_neighbouring_logs_cannot_be_told_apart_beyond_the_guarantee(name: str, tmp_path: Path, travas: object) -> None:
     drawn = [outputs(travas, write_log(tmp_path / f"{cases}.csv", cases), name, EPSILON) for cases in range(8)]
     assert not drawn[0].any()
-    for here, there in zip(drawn, drawn[1:], strict=False):
+    for here, there in pairwise(drawn):
         assert delta_at_least(here, there, exp(float(EPSILON))) <= float(DELTA)
         assert delta_at_least(there, here, exp(float(EPSILON))) <= float(DELTA)
 
@@ -56,7 +57,5 @@ def test_neighbouring_logs_cannot_be_told_apart_beyond_the_guarantee(name: str, 
 def test_the_attack_finds_noise_that_is_too_small(tmp_path: Path, travas: object) -> None:
     """Noise made for ε = 2.5 but sold as ε = 1 is caught: the attack has teeth."""
     drawn = [outputs(travas, write_log(tmp_path / f"{cases}.csv", cases), "optimal", "2.5") for cases in range(1, 5)]
-    found = max(delta_at_least(there, here, exp(1)) for here, there in zip(drawn, drawn[1:], strict=False))
+    found = max(delta_at_least(there, here, exp(1)) for here, there in pairwise(drawn))
     assert found > float(DELTA)
-
-

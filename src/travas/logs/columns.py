@@ -56,11 +56,15 @@ class Reading:
         for name in ("delimiter", "quote"):
             value = getattr(self, name)
             if value is not None and (len(value) != 1 or not value.isascii()) and (name, value) != ("quote", "none"):
-                raise ParameterError(f"{name} is {value!r}: it must be one ASCII character; for no quoting at all take none")
+                raise ParameterError(
+                    f"{name} is {value!r}: it must be one ASCII character; for no quoting at all take none"
+                )
         if len(set(self.activities)) != len(self.activities):
             raise ParameterError(f"activity columns are {self.activities}: one is named twice")
         if any(name in (CASE, TIMESTAMP) for name in released_columns(self.activities)):
-            raise ParameterError(f"activity columns are {self.activities}: {CASE} and {TIMESTAMP} cannot be part of one")
+            raise ParameterError(
+                f"activity columns are {self.activities}: {CASE} and {TIMESTAMP} cannot be part of one"
+            )
         if self.order == "file" and self.ties != "file":
             raise ParameterError(f"ties is {self.ties!r} but order is 'file', which has no ties: give --order time")
         if self.encoding is not None:
@@ -96,7 +100,9 @@ class Columns:
         timestamp: str | None = None
         if reading.order != "file":
             wanted = reading.order == "time" or reading.timestamp is not None or reading.ties != "file"
-            timestamp = _column(reading.timestamp, "timestamp", present, where) if wanted else _found("timestamp", present)
+            timestamp = (
+                _column(reading.timestamp, "timestamp", present, where) if wanted else _found("timestamp", present)
+            )
         ties = None if reading.ties in ("file", "activity") else _column(reading.ties, "ties", present, where)
         return cls(case, activities, timestamp, ties)
 

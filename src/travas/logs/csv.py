@@ -7,11 +7,9 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 import polars as pl
 
@@ -73,15 +71,20 @@ def _read(path: Path, dialect: _Dialect, reading: Reading) -> Variants:
 
 def _first_fault(path: Path, dialect: _Dialect) -> str:
     """Why the table cannot be read, without quoting it (Polars' own words would)."""
-    quoting = csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE
     shown = f"delimiter {dialect.delimiter!r}, quote {dialect.quote!r}"
     remedy = f"read with {shown}; mend it, or give --delimiter or --quote"
     with _opened(path) as stream:
         text = io.TextIOWrapper(stream, dialect.encoding, errors="replace", newline="")
-        rows = csv.reader(text, delimiter=dialect.delimiter, quotechar=dialect.quote or '"', quoting=quoting, strict=True)
+        rows = csv.reader(
+            text,
+            delimiter=dialect.delimiter,
+            quotechar=dialect.quote or '"',
+            quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
+            strict=True,
+        )
         width, row = None, 0
         try:
-            for row, cells in enumerate(rows):  # noqa: B007
+            for row, cells in enumerate(rows):
                 width = len(cells) if width is None else width
                 if len(cells) > width:
                     return f"row {row:,} (the header not counted) has {len(cells)} cells, the header {width}; {remedy}"
@@ -90,10 +93,8 @@ def _first_fault(path: Path, dialect: _Dialect) -> str:
     return f"a cell holds a quote that neither opens nor closes it; {remedy} ('none' where nothing is quoted)"
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
-        yield stream
+def _opened(path: Path) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb"))
 
 
 def _check_gzip(path: Path) -> None:

@@ -6,7 +6,6 @@ a few numbers per event and no text.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,49 +17,51 @@ from ..variants import CODE, Variants
 from .columns import Columns, Reading, missing_message, released_columns
 
 _CASE, _TIME, _TIE = "case", "time", "tie"
-_ISO_FORMATS = tuple(
-    f"%Y-%m-%d{separator}{clock}{zone}"
-    for separator in ("T", " ")
-    for clock in ("%H:%M:%S%.f", "%H:%M")
-    for zone in ("%#z", "")
-) + ("%Y-%m-%d",)
+_ISO_FORMATS = [
+    *(
+        f"%Y-%m-%d{between}{clock}{zone}"
+        for between in "T "
+        for clock in ("%H:%M:%S%.f", "%H:%M")
+        for zone in ("%#z", "")
+    ),
+    "%Y-%m-%d",
+]
 
 
 def read_parquet(path: Path, reading: Reading) -> Variants:
     """The variants of a `.parquet` file."""
-    return _guarded(lambda: variants_of(pl.scan_parquet(path, glob=False), reading, str(path)), path)
-
-
-def _guarded(work: Callable[[], Variants], path: Path) -> Variants:
-    """Polars' own messages may quote the data: say what went wrong in our words."""
     try:
-        return work()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        if isinstance(error, LogError):
-            raise
-        raise LogError(f"{path}: cannot be read as Parquet ({type(error).__name__}); is it whole, and a Parquet file?") from None
+        return variants_of(pl.scan_parquet(path, glob=False), reading, str(path))
+    except (pl.exceptions.PolarsError, OSError) as error:  # Polars' own words may quote the data
+        raise LogError(f"{path}: cannot be read as Parquet ({type(error).__name__}); is the file whole?") from None
 
 
 def read_frame(frame: Any, reading: Reading) -> Variants:
     """The variants of a Polars or pandas data frame."""
     where = "data frame"
-    if isinstance(frame, pl.DataFrame):
-        frame = frame.lazy()
-    if isinstance(frame, pl.LazyFrame):
-        return variants_of(frame, reading, where)
+    lazy = frame.lazy() if isinstance(frame, pl.DataFrame) else frame
+    if not isinstance(lazy, pl.LazyFrame):
+        lazy = _from_pandas(frame, reading, where)
+    try:
+        return variants_of(lazy, reading, where)
+    except pl.exceptions.PolarsError as error:
+        raise LogError(f"{where}: a column is of a type that is no name or time ({type(error).__name__})") from None
+
+
+def _from_pandas(frame: Any, reading: Reading, where: str) -> pl.LazyFrame:
     if type(frame).__module__.partition(".")[0] != "pandas":
         raise LogError(
             f"a {type(frame).__name__} is not an event log: give a path, a DataFrame, or a mapping of tuples to counts"
         )
     columns = Columns.of(reading, [str(name) for name in frame.columns], where)
-    wanted = {columns.case, *columns.activities, columns.timestamp, columns.ties} - {None}
+    wanted = {columns.case, *columns.activities, columns.timestamp, columns.ties}
     try:
-        table = pl.from_pandas(frame[[name for name in frame.columns if name in wanted]])
+        table: pl.DataFrame = pl.from_pandas(frame[[name for name in frame.columns if name in wanted]])
+        return table.lazy()
     except ImportError:
         raise MissingExtraError("reading a pandas DataFrame", "pandas") from None
     except Exception as error:  # pyarrow raises many kinds, some quoting a cell
-        raise LogError(f"{where}: a column mixes types ({type(error).__name__}); convert it with .astype(str)") from None
-    return variants_of(table.lazy(), reading, where)
+        raise LogError(f"{where}: a column mixes types ({type(error).__name__}); convert it to text") from None
 
 
 def variants_of(lazy: pl.LazyFrame, reading: Reading, where: str) -> Variants:

@@ -41,7 +41,9 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def check_output(path: Path, existing: Literal["fail", "replace"], activities: Iterable[Activity] = ()) -> str:
     """The suffix of an output that can be written. Called before any noise is drawn: a failure must cost nothing."""
-    suffix = next((known for known in _WRITERS if path.name.lower().endswith(known) and path.name.lower() != known), None)
+    suffix = next(
+        (known for known in _WRITERS if path.name.lower().endswith(known) and path.name.lower() != known), None
+    )
     if suffix is None:
         raise OutputError(f"{path}: not a format I can write by its suffix; take one of {', '.join(_WRITERS)}")
     if not path.parent.is_dir():
@@ -75,18 +77,24 @@ def write_release(release: Release, path: Path, existing: Literal["fail", "repla
             promise.replace(guarantee_path(path))
             partial.replace(path)
             _to_disk(path.parent)
+    except OutputError:
+        raise
     except Exception as error:
-        if isinstance(error, OutputError) or not _is_system(error):
+        if not isinstance(error, OSError) and not type(error).__module__.startswith("polars"):
             raise
-        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-        reason = "the disk is full" if full else getattr(error, "strerror", None) or type(error).__name__
-        raise OutputError(f"{path}: cannot be written, {reason}; nothing was left behind, make room or choose another place") from None
+        raise OutputError(
+            f"{path}: cannot be written, {_reason(error)}; nothing was left behind, make room or choose another place"
+        ) from None
     return path
 
 
-def _is_system(error: Exception) -> bool:
-    """An error of the disk: from Python, or from Polars, which wraps some of them."""
-    return isinstance(error, OSError) or type(error).__module__.startswith("polars")
+def _reason(error: Exception) -> str:
+    """Why the system refused; Polars passes its number on as text only."""
+    match = re.search(r"os error (\d+)", str(error))
+    number = getattr(error, "errno", None) or (int(match[1]) if match else None)
+    if number in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+        return "the disk is full"
+    return os.strerror(number).lower() if number else type(error).__name__
 
 
 @contextmanager
@@ -200,7 +208,11 @@ def _xes_header(release: Release) -> str:
         "privacy:delta": as_text(guarantee.delta),
         "privacy:standing": str(guarantee.standing),
     }
-    used = [(n, p) for n, p in _EXTENSIONS if p in ("concept", "time") or any(c.startswith(p + ":") for c in release.columns)]
+    used = [
+        (n, p)
+        for n, p in _EXTENSIONS
+        if p in ("concept", "time") or any(c.startswith(p + ":") for c in release.columns)
+    ]
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<log xes.version="1.0" xes.features="nested-attributes">']
     for name, prefix in [*used, ("Privacy", "privacy")]:
         lines.append(f'<extension name="{name}" prefix="{prefix}" uri="http://www.xes-standard.org/{prefix}.xesext"/>')
@@ -229,10 +241,10 @@ def _xes(release: Release) -> Iterator[bytes]:
     case = 0
     for trace, count in zip(release.variants, release.counts, strict=True):
         dates.extend(_date(step) + "\n</event>\n" for step in range(len(dates), len(trace)))
-        parts = []
+        parts: list[str] = []
         for activity, date in zip(trace, dates, strict=False):
             if activity not in rendered:
-                values = (activity,) if width == 1 else activity
+                values: Any = (activity,) if width == 1 else activity
                 rendered[activity] = "\n".join(["<event>", *map(_string, release.columns, values), ""])
             parts += (rendered[activity], date)
         body = ('"/>\n' + "".join(parts) + "</trace>\n").encode()

@@ -203,7 +203,9 @@ class _Document:
             self.root, self.prolog = element, b""
             self._compile(etree.QName(element).namespace)
         elif parent is not self.root or element.tag != self.trace_tag:
-            raise LogError(f"{self.where}: <{etree.QName(element).localname}> inside a trace or another place; XES has <trace> in <log>")
+            raise LogError(
+                f"{self.where}: <{etree.QName(element).localname}> inside a trace or another place; XES has <trace> in <log>"
+            )
         else:
             self.trace = element
 
@@ -227,7 +229,7 @@ class _Document:
         self.cells = [values(key) for key in keys]
         self.tie = values(self.tie_key) if self.tie_key else None
         self.name = values(reading.case or ACTIVITY)
-        self.count = etree.XPath(f"count({step})", namespaces=spaces)
+        self.count: Any = etree.XPath(f"count({step})", namespaces=spaces)
 
     def _prune(self) -> None:
         root = self.root
@@ -300,11 +302,14 @@ class _Document:
 
     def _malformed(self, error: etree.XMLSyntaxError) -> LogError:
         line, column = error.position
-        kind = error.error_log[-1].type_name if len(error.error_log) else ""
+        entries: Any = error.error_log
+        kind = entries[-1].type_name if len(entries) else ""
         if "RESOURCE_LIMIT" in kind or "too long" in str(error) or "huge" in str(error).lower():
             return LogError(f"{self.where}: line {line}, column {column}: a value over 10 MB; no attribute is as large")
         reason = kind.removeprefix("ERR_").replace("_", " ").lower() or "syntax error"
-        return LogError(f"{self.where}: malformed XML at line {line}, column {column} ({reason}); mend or export it again")
+        return LogError(
+            f"{self.where}: malformed XML at line {line}, column {column} ({reason}); mend or export it again"
+        )
 
 
 def tie_key(value: str | None) -> tuple[Any, ...]:

@@ -1,0 +1,107 @@
+"""Byte for byte: nothing of the log that was not released is in any file that leaves or in any public message."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conftest import Run
+
+CANARY = "CANARY"
+PARAMETERS = ("--epsilon", "1", "--delta", "1e-9")
+
+
+def plant_xes(path: Path) -> Path:
+    trace = (
+        '<trace><string key="concept:name" value="CANARY-case-{n}"/><string key="diagnosis" value="CANARY-diagnosis"/>'
+        '<event><string key="concept:name" value="register"/><string key="org:resource" value="CANARY-nurse"/>'
+        '<date key="time:timestamp" value="2031-07-19T10:11:12.131+05:30"/></event>'
+        '<event><string key="concept:name" value="{last}"/></event></trace>'
+    )
+    traces = [trace.format(n=n, last="release") for n in range(200)]
+    traces += [trace.format(n=n, last=f"CANARY-activity-{n}") for n in range(200, 230)]
+    head = (
+        '<string key="source" value="CANARY-header"/><extension name="CANARY" prefix="CANARYx" uri="http://CANARY/"/>'
+    )
+    path.write_text(f'<?xml version="1.0"?><!-- CANARY --><log CANARY-attribute="1">{head}{"".join(traces)}</log>')
+    return path
+
+
+def plant_table(path: Path) -> Path:
+    rows = [
+        (
+            f"CANARY-case-{n}",
+            "register" if step == 0 else "release" if n < 200 else f"CANARY-activity-{n}",
+            5 * n + step,
+        )
+        for n in range(230)
+        for step in range(2)
+    ]
+    frame = pl.DataFrame(rows, schema=["case_id", "activity", "timestamp"], orient="row").with_columns(
+        pl.lit("CANARY-cell").alias("CANARY-column"), pl.col("timestamp").cast(pl.Datetime("ms"))
+    )
+    if path.suffix == ".parquet":
+        frame.write_parquet(path, metadata={"CANARY-key": "CANARY-value"})
+    else:
+        frame.write_csv(path)
+    return path
+
+
+@pytest.mark.parametrize("source", [".xes", ".csv", ".parquet"])
+@pytest.mark.parametrize("suffix", [".xes", ".xes.gz", ".csv", ".parquet", ".json"])
+def test_no_canary_leaves(source: str, suffix: str, tmp_path: Path, travas: Run) -> None:
+    log = tmp_path / f"{CANARY}{source}"
+    (plant_xes if source == ".xes" else plant_table)(log)
+    out = tmp_path / "out"
+    out.mkdir()
+    ran = travas("anonymize", log, *PARAMETERS, "-o", out / f"release{suffix}")
+    assert ran.code == 0, ran.err
+    verified = travas("verify", out / f"release{suffix}.guarantee.json", out / f"release{suffix}")
+    assert len(list(out.iterdir())) == 2
+    for file in out.iterdir():
+        content = file.read_bytes()
+        for view in (content, gzip.decompress(content) if file.suffix == ".gz" else b""):
+            assert CANARY.encode() not in view
+            assert b"2031" not in view and b"10:11:12" not in view
+        assert CANARY not in file.name
+    for text in (ran.out, ran.err, verified.out, verified.err):
+        assert CANARY not in text.replace(str(tmp_path), "")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("log.csv", "case_id,CANARY-column\n1,a\n"),
+        ("log.csv", "case_id,activity,timestamp\n1,a,CANARY\n"),
+        ("log.csv", "case_id,activity\n1,CANARY,CANARY\n"),
+        ("log.csv", 'case_id,activity\n1,"CANARY\n'),
+        ("log.csv", "case_id,activity\n1,CANARY\n,CANARY\n"),
+        ("log.csv", "case_id,activity\nCANARY,CANARY\x07\n"),
+        ("log.xes", '<log><trace><string key="concept:name" value="CANARY"/></CANARY></log>'),
+        ("log.xes", "<log>&CANARY;</log>"),
+        ("log.xes", "<log>" + '<trace><string key="concept:name" value="CANARY"/></trace>' * 2 + "</log>"),
+        ("log.parquet", "PAR1CANARY"),
+    ],
+)  # fmt: skip
+def test_an_error_that_quotes_the_log_says_that_it_is_private(
+    name: str, text: str, tmp_path: Path, travas: Run
+) -> None:
+    log = tmp_path / name
+    log.write_text(text)
+    ran = travas("anonymize", log, *PARAMETERS, "-o", tmp_path / "out.xes")
+    assert ran.code == 2
+    assert CANARY not in ran.err or "[private: quotes the log]" in ran.err
+    assert CANARY not in ran.out
+
+
+def test_reprs_hide_what_is_private(tmp_path: Path) -> None:
+    import travas
+
+    variants = travas.read(plant_xes(tmp_path / "log.xes"))
+    assert repr(variants) == "Variants(private)" == str(variants)
+    release = travas.anonymize(variants, epsilon=1, delta="1e-9")
+    assert CANARY not in repr(release) and "200" not in repr(release)
+    assert not any(isinstance(value, travas.Variants) for value in vars(release).values())

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import travas as package
+from conftest import Run
+from travas import read
+
+SIGNED = ("--epsilon", "1", "--delta", "1e-3")
+
+
+def test_a_release_in_one_command(travas: Run, small_csv: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.xes.gz"
+    ran = travas("anonymize", small_csv, *SIGNED, "-o", out)
+    assert ran.code == 0 and ran.err == ""
+    assert "PRIVATE" in ran.out and "verified" in ran.out
+    assert set(dict(read(out).items())) <= {("register", "visit", "release"), ("register", "release"), ("visit",)}
+    assert travas("verify", f"{out}.guarantee.json", out).code == 0
+
+
+def test_json_for_machines_says_nothing_private(travas: Run, small_csv: Path, tmp_path: Path) -> None:
+    ran = travas("anonymize", small_csv, *SIGNED, "-o", tmp_path / "out.json", "--json", "--mechanism", "travas")
+    facts = json.loads(ran.out)
+    assert facts["standing"] == "verified" and facts["epsilon"] == "1" and facts["mechanism"] == "travas"
+    assert "26" not in ran.out.replace(str(tmp_path), "")
+
+
+def test_inspect(travas: Run, small_csv: Path) -> None:
+    facts = json.loads(travas("inspect", small_csv, "--json").out)
+    expected = {
+        "events": 71,
+        "cases": 26,
+        "activities": 3,
+        "variants": 3,
+        "trace_uniqueness": 3 / 26,
+        "longest_trace": 3,
+    }
+    assert {key: facts[key] for key in expected} == expected
+    assert facts["private"] is True
+    assert "PRIVATE" in travas("inspect", small_csv).out
+
+
+def test_minimum_cases(travas: Run, small_csv: Path, tmp_path: Path) -> None:
+    for run in range(20):
+        out = tmp_path / f"{run}.json"
+        assert travas("anonymize", small_csv, "--epsilon", 2, "--delta", 0.9, "--minimum-cases", 6, "-o", out).code == 0
+        assert json.loads(out.read_text())["variants"] in ([], [["register", "visit", "release"]])
+
+
+def test_verify_prints_what_is_spent_and_kept(travas: Run) -> None:
+    facts = json.loads(travas("verify", "--epsilon", 2, "--delta", 0.5, "--mechanism", "travas", "--json").out)
+    assert facts["delta_spent"].startswith("0.10650697891920")
+    assert facts["keep_probability"][0] == {"cases": 1, "probability": pytest.approx(0.10650697891920075)}
+    assert facts["keep_probability"][-1]["probability"] == 1
+    ran = travas("verify", "--epsilon", 1, "--delta", "1e-6")
+    assert "The guarantee holds" in ran.out and "100.0% of what was asked" in ran.out
+
+
+def test_verify_fails_with_code_1(travas: Run, small_csv: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    travas("anonymize", small_csv, *SIGNED, "-o", out)
+    out.write_text("{}")
+    ran = travas("verify", f"{out}.guarantee.json", out)
+    assert ran.code == 1 and "not the release" in ran.err and len(ran.err.splitlines()) == 1
+
+
+def test_the_demo_leaves_release_guarantee_and_picture(travas: Run, tmp_path: Path) -> None:
+    ran = travas("demo", "-o", tmp_path / "demo")
+    assert ran.code == 0 and "Released" in ran.out
+    names = {path.name for path in (tmp_path / "demo").iterdir()}
+    assert names == {"hospital.csv", "release.xes.gz", "release.xes.gz.guarantee.json", "release.png"}
+    assert (tmp_path / "demo" / "release.png").read_bytes().startswith(b"\x89PNG")
+    log = package.summary(read(tmp_path / "demo" / "hospital.csv"))
+    assert log.cases == 4000 and log.variants > 500
+    assert travas("demo", "-o", tmp_path / "demo").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--epsilon", "abc", "--delta", "1e-3"], "epsilon is 'abc': not a number"),
+        (["--epsilon", "0", "--delta", "1e-3"], "epsilon is 0"),
+        (["--epsilon", "-1", "--delta", "1e-3"], "epsilon is -1"),
+        (["--epsilon", "inf", "--delta", "1e-3"], "epsilon is 'inf'"),
+        (["--epsilon", "nan", "--delta", "1e-3"], "epsilon is 'nan'"),
+        (["--epsilon", "21", "--delta", "1e-3"], "epsilon is 21"),
+        (["--epsilon", "1e-999999999", "--delta", "1e-3"], "epsilon is '1e-999999999'"),
+        (["--epsilon", "1", "--delta", "1"], "delta is 1"),
+        (["--epsilon", "1", "--delta", "0"], "delta is 0"),
+        (["--epsilon", "1", "--delta", "-0.1"], "delta is -0.1"),
+        (["--epsilon", "1", "--delta", "1e-21"], "delta is 1e-21"),
+        (["--epsilon", "1e-7", "--delta", "1e-9"], "entries, over 5,000,000"),
+        (["--epsilon", "1"], "Missing option '--delta'"),
+        ([*SIGNED, "--mechanism", "laplace"], "mechanism is 'laplace'"),
+        ([*SIGNED, "--minimum-cases", "0"], "minimum_cases is 0"),
+        ([*SIGNED, "--minimum-cases", "x"], "minimum_cases is 'x'"),
+        ([*SIGNED, "--order", "size"], "order is 'size'"),
+        ([*SIGNED, "--on-missing", "ignore"], "on_missing is 'ignore'"),
+        ([*SIGNED, "--activity", "activity", "--activity", "activity"], "named twice"),
+        ([*SIGNED, "--case", "patient"], "no column 'patient'"),
+        ([*SIGNED, "--delimiter", ",,"], "delimiter is ',,'"),
+        ([*SIGNED, "--nonsense"], "nonsense"),
+    ],
+)
+def test_bad_parameters_are_one_line_code_2_and_write_nothing(
+    travas: Run, small_csv: Path, tmp_path: Path, words: list[str], why: str
+) -> None:
+    out = tmp_path / "release"
+    out.mkdir()
+    ran = travas("anonymize", small_csv, *words, "-o", out / "out.json")
+    assert ran.code == 2
+    assert why in ran.err and len(ran.err.splitlines()) == 1 and ran.err.startswith("travas: ")
+    assert "Traceback" not in ran.err and ran.out == ""
+    assert not list(out.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("gone.xes", None, "there is no such file"),
+        ("log.txt", b"x", "by its suffix"),
+        ("log.xes", b"", "the file is empty"),
+        ("log.xes", b"<log><trace>", "malformed XML at line 1"),
+        ("log.xes", b"<log/>", "no traces"),
+        ("log.xes.gz", b"<log/>", "not compressed with gzip"),
+        ("log.csv", b"a,b\n", "no column for the case"),
+        ("log.csv", b"case_id,activity\n", "the log is empty"),
+        ("log.csv", b"case_id,activity,timestamp\n1,a,later\n", "row 1"),
+        ("log.parquet", b"PAR1xxxxPAR1", "cannot be read as Parquet"),
+        ("dir.csv", "directory", "cannot be opened"),
+        ("postgresql:", None, "by its suffix"),
+    ],
+)
+def test_bad_logs_are_one_line_code_2_and_write_nothing(
+    travas: Run, tmp_path: Path, name: str, content: bytes | str | None, why: str
+) -> None:
+    log = tmp_path / name
+    if content == "directory":
+        log.mkdir()
+    elif isinstance(content, bytes):
+        log.write_bytes(content)
+    out = tmp_path / "release"
+    out.mkdir()
+    for words in (("anonymize", log, *SIGNED, "-o", out / "out.json"), ("inspect", log)):
+        ran = travas(*words)
+        assert ran.code == 2, ran
+        assert why in ran.err and log.name in ran.err and len(ran.err.splitlines()) == 1
+        assert ran.out == ""
+    assert not list(out.iterdir())
+
+
+def test_outputs_are_checked_before_the_log_is_read(travas: Run, tmp_path: Path) -> None:
+    ran = travas("anonymize", tmp_path / "gone.xes", *SIGNED, "-o", tmp_path / "out.doc")
+    assert ran.code == 2 and "out.doc" in ran.err
+    (tmp_path / "there.json").write_text("old")
+    ran = travas("anonymize", tmp_path / "gone.xes", *SIGNED, "-o", tmp_path / "there.json")
+    assert ran.code == 2 and "--force" in ran.err
+    assert (tmp_path / "there.json").read_text() == "old"
+
+
+def test_an_activity_the_format_cannot_hold_is_refused_before_the_noise(travas: Run, tmp_path: Path) -> None:
+    """Also when the variant would not have been released: whether it fails must not depend on the noise."""
+    log = tmp_path / "log.csv"
+    log.write_text("case_id,activity\n1,bell\x07\n")
+    for _ in range(5):
+        ran = travas("anonymize", log, "--epsilon", 1, "--delta", "1e-9", "-o", tmp_path / "out.xes")
+        assert ran.code == 2 and "U+0007" in ran.err and "[private" in ran.err
+    assert travas("anonymize", log, *SIGNED, "-o", tmp_path / "out.csv").code == 0
+
+
+def test_help_of_every_command_shows_an_example_or_its_options(travas: Run) -> None:
+    for command in ("anonymize", "inspect", "verify", "demo"):
+        ran = travas(command, "--help")
+        assert ran.code == 0 and "Usage" in ran.out
+    assert package.__version__ in travas("--version").out
+
+
+def test_a_terminal_sees_progress_and_a_pipe_does_not(small_csv: Path, tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).parent / "travas"), "anonymize", str(small_csv), *SIGNED, "-o"]
+    ran = subprocess.run([*command, str(tmp_path / "a.json")], capture_output=True, text=True, check=True)
+    assert ran.stderr == ""
+    leader, follower = pty.openpty()
+    subprocess.run([*command, str(tmp_path / "b.json")], stdout=subprocess.DEVNULL, stderr=follower, check=True)
+    os.close(follower)
+    assert b"reading the log" in os.read(leader, 100_000)
+    os.close(leader)
