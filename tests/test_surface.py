@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-import travas
+import travas as package
+from conftest import Run
 from travas import cli
+from travas.demo import write_hospital_log
 
 ROOT = Path(__file__).resolve().parents[1]
-HEAVY = ("polars", "pandas", "pyarrow", "matplotlib", "pm4py", "scipy")
+HEAVY = ("numpy", "polars", "pandas", "pyarrow", "matplotlib", "pm4py", "scipy")
 
 
 def test_all_is_sorted_and_true() -> None:
-    assert travas.__all__ == sorted(travas.__all__)
-    for name in travas.__all__:
-        assert getattr(travas, name) is not None
+    assert package.__all__ == sorted(package.__all__)
+    for name in package.__all__:
+        assert getattr(package, name) is not None
 
 
 @pytest.mark.parametrize("statement", ["import travas", "import travas.cli"])
@@ -55,12 +59,28 @@ def test_every_command_is_in_the_readme_or_docs() -> None:
     pages = "\n".join(path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
     for command in cli.app.registered_commands:
         assert command.callback is not None and command.callback.__doc__
-        assert f"travas {command.callback.__name__}" in pages
+        assert f"travas {command.name or command.callback.__name__}" in pages
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md", "docs/promise.md"])
+def test_what_the_documents_show_runs(page: str, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every console line and every Python block, in the order of the page, in an empty folder with the demo's log."""
+    write_hospital_log(tmp_path / "hospital.csv")
+    monkeypatch.chdir(tmp_path)
+    if page == "docs/promise.md":
+        assert travas("anonymize", "hospital.csv", "--epsilon", 1, "--delta", "1e-6", "-o", "release.xes.gz").code == 0
+    blocks = re.findall(r"```(console|python)\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
+    assert blocks
+    for kind, block in blocks:
+        if kind == "python":
+            exec(compile(block, page, "exec"), {})
+            continue
+        for line in block.splitlines():
+            ran = travas(*shlex.split(line)[1:])
+            assert ran.code == 0, f"{line}: {ran.err}"
 
 
 def test_links_in_the_documents_lead_somewhere() -> None:
-    import re
-
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
             if "://" not in link:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 from .anonymize import anonymize
 from .engines import read
 from .errors import LogError, MissingExtraError, OutputError, ParameterError, TravasError, VerificationError
@@ -14,7 +12,7 @@ from .privacy import Guarantee, PrivacyUnit, Standing
 from .release import Mechanism, Release
 from .variants import Summary, Variants, summary
 
-__version__ = version("travas")
+__version__ = "0.1.0"
 
 __all__ = [
     "Guarantee",

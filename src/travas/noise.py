@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from .errors import ParameterError, VerificationError
 from .privacy import as_text, rounded_up
+
+if TYPE_CHECKING:  # numpy costs a tenth of a second: `travas --help` does without
+    import numpy as np
+    from numpy.typing import NDArray
 
 BITS = 128
 ONE = 1 << BITS
@@ -47,6 +48,8 @@ class Seeded:
     _generator: np.random.Generator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        import numpy as np
+
         object.__setattr__(self, "_generator", np.random.Generator(np.random.Philox(self.seed)))
 
     def __call__(self, size: int) -> bytes:
@@ -98,6 +101,8 @@ class Table:
 
 def _table(boundaries: Iterator[int]) -> Table:
     """The table with these P[N ≤ j]·2^128, j = 1, 2, …; it ends where they reach one."""
+    import numpy as np
+
     high, low = array("Q"), array("Q")
     for boundary in boundaries:
         if boundary >= ONE:
@@ -271,6 +276,8 @@ class Noise:
         U is uniform on 128 bits. Its upper half decides nearly always; where it equals that of a boundary, the
         lower half is drawn too. The work does not depend on any count.
         """
+        import numpy as np
+
         drawn = np.empty(size, dtype=np.int64)
         for start in range(0, size, 1 << 20):
             stop = min(start + (1 << 20), size)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from numbers import Integral
+from typing import TYPE_CHECKING
 
 from .errors import PRIVATE, LogError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Activity = str | tuple[str, ...]
 """A name, or a tuple of them where several columns make an activity. Never a joined string."""
@@ -16,8 +19,10 @@ Activity = str | tuple[str, ...]
 Trace = tuple[Activity, ...]
 """A trace variant: the sequence of the activities of a case."""
 
-CODE = np.uint32
+CODE = "uint32"
 """Activities are interned: a key is the bytes of its activities' codes."""
+
+CODE_BYTES = 4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,6 +46,8 @@ class Variants:
 
     def traces(self, chosen: Iterable[int]) -> list[Trace]:
         """The traces of the chosen keys, by their places."""
+        import numpy as np
+
         alphabet = self.alphabet
         return [tuple(map(alphabet.__getitem__, np.frombuffer(self.keys[i], CODE).tolist())) for i in chosen]
 
@@ -51,6 +58,8 @@ class Variants:
     @classmethod
     def from_mapping(cls, mapping: Mapping[Trace, int], columns: tuple[str, ...] = ("concept:name",)) -> Variants:
         """From a plain mapping of tuples of activities to numbers of cases."""
+        import numpy as np
+
         codes: dict[Activity, int] = {}
         keys: list[bytes] = []
         counts: list[int] = []
@@ -58,7 +67,7 @@ class Variants:
         for place, (trace, count) in enumerate(mapping.items(), start=1):
             if not isinstance(trace, tuple):
                 raise LogError(f"variant {place} is a {type(trace).__name__}: a variant is a tuple of activities")
-            if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+            if isinstance(count, bool) or not isinstance(count, Integral) or not 1 <= count < 2**53:
                 raise LogError(f"variant {place} has the count {count!r}: a count is a whole number from 1 {PRIVATE}")
             for activity in trace:
                 _check_activity(activity, place, len(columns))
@@ -101,7 +110,9 @@ class Summary:
 
 def summary(variants: Variants) -> Summary:
     """Size and shape of the true log: private. `trace_uniqueness` is variants / cases."""
-    lengths = np.array([len(key) for key in variants.keys], dtype=np.int64) // CODE().itemsize
+    import numpy as np
+
+    lengths = np.array([len(key) for key in variants.keys], dtype=np.int64) // CODE_BYTES
     cases = int(variants.counts.sum())
     return Summary(
         events=int(lengths @ variants.counts),

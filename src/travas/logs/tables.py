@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from ..errors import PRIVATE, LogError, MissingExtraError, ParameterError
-from ..variants import CODE, Variants
+from ..variants import CODE, CODE_BYTES, Variants
 from .columns import Columns, Reading, missing_message, released_columns
 
 _CASE, _TIME, _TIE = "case", "time", "tie"
@@ -87,7 +87,7 @@ def variants_of(lazy: pl.LazyFrame, reading: Reading, where: str) -> Variants:
     traces = events.lazy().group_by(_CASE).agg("activity").group_by("activity").len("count").collect()
     del events
     codes = traces["activity"].explode().to_numpy().astype(CODE, copy=False).tobytes()
-    ends = np.cumsum(traces["activity"].list.len().to_numpy(), dtype=np.int64) * CODE().itemsize
+    ends = np.cumsum(traces["activity"].list.len().to_numpy(), dtype=np.int64) * CODE_BYTES
     starts = np.concatenate(([0], ends[:-1]))
     keys = [codes[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
     counts = traces["count"].to_numpy().astype(np.int64)

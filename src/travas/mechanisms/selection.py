@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-
 from ..errors import ParameterError
 from ..noise import Noise, RandomBytes, Table, check_buildable
 from ..privacy import Guarantee, Standing, exact_delta, exact_epsilon
@@ -83,6 +81,8 @@ class PartitionSelection(Mechanism):
         }
 
     def release(self, variants: Variants) -> Release:
+        import numpy as np
+
         drawn = self.noise.draw(len(variants), self.random_bytes) + (self.minimum_cases - 1)
         kept = np.flatnonzero(variants.counts >= drawn)
         noisy = variants.counts[kept] - drawn[kept] + self.centre

@@ -1,0 +1,255 @@
+"""The core's speed and memory, as ratios measured in one run: `make bench`.
+
+Every measurement is a process of its own, so that peak memory is its own too; rivals alternate, the best of three
+counts. The large log is generated: Zipf-like variants, time-ordered, text identifiers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+SCRATCH = HERE / "data"
+DATA = Path(os.environ.get("TRAVAS_DATA", ROOT.parent / "shared" / "data"))
+BIG = SCRATCH / "big.parquet"
+MILLION = SCRATCH / "million.json"
+
+GENERATE = """
+import numpy as np, polars as pl
+rng = np.random.default_rng(0)
+cases, variants = 1_000_000, 60_000
+lengths = np.clip(rng.geometric(1 / 8, variants) + 3, 1, 60)
+traces = [rng.integers(0, 40, length) for length in lengths]
+weights = 1 / np.arange(1, variants + 1) ** 1.1
+pick = rng.choice(variants, cases, p=weights / weights.sum())
+sizes = lengths[pick]
+codes = np.concatenate([traces[i] for i in pick])
+case = np.repeat(np.arange(cases), sizes)
+step = np.arange(len(case)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+moment = (np.repeat(rng.integers(0, 365 * 86400, cases), sizes) + step * 600) * 1_000_000 + rng.integers(0, 1000, len(case))
+names = pl.Series([f"activity {i:02d}" for i in range(40)])
+pl.DataFrame({
+    "case:concept:name": pl.Series(case).cast(pl.String), "concept:name": names.gather(pl.Series(codes)),
+    "time:timestamp": pl.Series(moment).cast(pl.Datetime("us", "UTC")),
+}).with_columns(("case-" + pl.col("case:concept:name"))).sort("time:timestamp").write_parquet(PATH)
+"""
+
+BARE = """
+import polars as pl
+begin()
+case, activity = "case:concept:name", "concept:name"
+log = pl.scan_parquet(PATH).sort(case, "time:timestamp")
+variants = log.group_by(case, maintain_order=True).agg(activity).group_by(activity).len().collect(engine="streaming")
+end()
+"""
+SCAN = """
+import polars as pl
+begin()
+pl.scan_parquet(PATH).select(pl.all().hash().sum()).collect(engine="streaming")
+end()
+"""
+OURS = """
+import polars, travas
+begin()
+travas.anonymize(PATH, epsilon=1, delta="1e-6").write(OUT, existing="replace")
+end()
+"""
+PM4PY = """
+import pandas, pm4py
+begin()
+pm4py.get_variants(pandas.read_parquet(PATH))
+end()
+"""
+READ_XES = """
+import numpy, travas.logs.xes
+from travas import read
+begin()
+read(PATH)
+end()
+"""
+READ_R4PM = """
+import r4pm
+begin()
+r4pm.df.import_xes(PATH)
+end()
+"""
+WRITE_XES = """
+import travas
+release = travas.Release(travas.mechanism("optimal", 1, "1e-6"), *load(PATH))
+begin()
+release.write(OUT, existing="replace")
+end()
+"""
+WRITE_PM4PY = """
+import pm4py, travas
+release = travas.Release(travas.mechanism("optimal", 1, "1e-6"), *load(PATH))
+frame = release.to_pandas()
+begin()
+pm4py.write_xes(frame, OUT, variant_str=VARIANT)
+end()
+"""
+NOISE = """
+import os, numpy as np
+from travas import Variants, mechanism
+counts = np.random.default_rng(0).geometric(0.05, 1_000_000)
+begin()
+rule = mechanism("optimal", 1, "1e-6")
+rule.guarantee()
+drawn = rule.noise.draw(len(counts), os.urandom)
+noisy = (counts - drawn + rule.centre)[counts >= drawn]
+end()
+"""
+NOISE_OPENDP = """
+import numpy as np, opendp.prelude as dp
+dp.enable_features("contrib")
+space = dp.map_domain(dp.atom_domain(T=int), dp.atom_domain(T=int)), dp.l01inf_distance(dp.absolute_distance(T=int))
+rule = dp.m.make_laplace_threshold(*space, scale=1.0, threshold=15)
+counts = dict(enumerate(np.random.default_rng(0).geometric(0.05, 100_000).tolist()))
+begin()
+rule(counts)
+end()
+"""
+IMPORTS = {
+    "import polars": "begin()\nimport polars\nend()",
+    "import travas": "begin()\nimport travas\nend()",
+    "import polars, typer": "begin()\nimport polars, typer, rich\nend()",
+    "travas --help": "begin()\nimport travas.cli, sys, io\nsys.argv = ['travas', '--help']\nsys.stdout = io.StringIO()\n"
+    "try: travas.cli.main()\nexcept SystemExit: sys.stdout = sys.__stdout__\nend()",
+}
+HARNESS = """
+import json, resource, sys, time, warnings
+warnings.simplefilter("ignore")
+def load(path):
+    content = json.load(open(path))
+    return tuple(map(tuple, content["variants"])), tuple(content["counts"])
+def begin():
+    global started; started = time.perf_counter()
+def end():
+    seconds = time.perf_counter() - started
+    print("\\nMEASURED", json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+"""
+
+
+def measure(script: str, **names: object) -> tuple[float, float]:
+    """Seconds between begin() and end(), and peak memory in MB, in a fresh process."""
+    assigned = "".join(f"{name} = {str(value)!r}\n" for name, value in names.items())
+    ran = subprocess.run(
+        [sys.executable, "-c", HARNESS + assigned + textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = [line for line in ran.stdout.splitlines() if line.startswith("MEASURED")]
+    if not found:
+        raise SystemExit(f"a measurement failed:\n{ran.stderr[-2000:]}")
+    seconds, memory = json.loads(found[-1].removeprefix("MEASURED"))
+    return seconds, memory
+
+
+def best(runs: int, **contestants: tuple[str, dict[str, object]]) -> dict[str, tuple[float, float]]:
+    """Contestants in turn, `runs` times; the least time and the greatest memory of each."""
+    found: dict[str, tuple[float, float]] = {}
+    for _ in range(runs):
+        for name, (script, names) in contestants.items():
+            seconds, memory = measure(script, **names)
+            before = found.get(name, (float("inf"), 0.0))
+            found[name] = min(seconds, before[0]), max(memory, before[1])
+    return found
+
+
+ROWS: list[tuple[str, str, str, str]] = []
+
+
+def row(what: str, measured: float, bar: float, sense: str, unit: str = "×", note: str = "") -> None:
+    held = measured <= bar if sense == "≤" else measured >= bar
+    ROWS.append((what, f"{measured:.2f} {unit}", f"{sense} {bar:g} {unit}", "yes" if held else "NO"))
+    print(f"{'ok ' if held else 'NO '} {what}: {measured:.2f} {unit} (bar {sense} {bar:g} {unit}) {note}", flush=True)
+
+
+def parquet() -> None:
+    out = SCRATCH / "out"
+    found = best(
+        3,
+        scan=(SCAN, {"PATH": BIG}),
+        bare=(BARE, {"PATH": BIG}),
+        json=(OURS, {"PATH": BIG, "OUT": f"{out}.json"}),
+        parquet=(OURS, {"PATH": BIG, "OUT": f"{out}.parquet"}),
+    )
+    pm4py = measure(PM4PY, PATH=BIG)
+    bare, ours, events = found["bare"][0], found["json"], found["parquet"]
+    note = f"[{ours[0]:.2f} s; bare sort and group-by {bare:.2f} s, bare scan {found['scan'][0]:.2f} s]"
+    row("Parquet, 11 M events, to .json: time of a bare Polars sort and group-by", ours[0] / bare, 1.5, "≤", note=note)
+    row("Parquet, 11 M events, to .parquet: the same", events[0] / bare, 2.5, "≤", note=f"[{events[0]:.2f} s]")
+    row("Parquet, 11 M events: faster than pm4py.get_variants", pm4py[0] / ours[0], 15, "≥", note=f"[{pm4py[0]:.1f} s]")
+    row("Parquet, 11 M events, to .json: peak memory", ours[1] / 1024, 1.5, "≤", "GB")
+    row("Parquet, 11 M events, to .parquet: peak memory", events[1] / 1024, 1.5, "≤", "GB")
+
+
+def xes_out() -> None:
+    content = json.loads((SCRATCH / "out.json").read_text())
+    chosen, events = [], 0
+    for trace, count in zip(content["variants"], content["counts"], strict=True):
+        if events < 1_000_000:
+            chosen.append((trace, count))
+            events += len(trace) * count
+    MILLION.write_text(json.dumps({"variants": [t for t, _ in chosen], "counts": [c for _, c in chosen]}))
+    target = SCRATCH / "out.xes.gz"
+    found = best(
+        2,
+        ours=(WRITE_XES, {"PATH": MILLION, "OUT": target}),
+        pm4py=(WRITE_PM4PY, {"PATH": MILLION, "OUT": SCRATCH / "pm4py.xes.gz", "VARIANT": "line_by_line"}),
+        r4pm=(WRITE_PM4PY, {"PATH": MILLION, "OUT": SCRATCH / "r4pm.xes.gz", "VARIANT": "r4pm"}),
+    )
+    ours = found["ours"]
+    note = f"[{events:,} events in {ours[0]:.2f} s, {ours[1]:.0f} MB]"
+    row("Writing .xes.gz: faster than pm4py's own writer", found["pm4py"][0] / ours[0], 3, "≥", note=note)
+    row("Writing .xes.gz: faster than pm4py with r4pm", found["r4pm"][0] / ours[0], 3, "≥")
+
+
+def xes_in() -> None:
+    for name in ("bpic2012.xes.gz", "road-traffic-fines.xes.gz"):
+        if not (DATA / name).exists():
+            print(f"--  {name} is not here; set TRAVAS_DATA")
+            continue
+        found = best(3, ours=(READ_XES, {"PATH": DATA / name}), r4pm=(READ_R4PM, {"PATH": DATA / name}))
+        ours = found["ours"]
+        note = f"[{ours[0]:.2f} s; r4pm {found['r4pm'][1]:.0f} MB]"
+        row(f"{name}: time of r4pm's reader", ours[0] / found["r4pm"][0], 1.6, "≤", note=note)
+        row(f"{name}: peak memory", ours[1], 120, "≤", "MB")
+
+
+def noise() -> None:
+    found = best(3, ours=(NOISE, {}), opendp=(NOISE_OPENDP, {}))
+    row("Noise on 1 M variants, table and verification included", found["ours"][0], 0.5, "≤", "s")
+    per_variant = (found["opendp"][0] / 100_000) / (found["ours"][0] / 1_000_000)
+    row("Noise per variant: faster than OpenDP's make_laplace_threshold", per_variant, 20, "≥")
+
+
+def imports() -> None:
+    found = best(5, **{name: (script, {}) for name, script in IMPORTS.items()})
+    row("import travas: time of import polars", found["import travas"][0] / found["import polars"][0], 1.3, "≤")
+    ratio = found["travas --help"][0] / found["import polars, typer"][0]
+    row("travas --help: time of import polars, typer", ratio, 1.3, "≤")
+
+
+def main() -> None:
+    SCRATCH.mkdir(exist_ok=True)
+    if not BIG.exists():
+        print("generating 1 M cases, 11 M events …", flush=True)
+        measure("begin()\n" + GENERATE + "\nend()", PATH=BIG)
+    for part in (parquet, xes_out, xes_in, noise, imports):
+        part()
+    print("\n| what | measured | bar | held |\n|---|--:|--:|---|")
+    for cells in ROWS:
+        print("| " + " | ".join(cells) + " |")
+    sys.exit(any(held == "NO" for *_, held in ROWS))
+
+
+if __name__ == "__main__":
+    main()
