@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from .anonymize import anonymize
+from .compare import Comparison, compare
 from .engines import read
-from .errors import LogError, MissingExtraError, OutputError, ParameterError, TravasError, VerificationError
+from .errors import (
+    EmptyLogError,
+    LogError,
+    MissingExtraError,
+    OutputError,
+    ParameterError,
+    TravasError,
+    VerificationError,
+)
 from .guarantee import verify
 from .logs.columns import Reading
 from .mechanisms import mechanism
+from .metrics import absolute_log_difference, relative_log_similarity
 from .privacy import Guarantee, PrivacyUnit, Standing
 from .release import Mechanism, Release
 from .variants import Summary, Variants, summary
@@ -15,6 +25,8 @@ from .variants import Summary, Variants, summary
 __version__ = "0.1.0"
 
 __all__ = [
+    "Comparison",
+    "EmptyLogError",
     "Guarantee",
     "LogError",
     "Mechanism",
@@ -30,9 +42,12 @@ __all__ = [
     "Variants",
     "VerificationError",
     "__version__",
+    "absolute_log_difference",
     "anonymize",
+    "compare",
     "mechanism",
     "read",
+    "relative_log_similarity",
     "summary",
     "verify",
 ]

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import functools
 import inspect
-import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from .errors import ParameterError, TravasError, VerificationError
+from .errors import EmptyLogError, LogError, ParameterError, TravasError, VerificationError
 from .logs.columns import DuplicateCases, OnMissing, Order, Reading
 from .mechanisms import MECHANISMS
 from .mechanisms import mechanism as mechanism_by_name
 from .mechanisms.selection import PartitionSelection
 from .privacy import as_text, rounded_up
-from .release import Progress, Release
+from .release import Release
+from .terminal import bar, console, grid, panel, percent, print_json, progress, show_comparison
 from .variants import Variants
 
 app = typer.Typer(
@@ -106,7 +105,7 @@ def anonymize(
         log, reading, _mechanism(mechanism, epsilon, delta, minimum_cases), output, "replace" if force else "fail"
     )
     if as_json:
-        _print_json(_facts(released, output))
+        print_json(_facts(released, output))
     else:
         _print_release(released, output, variants)
 
@@ -119,12 +118,12 @@ def _release(
     from .logs.write import check_output
 
     check_output(output, existing)
-    with _progress("building and verifying the noise table"):
+    with progress("building and verifying the noise table"):
         chosen.guarantee()
-    with _progress("reading the log") as progress:
-        variants = read(log, reading, progress)
+    with progress("reading the log") as watch:
+        variants = read(log, reading, watch)
     check_output(output, existing, variants.alphabet)
-    with _progress("writing the release"):
+    with progress("writing the release"):
         released = chosen.release(variants)
         released.write(output, existing)
     return released, variants
@@ -145,16 +144,16 @@ def inspect_log(
     from .engines import read
     from .variants import summary
 
-    with _progress("reading the log") as progress:
-        variants = read(log, reading, progress)
+    with progress("reading the log") as watch:
+        variants = read(log, reading, watch)
     facts = asdict(summary(variants))
     if as_json:
-        _print_json(facts | {"private": True, "notes": list(variants.notes)})
+        print_json(facts | {"private": True, "notes": list(variants.notes)})
         return
-    table = _grid()
+    table = grid()
     for name, value in facts.items():
         table.add_row(name.replace("_", " "), f"{value:.1%}" if isinstance(value, float) else f"{value:,}")
-    _panel(table, "PRIVATE: about the true log, do not publish", "yellow")
+    panel(table, "PRIVATE: about the true log, do not publish", "yellow")
     _print_notes(variants)
 
 
@@ -179,19 +178,19 @@ def verify(
     if guarantee is not None:
         if epsilon is not None or delta is not None:
             raise ParameterError("give either a guarantee file or --epsilon and --delta, not both")
-        with _progress("building and verifying the noise table"):
+        with progress("building and verifying the noise table"):
             outcome = verify_files(guarantee, release)
         chosen, digest_checked = outcome.mechanism, outcome.digest_checked
     elif epsilon is None or delta is None:
         raise ParameterError("nothing to verify: give a guarantee file, or --epsilon and --delta")
     else:
         chosen, digest_checked = _mechanism(mechanism, epsilon, delta, minimum_cases), False
-        with _progress("building and verifying the noise table"):
+        with progress("building and verifying the noise table"):
             chosen.guarantee()
     curve = [(cases, chosen.keep_probability(cases)) for cases in _curve_points(chosen)]
     spent = chosen.noise.delta_spent
     if as_json:
-        _print_json(
+        print_json(
             {
                 "verified": True,
                 "mechanism": chosen.name,
@@ -204,7 +203,7 @@ def verify(
             }
         )
         return
-    table = _grid()
+    table = grid()
     table.add_row("mechanism", chosen.name)
     table.add_row("ε", as_text(chosen.epsilon))
     table.add_row("δ asked", as_text(chosen.delta))
@@ -214,11 +213,66 @@ def verify(
         table.add_row(
             "release", "its digest is the one in the guarantee file" if digest_checked else "not given, not checked"
         )
-    _panel(table, "The guarantee holds", "green")
-    table = _grid()
+    panel(table, "The guarantee holds", "green")
+    table = grid()
     for cases, kept in curve:
-        table.add_row(f"{cases:,} case{'s' if cases > 1 else ''}", _bar(float(kept)), _percent(float(kept)))
-    _panel(table, "How likely a variant is released, by the number of its cases", "cyan")
+        table.add_row(f"{cases:,} case{'s' if cases > 1 else ''}", bar(float(kept)), percent(float(kept)))
+    panel(table, "How likely a variant is released, by the number of its cases", "cyan")
+
+
+@app.command()
+@_with_reading
+def compare(
+    original: Annotated[str, typer.Argument(metavar="ORIGINAL", help="The true log; the reading options are for it.")],
+    private: Annotated[str, typer.Argument(metavar="PRIVATE", help="The private log, or a .json release.")],
+    metric: Annotated[
+        list[str] | None, typer.Option(help="Only this metric; may be given several times. See docs/metrics.md.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw a picture: .png, .svg or .pdf.", metavar="FILE")] = None,
+    as_json: AsJson = False,
+    *,
+    reading: Reading,
+) -> None:
+    """Measure how much of a log survived. Private: it reads the true log.
+
+    Example: travas compare hospital.xes.gz release.xes.gz --plot what-survived.png
+    """
+    from .compare import DEFAULT_METRICS
+    from .compare import compare as compare_logs
+    from .engines import read
+
+    with progress("reading the original log") as watch:
+        true = read(original, reading, watch)
+    with progress("reading the private log"):
+        released = _read_private(private, reading)
+    with progress("measuring"):
+        comparison = compare_logs(true, released, metric or DEFAULT_METRICS)
+    if plot is not None:
+        from .report import draw_comparison
+
+        draw_comparison(true, released, plot)
+    if as_json:
+        print_json(comparison.as_json() | {"private": True, "remarks": list(comparison.remarks)})
+    else:
+        show_comparison(comparison)
+        if plot is not None:
+            console().print(f"picture, private too: {plot}", markup=False)
+
+
+def _read_private(private: str, reading: Reading) -> Variants:
+    """A release of ours has the usual column names; another tool's log may have those of the original."""
+    from .engines import read
+    from .logs.columns import released_columns
+
+    ours = Reading(activities=released_columns(reading.activities) if reading.activities else ())
+    try:
+        return read(private, ours)
+    except EmptyLogError:
+        return Variants.from_mapping({})
+    except LogError:
+        if reading == ours:
+            raise
+    return read(private, reading)
 
 
 @app.command()
@@ -238,10 +292,10 @@ def demo(
     _print_release(released, target, variants)
     try:
         picture = released.draw(output / "release.png")
-        _console().print(f"picture    {picture}")
+        console().print(f"picture    {picture}")
     except MissingExtraError as error:
-        _console().print(f"no picture: {error}", markup=False)
-    _console().print(f"check it   travas verify {target}.guarantee.json {target}", markup=False)
+        console().print(f"no picture: {error}", markup=False)
+    console().print(f"check it   travas verify {target}.guarantee.json {target}", markup=False)
 
 
 def _version(wanted: bool) -> None:
@@ -291,7 +345,7 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
     from .variants import summary
 
     facts = _facts(released, output)
-    table = _grid()
+    table = grid()
     table.add_row("release", facts["release"])
     table.add_row("guarantee", facts["guarantee"])
     table.add_row("variants", f"{facts['variants']:,}")
@@ -300,77 +354,24 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
         "promise", f"ε = {facts['epsilon']}, δ = {facts['delta']} for one case more or less: {facts['standing']}"
     )
     table.add_row("mechanism", facts["mechanism"])
-    _panel(table, "Released", "green")
+    panel(table, "Released", "green")
     true = summary(variants)
-    table = _grid()
+    table = grid()
     table.add_row("read", f"{true.cases:,} cases, {true.variants:,} variants, {true.events:,} events")
     table.add_row("kept", f"{len(released.variants) / true.variants:.1%} of the variants")
-    _panel(table, "PRIVATE: about the true log, do not publish", "yellow")
+    panel(table, "PRIVATE: about the true log, do not publish", "yellow")
     _print_notes(variants)
 
 
 def _print_notes(variants: Variants) -> None:
     for note in variants.notes:
-        _console().print(f"[private] {note}", markup=False)
+        console().print(f"[private] {note}", markup=False)
 
 
 def _curve_points(chosen: PartitionSelection) -> list[int]:
     """Around a dozen numbers of cases from the first that can be kept to the first that surely is."""
     first, last = chosen.minimum_cases, chosen.minimum_cases - 1 + chosen.noise.table.length
     return sorted({first + round((last - first) * step / 14) for step in range(15)})
-
-
-def _percent(share: float) -> str:
-    if 0.9999 <= share < 1:
-        return ">99.99%"
-    return f"{share:.2%}" if share >= 0.0001 else f"{share:.1e}"
-
-
-def _bar(share: float) -> str:
-    return "█" * round(share * 40)
-
-
-def _grid() -> Any:
-    from rich.table import Table
-
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    return grid
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    return Console(soft_wrap=True, highlight=False)
-
-
-def _panel(content: Any, title: str, colour: str) -> None:
-    console = _console()
-    console.print(f"[bold {colour}]{title}[/]")
-    console.print(content)
-    console.print()
-
-
-def _print_json(content: dict[str, Any]) -> None:
-    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Progress]:
-    """A bar on standard error while something takes long; silent when nobody watches."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    with Bar(
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
-        console=Console(stderr=True), transient=True,
-    ) as bar:  # fmt: skip
-        task = bar.add_task(what, total=None)
-        yield lambda share: bar.update(task, total=1.0, completed=share)
 
 
 def main() -> None:

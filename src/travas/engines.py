@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ Source = "str | Path | pl.DataFrame | pl.LazyFrame | pd.DataFrame | Variants | R
 XES_SUFFIXES = (".xes", ".xes.gz")
 CSV_SUFFIXES = (".csv", ".csv.gz")
 PARQUET_SUFFIXES = (".parquet",)
+RELEASE_SUFFIXES = (".json",)
 
 
 def _silent(_: float) -> None:
@@ -34,12 +36,10 @@ def read(source: Any, reading: Reading = Reading(), progress: Progress = _silent
     if isinstance(source, str | Path):
         return _read_file(source, reading, progress)
     if isinstance(source, Mapping):
-        variants = Variants.from_mapping(source, reading.activities or ("concept:name",))
-    else:
-        from .logs.tables import read_frame
+        return Variants.from_mapping(source, reading.activities)
+    from .logs.tables import read_frame
 
-        variants = read_frame(source, reading)
-    return variants
+    return read_frame(source, reading)
 
 
 def suffix_of(path: Path, known: tuple[str, ...]) -> str | None:
@@ -52,10 +52,10 @@ def _read_file(source: str | Path, reading: Reading, progress: Progress) -> Vari
     path = Path(source)
     if "://" in str(source):
         raise LogError(f"{source}: only files can be read; download the log first and give its path")
-    kind = suffix_of(path, XES_SUFFIXES + CSV_SUFFIXES + PARQUET_SUFFIXES)
+    known = XES_SUFFIXES + CSV_SUFFIXES + PARQUET_SUFFIXES + RELEASE_SUFFIXES
+    kind = suffix_of(path, known)
     if kind is None:
-        known = ", ".join(XES_SUFFIXES + CSV_SUFFIXES + PARQUET_SUFFIXES)
-        raise LogError(f"{path}: not a log I can read by its suffix; take one of {known}")
+        raise LogError(f"{path}: not a log I can read by its suffix; take one of {', '.join(known)}")
     try:
         if not path.stat().st_size:
             raise LogError(f"{path}: the file is empty; is it the right file?")
@@ -72,6 +72,23 @@ def _read_file(source: str | Path, reading: Reading, progress: Progress) -> Vari
         from .logs.csv import read_csv
 
         return read_csv(path, reading)
+    if kind in RELEASE_SUFFIXES:
+        return _read_release(path)
     from .logs.tables import read_parquet
 
     return read_parquet(path, reading)
+
+
+def _read_release(path: Path) -> Variants:
+    """The variants and counts of a `.json` release of ours."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        columns = tuple(map(str, content["columns"]))
+        traces = [tuple(a if isinstance(a, str) else tuple(a) for a in trace) for trace in content["variants"]]
+        return Variants.from_mapping(dict(zip(traces, content["counts"], strict=True)), columns)
+    except LogError as error:
+        raise LogError(f"{path}: {error}") from None
+    except (ValueError, KeyError, TypeError):
+        raise LogError(
+            f"{path}: not a release of travas; give a .json that `travas anonymize` wrote, or a log"
+        ) from None

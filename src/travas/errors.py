@@ -2,7 +2,8 @@
 
     TravasError
     ├── ParameterError (ValueError)       ε, δ or an option makes no sense
-    ├── LogError (ValueError)             the event log cannot be read as it stands
+    ├── LogError (ValueError)             the event log, or another file given, cannot be read as it stands
+    │   └── EmptyLogError                 it can, but there is nothing in it
     ├── OutputError (OSError)             the release cannot be written there
     ├── VerificationError                 a noise table, a guarantee or a digest does not hold
     └── MissingExtraError (ImportError)   an optional dependency is not installed
@@ -26,6 +27,10 @@ class ParameterError(TravasError, ValueError):
 
 class LogError(TravasError, ValueError):
     """The event log cannot be read as it stands."""
+
+
+class EmptyLogError(LogError):
+    """The log has no events. To release or to measure against, it is of no use; a release may be empty."""
 
 
 class OutputError(TravasError, OSError):

@@ -1,4 +1,4 @@
-"""Pictures. Everything drawn here is made from a release: public."""
+"""Pictures: of a release, public; of a comparison with the true log, private and marked so."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 
 from .errors import MissingExtraError, OutputError
 from .mechanisms.selection import PartitionSelection
+from .metrics import directly_follows_difference
 from .privacy import as_text
 from .release import Release
-from .variants import Activity, Trace
+from .variants import Activity, Trace, Variants
 
 _BLUE, _ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: told apart by colour-blind readers, and in grey
 _SHOWN = 15
@@ -18,14 +19,7 @@ _SHOWN = 15
 
 def draw_release(release: Release, path: Path) -> Path:
     """The most frequent variants with their noisy counts, and how likely a variant of n cases was released."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("a picture", "plot") from None
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise OutputError(f"{path}: not a picture I can draw by its suffix; take .png, .svg or .pdf")
-    figure = Figure(figsize=(11, 5.2), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    figure, left, right = _two_panels(path)
     _draw_variants(left, release)
     if isinstance(release.mechanism, PartitionSelection):
         _draw_keep_probability(right, release.mechanism)
@@ -35,9 +29,55 @@ def draw_release(release: Release, path: Path) -> Path:
         f"· {guarantee.standing}",
         parse_math=False,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # matplotlib, about letters its font does not have
-        figure.savefig(path, dpi=110)
+    return _save(figure, path)
+
+
+def draw_comparison(original: Variants, private: Variants, path: Path) -> Path:
+    """Frequencies of the original variants before and after on a log scale, and the steps that are lost. Private."""
+    figure, left, right = _two_panels(path)
+    true, released = dict(original.items()), dict(private.items())
+    ranked = sorted(true, key=lambda trace: (-true[trace], trace))
+    places = range(1, len(ranked) + 1)
+    left.loglog(places, [true[trace] for trace in ranked], color=_BLUE, label="original")
+    kept = [(place, released[trace]) for place, trace in zip(places, ranked, strict=True) if trace in released]
+    left.loglog([p for p, _ in kept], [n for _, n in kept], ".", color=_ORANGE, label="private", markersize=4)
+    left.set_xlabel("variant, by its original frequency")
+    left.set_ylabel("cases")
+    left.set_title("Frequencies of the variants", fontsize=10)
+    left.legend(frameon=False)
+    difference = directly_follows_difference(true, released)
+    lost = list(difference.lost.items())[:_SHOWN]
+    bars = right.barh(range(len(lost)), [count for _, count in lost], color=_BLUE)
+    right.bar_label(bars, fmt="{:,.0f}", padding=3, fontsize=8)
+    right.set_yticks(range(len(lost)), [_label(edge) for edge, _ in lost], fontsize=8, parse_math=False)
+    right.invert_yaxis()
+    right.margins(x=0.15)
+    right.set_xlabel("how often in the original")
+    right.set_title(f"Steps lost: {len(difference.lost):,} of {len(difference.lost) + difference.kept:,}", fontsize=10)
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.suptitle("PRIVATE: measured against the true log, do not publish")
+    return _save(figure, path)
+
+
+def _two_panels(path: Path) -> tuple[Any, Any, Any]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("a picture", "plot") from None
+    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise OutputError(f"{path}: not a picture I can draw by its suffix; take .png, .svg or .pdf")
+    figure = Figure(figsize=(11, 5.2), layout="constrained")
+    return figure, *figure.subplots(1, 2, width_ratios=(3, 2))
+
+
+def _save(figure: Any, path: Path) -> Path:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # matplotlib, about letters its font does not have
+            figure.savefig(path, dpi=110)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written, {error.strerror}; choose another place") from None
     return path
 
 

@@ -56,9 +56,14 @@ class Variants:
         return zip(self.traces(range(len(self))), self.counts.tolist(), strict=True)
 
     @classmethod
-    def from_mapping(cls, mapping: Mapping[Trace, int], columns: tuple[str, ...] = ("concept:name",)) -> Variants:
+    def from_mapping(cls, mapping: Mapping[Trace, int], columns: tuple[str, ...] = ()) -> Variants:
         """From a plain mapping of tuples of activities to numbers of cases."""
         import numpy as np
+
+        if not columns:
+            activity = next((trace[0] for trace in mapping if trace), "")
+            width = len(activity) if isinstance(activity, tuple) else 1
+            columns = ("concept:name", *(f"part {part}" for part in range(2, width + 1)))
 
         codes: dict[Activity, int] = {}
         keys: list[bytes] = []

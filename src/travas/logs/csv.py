@@ -13,7 +13,7 @@ from typing import IO, cast
 
 import polars as pl
 
-from ..errors import LogError
+from ..errors import EmptyLogError, LogError
 from ..variants import Variants
 from .columns import Reading
 from .tables import variants_of
@@ -62,7 +62,9 @@ def _read(path: Path, dialect: _Dialect, reading: Reading) -> Variants:
         )  # fmt: skip
         return variants_of(table, reading, str(path))
     except pl.exceptions.NoDataError:
-        raise LogError(f"{path}: the log is empty, it has no header and no events; is it the right file?") from None
+        raise EmptyLogError(
+            f"{path}: the log is empty, it has no header and no events; is it the right file?"
+        ) from None
     except pl.exceptions.PolarsError as error:
         if "utf-8" in str(error).lower():
             raise UnicodeDecodeError("utf-8", b"", 0, 1, "invalid") from None

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from ..errors import PRIVATE, LogError, MissingExtraError, ParameterError
+from ..errors import PRIVATE, EmptyLogError, LogError, MissingExtraError, ParameterError
 from ..variants import CODE, CODE_BYTES, Variants
 from .columns import Columns, Reading, missing_message, released_columns
 
@@ -80,7 +80,7 @@ def variants_of(lazy: pl.LazyFrame, reading: Reading, where: str) -> Variants:
         events = events.with_columns(_instants(events[_TIME], reading, f"{where}, column {columns.timestamp!r}"))
     events, notes = _without_missing(events, lazy, columns, reading, where)
     if not events.height:
-        raise LogError(f"{where}: the log is empty, it has no events; is it the right file?")
+        raise EmptyLogError(f"{where}: the log is empty, it has no events; is it the right file?")
     if columns.timestamp is not None:
         events = _in_time_order(events, parts, reading)
     events, alphabet = _one_activity(events, parts)

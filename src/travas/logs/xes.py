@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from lxml import etree
 
-from ..errors import PRIVATE, LogError
+from ..errors import PRIVATE, EmptyLogError, LogError
 from ..release import Progress
 from ..variants import Codes, Variants
 from .columns import ACTIVITY, TIMESTAMP, Reading, missing_message, parse_timestamp, released_columns
@@ -132,9 +132,9 @@ class _Cases:
                     drop += ", or take every trace as a case with --duplicate-cases separate"
                 raise LogError(missing_message(self.where, what, number, self.first[what], drop))
         if not self.traces:
-            raise LogError(f"{self.where}: the XES log has no traces; is it the right file?")
+            raise EmptyLogError(f"{self.where}: the XES log has no traces; is it the right file?")
         if not self.counts:
-            raise LogError(f"{self.where}: the log is empty, no trace has an event; is it the right file?")
+            raise EmptyLogError(f"{self.where}: the log is empty, no trace has an event; is it the right file?")
         notes = [f"{number:,} {what} were left out" for what, number in self.missing.items()]
         if self.empty:
             notes.append(f"{self.empty:,} traces without events were left out: they have no variant")

@@ -1,0 +1,100 @@
+"""Words and colours of the command line: tables, bars, JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+from .compare import METRICS, Comparison
+from .metrics import EdgeDifference
+from .release import Progress
+
+
+def percent(share: float) -> str:
+    if 0.9999 <= share < 1:
+        return ">99.99%"
+    return f"{share:.2%}" if share >= 0.0001 else f"{share:.1e}"
+
+
+def bar(share: float) -> str:
+    return "█" * round(share * 40)
+
+
+def grid() -> Any:
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    return grid
+
+
+def console() -> Any:
+    from rich.console import Console
+
+    return Console(soft_wrap=True, highlight=False)
+
+
+def panel(content: Any, title: str, colour: str) -> None:
+    out = console()
+    out.print(f"[bold {colour}]{title}[/]")
+    out.print(content)
+    out.print()
+
+
+def print_json(content: dict[str, Any]) -> None:
+    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Progress]:
+    """A bar on standard error while something takes long; silent when nobody watches."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    with Bar(
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
+        console=Console(stderr=True), transient=True,
+    ) as bar:  # fmt: skip
+        task = bar.add_task(what, total=None)
+        yield lambda share: bar.update(task, total=1.0, completed=share)
+
+
+def show_comparison(comparison: Comparison) -> None:
+    """A table a person understands: the number, and what it means."""
+    from rich.table import Table
+    from rich.text import Text
+
+    out = console()
+    out.print("[bold yellow]PRIVATE: measured against the true log, do not publish[/]")
+    table = grid()
+    table.add_column(justify="right", no_wrap=True)
+    for name, value in comparison.values.items():
+        if isinstance(value, int | float):
+            shown = f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+            table.add_row(name.replace("_", " "), shown, METRICS[name].meaning)
+        elif isinstance(value, EdgeDifference):
+            steps = f"{len(value.lost):,} lost"
+            table.add_row(
+                "directly-follows steps", steps, f"of {len(value.lost) + value.kept:,}; {len(value.added):,} are new"
+            )
+    out.print(table)
+    if "top_variants" in comparison.values:
+        table = Table(title="Most frequent variants", title_justify="left", box=None)
+        for column in ("original", "private"):
+            table.add_column(column, justify="right", no_wrap=True, min_width=8)
+        table.add_column("variant", overflow="ellipsis", no_wrap=True)
+        for trace, count, other in comparison.values["top_variants"]:
+            table.add_row(f"{count:,}", f"{other:,}", Text(" → ".join(map(str, trace))))
+        out.print()
+        out.print(table)
+    for remark in comparison.remarks:
+        out.print(f"note: {remark}", markup=False)
