@@ -89,15 +89,10 @@ def _edit_distances(rows: Sequence[Trace], columns: Sequence[Trace]) -> NDArray[
     import numpy as np
 
     _check_memory(len(rows), len(columns))
-    letters: dict[Activity, str] = {}
-
-    def spelt(trace: Trace) -> str:
-        """Every activity as one character, so that the text's distance is the trace's."""
-        return "".join(letters.setdefault(activity, _letter(len(letters))) for activity in trace)
-
     longest = max((len(trace) for trace in (*rows, *columns)), default=0)
     kind = np.uint8 if longest < 2**8 else np.uint16 if longest < 2**16 else np.uint32
-    left, right = [spelt(trace) for trace in rows], [spelt(trace) for trace in columns]
+    letter = _Letters().__getitem__  # every activity is one character: the texts' distance is the traces'
+    left, right = (["".join(map(letter, trace)) for trace in traces] for traces in (rows, columns))
     if not left or not right:
         return np.zeros((len(left), len(right)), dtype=kind)
     distances: NDArray[np.unsignedinteger[Any]] = cdist(
@@ -106,11 +101,15 @@ def _edit_distances(rows: Sequence[Trace], columns: Sequence[Trace]) -> NDArray[
     return distances
 
 
-def _letter(number: int) -> str:
+class _Letters(dict[Activity, str]):
     """A character for each of a million activities: the code points, without the surrogates."""
-    if number >= 0x110000 - 0x800:
-        raise LogError(f"the logs have more than {number:,} activities; that is more than can be compared")
-    return chr(number if number < 0xD800 else number + 0x800)
+
+    def __missing__(self, activity: Activity) -> str:
+        number = len(self)
+        if number >= 0x110000 - 0x800:
+            raise LogError(f"the logs have more than {number:,} activities; that is more than can be compared")
+        letter = self[activity] = chr(number if number < 0xD800 else number + 0x800)
+        return letter
 
 
 def _least_cost(costs: NDArray[np.float64], supply: list[int], demand: list[int]) -> float:

@@ -65,7 +65,7 @@ class Variants:
             width = len(activity) if isinstance(activity, tuple) else 1
             columns = ("concept:name", *(f"part {part}" for part in range(2, width + 1)))
 
-        codes: dict[Activity, int] = {}
+        codes = Codes()
         keys: list[bytes] = []
         counts: list[int] = []
         empty = 0
@@ -75,9 +75,10 @@ class Variants:
             if isinstance(count, bool) or not isinstance(count, Integral) or not 1 <= count < 2**53:
                 raise LogError(f"variant {place} has the count {count!r}: a count is a whole number from 1 {PRIVATE}")
             for activity in trace:
-                _check_activity(activity, place, len(columns))
+                if activity not in codes:
+                    _check_activity(activity, place, len(columns))
             if trace:
-                keys.append(np.array([codes.setdefault(a, len(codes)) for a in trace], dtype=CODE).tobytes())
+                keys.append(np.array([codes[activity] for activity in trace], dtype=CODE).tobytes())
                 counts.append(int(count))
             else:
                 empty += int(count)
