@@ -101,6 +101,10 @@ def test_the_demo_leaves_release_guarantee_and_picture(travas: Run, tmp_path: Pa
         ([*SIGNED, "--mechanism", "laplace"], "mechanism is 'laplace'"),
         ([*SIGNED, "--minimum-cases", "0"], "minimum_cases is 0"),
         ([*SIGNED, "--minimum-cases", "x"], "minimum_cases is 'x'"),
+        ([*SIGNED, "--minimum-cases=--5"], "minimum_cases is '--5'"),
+        ([*SIGNED, "--minimum-cases", "9" * 5000], "minimum_cases is"),
+        ([*SIGNED, "--case", ""], "a column is named ''"),
+        ([*SIGNED, "--encoding", "base64"], "encoding is 'base64'"),
         ([*SIGNED, "--order", "size"], "order is 'size'"),
         ([*SIGNED, "--on-missing", "ignore"], "on_missing is 'ignore'"),
         ([*SIGNED, "--activity", "activity", "--activity", "activity"], "named twice"),
@@ -173,6 +177,45 @@ def test_an_activity_the_format_cannot_hold_is_refused_before_the_noise(travas: 
         ran = travas("anonymize", log, "--epsilon", 1, "--delta", "1e-9", "-o", tmp_path / "out.xes")
         assert ran.code == 2 and "U+0007" in ran.err and "[private" in ran.err
     assert travas("anonymize", log, *SIGNED, "-o", tmp_path / "out.csv").code == 0
+
+
+def test_the_log_itself_is_never_the_output(travas: Run, small_csv: Path) -> None:
+    before = small_csv.read_bytes()
+    ran = travas("anonymize", small_csv, *SIGNED, "-o", small_csv, "--force")
+    assert ran.code == 2 and "is the log itself" in ran.err
+    link = small_csv.with_name("link.csv")
+    link.symlink_to(small_csv)
+    assert travas("anonymize", small_csv, *SIGNED, "-o", link, "--force").code == 2
+    assert small_csv.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["x" * 240 + ".json", "nul\0.json", "gone/out.json", "file.csv/out.json"])
+def test_impossible_outputs(travas: Run, small_csv: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / "file.csv").write_text("")
+    ran = travas("anonymize", small_csv, *SIGNED, "-o", f"{tmp_path}/{name}")
+    assert ran.code == 2 and len(ran.err.splitlines()) == 1
+
+
+def test_the_demo_replaces_only_its_own(travas: Run, tmp_path: Path) -> None:
+    (tmp_path / "hospital.csv").write_text("mine")
+    ran = travas("demo", "-o", tmp_path)
+    assert ran.code == 2 and "is not the demo's log" in ran.err
+    assert (tmp_path / "hospital.csv").read_text() == "mine"
+    assert travas("demo", "-o", tmp_path / "hospital.csv").code == 2
+
+
+def test_any_terminal_will_do(small_csv: Path, tmp_path: Path) -> None:
+    """Names that look like markup, a terminal that knows no Greek, a full one."""
+    (tmp_path / "d[").mkdir()
+    command = [str(Path(sys.executable).parent / "travas"), "anonymize", str(small_csv), *SIGNED, "--force", "-o"]
+    odd = [*command, str(tmp_path / "d[" / "x].csv")]
+    ran = subprocess.run(
+        odd, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}
+    )
+    assert "x].csv" in ran.stdout.replace("\n", "").replace(" ", "")
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(odd, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ran.returncode != 0 and "Traceback" not in ran.stderr
 
 
 def test_help_of_every_command_shows_an_example_or_its_options(travas: Run) -> None:

@@ -35,6 +35,7 @@ EXTREME = [
     ("7/3", "1/3"),
     ("1e-9", "0.5"),
     ("1e-300", "0.01"),
+    ("0.00005", "1e-20"),
 ]
 BUILDERS = {"optimal": optimal_table, "travas": travas_table}
 
@@ -271,6 +272,11 @@ def test_a_verified_table_cannot_be_changed() -> None:
     noise = Noise(optimal_table(Fraction(1), Fraction(1, 10)), Fraction(1), Fraction(1, 10))
     with pytest.raises(ValueError, match="read-only"):
         noise.table.high[0] = 0
+
+
+def test_a_table_of_another_type_is_refused() -> None:
+    with pytest.raises(VerificationError, match="unsigned 64-bit"):
+        Table(np.array([1], dtype=np.int64), np.array([1], dtype=np.uint64))
 
 
 def test_the_centre_is_the_rounded_mean() -> None:

@@ -96,18 +96,18 @@ def test_dialects_are_found_or_given(path: Path, text: str | bytes, reading: Rea
 
 
 def test_encodings(path: Path) -> None:
-    found = read(csv(path, "case_id,activity\n1,Prüfung\n".encode("cp1252")))
-    assert dict(found.items()) == {("Prüfung",): 1}
-    assert "Windows-1252" in found.notes[0]
+    csv(path, "case_id,activity\n1,Prüfung\n".encode("cp1252"))
+    with pytest.raises(LogError, match="not encoded as utf-8 near row 1; give --encoding, such as cp1252"):
+        variants(path)  # never guessed from the content: one case would decide how all others read
+    assert variants(path, Reading(encoding="cp1252")) == {("Prüfung",): 1}
     csv(path, "case_id,activity\n1,Прием\n".encode("cp1251"))
     assert variants(path, Reading(encoding="cp1251")) == {("Прием",): 1}
     csv(path, b"case_id,activity\n1,\x81\x8d\n")
-    with pytest.raises(LogError, match="neither as UTF-8 nor as Windows-1252"):
-        variants(path)
-    with pytest.raises(LogError, match="not encoded as utf-8"):
-        variants(path, Reading(encoding="utf-8"))
-    with pytest.raises(ParameterError, match="utf-99"):
-        Reading(encoding="utf-99")
+    with pytest.raises(LogError, match="not encoded as cp1252; give another"):
+        variants(path, Reading(encoding="cp1252"))
+    for wrong in ("utf-99", "base64", "undefined", "rot13"):
+        with pytest.raises(ParameterError, match=wrong):
+            Reading(encoding=wrong)
 
 
 @pytest.mark.parametrize(
@@ -138,6 +138,7 @@ def test_gzip_faults(path: Path) -> None:
         variants(csv(zipped, packed[:-1000]))
     with pytest.raises(LogError, match="not compressed with gzip"):
         variants(csv(zipped, b"case_id,activity\n1,a\n"))
+    assert len(variants(csv(zipped, packed + bytes(512)))) == 5000  # padding is allowed
     damaged = bytearray(packed)
     damaged[-6] ^= 0xFF
     with pytest.raises(LogError, match="damaged"):
@@ -163,6 +164,12 @@ def test_blank_lines_are_not_events_but_empty_cells_are(path: Path) -> None:
     assert variants(csv(path, HEAD + "1,a,2020-01-01\n\n2,a,2020-01-01\n\n")) == {("a",): 2}
     with pytest.raises(LogError, match="1 events without a case"):
         variants(csv(path, "case_id,activity,x\n1,a,y\n,,z\n"))
+    with pytest.raises(LogError, match="1 events without a case, the first at row 3"):
+        variants(csv(path, "case_id,activity\n1,a\n\n,\n"))
+    empty = {"case_id": ["1", None], "activity": ["b", None]}
+    for frame in (pl.DataFrame(empty), pd.DataFrame(empty | {"x": [1, 2]})):
+        with pytest.raises(LogError, match="1 events without a case, the first at row 2"):
+            variants(frame)
 
 
 @pytest.mark.parametrize(
@@ -177,6 +184,9 @@ def test_blank_lines_are_not_events_but_empty_cells_are(path: Path) -> None:
         ("2020-01-01T08:00:00", "2020-01-01T10:00:01+02:00"),
         ("2020-01-01", "2020-01-01 00:00:01"),
         ("2019-12-31 23:59:59.5", "2020-01-01"),
+        ("2020-01-01", "9999-12-31"),
+        ("0001-01-01", "2020-01-01"),
+        ("2020-01-01T10:00:00.1", "2020-01-01T10:00:00.100000001"),
     ],
 )
 def test_timestamps_of_every_iso_kind_mixed(path: Path, times: tuple[str, str]) -> None:
@@ -193,11 +203,13 @@ def test_timestamps_of_a_given_format(path: Path) -> None:
     assert variants(path, Reading(timestamp_format="%d.%m.%Y %H:%M")) == {("a", "b"): 1}
     csv(path, HEAD + "1,b,01/02/2020 10:00:00.25\n1,a,01/02/2020 10:00:00.125\n")
     assert variants(path, Reading(timestamp_format="%d/%m/%Y %H:%M:%S.%f")) == {("a", "b"): 1}
+    csv(path, HEAD + '1,b,"2020-02-01 10:00:00,5"\n1,a,"2020-02-01 10:00:00,123"\n')
+    assert variants(path, Reading(timestamp_format="%Y-%m-%d %H:%M:%S,%f")) == {("a", "b"): 1}
     with pytest.raises(LogError, match=r"row 1 .* not of the format '%Y'"):
         variants(path, Reading(timestamp_format="%Y"))
 
 
-def test_frames_of_both_kinds() -> None:
+def test_frames_of_both_kinds(tmp_path: Path) -> None:
     start = datetime(2020, 1, 1, tzinfo=UTC)
     rows = {"case_id": [1, 1, 2], "activity": ["b", "a", "a"], "timestamp": [start + timedelta(1), start, start]}
     expected = {("a", "b"): 1, ("a",): 1}
@@ -211,6 +223,16 @@ def test_frames_of_both_kinds() -> None:
     assert variants(broken, Reading(on_missing="drop")) == {("a",): 1}
     with pytest.raises(LogError, match="mixes types"):
         variants(pd.DataFrame({"case_id": [1, "x"], "activity": ["a", "b"]}))
+    for name in ("^a$", "*", "case", "time", "tie", "activity 0", "count"):
+        odd = pd.DataFrame({"a": [1, 2], name: [1, 1], "activity": ["x", "y"]})
+        assert variants(odd, Reading(case=name)) == {("x", "y"): 1}
+        assert variants(pl.from_pandas(odd), Reading(case=name)) == {("x", "y"): 1}
+    assert variants(pd.DataFrame({"case_id": [1, 2], "activity": [1, None]}), Reading(on_missing="drop")) == {("1",): 1}
+    assert variants(pd.DataFrame({0: [1, 1], 1: ["a", "b"]}), Reading(case="0", activities=("1",))) == {("a", "b"): 1}
+    with pytest.raises(LogError, match="two columns are named 'activity'"):
+        variants(csv(tmp_path / "twice.csv", "case_id,activity,activity\n1,a,b\n"))
+    with pytest.raises(LogError, match="a Series is not an event log"):
+        variants(pd.Series([1]))
     with pytest.raises(LogError, match="a list is not an event log"):
         variants([1, 2])
 

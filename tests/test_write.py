@@ -66,7 +66,7 @@ def test_any_text_round_trips_or_is_refused_by_name(
 @pytest.mark.parametrize("suffix", [".xes", ".xes.gz"])
 @pytest.mark.parametrize("character", ["\x00", "\x01", "\x0b", "\x1f", "\ufffe", "\uffff"])
 def test_what_xml_cannot_hold_is_refused_by_name(suffix: str, character: str, tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=rf"activity 'a.*b' holds the character U\+{ord(character):04X}"):
+    with pytest.raises(OutputError, match=rf"the name 'a.*b' holds the character U\+{ord(character):04X}"):
         release({(f"a{character}b",): 20}).write(tmp_path / f"out{suffix}")
     assert not list(tmp_path.iterdir())
     other = release({(f"a{character}b",): 20}).write(tmp_path / "out.csv")
@@ -136,6 +136,7 @@ def test_the_guarantee_file_says_it_all(tmp_path: Path) -> None:
     stated = json.loads((tmp_path / "out.csv.guarantee.json").read_text())
     assert stated["epsilon"] == "0.5" and stated["delta"] == "0.001"
     assert float(stated["delta_spent"]) < 0.001
+    assert stated["parameters"]["threshold"] == stated["parameters"]["centre"] - 5
     assert stated["unit"] == {"name": "case", "max_cases": 1}
     assert stated["neighbours"] == "add or remove one case"
     assert stated["replace_one"] == {"epsilon": "1", "delta": "0.002"}
@@ -153,12 +154,17 @@ def test_the_guarantee_file_says_it_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "why"),
     [
-        ("epsilon", "0.9", "parameters are not|delta_spent is not"),
-        ("delta", "1e-7", "parameters are not"),
-        ("delta_spent", "1e-9", "delta_spent is not"),
-        ("mechanism", "travas", "parameters are not|delta_spent is not"),
+        ("epsilon", "0.9", "is not what optimal at this"),
+        ("delta", "1e-7", "is not what"),
+        ("delta_spent", "1e-9", "delta_spent is not what"),
+        ("delta_spent", "1e-99999999", "delta_spent is not what"),
+        ("mechanism", "travas", "is not what travas"),
+        ("unit", {"name": "hospital", "max_cases": 1000}, "unit is not what"),
+        ("neighbours", "replace everybody", "neighbours is not what"),
+        ("replace_one", {"epsilon": "0", "delta": "0"}, "replace_one is not what"),
+        ("assumed_public", [], "assumed_public is not what"),
         ("standing", "not established", "nothing to verify"),
-        ("parameters", {"minimum_cases": 1, "table_length": 28, "table_bits": 128, "centre": 99}, "parameters are not"),
+        ("parameters", {"minimum_cases": 1, "table_length": 28, "table_bits": 128, "centre": 99}, "parameters is not"),
     ],
 )
 def test_a_forged_guarantee_is_found(key: str, value: object, why: str, tmp_path: Path) -> None:
@@ -187,6 +193,7 @@ def test_a_changed_release_is_found(tmp_path: Path) -> None:
         '{"format": "travas guarantee", "version": 1}',
         '{"format": "travas guarantee", "version": 99}',
         "\x00",
+        "[" * 200_000,
     ],
 )
 def test_what_is_no_guarantee_file_is_refused(content: str, tmp_path: Path) -> None:

@@ -92,6 +92,12 @@ def test_time_orders_and_ties_are_broken_as_told(path: Path) -> None:
     assert variants(path, text, Reading(order="time")) == {("b", "a", "late"): 1}
     assert variants(path, text, Reading(order="time", ties="activity")) == {("a", "b", "late"): 1}
     assert variants(path, text, Reading(order="time", ties="step")) == {("a", "b", "late"): 1}
+    assert variants(path, text, Reading(ties="activity")) == {("a", "b", "late"): 1}
+    assert variants(path, text, Reading(timestamp="time:timestamp")) == {("b", "a", "late"): 1}
+    with pytest.raises(LogError, match="no event has an attribute 'stpe'"):
+        variants(path, text, Reading(ties="stpe"))
+    with pytest.raises(LogError, match="cannot be the key"):
+        variants(path, text, Reading(activities=("a\x01",)))
 
 
 def test_nanoseconds_order(path: Path) -> None:

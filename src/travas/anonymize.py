@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .engines import read
-from .logs.columns import Reading
+from .logs.columns import DEFAULT_READING, Reading
 from .mechanisms import mechanism as mechanism_by_name
 from .privacy import Number
 from .release import Release
-
-DEFAULT_READING = Reading()
 
 
 def anonymize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import io
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -12,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from .errors import EmptyLogError, LogError, ParameterError, TravasError, VerificationError
+from .errors import EmptyLogError, LogError, OutputError, ParameterError, TravasError, VerificationError
 from .logs.columns import DuplicateCases, OnMissing, Order, Reading
 from .mechanisms import MECHANISMS
 from .mechanisms import mechanism as mechanism_by_name
@@ -105,7 +107,7 @@ def anonymize(
         log, reading, _mechanism(mechanism, epsilon, delta, minimum_cases), output, "replace" if force else "fail"
     )
     if as_json:
-        print_json(_facts(released, output))
+        print_json(_facts(released, output) | {"private_notes": list(variants.notes)})
     else:
         _print_release(released, output, variants)
 
@@ -115,14 +117,18 @@ def _release(
 ) -> tuple[Release, Variants]:
     """Everything that can fail fails before the noise is drawn."""
     from .engines import read
+    from .guarantee import guarantee_path
     from .logs.write import check_output
 
     check_output(output, existing)
+    for target in (output, guarantee_path(output)):
+        if target.exists() and Path(log).exists() and target.samefile(log):
+            raise OutputError(f"{target}: is the log itself; give another output")
     with progress("building and verifying the noise table"):
         chosen.guarantee()
     with progress("reading the log") as watch:
         variants = read(log, reading, watch)
-    check_output(output, existing, variants.alphabet)
+    check_output(output, existing, [*variants.alphabet, variants.columns])
     with progress("writing the release"):
         released = chosen.release(variants)
         released.write(output, existing)
@@ -256,7 +262,7 @@ def compare(
     else:
         show_comparison(comparison)
         if plot is not None:
-            console().print(f"picture, private too: {plot}", markup=False)
+            console().print(f"picture, private too: {plot}")
 
 
 def _read_private(private: str, reading: Reading) -> Variants:
@@ -285,17 +291,18 @@ def demo(
     from .demo import write_hospital_log
     from .errors import MissingExtraError
 
-    output.mkdir(parents=True, exist_ok=True)
+    again = (output / "hospital.csv").exists()  # the demo's own: anything else of that name is refused
     log = write_hospital_log(output / "hospital.csv")
     target = output / "release.xes.gz"
-    released, variants = _release(str(log), Reading(), mechanism_by_name("optimal", "1", "1e-6"), target, "replace")
+    chosen = mechanism_by_name("optimal", "1", "1e-6")
+    released, variants = _release(str(log), Reading(), chosen, target, "replace" if again else "fail")
     _print_release(released, target, variants)
     try:
         picture = released.draw(output / "release.png")
         console().print(f"picture    {picture}")
     except MissingExtraError as error:
-        console().print(f"no picture: {error}", markup=False)
-    console().print(f"check it   travas verify {target}.guarantee.json {target}", markup=False)
+        console().print(f"no picture: {error}")
+    console().print(f"check it   travas verify {target}.guarantee.json {target}")
 
 
 def _version(wanted: bool) -> None:
@@ -319,7 +326,7 @@ def _root(
 
 
 def _mechanism(name: str, epsilon: str, delta: str, minimum_cases: str) -> PartitionSelection:
-    if not minimum_cases.lstrip("-").isdecimal():
+    if not re.fullmatch(r"-?[0-9]{1,12}", minimum_cases, re.ASCII):
         raise ParameterError(f"minimum_cases is {minimum_cases!r}: it must be a whole number from 1")
     return mechanism_by_name(name, epsilon, delta, int(minimum_cases))
 
@@ -365,7 +372,7 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
 
 def _print_notes(variants: Variants) -> None:
     for note in variants.notes:
-        console().print(f"[private] {note}", markup=False)
+        console().print(f"[private] {note}")
 
 
 def _curve_points(chosen: PartitionSelection) -> list[int]:
@@ -376,6 +383,9 @@ def _curve_points(chosen: PartitionSelection) -> list[int]:
 
 def main() -> None:
     """Run the command line. A user's mistake is one line on standard error and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that knows no ε gets a question mark
     try:
         code = app(standalone_mode=False)
     except VerificationError as error:
@@ -389,6 +399,8 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         code = 141
+    except OSError as error:
+        code = _fail(f"the system refused: {error.strerror or type(error).__name__}", 2)
     sys.exit(code if isinstance(code, int) else 0)
 
 

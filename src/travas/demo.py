@@ -1,14 +1,14 @@
-"""The built-in log: the paper's hospital example (Table 1), enlarged to a log with a long tail. Synthetic throughout."""
+"""The built-in log: the paper's hospital example (Table 1), enlarged to one with a long tail. All synthetic."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 
+from .errors import OutputError
 from .noise import Seeded
 
 CASES = 4000
@@ -56,9 +56,17 @@ def write_hospital_log(path: Path) -> Path:
         for activity in trace:
             rows.append((moment, f"patient-{number:05d}", activity))
             moment += timedelta(minutes=1 + dice.below(300))
-    rows.sort()
-    with path.open("w", newline="", encoding="utf-8") as out:
-        writer = csv.writer(out)
-        writer.writerow(("case_id", "activity", "timestamp"))
-        writer.writerows((case, activity, moment.isoformat(sep=" ")) for moment, case, activity in rows)
+    lines = [f"{case},{activity},{moment.isoformat(sep=' ')}\n" for moment, case, activity in sorted(rows)]
+    text = "case_id,activity,timestamp\n" + "".join(lines)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and path.read_text(encoding="utf-8", errors="replace") != text:
+            raise OutputError(f"{path}: exists and is not the demo's log; give another directory with --output")
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(
+            f"{path}: cannot be written, {error.strerror}; give another directory with --output"
+        ) from None
     return path

@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .errors import LogError
-from .logs.columns import Reading
+from .logs.columns import DEFAULT_READING, Reading
 from .release import Progress, Release
 from .variants import Variants
-
-if TYPE_CHECKING:
-    pass
-
-Source = "str | Path | pl.DataFrame | pl.LazyFrame | pd.DataFrame | Variants | Release | Mapping[Trace, int]"
 
 XES_SUFFIXES = (".xes", ".xes.gz")
 CSV_SUFFIXES = (".csv", ".csv.gz")
@@ -27,7 +22,7 @@ def _silent(_: float) -> None:
     """Nobody watches the progress."""
 
 
-def read(source: Any, reading: Reading = Reading(), progress: Progress = _silent) -> Variants:  # noqa: B008
+def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _silent) -> Variants:
     """The variants of a log: a path, a DataFrame, a mapping of tuples to counts, `Variants` or a `Release`. Private."""
     if isinstance(source, Variants):
         return source
@@ -57,13 +52,15 @@ def _read_file(source: str | Path, reading: Reading, progress: Progress) -> Vari
     if kind is None:
         raise LogError(f"{path}: not a log I can read by its suffix; take one of {', '.join(known)}")
     try:
-        if not path.stat().st_size:
-            raise LogError(f"{path}: the file is empty; is it the right file?")
+        size = path.stat().st_size
         path.open("rb").close()
     except FileNotFoundError:
         raise LogError(f"{path}: there is no such file; check the path") from None
-    except OSError as error:
-        raise LogError(f"{path}: cannot be opened ({error.strerror}); check the path and your rights") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a path"
+        raise LogError(f"{path}: cannot be opened ({reason}); check the path and your rights") from None
+    if not size:
+        raise LogError(f"{path}: the file is empty; is it the right file?")
     if kind in XES_SUFFIXES:
         from .logs.xes import read_xes
 
@@ -71,7 +68,7 @@ def _read_file(source: str | Path, reading: Reading, progress: Progress) -> Vari
     if kind in CSV_SUFFIXES:
         from .logs.csv import read_csv
 
-        return read_csv(path, reading)
+        return read_csv(path, reading, progress)
     if kind in RELEASE_SUFFIXES:
         return _read_release(path)
     from .logs.tables import read_parquet
@@ -88,7 +85,7 @@ def _read_release(path: Path) -> Variants:
         return Variants.from_mapping(dict(zip(traces, content["counts"], strict=True)), columns)
     except LogError as error:
         raise LogError(f"{path}: {error}") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise LogError(
             f"{path}: not a release of travas; give a .json that `travas anonymize` wrote, or a log"
         ) from None

@@ -8,13 +8,13 @@
     ├── VerificationError                 a noise table, a guarantee or a digest does not hold
     └── MissingExtraError (ImportError)   an optional dependency is not installed
 
-Every message is one line: what was wrong, with the value, and what to do next. A message that quotes
-something of the log ends in `PRIVATE`, so that nobody pastes it into a public place unaware.
+Every message is one line: what was wrong, with the value, and what to do next. A message that tells
+something about the true log ends in `PRIVATE`, so that nobody pastes it into a public place unaware.
 """
 
 from __future__ import annotations
 
-PRIVATE = "[private: quotes the log]"
+PRIVATE = "[private: about the true log]"
 
 
 class TravasError(Exception):

@@ -68,6 +68,8 @@ class Table:
 
     def __post_init__(self) -> None:
         for half in (self.high, self.low):
+            if half.dtype != "uint64" or half.shape != self.high.shape:
+                raise VerificationError("a noise table must be two equally long arrays of unsigned 64-bit integers")
             half.flags.writeable = False
 
     @property
@@ -226,7 +228,8 @@ def travas_table(epsilon: Fraction, delta: Fraction) -> Table:
             yield weight
 
     centre = ONE * ONE // (ONE + 2 * sum(side(ONE)))
-    centre -= max(0, centre + 2 * sum(side(centre)) - ONE)
+    while (over := centre + 2 * sum(side(centre)) - ONE) > 0:
+        centre -= over * centre // ONE + 1
     weights = list(side(centre))
     centre = ONE - 2 * sum(weights)
     return _table(accumulate([*reversed(weights), centre, *weights]))

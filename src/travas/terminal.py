@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
@@ -25,23 +25,26 @@ def bar(share: float) -> str:
     return "█" * round(share * 40)
 
 
-def grid() -> Any:
+def grid(justify: Literal["left", "right"] = "left") -> Any:
+    """A table without lines: a name, a value, and room for one word more. Nothing is cut off."""
     from rich.table import Table
 
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold", justify=justify)
+    grid.add_column(overflow="fold")
     return grid
 
 
 def console() -> Any:
     from rich.console import Console
 
-    return Console(soft_wrap=True, highlight=False)
+    return Console(soft_wrap=True, highlight=False, markup=False, emoji=False)
 
 
 def panel(content: Any, title: str, colour: str) -> None:
     out = console()
-    out.print(f"[bold {colour}]{title}[/]")
+    out.print(title, style=f"bold {colour}")
     out.print(content)
     out.print()
 
@@ -71,12 +74,10 @@ def progress(what: str) -> Iterator[Progress]:
 def show_comparison(comparison: Comparison) -> None:
     """A table a person understands: the number, and what it means."""
     from rich.table import Table
-    from rich.text import Text
 
     out = console()
-    out.print("[bold yellow]PRIVATE: measured against the true log, do not publish[/]")
-    table = grid()
-    table.add_column(justify="right", no_wrap=True)
+    out.print("PRIVATE: measured against the true log, do not publish", style="bold yellow")
+    table = grid("right")
     for name, value in comparison.values.items():
         if isinstance(value, int | float):
             shown = f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
@@ -93,8 +94,8 @@ def show_comparison(comparison: Comparison) -> None:
             table.add_column(column, justify="right", no_wrap=True, min_width=8)
         table.add_column("variant", overflow="ellipsis", no_wrap=True)
         for trace, count, other in comparison.values["top_variants"]:
-            table.add_row(f"{count:,}", f"{other:,}", Text(" → ".join(map(str, trace))))
+            table.add_row(f"{count:,}", f"{other:,}", " → ".join(map(str, trace)))
         out.print()
         out.print(table)
     for remark in comparison.remarks:
-        out.print(f"note: {remark}", markup=False)
+        out.print(f"note: {remark}")

@@ -88,10 +88,15 @@ class Variants:
 
 def _check_activity(activity: Activity, place: int, columns: int) -> None:
     parts = activity if isinstance(activity, tuple) else (activity,)
-    if not all(isinstance(part, str) and part for part in parts):
+    if not all(isinstance(part, str) and part and _is_text(part) for part in parts):
         raise LogError(f"variant {place} has an activity that is not a text, or an empty one: an activity is a name")
     if len(parts) != columns or (columns == 1 and isinstance(activity, tuple)):
         raise LogError(f"variant {place} has an activity of {len(parts)} parts where the log has {columns} columns")
+
+
+def _is_text(name: str) -> bool:
+    """Half a surrogate pair is no text: nothing could write it."""
+    return name.isascii() or name.encode(errors="ignore").decode() == name
 
 
 class Codes(dict[Activity, int]):

@@ -93,7 +93,7 @@ def test_an_error_that_quotes_the_log_says_that_it_is_private(
     log.write_text(text)
     ran = travas("anonymize", log, *PARAMETERS, "-o", tmp_path / "out.xes")
     assert ran.code == 2
-    assert CANARY not in ran.err or "[private: quotes the log]" in ran.err
+    assert CANARY not in ran.err or "[private: about the true log]" in ran.err
     assert CANARY not in ran.out
 
 

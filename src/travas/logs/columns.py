@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +30,8 @@ _USUAL = {
 class Reading:
     """The rule from events to variants. What is None is found: columns by their usual names, the rest by the file.
 
-    `order`: `file` (default for XES) or `time` (default for tables with a timestamp). `ties`, for events of one case
+    `order`: `file` (default for XES) or `time` (default for tables with a timestamp, and where a timestamp or ties
+    are given). `ties`, for events of one case
     at one time: `file`, `activity` (by name) or a column. `on_missing`: events without a case, an activity or, where
     needed, a timestamp. `duplicate_cases`: several traces of one name in XES.
     """
@@ -59,6 +59,9 @@ class Reading:
                 raise ParameterError(
                     f"{name} is {value!r}: it must be one ASCII character; for no quoting at all take none"
                 )
+        for column in (self.case, *self.activities, self.timestamp, self.ties):
+            if column == "":
+                raise ParameterError("a column is named '': give the name of a column")
         if len(set(self.activities)) != len(self.activities):
             raise ParameterError(f"activity columns are {self.activities}: one is named twice")
         if any(name in (CASE, TIMESTAMP) for name in released_columns(self.activities)):
@@ -69,16 +72,26 @@ class Reading:
             raise ParameterError(f"ties is {self.ties!r} but order is 'file', which has no ties: give --order time")
         if self.encoding is not None:
             try:
-                codecs.lookup(self.encoding)
-            except LookupError:
+                if "a,b".encode(self.encoding).decode(self.encoding) != "a,b":
+                    raise LookupError
+            except (LookupError, UnicodeError, ValueError):
                 raise ParameterError(
                     f"encoding is {self.encoding!r}, which does not exist: try utf-8 or cp1252"
                 ) from None
+
+    def by_time(self) -> bool:
+        """Whether time orders the events: where asked for, also by naming a timestamp or ties."""
+        if self.order is None:
+            return self.timestamp is not None or self.ties != "file"
+        return self.order == "time"
 
 
 def released_columns(activities: tuple[str, ...]) -> tuple[str, ...]:
     """The names under which activities are written: their own, but one must be pm4py's `concept:name`."""
     return activities if ACTIVITY in activities else (ACTIVITY, *activities[1:])
+
+
+DEFAULT_READING = Reading()
 
 
 @dataclass(frozen=True)
@@ -98,11 +111,10 @@ class Columns:
         for name in activities:
             _column(name, "activity", present, where)
         timestamp: str | None = None
-        if reading.order != "file":
-            wanted = reading.order == "time" or reading.timestamp is not None or reading.ties != "file"
-            timestamp = (
-                _column(reading.timestamp, "timestamp", present, where) if wanted else _found("timestamp", present)
-            )
+        if reading.by_time():
+            timestamp = _column(reading.timestamp, "timestamp", present, where)
+        elif reading.order is None:
+            timestamp = _found("timestamp", present)
         ties = None if reading.ties in ("file", "activity") else _column(reading.ties, "ties", present, where)
         return cls(case, activities, timestamp, ties)
 
@@ -147,4 +159,4 @@ def parse_timestamp(text: str, form: str | None) -> int:
 
 def missing_message(where: str, what: str, number: int, first: str, drop: str) -> str:
     """One line about values that are not there: how many, the first, and the way out."""
-    return f"{where}: {number:,} {what}, the first at {first}; mend the log, or {drop}"
+    return f"{where}: {number:,} {what}, the first at {first}; mend the log, or {drop} {PRIVATE}"

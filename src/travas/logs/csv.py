@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
-import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, cast
 
 import polars as pl
 
-from ..errors import EmptyLogError, LogError
+from ..errors import PRIVATE, EmptyLogError, LogError
+from ..release import Progress
 from ..variants import Variants
 from .columns import Reading
+from .files import chunks
 from .tables import variants_of
 
 _DELIMITERS = ",;\t|"
-_HEAD = 1 << 16
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-_FALLBACK = "cp1252"
 
 
 @dataclass(frozen=True)
@@ -31,87 +30,73 @@ class _Dialect:
     quote: str | None
 
 
-def read_csv(path: Path, reading: Reading) -> Variants:
-    """The variants of a `.csv` or `.csv.gz` file. All cells are text: `NA` is a name like any other."""
-    if path.suffix.lower() == ".gz":
-        _check_gzip(path)
-    with _opened(path) as stream:
-        head = stream.read(_HEAD)
-    dialect = _dialect(head, reading)
-    try:
-        return _read(path, dialect, reading)
-    except UnicodeDecodeError:
-        if reading.encoding is not None or dialect.encoding != "utf-8":
-            raise LogError(f"{path}: not encoded as {dialect.encoding}; give --encoding") from None
-    try:
-        variants = _read(path, replace(dialect, encoding=_FALLBACK), reading)
-    except UnicodeDecodeError:
-        raise LogError(f"{path}: encoded neither as UTF-8 nor as Windows-1252; give --encoding") from None
-    note = "the file is not UTF-8 and was read as Windows-1252; if that is wrong, give --encoding"
-    return replace(variants, notes=(*variants.notes, note))
+def read_csv(path: Path, reading: Reading, progress: Progress) -> Variants:
+    """The variants of a `.csv` or `.csv.gz` file. All cells are text: `NA` is a name like any other.
 
-
-def _read(path: Path, dialect: _Dialect, reading: Reading) -> Variants:
-    source: Path | io.BytesIO = path
-    if dialect.encoding not in ("utf-8", "utf-8-sig"):
-        with _opened(path) as stream:
-            source = io.BytesIO(stream.read().decode(dialect.encoding).encode())
+    What is compressed, or not in UTF-8, is held in memory as a whole.
+    """
+    with closing(chunks(path, progress)) as pieces:
+        dialect = _dialect(next(pieces, b""), reading)
+    plain = dialect.encoding in ("utf-8", "utf-8-sig")
+    source: Path | bytes = path
+    if path.suffix.lower() == ".gz" or not plain:
+        source = b"".join(chunks(path, progress))
+    if isinstance(source, bytes) and not plain:
+        try:
+            source = source.decode(dialect.encoding).encode()
+        except UnicodeError:
+            raise LogError(f"{path}: not encoded as {dialect.encoding}; give another --encoding") from None
+        dialect = replace(dialect, encoding="utf-8-sig")
     try:
         table = pl.scan_csv(
             source, separator=dialect.delimiter, quote_char=dialect.quote, infer_schema=False, glob=False
         )  # fmt: skip
-        return variants_of(table, reading, str(path))
+        return variants_of(table, reading, str(path), lambda: _blank_lines(source, dialect))
     except pl.exceptions.NoDataError:
         raise EmptyLogError(
             f"{path}: the log is empty, it has no header and no events; is it the right file?"
         ) from None
-    except pl.exceptions.PolarsError as error:
-        if "utf-8" in str(error).lower():
-            raise UnicodeDecodeError("utf-8", b"", 0, 1, "invalid") from None
-        raise LogError(f"{path}: {_first_fault(path, dialect)}") from None
+    except pl.exceptions.PolarsError:
+        raise LogError(f"{path}: {_first_fault(source, dialect)} {PRIVATE}") from None
 
 
-def _first_fault(path: Path, dialect: _Dialect) -> str:
-    """Why the table cannot be read, without quoting it (Polars' own words would)."""
-    shown = f"delimiter {dialect.delimiter!r}, quote {dialect.quote!r}"
-    remedy = f"read with {shown}; mend it, or give --delimiter or --quote"
-    with _opened(path) as stream:
-        text = io.TextIOWrapper(stream, dialect.encoding, errors="replace", newline="")
-        rows = csv.reader(
+@contextmanager
+def _rows(source: Path | bytes, dialect: _Dialect) -> Iterator[Iterator[list[str]]]:
+    """The rows as Python's own reader sees them: slow, for finding faults."""
+    stream = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
+    with io.TextIOWrapper(stream, dialect.encoding, newline="") as text:
+        yield csv.reader(
             text,
             delimiter=dialect.delimiter,
             quotechar=dialect.quote or '"',
             quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
             strict=True,
         )
-        width, row = None, 0
-        try:
+
+
+def _blank_lines(source: Path | bytes, dialect: _Dialect) -> list[int]:
+    """Places of the rows that are empty lines: no events, whatever is needed of an event."""
+    with _rows(source, dialect) as rows:
+        return [place for place, cells in enumerate(rows, start=-1) if not cells]
+
+
+def _first_fault(source: Path | bytes, dialect: _Dialect) -> str:
+    """Why the table cannot be read, without quoting it (Polars' own words would)."""
+    remedy = (
+        f"read with delimiter {dialect.delimiter!r}, quote {dialect.quote!r}; mend it, or give --delimiter or --quote"
+    )
+    width, row = None, 0
+    try:
+        with _rows(source, dialect) as rows:
             for row, cells in enumerate(rows):
                 width = len(cells) if width is None else width
                 if len(cells) > width:
                     return f"row {row:,} (the header not counted) has {len(cells)} cells, the header {width}; {remedy}"
-        except csv.Error:
-            return f"row {row + 1:,} (the header not counted) is not well quoted, or the file ends in it; {remedy}"
+    except csv.Error:
+        return f"row {row + 1:,} (the header not counted) is not well quoted, or the file ends in it; {remedy}"
+    except UnicodeError:
+        return f"not encoded as {dialect.encoding.removesuffix('-sig')} near row {row + 1:,}; give --encoding, such as cp1252"
     return f"a cell holds a quote that neither opens nor closes it; {remedy} ('none' where nothing is quoted)"
-
-
-def _opened(path: Path) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb"))
-
-
-def _check_gzip(path: Path) -> None:
-    """Polars does not look at the checksum of a gzip file: do it first, in constant memory."""
-    with path.open("rb") as raw:
-        if raw.read(2) != b"\x1f\x8b":
-            raise LogError(f"{path}: named .gz, but not compressed with gzip; rename it or compress it")
-    try:
-        with gzip.open(path) as stream:
-            while stream.read(1 << 20):
-                pass
-    except EOFError:
-        raise LogError(f"{path}: the gzip file ends too early, it was cut off; copy it again") from None
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise LogError(f"{path}: the gzip file is damaged ({error}); copy it again") from None
 
 
 def _dialect(head: bytes, reading: Reading) -> _Dialect:

@@ -6,17 +6,20 @@ a few numbers per event and no text.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from ..errors import PRIVATE, EmptyLogError, LogError, MissingExtraError, ParameterError
 from ..variants import CODE, CODE_BYTES, Variants
-from .columns import Columns, Reading, missing_message, released_columns
+from .columns import Columns, Reading, missing_message, parse_timestamp, released_columns
 
-_CASE, _TIME, _TIE = "case", "time", "tie"
+_CASE, _TIME, _NANOSECONDS, _TIE = "case", "time", "nanoseconds", "tie"
+_MICROSECONDS = pl.Datetime("us")
 _ISO_FORMATS = [
     *(
         f"%Y-%m-%d{between}{clock}{zone}"
@@ -32,7 +35,11 @@ def read_parquet(path: Path, reading: Reading) -> Variants:
     """The variants of a `.parquet` file."""
     try:
         return variants_of(pl.scan_parquet(path, glob=False), reading, str(path))
-    except (pl.exceptions.PolarsError, OSError) as error:  # Polars' own words may quote the data
+    except LogError:
+        raise
+    except BaseException as error:  # Polars' own words may quote the data; a damaged file can make it panic
+        if isinstance(error, KeyboardInterrupt | MemoryError):
+            raise
         raise LogError(f"{path}: cannot be read as Parquet ({type(error).__name__}); is the file whole?") from None
 
 
@@ -49,14 +56,18 @@ def read_frame(frame: Any, reading: Reading) -> Variants:
 
 
 def _from_pandas(frame: Any, reading: Reading, where: str) -> pl.LazyFrame:
-    if type(frame).__module__.partition(".")[0] != "pandas":
+    if type(frame).__module__.partition(".")[0] != "pandas" or not hasattr(frame, "columns"):
         raise LogError(
             f"a {type(frame).__name__} is not an event log: give a path, a DataFrame, or a mapping of tuples to counts"
         )
-    columns = Columns.of(reading, [str(name) for name in frame.columns], where)
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        raise LogError(f"{where}: two columns have the same name; rename one")
+    columns = Columns.of(reading, names, where)
     wanted = {columns.case, *columns.activities, columns.timestamp, columns.ties}
     try:
-        table: pl.DataFrame = pl.from_pandas(frame[[name for name in frame.columns if name in wanted]])
+        named = frame.set_axis(names, axis=1)
+        table: pl.DataFrame = pl.from_pandas(named[[name for name in names if name in wanted]])
         return table.lazy()
     except ImportError:
         raise MissingExtraError("reading a pandas DataFrame", "pandas") from None
@@ -64,21 +75,26 @@ def _from_pandas(frame: Any, reading: Reading, where: str) -> pl.LazyFrame:
         raise LogError(f"{where}: a column mixes types ({type(error).__name__}); convert it to text") from None
 
 
-def variants_of(lazy: pl.LazyFrame, reading: Reading, where: str) -> Variants:
-    """Read, order, gather the events of each case, count equal cases."""
+def variants_of(
+    lazy: pl.LazyFrame, reading: Reading, where: str, blank_rows: Callable[[], list[int]] = list
+) -> Variants:
+    """Read, order, gather the events of each case, count equal cases. `blank_rows` are rows that are no events."""
     schema = lazy.collect_schema()
     columns = Columns.of(reading, schema.names(), where)
+    for name in (columns.case, *columns.activities, columns.timestamp, columns.ties):
+        if f"{name}_duplicated_0" in schema:
+            raise LogError(f"{where}: two columns are named {name!r}; rename one {PRIVATE}")
     parts = [f"activity {place}" for place in range(len(columns.activities))]
     coded = [_case(columns.case, schema[columns.case]).alias(_CASE)]
-    coded += [_name(name).alias(part) for part, name in zip(parts, columns.activities, strict=True)]
+    coded += [_name(name, schema[name]).alias(part) for part, name in zip(parts, columns.activities, strict=True)]
     if columns.timestamp is not None:
-        coded.append(pl.col(columns.timestamp).alias(_TIME))
+        coded.append(_column(columns.timestamp).alias(_TIME))
     if columns.ties is not None:
-        coded.append(pl.col(columns.ties).alias(_TIE))
+        coded.append(_column(columns.ties).alias(_TIE))
     events = lazy.select(coded).collect(engine="streaming")
     if columns.timestamp is not None:
         events = events.with_columns(_instants(events[_TIME], reading, f"{where}, column {columns.timestamp!r}"))
-    events, notes = _without_missing(events, lazy, columns, reading, where)
+    events, notes = _without_missing(events, columns, reading, where, blank_rows)
     if not events.height:
         raise EmptyLogError(f"{where}: the log is empty, it has no events; is it the right file?")
     if columns.timestamp is not None:
@@ -94,51 +110,69 @@ def variants_of(lazy: pl.LazyFrame, reading: Reading, where: str) -> Variants:
     return Variants(alphabet, keys, counts, released_columns(columns.activities), notes)
 
 
-def _name(column: str) -> pl.Expr:
-    """Text as numbers with a dictionary; the empty text is missing."""
-    text = pl.col(column).cast(pl.String)
+def _column(name: str) -> pl.Expr:
+    """The column of this very name: `pl.col` would take some names for patterns."""
+    return cs.by_name(name).as_expr()
+
+
+def _name(column: str, kind: pl.DataType) -> pl.Expr:
+    """Text as numbers with a dictionary. The empty text and NaN are missing; a whole float is the integer it stands for."""
+    value = _column(column)
+    text = value.cast(pl.String)
+    if kind.is_float():
+        value = value.fill_nan(None)
+        text = (
+            pl.when(value == value.round())
+            .then(value.cast(pl.Int64, strict=False).cast(pl.String))
+            .otherwise(value.cast(pl.String))
+        )
     return pl.when(text != "").then(text).cast(pl.Categorical(pl.Categories.random()))
 
 
 def _case(column: str, kind: pl.DataType) -> pl.Expr:
     """A case identifier is only compared: numbers stay as they are, NaN is missing."""
     if kind.is_float():
-        return pl.col(column).fill_nan(None)
-    return pl.col(column) if kind.is_integer() else _name(column)
+        return _column(column).fill_nan(None)
+    return _column(column) if kind.is_integer() else _name(column, kind)
 
 
 def _without_missing(
-    events: pl.DataFrame, lazy: pl.LazyFrame, columns: Columns, reading: Reading, where: str
+    events: pl.DataFrame, columns: Columns, reading: Reading, where: str, blank_rows: Callable[[], list[int]]
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Only events with a case, an activity and, where it orders, a timestamp; the others are dropped or refused."""
-    needed = [name for name in events.columns if name != _TIE]
+    names = {_CASE: columns.case, _TIME: columns.timestamp or ""}
+    names |= {f"activity {place}": name for place, name in enumerate(columns.activities)}
+    needed = [name for name in events.columns if name in names]
     if not any(events[name].null_count() for name in needed):
         return events, ()
-    blank = lazy.select(pl.all_horizontal(pl.all().is_null())).collect().to_series()  # empty lines are not events
+    blank = np.zeros(events.height, dtype=bool)
+    blank[blank_rows()] = True
     notes = []
     for name in needed:
-        missing = events[name].is_null() & ~blank
+        missing = events[name].is_null().to_numpy() & ~blank
         if not (number := int(missing.sum())):
             continue
         what = f"events without {'a case' if name == _CASE else 'a timestamp' if name == _TIME else 'an activity'}"
-        column = {_CASE: columns.case, _TIME: columns.timestamp}.get(name) or columns.activities[int(name.split()[1])]
         if reading.on_missing == "fail":
-            first = f"row {int(cast(int, missing.arg_max())) + 1:,} (the header not counted)"
+            first = f"row {int(missing.argmax()) + 1:,} (the header not counted)"
             drop = "leave them out with --on-missing drop"
-            raise LogError(missing_message(f"{where}, column {column!r}", what, number, first, drop))
+            raise LogError(missing_message(f"{where}, column {names[name]!r}", what, number, first, drop))
         notes.append(f"{number:,} {what} were left out")
     return events.drop_nulls(needed), tuple(notes)
 
 
-def _instants(texts: pl.Series, reading: Reading, where: str) -> pl.Series:
-    """Timestamps as something that sorts. Text is parsed value by value; without a zone it is taken as UTC."""
+def _instants(texts: pl.Series, reading: Reading, where: str) -> list[pl.Series]:
+    """Timestamps as something that sorts: microseconds, and the nanoseconds beyond them where there are any.
+
+    Text is parsed value by value; without a zone it is taken as UTC.
+    """
     if texts.dtype.is_temporal() or texts.dtype.is_numeric():
-        return texts.fill_nan(None) if texts.dtype.is_float() else texts
+        return [texts.fill_nan(None) if texts.dtype.is_float() else texts]
     texts = texts.cast(pl.String)
     texts = texts.set(texts == "", None)
     given = reading.timestamp_format
-    formats = list(_ISO_FORMATS) if given is None else [given.replace(".%f", "%.f")]
-    instants = pl.Series(_TIME, [None], dtype=pl.Datetime("ns")).new_from_index(0, len(texts))
+    formats = list(_ISO_FORMATS) if given is None else [given]
+    instants = pl.Series(_TIME, [None], dtype=_MICROSECONDS).new_from_index(0, len(texts))
     while (rest := instants.is_null() & texts.is_not_null()).any():
         row = int(cast(int, rest.arg_max()))
         form = next((form for form in formats if _parsed(texts[row : row + 1], form).null_count() == 0), None)
@@ -150,36 +184,53 @@ def _instants(texts: pl.Series, reading: Reading, where: str) -> pl.Series:
             )
         formats.remove(form)
         instants = instants.zip_with(~rest, _parsed(texts, form))
-    return instants.alias(_TIME)
+    finer = texts.str.extract(r"[.,][0-9]{6}([0-9]{1,3})")
+    if given is not None or finer.null_count() == len(finer):
+        return [instants.alias(_TIME)]
+    return [instants.alias(_TIME), finer.str.pad_end(3, "0").cast(pl.Int64).fill_null(0).alias(_NANOSECONDS)]
 
 
 def _parsed(texts: pl.Series, form: str) -> pl.Series:
-    """Null where a text is not of this format."""
+    """Null where a text is not of this format, which is strptime's, here and in XES."""
+    form = form.replace(".%f", "%.f")
+    if "%f" in form:  # a fraction after something else than a point: only Python's own parser knows it
+        return texts.map_elements(lambda text: _strptime(text, form), return_dtype=pl.Int64).cast(_MICROSECONDS)
     try:
-        parsed = texts.str.to_datetime(form, time_unit="ns", strict=False)
+        parsed = texts.str.to_datetime(form, time_unit="us", strict=False)
     except pl.exceptions.PolarsError:
         raise ParameterError(f"timestamp_format is {form!r}, which is not a format: try '%Y-%m-%d %H:%M:%S'") from None
     if isinstance(parsed.dtype, pl.Datetime) and parsed.dtype.time_zone is not None:
         parsed = parsed.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    return parsed.cast(pl.Datetime("ns"))
+    return parsed.cast(_MICROSECONDS)
+
+
+def _strptime(text: str, form: str) -> int | None:
+    try:
+        return parse_timestamp(text, form.replace("%.f", ".%f")) // 1000
+    except ValueError:
+        return None
 
 
 def _in_time_order(events: pl.DataFrame, parts: list[str], reading: Reading) -> pl.DataFrame:
     """All events by time; one stable sort of the whole log also orders the events of each case."""
-    by: list[pl.Expr] = [pl.col(_TIME)]
+    by: list[pl.Expr] = [pl.col(name) for name in (_TIME, _NANOSECONDS) if name in events.columns]
     if reading.ties == "activity":
         by += [pl.col(part).cast(pl.String) for part in parts]
     elif _TIE in events.columns:
         tie = pl.col(_TIE)
-        if events[_TIE].dtype == pl.String:  # whole numbers by size, then other texts, then what is missing
+        if isinstance(events[_TIE].dtype, pl.Categorical | pl.Enum):
+            tie = tie.cast(pl.String)
+        if (
+            not events[_TIE].dtype.is_numeric() and not events[_TIE].dtype.is_temporal()
+        ):  # whole numbers by size, then other texts, then what is missing
             tie = pl.when(tie != "").then(tie)
             number = pl.when(tie.str.contains(r"^[+-]?[0-9]{1,18}$")).then(tie).cast(pl.Int64, strict=False)
             by += [number, pl.when(number.is_null()).then(tie)]
         else:
             by.append(tie)
-    elif events[_TIME].is_sorted():
+    elif len(by) == 1 and events[_TIME].is_sorted():
         return events.drop(_TIME)
-    return events.sort(by, maintain_order=True, nulls_last=True).drop(_TIME, _TIE, strict=False)
+    return events.sort(by, maintain_order=True, nulls_last=True).drop(_TIME, _NANOSECONDS, _TIE, strict=False)
 
 
 def _one_activity(events: pl.DataFrame, parts: list[str]) -> tuple[pl.DataFrame, list[Any]]:

@@ -20,8 +20,9 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from ..engines import suffix_of
 from ..errors import PRIVATE, MissingExtraError, OutputError
-from ..guarantee import describe, digest, guarantee_path
+from ..guarantee import ARTIFICIAL, describe, digest, guarantee_path
 from ..privacy import as_text
 from ..release import Release
 from ..variants import Activity
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-ARTIFICIAL = "artificial: only their order within a case means anything"
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -41,24 +41,30 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def check_output(path: Path, existing: Literal["fail", "replace"], activities: Iterable[Activity] = ()) -> str:
     """The suffix of an output that can be written. Called before any noise is drawn: a failure must cost nothing."""
-    suffix = next(
-        (known for known in _WRITERS if path.name.lower().endswith(known) and path.name.lower() != known), None
-    )
+    suffix = suffix_of(path, tuple(_WRITERS))
     if suffix is None:
         raise OutputError(f"{path}: not a format I can write by its suffix; take one of {', '.join(_WRITERS)}")
-    if not path.parent.is_dir():
-        raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
-    for target in (path, guarantee_path(path)):
-        if target.is_dir():
-            raise OutputError(f"{target}: is a directory; give a file name")
-        if existing == "fail" and os.path.lexists(target):
-            raise OutputError(f"{target}: exists already; give another name, or --force to replace it")
+    try:
+        if not path.parent.is_dir():
+            raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
+        for target in (path, guarantee_path(path)):
+            _partial(target).stat(follow_symlinks=False) if os.path.lexists(_partial(target)) else None
+            if target.is_dir():
+                raise OutputError(f"{target}: is a directory; give a file name")
+            if existing == "fail" and os.path.lexists(target):
+                raise OutputError(f"{target}: exists already; give another name, or --force to replace it")
+    except (OSError, ValueError) as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(f"{str(path)!r}: cannot be written, {_reason(error)}; choose another place") from None
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise OutputError(f"{path}: you may not write in {str(path.parent)!r}; choose another place")
     if suffix in (".xes", ".xes.gz"):
         for activity in activities:
             for name in (activity,) if isinstance(activity, str) else activity:
                 if match := _NOT_XML.search(name):
                     raise OutputError(
-                        f"{path}: activity {name[:60]!r} holds the character U+{ord(match[0]):04X}, which XES cannot; "
+                        f"{path}: the name {name[:60]!r} holds the character U+{ord(match[0]):04X}, which XES cannot; "
                         f"write .csv, .parquet or .json {PRIVATE}"
                     )
     return suffix
@@ -66,16 +72,22 @@ def check_output(path: Path, existing: Literal["fail", "replace"], activities: I
 
 def write_release(release: Release, path: Path, existing: Literal["fail", "replace"]) -> Path:
     """Write the release and its guarantee file; nothing of either is visible before both are complete."""
-    suffix = check_output(path, existing, {activity for trace in release.variants for activity in trace})
+    suffix = check_output(
+        path, existing, {activity for trace in release.variants for activity in trace} | {release.columns}
+    )
     try:
         with _beside(path) as partial, _beside(guarantee_path(path)) as promise:
             _WRITERS[suffix](release, partial)
-            text = json.dumps(describe(release, suffix, digest(partial)), indent=2, ensure_ascii=False)
+            text = json.dumps(describe(release.mechanism, suffix, digest(partial)), indent=2, ensure_ascii=False)
             promise.write_text(text + "\n", encoding="utf-8")
             for part in (partial, promise):
                 _to_disk(part)
             promise.replace(guarantee_path(path))
-            partial.replace(path)
+            try:
+                partial.replace(path)
+            except OSError:
+                guarantee_path(path).unlink()  # a guarantee without its release is worse than none
+                raise
             _to_disk(path.parent)
     except OutputError:
         raise
@@ -97,10 +109,14 @@ def _reason(error: Exception) -> str:
     return os.strerror(number).lower() if number else type(error).__name__
 
 
+def _partial(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.partial")
+
+
 @contextmanager
 def _beside(path: Path) -> Iterator[Path]:
     """A temporary name in the same directory, gone at the end unless it was renamed."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial = _partial(path)
     try:
         yield partial
     finally:

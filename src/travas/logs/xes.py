@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from array import array
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +15,7 @@ from ..errors import PRIVATE, EmptyLogError, LogError
 from ..release import Progress
 from ..variants import Codes, Variants
 from .columns import ACTIVITY, TIMESTAMP, Reading, missing_message, parse_timestamp, released_columns
+from .files import chunks
 
 MAX_TRACE_EVENTS = 10_000_000
 MAX_ELEMENT_BYTES = 16 << 20
@@ -34,29 +32,10 @@ def read_xes(path: Path, reading: Reading, progress: Progress) -> Variants:
     """
     cases = _Cases(str(path), reading)
     document = _Document(str(path), reading, cases)
-    for chunk in _chunks(path, progress):
+    for chunk in chunks(path, progress, _CHUNK):
         document.feed(chunk)
     document.close()
     return cases.variants()
-
-
-def _chunks(path: Path, progress: Progress) -> Iterator[bytes]:
-    """The decompressed bytes; `progress` hears how far we are in the file."""
-    size = max(path.stat().st_size, 1)
-    with path.open("rb") as raw:
-        zipped = raw.read(2) == b"\x1f\x8b"
-        raw.seek(0)
-        if path.suffix == ".gz" and not zipped:
-            raise LogError(f"{path}: named .gz, but not compressed with gzip; rename it or compress it")
-        stream = gzip.GzipFile(fileobj=raw) if zipped else raw
-        try:
-            while chunk := stream.read(_CHUNK):
-                yield chunk
-                progress(raw.tell() / size)
-        except EOFError:
-            raise LogError(f"{path}: the gzip file ends too early, it was cut off; copy it again") from None
-        except (gzip.BadGzipFile, zlib.error) as error:
-            raise LogError(f"{path}: the gzip file is damaged ({error}); copy it again") from None
 
 
 @dataclass
@@ -106,7 +85,7 @@ class _Cases:
             if earlier != self.traces:
                 raise LogError(
                     f"{self.where}: traces {earlier:,} and {self.traces:,} have the same name; if they are one case give "
-                    "--duplicate-cases merge, if they are different cases give --duplicate-cases separate"
+                    f"--duplicate-cases merge, if they are different cases give --duplicate-cases separate {PRIVATE}"
                 )
         if policy == "merge":
             whole = self.merged.setdefault(case.name, case)
@@ -156,6 +135,10 @@ class _Document:
         self.trace: Any = None
         self.case = _Case()
         self.prolog = b""
+        self.by_time = reading.order == "time" or (
+            reading.order is None and (reading.timestamp is not None or reading.ties != "file")
+        )
+        self.tie_seen = False
         self.pending = 0  # bytes fed since something was last taken out of the tree
 
     def feed(self, chunk: bytes) -> None:
@@ -185,6 +168,10 @@ class _Document:
         if root is not self.root:
             raise LogError(f"{self.where}: not an XES log, its outermost element is not <log>; is it the right file?")
         self._stray(root[:])
+        if self.tie is not None and self.cases.traces and not self.tie_seen:
+            raise LogError(
+                f"{self.where}: no event has an attribute {self.reading.ties!r} for the ties; check its name"
+            )
 
     def _check_prolog(self, chunk: bytes) -> None:
         """Everything before <log> must be short and free of a DOCTYPE, the door of entity bombs."""
@@ -218,16 +205,17 @@ class _Document:
         reading = self.reading
         self.activity_keys = reading.activities or (ACTIVITY,)
         keys = list(self.activity_keys)
-        if reading.order == "time":
+        if self.by_time:
             keys.append(reading.timestamp or TIMESTAMP)
-        self.tie_key = None if reading.ties in ("file", "activity") else reading.ties
 
         def values(key: str, of: str = "") -> Any:
+            if not key.isprintable():
+                raise LogError(f"{self.where}: {key!r} cannot be the key of an XES attribute; check the name")
             return etree.XPath(f"{of}*[@key={_quoted(key)}][1]/@value", namespaces=spaces, smart_strings=False)
 
         self.columns = [values(key, step + "/") for key in keys]
         self.cells = [values(key) for key in keys]
-        self.tie = values(self.tie_key) if self.tie_key else None
+        self.tie = None if reading.ties in ("file", "activity") else values(reading.ties)
         self.name = values(reading.case or ACTIVITY)
         self.count: Any = etree.XPath(f"count({step})", namespaces=spaces)
 
@@ -262,7 +250,7 @@ class _Document:
         width = len(self.activity_keys)
         names = columns[0] if width == 1 else zip(*columns[:width], strict=True)
         case.codes.extend(map(self.cases.codes.__getitem__, names))
-        if self.reading.order == "time":
+        if self.by_time:
             self._sort_keys(piece, columns)
         case.events += number
         if case.events > MAX_TRACE_EVENTS:
@@ -290,7 +278,9 @@ class _Document:
         if self.reading.ties == "activity":
             ties = list(zip(*columns[:-1], strict=True))
         elif self.tie is not None:
-            ties = [tie_key(next(iter(self.tie(event)), None)) for event in piece.iterchildren(self.event_tag)]
+            values = [next(iter(self.tie(event)), None) for event in piece.iterchildren(self.event_tag)]
+            self.tie_seen = self.tie_seen or any(values)
+            ties = [tie_key(value) for value in values]
         for text, tie in zip(times, ties, strict=True):
             try:
                 case.keys.append((parse_timestamp(text, form), *tie))
@@ -301,11 +291,15 @@ class _Document:
                 ) from None
 
     def _malformed(self, error: etree.XMLSyntaxError) -> LogError:
-        line, column = error.position
         entries: Any = error.error_log
-        kind = entries[-1].type_name if len(entries) else ""
+        last = entries[-1] if len(entries) else None
+        (line, column), kind = error.position, last.type_name if last else ""
+        if last and not line:
+            line, column = last.line, last.column
         if "RESOURCE_LIMIT" in kind or "too long" in str(error) or "huge" in str(error).lower():
-            return LogError(f"{self.where}: line {line}, column {column}: a value over 10 MB; no attribute is as large")
+            return LogError(
+                f"{self.where}: line {line}, column {column}: a value over 10 MB, or elements nested too deep"
+            )
         reason = kind.removeprefix("ERR_").replace("_", " ").lower() or "syntax error"
         return LogError(
             f"{self.where}: malformed XML at line {line}, column {column} ({reason}); mend or export it again"

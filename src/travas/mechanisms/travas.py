@@ -23,4 +23,4 @@ class Travas(PartitionSelection):
         return travas_table(self.epsilon, self.delta)
 
     def parameters(self) -> dict[str, int | str]:
-        return super().parameters() | {"threshold": self.centre - 1}
+        return super().parameters() | {"threshold": self.noise.table.centre() - 1}
