@@ -11,11 +11,11 @@ BIN := .venv/bin
 	touch $@
 
 .venv/installed: .venv/made pyproject.toml
-	$(BIN)/pip install --quiet --editable '.[all]'
+	$(BIN)/pip install --quiet --editable '.[plot]'
 	touch $@
 
 .venv/installed-test: .venv/installed
-	$(BIN)/pip install --quiet --group test
+	$(BIN)/pip install --quiet --editable '.[all]' --group test
 	touch $@
 
 .venv/installed-bench: .venv/installed-test

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -135,7 +136,7 @@ def test_the_published_figures_of_travas(data: Path) -> None:
         if (entry["log"], entry["method"], entry["epsilon"], entry["delta"]) == ("BPIC13", "TraVaS", "2", "0.001")
     )
     log = read(data / "bpic2013-incidents.xes.gz")
-    releases = [mechanism("travas", "2", "0.001").release(log) for _ in range(10)]
+    releases = [replace(mechanism("travas", "2", "0.001").release(log), frequencies="noisy") for _ in range(10)]
     for name, values in (
         ("relative_log_similarity", [relative_log_similarity(log, release) for release in releases]),
         ("absolute_log_difference_length", [absolute_log_difference(log, release) for release in releases]),

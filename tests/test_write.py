@@ -25,7 +25,7 @@ HARD = [
 
 
 def release(counts: dict[object, int], columns: tuple[str, ...] = ("concept:name",)) -> Release:
-    return Release(RULE, tuple(counts), tuple(counts.values()), columns)  # type: ignore[arg-type]
+    return Release(RULE, tuple(counts), tuple(counts.values()), columns, "noisy")  # type: ignore[arg-type]
 
 
 def released(path: Path) -> dict[object, int]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .engines import read
 from .logs.columns import DEFAULT_READING, Reading
 from .mechanisms import mechanism as mechanism_by_name
 from .privacy import Number
-from .release import Release
+from .release import Frequencies, Release
 
 
 def anonymize(
@@ -18,11 +19,13 @@ def anonymize(
     delta: Number,
     mechanism: str = "optimal",
     minimum_cases: int = 1,
+    frequencies: Frequencies = "estimated",
     reading: Reading = DEFAULT_READING,
 ) -> Release:
     """Release the trace variants of a log under (ε, δ)-differential privacy for one case more or less.
 
     `source` is a path, a pandas or Polars DataFrame, a mapping of tuples of activities to counts, or `Variants`.
+    `frequencies` says which counts go into an event log; the release has both.
     The noise table is built and verified in exact arithmetic before the log is opened.
 
     >>> log = {("register", "visit", "release"): 20, ("register", "release"): 2}
@@ -32,4 +35,4 @@ def anonymize(
     """
     chosen = mechanism_by_name(mechanism, epsilon, delta, minimum_cases)
     chosen.guarantee()
-    return chosen.release(read(source, reading))
+    return replace(chosen.release(read(source, reading)), frequencies=frequencies)

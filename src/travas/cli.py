@@ -8,9 +8,9 @@ import io
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, cast, get_args
 
 import typer
 
@@ -20,7 +20,7 @@ from .mechanisms import MECHANISMS
 from .mechanisms import mechanism as mechanism_by_name
 from .mechanisms.selection import PartitionSelection
 from .privacy import as_text, rounded_up
-from .release import Release
+from .release import Frequencies, Release
 from .terminal import bar, console, grid, panel, percent, print_json, progress, show_comparison
 from .variants import Variants
 
@@ -94,6 +94,9 @@ def anonymize(
     ],
     mechanism: MechanismName = "optimal",
     minimum_cases: MinimumCases = "1",
+    frequencies: Annotated[
+        str, typer.Option(help="Counts that go into the event log.", metavar="|".join(get_args(Frequencies)))
+    ] = "estimated",
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
     as_json: AsJson = False,
     *,
@@ -103,8 +106,11 @@ def anonymize(
 
     Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
     """
+    if frequencies not in get_args(Frequencies):
+        raise ParameterError(f"frequencies is {frequencies!r}: take one of {', '.join(get_args(Frequencies))}")
+    chosen = _mechanism(mechanism, epsilon, delta, minimum_cases)
     released, variants = _release(
-        log, reading, _mechanism(mechanism, epsilon, delta, minimum_cases), output, "replace" if force else "fail"
+        log, reading, chosen, cast(Frequencies, frequencies), output, "replace" if force else "fail"
     )
     if as_json:
         print_json(_facts(released, output) | {"private_notes": list(variants.notes)})
@@ -113,7 +119,12 @@ def anonymize(
 
 
 def _release(
-    log: str, reading: Reading, chosen: PartitionSelection, output: Path, existing: Literal["fail", "replace"]
+    log: str,
+    reading: Reading,
+    chosen: PartitionSelection,
+    frequencies: Frequencies,
+    output: Path,
+    existing: Literal["fail", "replace"],
 ) -> tuple[Release, Variants]:
     """Everything that can fail fails before the noise is drawn."""
     from .engines import read
@@ -130,7 +141,7 @@ def _release(
         variants = read(log, reading, watch)
     check_output(output, existing, [*variants.alphabet, variants.columns])
     with progress("writing the release"):
-        released = chosen.release(variants)
+        released = replace(chosen.release(variants), frequencies=frequencies)
         released.write(output, existing)
     return released, variants
 
@@ -295,7 +306,7 @@ def demo(
     log = write_hospital_log(output / "hospital.csv")
     target = output / "release.xes.gz"
     chosen = mechanism_by_name("optimal", "1", "1e-6")
-    released, variants = _release(str(log), Reading(), chosen, target, "replace" if again else "fail")
+    released, variants = _release(str(log), Reading(), chosen, "estimated", target, "replace" if again else "fail")
     _print_release(released, target, variants)
     try:
         picture = released.draw(output / "release.png")
@@ -340,6 +351,7 @@ def _facts(released: Release, output: Path) -> dict[str, Any]:
         "guarantee": str(guarantee_path(output)),
         "variants": len(released.variants),
         "cases": sum(released.counts),
+        "frequencies": released.frequencies,
         "mechanism": guarantee.mechanism,
         "epsilon": as_text(guarantee.epsilon),
         "delta": as_text(guarantee.delta),
@@ -356,7 +368,12 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
     table.add_row("release", facts["release"])
     table.add_row("guarantee", facts["guarantee"])
     table.add_row("variants", f"{facts['variants']:,}")
-    table.add_row("cases", f"{facts['cases']:,}  (noisy)")
+    table.add_row("cases", f"{facts['cases']:,}  ({released.frequencies})")
+    estimate = released.estimate
+    if estimate.missing_cases is not None and estimate.missing_cases_interval is not None:
+        low, high = estimate.missing_cases_interval
+        believed = f"about {estimate.missing_cases:,.0f} cases ({low:,.0f} to {high:,.0f}) have variants not released"
+        table.add_row("believed", believed)
     table.add_row(
         "promise", f"ε = {facts['epsilon']}, δ = {facts['delta']} for one case more or less: {facts['standing']}"
     )

@@ -38,8 +38,8 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def describe(chosen: Mechanism, suffix: str, sha256: str) -> dict[str, Any]:
-    """What the guarantee file says of a release by this mechanism."""
+def describe(chosen: Mechanism, release: dict[str, str]) -> dict[str, Any]:
+    """What the guarantee file says of a release by this mechanism, whose format, frequencies and digest are given."""
     from . import __version__
 
     guarantee = chosen.guarantee()
@@ -60,7 +60,7 @@ def describe(chosen: Mechanism, suffix: str, sha256: str) -> dict[str, Any]:
         "parameters": chosen.parameters(),
         "assumed_public": [*ASSUMED_PUBLIC, *guarantee.assumptions],
         "timestamps": ARTIFICIAL,
-        "release": {"format": suffix.removeprefix("."), "sha256": sha256},
+        "release": release,
     }
 
 
@@ -84,14 +84,14 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         rebuilt = mechanism(
             stated["mechanism"], stated["epsilon"], stated["delta"], stated["parameters"]["minimum_cases"]
         )
-        suffix, sha256 = str(stated["release"]["format"]), str(stated["release"]["sha256"])
+        facts, sha256 = stated["release"], stated["release"]["sha256"]
     except ParameterError as error:
         raise LogError(f"{path}: {error}") from None
     except (KeyError, TypeError) as error:
         raise LogError(f"{path}: not a guarantee file of travas, or damaged ({error}); see docs/guarantee.md") from None
     if stated.get("standing") == Standing.NOT_ESTABLISHED:
         raise VerificationError(f"{path}: its standing is 'not established': there is nothing to verify")
-    for field, true in describe(rebuilt, suffix, sha256).items():
+    for field, true in describe(rebuilt, facts).items():
         if stated.get(field) != true and field != "software":
             raise VerificationError(f"{path}: {field} is not what {rebuilt.name} at this epsilon and delta gives")
     if release is not None and _digest(Path(release)) != sha256:

@@ -5,15 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
+from .errors import ParameterError
+from .estimate import Estimate
 from .privacy import Guarantee
 from .variants import Trace, Variants
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+Frequencies = Literal["estimated", "noisy"]
+"""Which counts go into an event log. Why estimated is the default: docs/mechanisms/frequencies.md."""
 
 Progress = Callable[[float], None]
 """Called with the share of the work that is done, from 0 to 1."""
@@ -33,30 +39,48 @@ class Mechanism(ABC):
         """The public constants a reader needs to check the guarantee and to interpret the counts."""
 
     @abstractmethod
+    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
+        """What noisy counts tell about the log: post-processing, from nothing but them and public constants."""
+
+    @abstractmethod
     def release(self, variants: Variants) -> Release:
         """Draw the noise, once, and keep what may be kept."""
 
 
 @dataclass(frozen=True)
 class Release:
-    """What leaves: variants with noisy counts in canonical order, and the guarantee. No road leads back.
+    """What leaves: variants with noisy and estimated counts in canonical order, and the guarantee. No road leads back.
 
     The order is that of the activity sequences: it says nothing about the log. An empty release is valid.
+    `frequencies` says which counts go into an event log.
     """
 
     mechanism: Mechanism
     variants: tuple[Trace, ...]
-    counts: tuple[int, ...]
+    noisy: tuple[int, ...]
     columns: tuple[str, ...] = ("concept:name",)
+    frequencies: Frequencies = "estimated"
 
     def __post_init__(self) -> None:
-        canonical = sorted(zip(self.variants, self.counts, strict=True))
+        canonical = sorted(zip(self.variants, self.noisy, strict=True))
         object.__setattr__(self, "variants", tuple(trace for trace, _ in canonical))
-        object.__setattr__(self, "counts", tuple(count for _, count in canonical))
+        object.__setattr__(self, "noisy", tuple(count for _, count in canonical))
+        if self.frequencies not in get_args(Frequencies):
+            raise ParameterError(f"frequencies is {self.frequencies!r}: take one of {', '.join(get_args(Frequencies))}")
 
     def __repr__(self) -> str:
         guarantee = self.guarantee
         return f"<Release: {len(self.variants)} variants, {guarantee.mechanism}, {guarantee.standing}>"
+
+    @cached_property
+    def estimate(self) -> Estimate:
+        """Counts, intervals, frequencies and what is missing, estimated from the noisy counts alone."""
+        return self.mechanism.estimate(self.noisy)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How often each variant occurs in the event log: estimated or noisy, as `frequencies` says."""
+        return self.noisy if self.frequencies == "noisy" else self.estimate.frequencies
 
     @property
     def guarantee(self) -> Guarantee:

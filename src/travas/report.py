@@ -18,7 +18,7 @@ _SHOWN = 15
 
 
 def draw_release(release: Release, path: Path) -> Path:
-    """The most frequent variants with their noisy counts, and how likely a variant of n cases was released."""
+    """The most frequent variants with their counts, and how likely a variant of n cases was released."""
     figure, left, right = _two_panels(path)
     _draw_variants(left, release)
     if isinstance(release.mechanism, PartitionSelection):
@@ -89,7 +89,7 @@ def _draw_variants(axes: Any, release: Release) -> None:
     axes.set_yticks(places, [_label(trace) for _, trace in ranked], fontsize=8, parse_math=False)
     axes.invert_yaxis()
     axes.margins(x=0.12)
-    axes.set_xlabel("noisy number of cases")
+    axes.set_xlabel(f"number of cases, {release.frequencies}")
     axes.set_title("Most frequent variants", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
 

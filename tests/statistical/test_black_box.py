@@ -39,7 +39,7 @@ def outputs(run: object, log: Path, name: str, epsilon: str) -> NDArray[np.int64
     assert ran.code == 0, ran.err
     content = json.loads(target.read_text())
     found = np.zeros(VARIANTS, dtype=np.int64)
-    for (activity,), count in zip(content["variants"], content["counts"], strict=True):
+    for (activity,), count in zip(content["variants"], content["noisy"], strict=True):
         if activity.startswith("activity "):
             found[int(activity.split()[1])] = count
     return found

@@ -78,7 +78,8 @@ def write_release(release: Release, path: Path, existing: Literal["fail", "repla
     try:
         with _beside(path) as partial, _beside(guarantee_path(path)) as promise:
             _WRITERS[suffix](release, partial)
-            text = json.dumps(describe(release.mechanism, suffix, digest(partial)), indent=2, ensure_ascii=False)
+            facts = {"format": suffix[1:], "frequencies": release.frequencies, "sha256": digest(partial)}
+            text = json.dumps(describe(release.mechanism, facts), indent=2, ensure_ascii=False)
             promise.write_text(text + "\n", encoding="utf-8")
             for part in (partial, promise):
                 _to_disk(part)
@@ -182,7 +183,7 @@ def _write_parquet(release: Release, path: Path) -> None:
 
 
 def _write_json(release: Release, path: Path) -> None:
-    guarantee = release.guarantee
+    guarantee, estimate = release.guarantee, release.estimate
     content = {
         "format": "travas release",
         "version": 1,
@@ -192,12 +193,24 @@ def _write_json(release: Release, path: Path) -> None:
         "delta": as_text(guarantee.delta),
         "standing": str(guarantee.standing),
         "table": release.mechanism.parameters(),
+        "frequencies": release.frequencies,
+        "missing_cases": _with_interval(estimate.missing_cases, estimate.missing_cases_interval),
+        "missing_variants": _with_interval(estimate.missing_variants, estimate.missing_variants_interval),
         "variants": release.variants,
         "counts": release.counts,
+        "noisy": release.noisy,
+        "estimated": [round(count, 3) for count in estimate.counts],
+        "intervals": estimate.intervals,
     }
     with path.open("w", encoding="utf-8") as out:
         json.dump(content, out, ensure_ascii=True)
         out.write("\n")
+
+
+def _with_interval(value: float | None, interval: tuple[float, float] | None) -> dict[str, float] | None:
+    if value is None or interval is None:
+        return None
+    return {"estimate": round(value, 1), "low": round(interval[0], 1), "high": round(interval[1], 1)}
 
 
 def _attribute(value: str) -> str:
@@ -223,6 +236,7 @@ def _xes_header(release: Release) -> str:
         "privacy:epsilon": as_text(guarantee.epsilon),
         "privacy:delta": as_text(guarantee.delta),
         "privacy:standing": str(guarantee.standing),
+        "privacy:frequencies": release.frequencies,
     }
     used = [
         (n, p)

@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from ..errors import ParameterError
+from ..estimate import Estimate, estimate
 from ..noise import Noise, RandomBytes, Table, check_buildable
 from ..privacy import Guarantee, Standing, exact_delta, exact_epsilon
 from ..release import Mechanism, Release
@@ -79,6 +80,9 @@ class PartitionSelection(Mechanism):
             "table_bits": 128,
             "centre": self.centre,
         }
+
+    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
+        return estimate(self, noisy)
 
     def release(self, variants: Variants) -> Release:
         import numpy as np
