@@ -13,6 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from math import hypot, sqrt
 from statistics import mean, stdev
 from typing import Any
+from zlib import crc32
 
 from harness import DATA
 
@@ -21,7 +22,16 @@ from travas.noise import Seeded
 
 RUNS = 10
 PAPER_LOGS = {"BPIC13": "bpic2013-incidents.xes.gz", "Sepsis": "sepsis.xes.gz"}
-OTHER_LOGS = ("bpic2015-1.xes.gz", "bpic2020-request-for-payment.xes.gz", "bpic2012.xes.gz", "receipt.xes.gz")
+OTHER_LOGS = (  # the first four were chosen before the estimator was last changed, and never looked at before
+    "bpic2013-closed-problems.xes.gz",
+    "bpic2020-prepaid-travel-cost.xes.gz",
+    "hospital-billing.csv.gz",
+    "bpic2015-3.xes.gz",
+    "bpic2015-1.xes.gz",
+    "bpic2020-request-for-payment.xes.gz",
+    "bpic2012.xes.gz",
+    "receipt.xes.gz",
+)
 DEFENSIBLE = [(epsilon, delta) for epsilon in ("0.5", "1", "2", "4") for delta in ("1e-4", "1e-6", "1e-8")]
 
 Measured = tuple[float, float]
@@ -38,7 +48,7 @@ def cell(job: tuple[str, str, str, str, str]) -> tuple[tuple[str, str, str, str,
     rule = mechanism(name, epsilon, delta)
     similarity, difference = [], []
     for run in range(RUNS):
-        seeded = dataclasses.replace(rule, random_bytes=Seeded(run * 1000 + len(epsilon + delta)))
+        seeded = dataclasses.replace(rule, random_bytes=Seeded(crc32(f"{job} {run}".encode())))
         release = dataclasses.replace(seeded.release(log), frequencies=frequencies)
         similarity.append(relative_log_similarity(log, release))
         difference.append(float(absolute_log_difference(log, release)))

@@ -21,7 +21,7 @@ Interval = tuple[float, float]
 CONFIDENCE = 0.95
 ZIPF = (2.0, 0.5)  # prior of the exponent of the number of variants with n cases: Zipf's law, and how far from it
 EXPONENTS = [1.05 + 0.05 * step for step in range(60)]
-EXTRA_SINGLES = (0.0, 1.0, 3.0, 9.0)  # single cases beyond the power law, as multiples of it; equally likely beforehand
+EXTRA_SINGLES = (0.0, 1.0, 3.0, 9.0)  # κ: single cases beyond the power law, as multiples of it; prior ∝ 1/(1 + κ)
 SHARED_BELOW = 10.0  # with about so few witnesses of the rare variants, half their mass is shared by all kept ones
 MOST_THRESHOLDS = 10  # a kept variant stands for at most so many thresholds' worth of missing cases
 _FINE, _COARSE = 300, 600  # cells of the number of cases: one by one, then in steps of equal ratio
@@ -65,10 +65,10 @@ def estimate(mechanism: PartitionSelection, noisy: tuple[int, ...]) -> Estimate:
     weights = posterior.weights[place]
     cases, variants = posterior.missing_cases, posterior.missing_variants
     witnesses = weights.sum() ** 2 / (weights**2).sum() if weights.any() else 0.0
-    missing = float(min(cases.mean, MOST_THRESHOLDS * len(noisy) * chances.centre) * witnesses / (witnesses + 1))
-    unseen = min(variants.mean, missing / chances.least)  # a variant has at least so many cases
+    missing = float(min(cases.median, MOST_THRESHOLDS * len(noisy) * chances.centre) * witnesses / (witnesses + 1))
+    unseen = min(variants.median, missing / chances.least)  # a variant has at least so many cases
     trust = witnesses / (witnesses + SHARED_BELOW)
-    shares = np.full(len(noisy), (1 - trust) / len(noisy))
+    shares = (1 - trust) * np.sqrt(counts) / np.sqrt(counts).sum()
     if weights.any():
         shares += trust * weights / weights.sum()
     return Estimate(
@@ -112,17 +112,14 @@ class _Chances:
 
 @dataclass(frozen=True)
 class _Quantity:
-    """A positive number known by its posterior mean and variance."""
+    """A positive number known by its posterior median and the variance of its logarithm."""
 
-    mean: float
+    median: float
     variance: float
 
     def interval(self, centre: float, witnesses: float) -> Interval:
         """Log-normal, with the spread of a sample of so many witnesses on top."""
-        if self.mean <= 0 or centre <= 0:
-            return 0.0, 0.0
-        relative = self.variance / self.mean**2 + 1 / max(witnesses, 1.0)
-        width = math.exp(1.96 * math.sqrt(math.log1p(relative)))
+        width = math.exp(1.96 * math.sqrt(self.variance + math.log1p(1 / max(witnesses, 1.0))))
         return float(centre / width), float(centre * width)
 
 
@@ -151,7 +148,7 @@ def _posterior(chances: _Chances, values: NDArray[np.int64], times: NDArray[np.i
     likely = (prior @ seen.T)[:, None, :] + (single * extra)[:, :, None] * seen[:, 0]
     released = prior @ kept[:, None] + tail + single * extra * kept[0]  # expected variants released, per unit of G
     fit = (np.log(np.maximum(likely, 1e-300)) * times).sum(axis=-1) - times.sum() * np.log(released)
-    fit -= (exponents - ZIPF[0]) ** 2 / (2 * ZIPF[1] ** 2)
+    fit -= (exponents - ZIPF[0]) ** 2 / (2 * ZIPF[1] ** 2) + np.log1p(extra)
     chance = np.exp(fit - fit.max())
     chance /= chance.sum()
     scale = times.sum() / released  # so many times G makes the released number of variants
@@ -165,14 +162,20 @@ def _posterior(chances: _Chances, values: NDArray[np.int64], times: NDArray[np.i
     return _Posterior(
         counts=joint @ cases,
         weights=joint @ unseen,
-        missing_cases=_moments(chance, missing),
-        missing_variants=_moments(chance, variants),
+        missing_cases=_quantity(chance, missing),
+        missing_variants=_quantity(chance, variants),
     )
 
 
-def _moments(chance: NDArray[np.float64], values: NDArray[np.float64]) -> _Quantity:
-    mean = float((chance * values).sum())
-    return _Quantity(mean, float((chance * (values - mean) ** 2).sum()))
+def _quantity(chance: NDArray[np.float64], values: NDArray[np.float64]) -> _Quantity:
+    import numpy as np
+
+    order = np.argsort(values, axis=None)
+    chance, values = chance.ravel()[order], values.ravel()[order]
+    logs = np.log(np.maximum(values, 1e-300))
+    middle = float((chance * logs).sum())
+    median = float(values[min(int(np.searchsorted(np.cumsum(chance), 0.5)), len(values) - 1)])
+    return _Quantity(median, float((chance * (logs - middle) ** 2).sum()))
 
 
 def _cells(least: int, most: int) -> NDArray[np.int64]:

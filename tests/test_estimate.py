@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from math import isfinite
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import Run
+from travas import ParameterError, Variants, anonymize, mechanism, read
+from travas.demo import hospital_traces
+from travas.estimate import MOST_THRESHOLDS, _whole, estimate
+from travas.mechanisms.selection import PartitionSelection
+from travas.noise import Seeded
+
+PARAMETERS = [(e, d) for e in ("0.001", "0.1", "1", "20") for d in ("1e-12", "1e-6", "0.01", "0.5")]
+
+
+def rules(least: int = 1) -> list[PartitionSelection]:
+    return [mechanism(name, e, d, least) for name in ("optimal", "travas") for e, d in PARAMETERS]
+
+
+@pytest.mark.parametrize("least", [1, 12])
+def test_never_negative_infinite_or_absurd(least: int) -> None:
+    for rule in rules(least):
+        c = rule.centre
+        for noisy in ((c,), (c, c, c), (c, c + 1, c + 50), (c + 10**6,), (c, c + 10**9), tuple(range(c, c + 400))):
+            found = estimate(rule, noisy)
+            assert all(isfinite(count) and count >= least for count in found.counts)
+            assert min(found.frequencies) >= 1
+            assert found.missing_cases is not None and found.missing_cases_interval is not None
+            assert found.missing_variants is not None and found.missing_variants_interval is not None
+            assert 0 <= found.missing_cases <= MOST_THRESHOLDS * len(noisy) * c
+            assert 0 <= found.missing_variants * least <= found.missing_cases + 1e-6
+            low, high = found.missing_cases_interval
+            assert 0 <= low <= found.missing_cases <= high < float("inf")
+            assert found.total == pytest.approx(sum(found.counts) + found.missing_cases, abs=len(noisy) + 1)
+
+
+def test_three_variants_do_not_claim_a_million_cases() -> None:
+    for rule in rules():
+        found = estimate(rule, (rule.centre, rule.centre + 1, rule.centre + 2))
+        assert found.total < 1_000_000
+
+
+def test_nothing_released_tells_nothing() -> None:
+    found = estimate(mechanism("optimal", "1", "1e-6"), ())
+    assert found.frequencies == () and found.total == 0 and found.missing_cases is None
+
+
+@given(st.lists(st.floats(0, 1000), min_size=1, max_size=50))
+def test_whole_numbers_keep_the_total_and_are_at_least_one(values: list[float]) -> None:
+    whole = _whole(np.array(values))
+    assert min(whole) >= 1
+    assert sum(whole) == max(round(float(np.sum(values))), len(values))
+    if min(values) >= 2:
+        assert max(abs(a - b) for a, b in zip(whole, values, strict=True)) <= 1
+
+
+@pytest.mark.parametrize("name", ["optimal", "travas"])
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "0.01"), ("0.1", "0.1"), ("2", "1e-4"), ("0.05", "0.5")])
+def test_an_interval_covers_any_true_count_exactly(name: str, epsilon: str, delta: str) -> None:
+    """By enumeration: for every n, the chance over the kept outcomes that the interval holds n is at least 95 %."""
+    rule = mechanism(name, epsilon, delta)
+    table = rule.noise.table
+    for cases in (1, 2, 3, table.length // 2, table.length - 1, table.length, table.length + 5):
+        if cases < 1:
+            continue
+        drawn = range(1, min(cases, table.length) + 1)
+        noisy = tuple(cases - n + rule.centre for n in drawn)
+        intervals = estimate(rule, noisy).intervals
+        chances = [table.keep_probability(n) - table.keep_probability(n - 1) for n in drawn]
+        covered = sum(chance for chance, (low, high) in zip(chances, intervals, strict=True) if low <= cases <= high)
+        assert covered >= rule.keep_probability(cases) * 95 / 100 - 1e-9
+
+
+def test_it_is_post_processing() -> None:
+    """The same noisy counts give the same estimates whatever log they came from."""
+    rule = mechanism("optimal", "1", "0.1")
+    one = rule.release(Variants.from_mapping({(str(n),): 3 + n for n in range(50)}))
+    other = replace(one, variants=tuple((f"x{n:03d}",) for n in range(len(one.noisy))))
+    assert one.estimate == other.estimate == estimate(rule, one.noisy)
+
+
+def test_totals_and_distributions_are_near_the_truth() -> None:
+    """Thirty seeded releases of the synthetic hospital log: the mean total within 10 %, raw totals far off."""
+    log: dict[tuple[str, ...], int] = {}
+    for trace in hospital_traces():
+        log[trace] = log.get(trace, 0) + 1
+    rule = mechanism("optimal", "1", "0.01")
+    variants = Variants.from_mapping(log)  # type: ignore[arg-type]
+    releases = [replace(rule, random_bytes=Seeded(seed)).release(variants) for seed in range(30)]
+    totals = [release.estimate.total for release in releases]
+    raw = [sum(release.noisy) for release in releases]
+    assert np.mean(totals) == pytest.approx(4000, rel=0.1)
+    assert abs(np.mean(raw) - 4000) > 2 * abs(np.mean(totals) - 4000)
+
+
+def test_a_hundred_thousand_variants_take_less_than_two_seconds() -> None:
+    for epsilon, delta in (("1", "1e-6"), ("0.001", "1e-12")):
+        rule = mechanism("optimal", epsilon, delta)
+        drawn = np.random.default_rng(0).zipf(1.4, 100_000) % 10**7 + rule.centre - 1
+        started = time.perf_counter()
+        estimate(rule, tuple(drawn.tolist()))
+        assert time.perf_counter() - started < 2
+
+
+def test_which_counts_go_into_the_event_log(travas: Run, small_csv: Path, tmp_path: Path) -> None:
+    for kind in ("estimated", "noisy"):
+        out = tmp_path / f"{kind}.csv"
+        assert (
+            travas("anonymize", small_csv, "--epsilon", 1, "--delta", 0.5, "--frequencies", kind, "-o", out).code == 0
+        )
+    ran = travas(
+        "anonymize", small_csv, "--epsilon", 1, "--delta", 0.5, "--frequencies", "true", "-o", tmp_path / "x.csv"
+    )
+    assert ran.code == 2 and "frequencies is 'true'" in ran.err
+    release = anonymize({("a",): 30, ("b",): 2, ("c",): 1}, epsilon=1, delta=0.9)
+    assert release.frequencies == "estimated" and release.counts == release.estimate.frequencies
+    noisy = replace(release, frequencies="noisy")
+    assert noisy.counts == noisy.noisy == release.noisy
+    assert dict(read(noisy.to_polars()).items()) == dict(zip(noisy.variants, noisy.noisy, strict=True))
+    with pytest.raises(ParameterError, match="frequencies is 'raw'"):
+        replace(release, frequencies="raw")  # type: ignore[arg-type]
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=3).map(tuple), st.integers(1, 80), min_size=1, max_size=30))
+def test_any_log_gives_a_valid_event_log(log: dict[tuple[str, ...], int]) -> None:
+    release = anonymize(log, epsilon=1, delta=0.3)
+    assert len(release.counts) == len(release.variants)
+    assert all(count >= 1 for count in release.counts)
+    assert all(low <= high for low, high in release.estimate.intervals)
