@@ -68,7 +68,8 @@ def estimate(mechanism: PartitionSelection, noisy: tuple[int, ...]) -> Estimate:
     missing = float(min(cases.median, MOST_THRESHOLDS * len(noisy) * chances.centre) * witnesses / (witnesses + 1))
     unseen = min(variants.median, missing / chances.least)  # a variant has at least so many cases
     trust = witnesses / (witnesses + SHARED_BELOW)
-    shares = (1 - trust) * np.sqrt(counts) / np.sqrt(counts).sum()
+    spread = min(1.0, 2 * missing / (missing + float(counts.sum())))
+    shares = (1 - trust) * (spread / len(noisy) + (1 - spread) * counts / counts.sum())
     if weights.any():
         shares += trust * weights / weights.sum()
     return Estimate(
