@@ -105,6 +105,20 @@ def test_an_empty_private_log() -> None:
     assert metrics.case_coverage(original, {}) == 0
 
 
+def test_counts_of_any_size() -> None:
+    """The same distributions from small counts and from large ones: the transport must not care."""
+    original: Log = {("a", "b"): 3, ("c",): 2, ("a", "a", "c"): 1}
+    private: Log = {("a", "b"): 1, ("c", "c"): 4}
+    exact = relative_log_similarity(original, private)
+    for factor in (10**3, 10**5, 10**7, 10**9):
+        large = {trace: count * factor for trace, count in original.items()}
+        other = {trace: count * (factor + 1) for trace, count in private.items()}
+        assert relative_log_similarity(large, other) == pytest.approx(exact, abs=1e-12)
+        grown = {trace: count * factor for trace, count in private.items()}
+        for buffer in ("length", "penalty"):
+            assert absolute_log_difference(large, grown, buffer) == factor * plain_difference(original, private, buffer)
+
+
 def test_more_than_a_thousand_activities_and_long_names() -> None:
     original: Log = {tuple(f"activity number {n + k}" for k in range(3)): 2 for n in range(70_000)}
     subset = dict(list(original.items())[:40])

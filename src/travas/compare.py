@@ -25,7 +25,7 @@ class Metric:
 
 
 def _model_metric(name: str, original: Any, private: Any) -> float:
-    from . import models  # pm4py, only when it is asked for
+    from . import models
 
     return float(getattr(models, name)(original, private))
 

@@ -36,7 +36,7 @@ def relative_log_similarity(original: Any, private: Any) -> float:
 
     1 for equal distributions; 0 for an empty private log. The optimal transport is solved exactly.
     """
-    true, released = _both(original, private)
+    true, released = both(original, private)
     if not released:
         return 0.0
     import numpy as np
@@ -59,7 +59,7 @@ def absolute_log_difference(original: Any, private: Any, buffer: Buffer = "lengt
         raise ParameterError(f"buffer is {buffer!r}: take length or penalty")
     import numpy as np
 
-    true, released = _both(original, private)
+    true, released = both(original, private)
     more = {trace: count - released.get(trace, 0) for trace, count in true.items() if count > released.get(trace, 0)}
     less = {trace: count - true.get(trace, 0) for trace, count in released.items() if count > true.get(trace, 0)}
     if sum(more.values()) < sum(less.values()):
@@ -122,11 +122,12 @@ def _least_cost(costs: NDArray[np.float64], supply: list[int], demand: list[int]
         raise MissingExtraError("comparing logs", "metrics") from None
     import numpy as np
 
-    masses = np.array(supply, dtype=np.float64), np.array(demand, dtype=np.float64)
+    scale = 0.5 ** sum(supply).bit_length()  # a power of two: POT fails on large masses, and nothing is rounded
+    masses = np.array(supply, dtype=np.float64) * scale, np.array(demand, dtype=np.float64) * scale
     cost, log = ot.emd2(*masses, costs, numItermax=2**31 - 1, log=True, center_dual=False)
-    if log.get("warning"):
+    if log["result_code"] != 1:
         raise ArithmeticError(f"the optimal transport was not solved: {log['warning']}")
-    return float(cost)
+    return float(cost / scale)
 
 
 def _check_memory(rows: int, columns: int) -> None:
@@ -153,19 +154,19 @@ def _available_memory() -> int:
 
 def case_coverage(original: Any, private: Any) -> float:
     """The share of the original cases whose variant is in the private log."""
-    true, released = _both(original, private)
+    true, released = both(original, private)
     return sum(count for trace, count in true.items() if trace in released) / sum(true.values())
 
 
 def variant_coverage(original: Any, private: Any) -> float:
     """The share of the original variants that are in the private log."""
-    true, released = _both(original, private)
+    true, released = both(original, private)
     return sum(trace in released for trace in true) / len(true)
 
 
 def total_variation_distance(original: Any, private: Any) -> float:
     """Half the sum of the differences of the two variant distributions: 0 equal, 1 disjoint, 1 for an empty one."""
-    true, released = _both(original, private)
+    true, released = both(original, private)
     if not released:
         return 1.0
     total, other = sum(true.values()), sum(released.values())
@@ -176,13 +177,13 @@ def total_variation_distance(original: Any, private: Any) -> float:
 
 def log_size_difference(original: Any, private: Any) -> int:
     """Cases of the private log minus cases of the original."""
-    true, released = _both(original, private)
+    true, released = both(original, private)
     return sum(released.values()) - sum(true.values())
 
 
 def fake_variants(original: Any, private: Any) -> int:
     """Variants of the private log that the original does not have: none with `optimal` and `travas`."""
-    true, released = _both(original, private)
+    true, released = both(original, private)
     return sum(trace not in true for trace in released)
 
 
@@ -197,7 +198,7 @@ class EdgeDifference:
 
 def directly_follows_difference(original: Any, private: Any) -> EdgeDifference:
     """Which edges of the directly-follows graph disappear and which appear."""
-    true, released = (_edges(log) for log in _both(original, private))
+    true, released = (_edges(log) for log in both(original, private))
     return EdgeDifference(
         lost={edge: count for edge, count in true.most_common() if edge not in released},
         added={edge: count for edge, count in released.most_common() if edge not in true},
@@ -215,7 +216,7 @@ def _edges(log: Counts) -> Counter[Edge]:
 
 def trace_lengths(original: Any, private: Any) -> dict[int, tuple[int, int]]:
     """How many cases of each log have a trace of each length."""
-    true, released = (_lengths(log) for log in _both(original, private))
+    true, released = (_lengths(log) for log in both(original, private))
     return {length: (true[length], released[length]) for length in sorted(true.keys() | released.keys())}
 
 
@@ -228,7 +229,7 @@ def _lengths(log: Counts) -> Counter[int]:
 
 def top_variants(original: Any, private: Any, number: int = 10) -> list[tuple[Trace, int, int]]:
     """The most frequent original variants with their counts in both logs."""
-    true, released = _both(original, private)
+    true, released = both(original, private)
     ranked = sorted(true.items(), key=lambda item: (-item[1], item[0]))[:number]
     return [(trace, count, released.get(trace, 0)) for trace, count in ranked]
 
@@ -236,7 +237,7 @@ def top_variants(original: Any, private: Any, number: int = 10) -> list[tuple[Tr
 # ------------------------------------------------------------------------------------------------------ both logs
 
 
-def _both(original: Any, private: Any) -> tuple[Counts, Counts]:
+def both(original: Any, private: Any) -> tuple[Counts, Counts]:
     """Both logs; the original must not be empty, and an activity must mean the same thing in both."""
     true, released = read(original), read(private)
     if not len(true):
@@ -251,7 +252,7 @@ def _both(original: Any, private: Any) -> tuple[Counts, Counts]:
 
 def fake_activities(original: Any, private: Any) -> set[Activity]:
     """Activities of the private log that the original never had."""
-    true, released = _both(original, private)
+    true, released = both(original, private)
     return _alphabet(released) - _alphabet(true)
 
 

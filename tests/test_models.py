@@ -1,0 +1,253 @@
+"""`models` gives pm4py's numbers: compared with plain pm4py on tables of events with every case written out."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import DATA
+from travas import models
+from travas.errors import LogError, MissingExtraError
+
+Log = dict[tuple[str, ...], int]
+
+ODD_NAMES = ["a", "b", "c", "a,b", ",", "tau", "X( tau, 'a' )", "p_1", "source", "π\n\"'", " a", "None"]
+
+
+def events(log: Log) -> pd.DataFrame:
+    """The table of events that pm4py reads."""
+    cases = [variant for variant, count in log.items() for _ in range(count)]
+    rows = [(f"{case:09d}", activity) for case, variant in enumerate(cases) for activity in variant]
+    table = pd.DataFrame(rows, columns=["case:concept:name", "concept:name"])
+    table["time:timestamp"] = pd.Timestamp("2020-01-01", tz="UTC") + pd.to_timedelta(range(len(table)), unit="s")
+    return table
+
+
+def plain(original: Log, private: Log) -> tuple[float, float]:
+    """The definition, by pm4py alone."""
+    import pm4py
+
+    net, initial, final = pm4py.discover_petri_net_inductive(events(private), noise_threshold=0.2)
+    table = events(original)
+    fitness = pm4py.fitness_token_based_replay(table, net, initial, final)["log_fitness"]
+    return fitness, pm4py.precision_token_based_replay(table, net, initial, final)
+
+
+@contextmanager
+def shuffled_memory() -> Iterator[None]:
+    """pm4py hashes the parts of a net by their addresses: here these are drawn afresh for every net."""
+    from pm4py.objects.petri_net.obj import PetriNet
+
+    def address(self: object) -> int:
+        return self.__dict__.setdefault("address", random.getrandbits(60))
+
+    parts = [PetriNet.Arc, PetriNet.Place, PetriNet.Transition]
+    hashes = [part.__hash__ for part in parts]
+    for part in parts:
+        part.__hash__ = address
+    try:
+        yield
+    finally:
+        for part, original in zip(parts, hashes, strict=True):
+            part.__hash__ = original
+
+
+def agrees(original: Log, private: Log) -> bool:
+    """Does pm4py give our numbers? If it has several for these logs, for they depend on addresses: one of them?"""
+    ours = models.fitness_and_precision(original, private)
+    if plain(original, private) == pytest.approx(ours, rel=0, abs=1e-9):
+        return True
+    with shuffled_memory():
+        return any(plain(original, private) == pytest.approx(ours, rel=0, abs=1e-9) for _ in range(60))
+
+
+def played(draw: random.Random) -> Log:
+    """A log with some noise, played by a random process tree: choices, loops, and branches side by side."""
+    names = itertools.count()
+
+    def grow(depth: int) -> tuple[object, ...]:
+        if not depth or draw.random() < 0.2:
+            return ("silent",) if draw.random() < 0.15 else ("activity", f"t{next(names)}")
+        operator = draw.choice(["sequence", "choice", "parallel", "loop"])
+        return operator, *(grow(depth - 1) for _ in range(2 if operator == "loop" else draw.randint(2, 3)))
+
+    def play(node: tuple) -> list[str]:
+        operator, *children = node
+        if operator in ("silent", "activity"):
+            return list(children)
+        if operator == "choice":
+            return play(draw.choice(children))
+        if operator == "loop":
+            trace = play(children[0])
+            while draw.random() < 0.3:
+                trace += play(children[1]) + play(children[0])
+            return trace
+        parts = [play(child) for child in children]
+        if operator == "sequence":
+            return list(itertools.chain(*parts))
+        return [draw.choice([part for part in parts if part]).pop(0) for _ in range(sum(map(len, parts)))]
+
+    tree = grow(draw.randint(1, 4))
+    log: Log = {("t0",): 1}
+    for _ in range(draw.randint(2, 60)):
+        trace = play(tree)
+        if trace and draw.random() < 0.1:
+            del trace[draw.randrange(len(trace))]
+        if draw.random() < 0.05:
+            draw.shuffle(trace)
+        if trace:
+            log[tuple(trace)] = log.get(tuple(trace), 0) + draw.choice([1, 1, 2, 5, 30])
+    return log
+
+
+def released(draw: random.Random, log: Log) -> Log:
+    """What a mechanism could leave of a log."""
+    noisy = {variant: count + draw.randint(-3, 3) for variant, count in log.items() if draw.random() < 0.6}
+    return {variant: count for variant, count in noisy.items() if count > 0} or {("t0",): 1}
+
+
+def small_logs(names: list[str]) -> st.SearchStrategy[Log]:
+    traces = st.lists(st.sampled_from(names), min_size=1, max_size=8).map(tuple)
+    return st.dictionaries(traces, st.integers(1, 20), min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_logs_of_process_trees(seed: int) -> None:
+    draw = random.Random(seed)
+    original = played(draw)
+    assert agrees(original, draw.choice([original, released(draw, original), played(draw)]))
+
+
+@settings(max_examples=150, deadline=None)
+@given(small_logs(list("abcd")), small_logs(list("abcde")))
+def test_any_two_logs(original: Log, private: Log) -> None:
+    assert agrees(original, private)
+
+
+@settings(max_examples=150, deadline=None)
+@given(small_logs(ODD_NAMES), small_logs(ODD_NAMES))
+def test_odd_names(original: Log, private: Log) -> None:
+    assert agrees(original, private)
+
+
+def test_activities_the_model_does_not_know() -> None:
+    original, private = {("a", "x", "b"): 3, ("x",): 2, ("b", "x", "x"): 1}, {("a", "b"): 10}
+    assert agrees(original, private)
+    assert models.fitness({("x", "y"): 1}, private) < models.fitness({("a", "x", "b"): 1}, private) == 1
+
+
+def test_long_rows_of_skips() -> None:
+    """pm4py finds no invisible route of more than 51 transitions."""
+    names = [f"{number:02d}" for number in range(60)]
+    private = {(name,): 1 for name in names} | {tuple(names): 1}
+    for skipped in range(48, 55):
+        assert agrees({("00", names[skipped + 1]): 1}, private)
+
+
+def test_invisible_routes_back_to_where_they_began() -> None:
+    """A place that lacked a token at first can have one later: then pm4py takes its route to itself."""
+    private = {"tmynoq": 4, "sgpotiw": 32, "kty": 7, "pstqxk": 27, "siptx": 30, "txnm": 1, "kpstq": 1}
+    assert agrees({("t", "w"): 1}, {tuple(trace): count for trace, count in private.items()})
+
+
+@pytest.mark.parametrize(
+    ("file", "fitness", "precision"),
+    [
+        ("bpic2013-incidents.xes.gz", 0.9946449064573959, 0.8766741071428571),
+        ("sepsis.xes.gz", 0.987238567573399, 0.45247625508819533),
+    ],
+)
+def test_untouched_logs(file: str, fitness: float, precision: float) -> None:
+    log = read(file)
+    assert models.fitness_and_precision(log, log) == pytest.approx((fitness, precision), rel=0, abs=1e-9)
+    assert (models.fitness(log, log), models.precision(log, log)) == models.fitness_and_precision(log, log)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_releases_of_sepsis(seed: int) -> None:
+    log = read("sepsis.xes.gz")
+    draw = random.Random(seed)
+    private = dict.fromkeys(draw.sample(sorted(log), 60), 1) | {v: n for v, n in log.items() if n > 3}
+    assert agrees(log, private)
+
+
+def read(file: str) -> Log:
+    if not (DATA / file).exists():
+        pytest.skip(f"{file} is not here")
+    from travas.engines import read as read_variants
+
+    return dict(read_variants(DATA / file).items())
+
+
+@pytest.mark.parametrize("empty", [{}, {(): 5}])
+def test_an_empty_log_has_no_numbers(empty: Log) -> None:
+    for original, private, why in [
+        ({("a",): 1}, empty, "it has no model"),
+        (empty, {("a",): 1}, "original log is empty"),
+    ]:
+        for number in (models.fitness, models.precision):
+            with pytest.raises(LogError, match=why) as raised:
+                number(original, private)
+            assert "\n" not in str(raised.value)
+
+
+def test_activities_of_several_columns() -> None:
+    log = {(("a", "start"), ("a", "end")): 3, (("b", "start"),): 1}
+    plain_names = {("a start", "a end"): 3, ("b start",): 1}
+    assert models.fitness_and_precision(log, log) == models.fitness_and_precision(plain_names, plain_names)
+
+
+def test_a_model_is_replayed_once() -> None:
+    original = {("a", "b", "c"): 5, ("a", "c"): 1}
+    before = models._scores.cache_info()
+    numbers = {models.fitness_and_precision(original, {("a", "b"): count}) for count in range(1, 20)}
+    after = models._scores.cache_info()
+    assert len(numbers) == 1
+    assert after.misses - before.misses <= 1 <= 18 <= after.hits - before.hits
+    for cached in (models._scores, models._discover, models._behaviour):
+        assert cached.cache_info().maxsize
+
+
+def test_another_original_is_another_replay() -> None:
+    private = {("a", "b"): 1}
+    fit, unfit = {("a", "b"): 1}, {("b", "a"): 1}
+    assert models.fitness(fit, private) == 1 > models.fitness(unfit, private)
+    assert models.fitness(fit, private) == 1
+
+
+def test_without_pm4py(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pm4py", None)
+    with pytest.raises(MissingExtraError, match=r"travas\[models\]"):
+        models.fitness({("a",): 1}, {("a",): 1})
+
+
+def in_a_new_process(code: str, hash_seed: int = 0) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONHASHSEED": str(hash_seed)}
+    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+
+
+def test_imported_late_and_silent() -> None:
+    code = "import sys; from travas import models; assert 'pm4py' not in sys.modules; models.fitness({('a', 'b'): 2}, {('a',): 1})"
+    done = in_a_new_process(code)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_where_pm4py_differs_from_itself() -> None:
+    """Two invisible routes of one length: pm4py takes one by memory addresses, we always take the same."""
+    original, private = {("b",): 1}, {("c",): 32, ("a",): 35, ("b", "c"): 1, ("c", "a", "c", "b"): 1}
+    with shuffled_memory():
+        theirs = {plain(original, private)[0] for _ in range(40)}
+    assert sorted(theirs) == pytest.approx([5 / 6, 6 / 7])
+    code = f"from travas import models; print(models.fitness({original}, {private}))"
+    assert {in_a_new_process(code, seed).stdout.strip() for seed in range(4)} == {str(5 / 6)}
