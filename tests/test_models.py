@@ -238,7 +238,8 @@ def in_a_new_process(code: str, hash_seed: int = 0) -> subprocess.CompletedProce
 
 
 def test_imported_late_and_silent() -> None:
-    code = "import sys; from travas import models; assert 'pm4py' not in sys.modules; models.fitness({('a', 'b'): 2}, {('a',): 1})"
+    code = "import sys; from travas import models; assert 'pm4py' not in sys.modules; "
+    code += "models.fitness({('a', 'b'): 2}, {('a',): 1})"
     done = in_a_new_process(code)
     assert (done.stdout, done.stderr) == ("", "")
 

@@ -122,7 +122,10 @@ def _least_cost(costs: NDArray[np.float64], supply: list[int], demand: list[int]
         raise MissingExtraError("comparing logs", "metrics") from None
     import numpy as np
 
-    scale = 0.5 ** sum(supply).bit_length()  # a power of two: POT fails on large masses, and nothing is rounded
+    total = sum(supply)
+    scale = (
+        1.0 if total < 2**26 else 1.0 / total
+    )  # POT multiplies masses by their total: whole numbers must not overflow
     masses = np.array(supply, dtype=np.float64) * scale, np.array(demand, dtype=np.float64) * scale
     cost, log = ot.emd2(*masses, costs, numItermax=2**31 - 1, log=True, center_dual=False)
     if log["result_code"] != 1:
