@@ -44,7 +44,7 @@ def relative_log_similarity(original: Any, private: Any) -> float:
     longer = np.maximum.outer([len(trace) for trace in true], [len(trace) for trace in released])
     costs = _edit_distances(list(true), list(released)) / longer
     total, other = sum(true.values()), sum(released.values())
-    supply = [count * other for count in true.values()]  # both scaled to one whole total: nothing is lost to rounding
+    supply = [count * other for count in true.values()]  # both to one total
     demand = [count * total for count in released.values()]
     return 1.0 - _least_cost(costs, supply, demand) / (total * other)
 

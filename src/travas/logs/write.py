@@ -48,7 +48,8 @@ def check_output(path: Path, existing: Literal["fail", "replace"], activities: I
         if not path.parent.is_dir():
             raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
         for target in (path, guarantee_path(path)):
-            _partial(target).stat(follow_symlinks=False) if os.path.lexists(_partial(target)) else None
+            with suppress(FileNotFoundError):
+                _partial(target).lstat()  # a name too long for the disk is found out now
             if target.is_dir():
                 raise OutputError(f"{target}: is a directory; give a file name")
             if existing == "fail" and os.path.lexists(target):
