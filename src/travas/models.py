@@ -94,9 +94,9 @@ def _discover(cases: Cases) -> Hashable:
 @functools.lru_cache(maxsize=1024)
 def _scores(behaviour: _Behaviour, tree: Hashable) -> tuple[float, float]:
     """Fitness and precision of a log on a model: releases that lead to the same model are replayed once."""
-    from pm4py.objects.conversion.process_tree.converter import apply as to_petri_net
+    from pm4py import convert_to_petri_net
 
-    model = _Model(*to_petri_net(tree))
+    model = _Model(*convert_to_petri_net(tree))
     return _fitness(model, behaviour.traces), _precision(model, behaviour.prefixes)
 
 
@@ -211,7 +211,7 @@ class _Model:
 
     def _ask(self, marking: Any, events: list[str], final: Any) -> _Step:
         """Replay from a marking. The final one, if there is one, is to be reached and its tokens are consumed."""
-        from pm4py.algo.conformance.tokenreplay.variants import token_replay
+        from pm4py.algo.conformance.tokenreplay.algorithm import apply as replay
         from pm4py.objects.log.obj import Event, EventLog, Trace
 
         log = EventLog([Trace([Event({"concept:name": event}) for event in events])])
@@ -220,7 +220,7 @@ class _Model:
             "try_to_reach_final_marking_through_hidden": bool(final),
             "places_shortest_path_by_hidden": self.routes,
         }
-        (answer,) = token_replay.apply(log, self.net, marking, final, parameters)
+        (answer,) = replay(log, self.net, marking, final, parameters)
         return _Step(
             marking=answer["reached_marking"],
             missing=answer["missing_tokens"],
@@ -231,18 +231,15 @@ class _Model:
 
 
 def _hops(net: Any) -> Hops:
-    def nodes(arcs: Any) -> list[Any]:
+    def ends(arcs: Any) -> list[Any]:
         return sorted((arc.target for arc in arcs), key=_age)
 
-    return {
-        place: [
-            (transition, target)
-            for transition in nodes(place.out_arcs)
-            if transition.label is None
-            for target in nodes(transition.out_arcs)
-        ]
-        for place in net.places
-    }
+    hops: Hops = {place: [] for place in net.places}
+    for place in net.places:
+        for transition in ends(place.out_arcs):
+            if transition.label is None:
+                hops[place] += [(transition, target) for target in ends(transition.out_arcs)]
+    return hops
 
 
 def _age(node: Any) -> int:
