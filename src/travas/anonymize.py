@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from .logs.columns import DEFAULT_READING, Reading
 from .mechanisms import mechanism as mechanism_by_name
 from .privacy import Number
 from .release import Frequencies, Release
+from .variants import Activity
 
 
 def anonymize(
@@ -18,7 +20,11 @@ def anonymize(
     epsilon: Number,
     delta: Number,
     mechanism: str = "optimal",
-    minimum_cases: int = 1,
+    minimum_cases: int | None = None,
+    splits: int | None = None,
+    max_length: int | None = None,
+    prune: int | None = None,
+    alphabet: Sequence[Activity] | None = None,
     frequencies: Frequencies = "estimated",
     reading: Reading = DEFAULT_READING,
 ) -> Release:
@@ -26,6 +32,8 @@ def anonymize(
 
     `source` is a path, a pandas or Polars DataFrame, a mapping of tuples of activities to counts, or `Variants`.
     `frequencies` says which counts go into an event log; the release has both.
+    The other options belong to single mechanisms: `minimum_cases` to optimal and travas, `splits` to utravas,
+    `max_length`, `prune` and `alphabet` to prefix-tree and sacofa.
     The noise table is built and verified in exact arithmetic before the log is opened.
 
     >>> log = {("register", "visit", "release"): 20, ("register", "release"): 2}
@@ -33,6 +41,15 @@ def anonymize(
     >>> release.guarantee.standing
     <Standing.VERIFIED: 'verified'>
     """
-    chosen = mechanism_by_name(mechanism, epsilon, delta, minimum_cases)
+    chosen = mechanism_by_name(
+        mechanism,
+        epsilon,
+        delta,
+        minimum_cases=minimum_cases,
+        splits=splits,
+        max_length=max_length,
+        prune=prune,
+        alphabet=alphabet,
+    )
     chosen.guarantee()
     return replace(chosen.release(read(source, reading)), frequencies=frequencies)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-import re
 import sys
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast, get_args
@@ -14,11 +15,11 @@ import typer
 from .errors import EmptyLogError, LogError, OutputError, ParameterError, TravasError, VerificationError
 from .logs.columns import Reading
 from .mechanisms import mechanism as mechanism_by_name
-from .mechanisms.selection import PartitionSelection
-from .options import AsJson, Delta, Epsilon, Log, MechanismName, MinimumCases, with_reading
-from .privacy import as_text, rounded_up
-from .release import Frequencies, Release
-from .terminal import bar, console, grid, panel, percent, print_json, progress, show_comparison
+from .options import AsJson, Delta, Epsilon, Log, with_mechanism, with_reading
+from .privacy import Standing, as_text, rounded_up
+from .release import Frequencies, Mechanism, Release
+from .terminal import bar, console, panel, percent, print_json, progress, show_comparison
+from .terminal import grid as facts_grid
 from .variants import Variants
 
 app = typer.Typer(
@@ -31,8 +32,12 @@ app = typer.Typer(
 )
 
 
+Choose = Callable[[str, str], Mechanism]
+
+
 @app.command()
 @with_reading
+@with_mechanism
 def anonymize(
     log: Log,
     epsilon: Epsilon,
@@ -40,15 +45,18 @@ def anonymize(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Where to: .xes, .xes.gz, .csv, .parquet or .json.", metavar="OUT")
     ],
-    mechanism: MechanismName = "optimal",
-    minimum_cases: MinimumCases = "1",
     frequencies: Annotated[
         str, typer.Option(help="Counts that go into the event log.", metavar="|".join(get_args(Frequencies)))
     ] = "estimated",
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
+    accept_no_guarantee: Annotated[
+        bool,
+        typer.Option("--accept-no-guarantee", help="Write a release that protects nobody for sure; it is stamped."),
+    ] = False,
     as_json: AsJson = False,
     *,
     reading: Reading,
+    choose: Choose,
 ) -> None:
     """Turn an event log into a release and its guarantee file.
 
@@ -56,7 +64,13 @@ def anonymize(
     """
     if frequencies not in get_args(Frequencies):
         raise ParameterError(f"frequencies is {frequencies!r}: take one of {', '.join(get_args(Frequencies))}")
-    chosen = _mechanism(mechanism, epsilon, delta, minimum_cases)
+    chosen = choose(epsilon, delta)
+    standing = chosen.guarantee().standing
+    if standing is Standing.NOT_ESTABLISHED and not accept_no_guarantee:
+        raise ParameterError(
+            f"the guarantee of {chosen.name} is {standing}: nobody has shown that it protects anyone. Take another "
+            "mechanism, or, for research on public logs, --accept-no-guarantee"
+        )
     released, variants = _release(
         log, reading, chosen, cast(Frequencies, frequencies), output, "replace" if force else "fail"
     )
@@ -69,7 +83,7 @@ def anonymize(
 def _release(
     log: str,
     reading: Reading,
-    chosen: PartitionSelection,
+    chosen: Mechanism,
     frequencies: Frequencies,
     output: Path,
     existing: Literal["fail", "replace"],
@@ -115,7 +129,7 @@ def inspect_log(
     if as_json:
         print_json(facts | {"private": True, "notes": list(variants.notes)})
         return
-    table = grid()
+    table = facts_grid()
     for name, value in facts.items():
         table.add_row(name.replace("_", " "), f"{value:.1%}" if isinstance(value, float) else f"{value:,}")
     panel(table, "PRIVATE: about the true log, do not publish", "yellow")
@@ -123,16 +137,17 @@ def inspect_log(
 
 
 @app.command()
+@with_mechanism
 def verify(
     guarantee: Annotated[Path | None, typer.Argument(metavar="[GUARANTEE]", help="OUT.guarantee.json")] = None,
     release: Annotated[Path | None, typer.Argument(metavar="[RELEASE]", help="The release it belongs to.")] = None,
     epsilon: Annotated[str | None, typer.Option(help="Instead of a file: ε.", metavar="NUMBER")] = None,
     delta: Annotated[str | None, typer.Option(help="Instead of a file: δ.", metavar="NUMBER")] = None,
-    mechanism: MechanismName = "optimal",
-    minimum_cases: MinimumCases = "1",
     as_json: AsJson = False,
+    *,
+    choose: Choose,
 ) -> None:
-    """Rebuild the noise table, verify it in exact arithmetic, print what it spends and keeps.
+    """Rebuild the noise tables, verify them in exact arithmetic, print what is spent and kept.
 
     Exit code 1 if something does not hold.
 
@@ -149,40 +164,49 @@ def verify(
     elif epsilon is None or delta is None:
         raise ParameterError("nothing to verify: give a guarantee file, or --epsilon and --delta")
     else:
-        chosen, digest_checked = _mechanism(mechanism, epsilon, delta, minimum_cases), False
+        chosen, digest_checked = choose(epsilon, delta), False
         with progress("building and verifying the noise table"):
             chosen.guarantee()
-    curve = [(cases, chosen.keep_probability(cases)) for cases in _curve_points(chosen)]
-    spent = chosen.noise.delta_spent
+    facts = chosen.guarantee()
+    if facts.standing is Standing.NOT_ESTABLISHED:
+        raise VerificationError(f"the guarantee of {chosen.name} is not established: there is nothing to verify")
+    curve = _curve(chosen)
     if as_json:
         print_json(
             {
                 "verified": True,
+                "standing": str(facts.standing),
                 "mechanism": chosen.name,
                 "epsilon": as_text(chosen.epsilon),
                 "delta": as_text(chosen.delta),
-                "delta_spent": rounded_up(spent),
+                "delta_spent": rounded_up(facts.delta_spent),
                 "parameters": chosen.parameters(),
                 "digest_checked": digest_checked,
-                "keep_probability": [{"cases": cases, "probability": float(kept)} for cases, kept in curve],
+                "keep_probability": [{"cases": cases, "probability": kept} for cases, kept in curve],
             }
         )
         return
-    table = grid()
+    table = facts_grid()
     table.add_row("mechanism", chosen.name)
+    table.add_row("standing", str(facts.standing))
     table.add_row("ε", as_text(chosen.epsilon))
     table.add_row("δ asked", as_text(chosen.delta))
-    table.add_row("δ spent", f"{rounded_up(spent, 12)}  ({float(spent / chosen.delta):.1%} of what was asked)")
-    table.add_row("table", f"{chosen.noise.table.length:,} entries of 128 bits, checked one by one in exact integers")
+    share = f"  ({float(facts.delta_spent / chosen.delta):.1%} of what was asked)" if chosen.delta else ""
+    table.add_row("δ spent", f"{rounded_up(facts.delta_spent, 12)}{share}")
+    for noise in chosen.tables():
+        table.add_row("table", f"{noise.table.length:,} entries of 128 bits, checked one by one in exact integers")
+    if not chosen.tables():
+        table.add_row("noise", "discrete Laplace, drawn exactly: no table")
     if guarantee is not None:
         table.add_row(
             "release", "its digest is the one in the guarantee file" if digest_checked else "not given, not checked"
         )
     panel(table, "The guarantee holds", "green")
-    table = grid()
-    for cases, kept in curve:
-        table.add_row(f"{cases:,} case{'s' if cases > 1 else ''}", bar(float(kept)), percent(float(kept)))
-    panel(table, "How likely a variant is released, by the number of its cases", "cyan")
+    if curve:
+        table = facts_grid()
+        for cases, kept in curve:
+            table.add_row(f"{cases:,} case{'s' if cases > 1 else ''}", bar(kept), percent(kept))
+        panel(table, "How likely a variant is released, by the number of its cases", "cyan")
 
 
 @app.command()
@@ -241,6 +265,57 @@ def _read_private(private: str, reading: Reading) -> Variants:
 
 
 @app.command()
+def experiment(
+    grid: Annotated[Path, typer.Argument(metavar="GRID.toml", help="What to do: see docs/experiments.md.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The results. Default: GRID.parquet.", metavar="FILE.parquet")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Where the logs lie, if not where the grid says.", metavar="DIR")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes. Default: all cores.", metavar="NUMBER", min=1)] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the results: a heatmap for each log and metric.", metavar="DIR")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a grid of logs × mechanisms × ε × δ, and draw it. Goes on where it stopped. Private: it reads the true logs.
+
+    Example: travas experiment experiments/paper.toml --plot docs/images
+    """
+    from .experiments import experiment as run_experiment
+    from .grids import read_grid
+
+    wanted = read_grid(grid, data)
+    target = output or Path(grid.name).with_suffix(".parquet")
+    with progress("running the experiment") as watch:
+        table = run_experiment(wanted, target, watch, workers)
+    failed = table.filter(table["error"].is_not_null())
+    pictures = []
+    if plot is not None:
+        from .report import draw_experiment
+
+        pictures = draw_experiment(wanted, table, plot)
+    if as_json:
+        facts = {
+            "results": str(target),
+            "runs": len(table),
+            "failed": len(failed),
+            "pictures": list(map(str, pictures)),
+        }
+        print_json(facts | {"private": True})
+        return
+    shown = facts_grid()
+    shown.add_row("results", str(target))
+    shown.add_row("runs", f"{len(table):,}, {len(failed):,} of them failed and count as empty releases")
+    for error, times in failed["error"].value_counts(sort=True).head(5).iter_rows():
+        shown.add_row("failed", f"{times:,} × {error}")
+    for picture in pictures:
+        shown.add_row("picture", str(picture))
+    panel(shown, "PRIVATE: measured against the true logs, do not publish unless they are public", "yellow")
+
+
+@app.command()
 def demo(
     output: Annotated[Path, typer.Option("--output", "-o", help="Directory for the files.", metavar="DIR")] = Path(
         "demo-release"
@@ -284,12 +359,6 @@ def _root(
 # ------------------------------------------------------------------------------------------------- words and colours
 
 
-def _mechanism(name: str, epsilon: str, delta: str, minimum_cases: str) -> PartitionSelection:
-    if not re.fullmatch(r"-?[0-9]{1,12}", minimum_cases, re.ASCII):
-        raise ParameterError(f"minimum_cases is {minimum_cases!r}: it must be a whole number from 1")
-    return mechanism_by_name(name, epsilon, delta, int(minimum_cases))
-
-
 def _facts(released: Release, output: Path) -> dict[str, Any]:
     from .guarantee import guarantee_path
 
@@ -312,7 +381,7 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
     from .variants import summary
 
     facts = _facts(released, output)
-    table = grid()
+    table = facts_grid()
     table.add_row("release", facts["release"])
     table.add_row("guarantee", facts["guarantee"])
     table.add_row("variants", f"{facts['variants']:,}")
@@ -326,9 +395,12 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
         "promise", f"ε = {facts['epsilon']}, δ = {facts['delta']} for one case more or less: {facts['standing']}"
     )
     table.add_row("mechanism", facts["mechanism"])
-    panel(table, "Released", "green")
+    for reason in released.guarantee.assumptions:
+        table.add_row("assumed", reason)
+    established = released.guarantee.standing is not Standing.NOT_ESTABLISHED
+    panel(table, "Released" if established else "Released WITHOUT a guarantee", "green" if established else "red")
     true = summary(variants)
-    table = grid()
+    table = facts_grid()
     table.add_row("read", f"{true.cases:,} cases, {true.variants:,} variants, {true.events:,} events")
     table.add_row("kept", f"{len(released.variants) / true.variants:.1%} of the variants")
     panel(table, "PRIVATE: about the true log, do not publish", "yellow")
@@ -340,10 +412,14 @@ def _print_notes(variants: Variants) -> None:
         console().print(f"[private] {note}")
 
 
-def _curve_points(chosen: PartitionSelection) -> list[int]:
-    """Around a dozen numbers of cases from the first that can be kept to the first that surely is."""
-    first, last = chosen.minimum_cases, chosen.minimum_cases - 1 + chosen.noise.table.length
-    return sorted({first + round((last - first) * step / 14) for step in range(15)})
+def _curve(chosen: Mechanism) -> list[tuple[int, float]]:
+    """The keep-probability at a dozen numbers of cases, from the first that can be kept to the first that surely is."""
+    last = chosen.surely_kept()
+    if last is None:
+        return []
+    first = 1 + bisect_left(range(1, last + 1), True, key=lambda cases: bool(chosen.keep_probability(cases)))
+    points = sorted({first + round((last - first) * step / 14) for step in range(15)})
+    return [(cases, float(chosen.keep_probability(cases) or 0)) for cases in points]
 
 
 def main() -> None:

@@ -31,14 +31,15 @@ _FINE, _COARSE = 300, 600  # cells of the number of cases: one by one, then in s
 class Estimate:
     """What a release tells about the log, beyond its noisy counts. Intervals are for 95 %.
 
-    `counts`: the expected true count of each variant; `intervals`: exact, from the table, for every true count.
+    `counts`: the expected true count of each variant; `intervals`: for every true count, from the table, None where
+    nothing is known.
     `frequencies`: whole numbers ≥ 1 whose total is the estimated total: a variant's own cases and its share of the missing.
     `missing_cases`, `missing_variants`: cases and variants of the log (of at least `minimum_cases`) that are not released;
-    None if nothing was released.
+    None if nothing was released, or the mechanism does not tell.
     """
 
     counts: tuple[float, ...]
-    intervals: tuple[tuple[int, int], ...]
+    intervals: tuple[tuple[int, int], ...] | None
     frequencies: tuple[int, ...]
     missing_cases: float | None
     missing_cases_interval: Interval | None
@@ -81,6 +82,11 @@ def estimate(mechanism: PartitionSelection, noisy: tuple[int, ...]) -> Estimate:
         missing_variants=unseen,
         missing_variants_interval=variants.interval(unseen, witnesses),
     )
+
+
+def measured(noisy: tuple[int, ...], intervals: tuple[tuple[int, int], ...] | None) -> Estimate:
+    """The noisy counts as they are, for mechanisms whose counts are no worse for the rare variants than for others."""
+    return Estimate(tuple(map(float, noisy)), intervals, noisy, None, None, None, None)
 
 
 class _Chances:

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import LogError, ParameterError, VerificationError
-from .mechanisms import mechanism
-from .mechanisms.selection import PartitionSelection
+from .mechanisms import MECHANISMS, mechanism
 from .privacy import Standing, as_text, rounded_up
 from .release import Mechanism
 
@@ -66,9 +65,9 @@ def describe(chosen: Mechanism, release: dict[str, str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Verified:
-    """The outcome of a verification: the mechanism with its freshly verified table, and what was compared."""
+    """The outcome of a verification: the mechanism with its freshly verified tables, and what was compared."""
 
-    mechanism: PartitionSelection
+    mechanism: Mechanism
     delta_spent: Fraction
     digest_checked: bool
 
@@ -81,9 +80,9 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     path = Path(guarantee)
     stated = _load(path)
     try:
-        rebuilt = mechanism(
-            stated["mechanism"], stated["epsilon"], stated["delta"], stated["parameters"]["minimum_cases"]
-        )
+        kind = MECHANISMS.get(stated["mechanism"])
+        options = {option: stated["parameters"][option] for option in kind.options} if kind else {}
+        rebuilt = mechanism(stated["mechanism"], stated["epsilon"], stated["delta"], **options)
         facts, sha256 = stated["release"], stated["release"]["sha256"]
     except ParameterError as error:
         raise LogError(f"{path}: {error}") from None
@@ -98,7 +97,7 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         raise VerificationError(
             f"{release}: its SHA-256 is not the one in {path}: not the release this guarantee is for"
         )
-    return Verified(rebuilt, rebuilt.noise.delta_spent, release is not None)
+    return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None)
 
 
 def _load(path: Path) -> dict[str, Any]:

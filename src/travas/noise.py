@@ -147,18 +147,26 @@ def predicted_length(epsilon: Fraction, delta: Fraction) -> int:
 
 def check_buildable(epsilon: Fraction, delta: Fraction) -> None:
     """Refuse, before anything is built, parameters for which no table of modest size exists."""
+    check_parameters(epsilon, delta)
+    _check_entries(predicted_length(epsilon, delta), epsilon, delta)
+
+
+def _check_entries(entries: int, epsilon: Fraction, delta: Fraction) -> None:
+    if entries > MAX_ENTRIES:
+        raise ParameterError(
+            f"epsilon {as_text(epsilon)} with delta {as_text(delta)} needs a noise table of about {entries:,} entries, "
+            f"over {MAX_ENTRIES:,}: take a larger epsilon"
+        )
+
+
+def check_parameters(epsilon: Fraction, delta: Fraction) -> None:
+    """Refuse parameters that no table of 128 bits can keep."""
     if epsilon > MAX_EPSILON:
         raise ParameterError(f"epsilon is {as_text(epsilon)}: above {MAX_EPSILON} it protects nobody; take less")
     if delta == 0:
         raise ParameterError("delta is 0: choosing among the variants of a log needs delta above 0, such as 1e-6")
     if delta < MIN_DELTA:
         raise ParameterError(f"delta is {as_text(delta)}: below 1e-20 the 128-bit table is too coarse; take more")
-    entries = predicted_length(epsilon, delta)
-    if entries > MAX_ENTRIES:
-        raise ParameterError(
-            f"epsilon {as_text(epsilon)} with delta {as_text(delta)} needs a noise table of about {entries:,} entries, "
-            f"over {MAX_ENTRIES:,}: take a larger epsilon"
-        )
 
 
 def optimal_table(epsilon: Fraction, delta: Fraction) -> Table:
@@ -215,16 +223,36 @@ def travas_threshold(epsilon: Fraction, delta: Fraction) -> int:
 def travas_table(epsilon: Fraction, delta: Fraction) -> Table:
     """N = k + 1 − X for k-TSGD noise X: P[X = x] ∝ e^(−ε|x|), |x| ≤ k (TraVaS, Definition 6 and Algorithm 1).
 
-    Weights fall off from the centre by the factor e^−ε, rounded up, so that no ratio of neighbours exceeds e^ε;
-    what is then left of 2^128 goes to the centre, which has room because k-TSGD never spends all of δ.
+    Weights are rounded up from the centre outwards, so that no ratio of neighbours exceeds e^ε; the centre has room
+    for what is left because k-TSGD never spends all of δ.
     """
-    k = travas_threshold(epsilon, delta)
     growth, _ = exponential_bounds(epsilon)
+    return _two_sided(travas_threshold(epsilon, delta), Fraction(1 << _SCALE, growth))
+
+
+def laplace_table(epsilon: Fraction, delta: Fraction) -> Table:
+    """N = k + 1 − X for X with P[X = x] ∝ ((1 − δ)e^−ε)^|x|: the (ε, δ)-Laplace mechanism on integers.
+
+    One count more moves X by one, where a weight is too large for its neighbour by the share δ of it at most. k is so
+    large that what lies beyond is below 2^−128. It spends between δ/2 and δ. For public candidates only: a count of
+    zero may come out as positive.
+    """
+    check_parameters(epsilon, delta)
+    rate = float(epsilon) - math.log1p(-float(delta))
+    steps = math.ceil(min(BITS * math.log(2) / rate, 1e18)) + 1
+    _check_entries(2 * steps + 1, epsilon, delta)
+    growth, _ = exponential_bounds(epsilon)
+    return _two_sided(steps, (1 - delta) * Fraction(1 << _SCALE, growth))
+
+
+def _two_sided(steps: int, decay: Fraction) -> Table:
+    """Weights that fall off from the centre by a factor, rounded up; what is left of 2^128 goes to the centre."""
+    above, below = decay.numerator, decay.denominator
 
     def side(centre: int) -> Iterator[int]:
         weight = centre
-        for _ in range(k):
-            weight = -(-(weight << _SCALE) // growth)
+        for _ in range(steps):
+            weight = -(-weight * above // below)
             yield weight
 
     centre = ONE * ONE // (ONE + 2 * sum(side(ONE)))

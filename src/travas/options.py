@@ -4,25 +4,98 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
 
+from .errors import LogError, ParameterError
 from .logs.columns import DuplicateCases, OnMissing, Order, Reading
-from .mechanisms import MECHANISMS
+from .mechanisms import MECHANISMS, mechanism
+from .release import Mechanism
 
 Log = Annotated[str, typer.Argument(metavar="LOG", help="Event log: .xes, .xes.gz, .csv, .csv.gz or .parquet.")]
 Epsilon = Annotated[str, typer.Option(help="ε, exactly as written: 1, 0.5, 1/3. At most 20.", metavar="NUMBER")]
-Delta = Annotated[str, typer.Option(help="δ, exactly as written: 1e-6. From 1e-20 to below 1.", metavar="NUMBER")]
-MechanismName = Annotated[str, typer.Option(help=f"One of: {', '.join(MECHANISMS)}.", metavar="NAME")]
-MinimumCases = Annotated[str, typer.Option(help="Never release a variant of fewer cases.", metavar="T")]
+Delta = Annotated[
+    str, typer.Option(help="δ, exactly as written: 1e-6. From 1e-20 to below 1; 0 for trees only.", metavar="NUMBER")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
+def _whole_number(option: str, text: str | None) -> int | None:
+    if text is not None and not re.fullmatch(r"-?[0-9]{1,12}", text, re.ASCII):
+        raise ParameterError(f"{option} is {text!r}: it must be a whole number")
+    return None if text is None else int(text)
+
+
+def _alphabet(path: Path | None) -> tuple[str, ...] | None:
+    """The activities a file names, one a line; empty lines say nothing."""
+    if path is None:
+        return None
+    try:
+        names = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line]
+    except OSError as error:
+        raise LogError(
+            f"{path}: cannot be opened ({error.strerror}); give a text file of activities, one a line"
+        ) from None
+    except UnicodeDecodeError:
+        raise LogError(f"{path}: not UTF-8; give a text file of activities, one a line") from None
+    if not names:
+        raise LogError(f"{path}: names no activity; give a text file of activities, one a line")
+    return tuple(names)
+
+
+def _panel(kind: Any, panel: str, about: str, metavar: str | None = None) -> Any:
+    return Annotated[kind, typer.Option(help=about, metavar=metavar, rich_help_panel=panel)]
+
+
+_MECHANISM_OPTIONS = {
+    "mechanism": (_panel(str, "The mechanism", f"One of: {', '.join(MECHANISMS)}.", "NAME"), "optimal"),
+    "minimum_cases": (
+        _panel(str | None, "The mechanism", "optimal, travas: never release a variant of fewer cases.", "T"),
+        None,
+    ),
+    "splits": (
+        _panel(str | None, "The mechanism", "utravas: number of runs. By default from ε and δ alone.", "NUMBER"),
+        None,
+    ),
+    "max_length": (
+        _panel(str | None, "The mechanism", "prefix-tree, sacofa: activities of the longest variant.", "NUMBER"),
+        None,
+    ),
+    "prune": (_panel(str | None, "The mechanism", "prefix-tree, sacofa: noisy counts must exceed it.", "NUMBER"), None),
+    "alphabet": (
+        _panel(
+            Path | None,
+            "The mechanism",
+            "prefix-tree, sacofa: activities, one a line. Without it those of the log, assumed public.",
+            "FILE",
+        ),
+        None,
+    ),
+}
+
+
+def with_mechanism(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that takes a function `choose(epsilon, delta)` the options that choose a mechanism."""
+
+    def collect(values: dict[str, Any]) -> dict[str, Any]:
+        name, path = values.pop("mechanism"), values.pop("alphabet")
+        numbers = {option: values.pop(option) for option in ("minimum_cases", "splits", "max_length", "prune")}
+
+        def choose(epsilon: str, delta: str) -> Mechanism:
+            whole = {option: _whole_number(option, text) for option, text in numbers.items()}
+            return mechanism(name, epsilon, delta, alphabet=_alphabet(path), **whole)
+
+        return {"choose": choose}
+
+    return _with_options(command, "choose", _MECHANISM_OPTIONS, collect)
+
+
 def _reading_option(kind: Any, default: Any, about: str, choices: Any = None) -> tuple[Any, Any]:
-    metavar = "|".join(get_args(choices)) if choices else None
-    return Annotated[kind, typer.Option(help=about, metavar=metavar, rich_help_panel="Reading the log")], default
+    return _panel(kind, "Reading the log", about, "|".join(get_args(choices)) if choices else None), default
 
 
 _READING_OPTIONS = {
@@ -45,17 +118,32 @@ _READING_OPTIONS = {
 def with_reading(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command that takes a `reading` the options that make one."""
 
-    @functools.wraps(command)
-    def wrapped(**values: Any) -> None:
+    def collect(values: dict[str, Any]) -> dict[str, Any]:
         options = {name: values.pop(name) for name in _READING_OPTIONS}
         options["activities"] = tuple(options.pop("activity") or ())
         options["delimiter"] = {"tab": "\t", "\\t": "\t"}.get(options["delimiter"], options["delimiter"])
-        command(**values, reading=Reading(**options))
+        return {"reading": Reading(**options)}
 
-    own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "reading"]
+    return _with_options(command, "reading", _READING_OPTIONS, collect)
+
+
+def _with_options(
+    command: Callable[..., None],
+    replaced: str,
+    options: dict[str, tuple[Any, Any]],
+    collect: Callable[[dict[str, Any]], dict[str, Any]],
+) -> Callable[..., None]:
+    """The command with these options in the place of one parameter, whose value `collect` takes out of theirs."""
+
+    @functools.wraps(command)
+    def wrapped(**values: Any) -> None:
+        made = collect(values)
+        command(**values, **made)
+
+    own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != replaced]
     more = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in _READING_OPTIONS.items()
+        for name, (kind, default) in options.items()
     ]
     wrapped.__signature__ = inspect.Signature([p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + more)  # type: ignore[attr-defined]
     wrapped.__annotations__ = {p.name: p.annotation for p in own + more}

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from enum import StrEnum
 from fractions import Fraction
+from typing import Literal
 
 from .errors import ParameterError
 
@@ -130,6 +131,9 @@ class PrivacyUnit:
     max_cases: int = 1
 
 
+Replacing = Literal["two counts", "any mechanism"]
+
+
 class Standing(StrEnum):
     """How the guarantee is known to hold."""
 
@@ -146,7 +150,8 @@ class Guarantee:
     """What was promised about one release, and how far it was checked.
 
     `delta_spent` is what the mechanism really uses of `delta`: never more. Two logs are neighbours if one is
-    the other plus one unit.
+    the other plus one unit. `replacing` says what replacing a unit by another costs: two neighbouring steps on
+    independent counts, or two of a mechanism about which nothing more is known.
     """
 
     epsilon: Fraction
@@ -155,6 +160,7 @@ class Guarantee:
     mechanism: str
     standing: Standing
     unit: PrivacyUnit = PrivacyUnit()
+    replacing: Replacing = "two counts"
     assumptions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -173,5 +179,16 @@ class Guarantee:
 
     @property
     def replace_one(self) -> tuple[Fraction, Fraction]:
-        """(ε, δ) when one unit is replaced by another: two steps of the relation, on two different counts."""
-        return 2 * self.epsilon, min(2 * self.delta, Fraction(1))
+        """(ε, δ) when one unit is replaced by another: two steps of the relation.
+
+        On two different counts by composition (2ε, 2δ); else by group privacy (2ε, (1 + e^ε)δ), rounded up.
+        """
+        factor = Fraction(2) if self.replacing == "two counts" else 1 + _exponential_above(self.epsilon)
+        return 2 * self.epsilon, min(factor * self.delta, Fraction(1))
+
+
+def _exponential_above(power: Fraction) -> Fraction:
+    """A decimal above e^power: `decimal` rounds its exponential correctly, so one step up is above."""
+    context = Context(prec=30, rounding=ROUND_CEILING)
+    exponent = context.divide(Decimal(power.numerator), Decimal(power.denominator))
+    return Fraction(context.exp(exponent).next_plus(context))

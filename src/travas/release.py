@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from .errors import ParameterError
 from .estimate import Estimate
-from .privacy import Guarantee
+from .noise import Noise, RandomBytes
+from .privacy import Guarantee, Replacing, Standing, exact_delta, exact_epsilon
 from .variants import Trace, Variants
 
 if TYPE_CHECKING:
@@ -25,18 +28,36 @@ Progress = Callable[[float], None]
 """Called with the share of the work that is done, from 0 to 1."""
 
 
+@dataclass(frozen=True)
 class Mechanism(ABC):
-    """An immutable value with two functions: what it would cost, and the release."""
+    """An immutable value with two functions: what it would cost, and the release.
+
+    `options` names its public inputs beyond ε and δ. Noise from anything but the operating system's generator has no
+    guarantee.
+    """
 
     name: ClassVar[str]
+    options: ClassVar[tuple[str, ...]]
+
+    epsilon: Fraction
+    delta: Fraction
+    random_bytes: RandomBytes = field(default=os.urandom, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
+        object.__setattr__(self, "delta", exact_delta(self.delta))
 
     @abstractmethod
     def guarantee(self) -> Guarantee:
         """What a release costs. Computed from the very tables that `release` samples, before any data are seen."""
 
     @abstractmethod
-    def parameters(self) -> dict[str, int | str]:
-        """The public constants a reader needs to check the guarantee and to interpret the counts."""
+    def parameters(self) -> dict[str, Any]:
+        """The public constants a reader needs to check the guarantee and to interpret the counts; all `options` first."""
+
+    @abstractmethod
+    def tables(self) -> tuple[Noise, ...]:
+        """The verified tables that a release draws from; none where noise needs no table."""
 
     @abstractmethod
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
@@ -45,6 +66,35 @@ class Mechanism(ABC):
     @abstractmethod
     def release(self, variants: Variants) -> Release:
         """Draw the noise, once, and keep what may be kept."""
+
+    def keep_probability(self, cases: int) -> Fraction | None:
+        """The chance that a variant of so many cases is released; None where it depends on more than that number."""
+        return None
+
+    def surely_kept(self) -> int | None:
+        """The least number of cases with which a variant is always released, if there is one."""
+        return None
+
+    def _guarantee(
+        self,
+        delta_spent: Fraction,
+        standing: Standing,
+        replacing: Replacing = "two counts",
+        assumptions: tuple[str, ...] = (),
+    ) -> Guarantee:
+        """The guarantee with this standing if the noise is fair, and none if it is not."""
+        if self.random_bytes is not os.urandom:
+            standing = Standing.NOT_ESTABLISHED
+            assumptions = (*assumptions, "the noise was drawn from a seed and can be drawn again by anyone")
+        return Guarantee(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            delta_spent=delta_spent,
+            mechanism=self.name,
+            standing=standing,
+            replacing=replacing,
+            assumptions=assumptions,
+        )
 
 
 @dataclass(frozen=True)

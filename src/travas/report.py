@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import MissingExtraError, OutputError
-from .mechanisms.selection import PartitionSelection
+from .grids import ORIGINAL, Grid
 from .metrics import directly_follows_difference
 from .privacy import as_text
-from .release import Release
+from .release import Mechanism, Release
 from .variants import Activity, Trace, Variants
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _BLUE, _ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: told apart by colour-blind readers, and in grey
 _SHOWN = 15
@@ -21,8 +25,7 @@ def draw_release(release: Release, path: Path) -> Path:
     """The most frequent variants with their counts, and how likely a variant of n cases was released."""
     figure, left, right = _two_panels(path)
     _draw_variants(left, release)
-    if isinstance(release.mechanism, PartitionSelection):
-        _draw_keep_probability(right, release.mechanism)
+    _draw_keep_probability(right, release.mechanism)
     guarantee = release.guarantee
     figure.suptitle(
         f"{len(release.variants):,} variants released · ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} "
@@ -60,15 +63,74 @@ def draw_comparison(original: Variants, private: Variants, path: Path) -> Path:
     return _save(figure, path)
 
 
+def draw_experiment(grid: Grid, results: pl.DataFrame, folder: Path) -> list[Path]:
+    """A picture for each log and metric: ε by δ, mechanisms side by side, one scale, the original's value. Private."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be made, {error.strerror}; choose another place") from None
+    return [
+        _draw_heatmaps(grid, results, log.name, metric, folder / f"{log.name}-{metric}.png".replace("/", "_"))
+        for log in grid.logs
+        for metric in grid.metrics
+    ]
+
+
+def _draw_heatmaps(grid: Grid, results: pl.DataFrame, log: str, metric: str, path: Path) -> Path:
+    import polars as pl
+
+    mine = results.filter(pl.col("log") == log).select("label", "epsilon", "delta", metric)
+    original = mine.filter(pl.col("label") == ORIGINAL)[metric][0]
+    cells = mine.group_by("label", "epsilon", "delta").agg(pl.col(metric).mean(), failed=pl.col(metric).is_null().any())
+    found = {row[:3]: math.nan if row[4] else row[3] for row in cells.rows()}
+    epsilons = list(dict.fromkeys(value for entry in grid.entries for value in entry.epsilon))
+    deltas = list(dict.fromkeys(value for entry in grid.entries for value in entry.delta))
+    shown = [value for (label, _, _), value in found.items() if label != ORIGINAL and not math.isnan(value)]
+    figure = _figure(path, (2.9 * len(grid.entries) + 0.9, 3.3))
+    panels = figure.subplots(1, len(grid.entries), sharey=True, squeeze=False)[0]
+    for axes, entry in zip(panels, grid.entries, strict=True):
+        values = [[found.get((entry.label, epsilon, delta), math.nan) for delta in deltas] for epsilon in epsilons]
+        image = axes.imshow(
+            values, cmap="cividis", vmin=min(shown, default=0), vmax=max(shown, default=1), aspect="auto"
+        )
+        image.cmap.set_bad("0.85")  # not run, or failed
+        for row, line in enumerate(values):
+            for column, value in enumerate(line):
+                dark = not math.isnan(value) and image.norm(value) < 0.5
+                axes.text(column, row, _number(value), ha="center", va="center", fontsize=8, color="w" if dark else "k")
+        axes.set_xticks(range(len(deltas)), deltas)
+        axes.set_yticks(range(len(epsilons)), epsilons)
+        axes.set_xlabel("δ")
+        axes.set_title(entry.label, fontsize=10, parse_math=False)
+    panels[0].set_ylabel("ε")
+    figure.colorbar(image, ax=panels, pad=0.01)
+    runs = grid.metrics[metric]
+    title = (
+        f"{log}: {metric.replace('_', ' ')}, mean of {runs} run{'s' if runs > 1 else ''} (original {_number(original)})"
+    )
+    figure.suptitle(title, fontsize=11, parse_math=False)
+    return _save(figure, path)
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return "–"
+    return f"{value:.2f}" if abs(value) < 10 else f"{value:,.0f}" if abs(value) < 10_000 else f"{value / 1000:,.0f}k"
+
+
 def _two_panels(path: Path) -> tuple[Any, Any, Any]:
+    figure = _figure(path, (11, 5.2))
+    return figure, *figure.subplots(1, 2, width_ratios=(3, 2))
+
+
+def _figure(path: Path, size: tuple[float, float]) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError("a picture", "plot") from None
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise OutputError(f"{path}: not a picture I can draw by its suffix; take .png, .svg or .pdf")
-    figure = Figure(figsize=(11, 5.2), layout="constrained")
-    return figure, *figure.subplots(1, 2, width_ratios=(3, 2))
+    return Figure(figsize=size, layout="constrained")
 
 
 def _save(figure: Any, path: Path) -> Path:
@@ -94,10 +156,14 @@ def _draw_variants(axes: Any, release: Release) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_keep_probability(axes: Any, mechanism: PartitionSelection) -> None:
-    last = mechanism.minimum_cases - 1 + mechanism.noise.table.length
+def _draw_keep_probability(axes: Any, mechanism: Mechanism) -> None:
+    last = mechanism.surely_kept()
+    if last is None:
+        axes.set_axis_off()
+        axes.text(0.5, 0.5, f"With {mechanism.name}, what is released\ndepends on the whole tree.", ha="center")
+        return
     cases = sorted({1 + (last * step) // 200 for step in range(201)})
-    axes.plot(cases, [float(mechanism.keep_probability(number)) for number in cases], color=_ORANGE, marker=".")
+    axes.plot(cases, [float(mechanism.keep_probability(number) or 0) for number in cases], color=_ORANGE, marker=".")
     axes.set_ylim(0, 1.05)
     axes.set_xlabel("true number of cases of a variant")
     axes.set_ylabel("probability to be released")

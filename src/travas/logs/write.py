@@ -23,7 +23,7 @@ import numpy as np
 from ..engines import suffix_of
 from ..errors import PRIVATE, MissingExtraError, OutputError
 from ..guarantee import ARTIFICIAL, describe, digest, guarantee_path
-from ..privacy import as_text
+from ..privacy import Standing, as_text
 from ..release import Release
 from ..variants import Activity
 from .columns import CASE, TIMESTAMP
@@ -172,12 +172,21 @@ def pandas_events(release: Release) -> pd.DataFrame:
         raise MissingExtraError("a pandas DataFrame", "pandas") from None
 
 
+def _stamped(release: Release) -> pl.LazyFrame:
+    """The events; without a guarantee every row says so, for a table has no header to say it in."""
+    import polars as pl
+
+    standing = release.guarantee.standing
+    stamp = [pl.lit(str(standing)).alias("privacy:standing")] if standing is Standing.NOT_ESTABLISHED else []
+    return events(release).with_columns(stamp)
+
+
 def _write_csv(release: Release, path: Path) -> None:
-    events(release).sink_csv(path, datetime_format="%Y-%m-%dT%H:%M:%S+00:00")
+    _stamped(release).sink_csv(path, datetime_format="%Y-%m-%dT%H:%M:%S+00:00")
 
 
 def _write_parquet(release: Release, path: Path) -> None:
-    events(release).sink_parquet(path)
+    _stamped(release).sink_parquet(path)
 
 
 # ------------------------------------------------------------------------------------------------------ JSON and XES

@@ -1,22 +1,51 @@
-"""Mechanisms by name."""
+"""Mechanisms by name: the sound forms under the plain names, the published ones beside them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 
 from ..errors import ParameterError
 from ..privacy import Number, exact_delta, exact_epsilon
+from ..release import Mechanism
+from ..variants import Activity
 from .optimal import Optimal
-from .selection import PartitionSelection
+from .prefix_tree import PrefixTree
+from .sacofa import Sacofa, SacofaPublished
 from .travas import Travas
+from .utravas import UTravas, UTravasPublished
 
-MECHANISMS: dict[str, type[PartitionSelection]] = {kind.name: kind for kind in (Optimal, Travas)}
+MECHANISMS: dict[str, type[Mechanism]] = {
+    kind.name: kind for kind in (Optimal, Travas, UTravas, PrefixTree, Sacofa, UTravasPublished, SacofaPublished)
+}
 
 
-def mechanism(name: str, epsilon: Number, delta: Number, minimum_cases: int = 1) -> PartitionSelection:
-    """The mechanism of this name at (ε, δ)."""
+def mechanism(
+    name: str,
+    epsilon: Number,
+    delta: Number,
+    minimum_cases: int | None = None,
+    *,
+    splits: int | None = None,
+    max_length: int | None = None,
+    prune: int | None = None,
+    alphabet: Sequence[Activity] | None = None,
+) -> Mechanism:
+    """The mechanism of this name at (ε, δ). An option that it does not have is refused."""
     if name not in MECHANISMS:
         near = get_close_matches(name, MECHANISMS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else "take one of: " + ", ".join(MECHANISMS)
         raise ParameterError(f"mechanism is {name!r}, which does not exist: {hint}")
-    return MECHANISMS[name](exact_epsilon(epsilon), exact_delta(delta), minimum_cases)
+    kind = MECHANISMS[name]
+    options = {
+        "minimum_cases": minimum_cases,
+        "splits": splits,
+        "max_length": max_length,
+        "prune": prune,
+        "alphabet": alphabet,
+    }
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in given:
+        if option not in kind.options:
+            raise ParameterError(f"{name} has no {option}: leave it out; its options are {', '.join(kind.options)}")
+    return kind(exact_epsilon(epsilon), exact_delta(delta), **given)  # type: ignore[arg-type]

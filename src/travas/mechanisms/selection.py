@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from ..errors import ParameterError
 from ..estimate import Estimate, estimate
-from ..noise import Noise, RandomBytes, Table, check_buildable
-from ..privacy import Guarantee, Standing, exact_delta, exact_epsilon
+from ..noise import Noise, Table, check_buildable
+from ..privacy import Guarantee, Standing
 from ..release import Mechanism, Release
 from ..variants import Variants
 
@@ -29,14 +29,12 @@ class PartitionSelection(Mechanism):
     `minimum_cases` T shifts N and c by T − 1: the same noise, so the same (ε, δ), and never a variant of fewer cases.
     """
 
-    epsilon: Fraction
-    delta: Fraction
+    options = ("minimum_cases",)
+
     minimum_cases: int = 1
-    random_bytes: RandomBytes = os.urandom
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
-        object.__setattr__(self, "delta", exact_delta(self.delta))
+        super().__post_init__()
         least = self.minimum_cases
         if isinstance(least, bool) or not isinstance(least, int) or not 1 <= least <= MAX_MINIMUM_CASES:
             raise ParameterError(
@@ -62,18 +60,16 @@ class PartitionSelection(Mechanism):
         """The chance that a variant of so many cases is released."""
         return self.noise.table.keep_probability(cases - self.minimum_cases + 1)
 
-    def guarantee(self) -> Guarantee:
-        fair = self.random_bytes is os.urandom
-        return Guarantee(
-            epsilon=self.epsilon,
-            delta=self.delta,
-            delta_spent=self.noise.delta_spent,
-            mechanism=self.name,
-            standing=Standing.VERIFIED if fair else Standing.NOT_ESTABLISHED,
-            assumptions=() if fair else ("the noise was drawn from a seed and can be drawn again by anyone",),
-        )
+    def surely_kept(self) -> int:
+        return self.minimum_cases - 1 + self.noise.table.length
 
-    def parameters(self) -> dict[str, int | str]:
+    def guarantee(self) -> Guarantee:
+        return self._guarantee(self.noise.delta_spent, Standing.VERIFIED)
+
+    def tables(self) -> tuple[Noise, ...]:
+        return (self.noise,)
+
+    def parameters(self) -> dict[str, Any]:
         return {
             "minimum_cases": self.minimum_cases,
             "table_length": self.noise.table.length,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..noise import Table, travas_table
 from .selection import PartitionSelection
@@ -22,5 +23,10 @@ class Travas(PartitionSelection):
     def _build(self) -> Table:
         return travas_table(self.epsilon, self.delta)
 
-    def parameters(self) -> dict[str, int | str]:
-        return super().parameters() | {"threshold": self.noise.table.centre() - 1}
+    def parameters(self) -> dict[str, Any]:
+        return super().parameters() | {"threshold": self.threshold}
+
+    @property
+    def threshold(self) -> int:
+        """k: a noisy count must exceed it."""
+        return self.noise.table.length // 2

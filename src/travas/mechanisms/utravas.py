@@ -1,0 +1,207 @@
+"""uTraVaS: several TraVaS runs on shares of the budget, merged (supplement of the paper). docs/mechanisms/utravas.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ParameterError
+from ..estimate import Estimate, measured
+from ..noise import Noise, RandomBytes, Seeded
+from ..privacy import Guarantee, Standing
+from ..release import Mechanism, Release
+from ..variants import Variants
+from .travas import Travas
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_SPLITS = 10
+"""The published runs try up to so many."""
+
+_TRIALS = 4  # releases that the published form looks at for each number of splits
+_SIZES = 1000  # numbers of cases that the rule for the splits looks at
+
+
+@dataclass(frozen=True)
+class UTravas(Mechanism):
+    """Run TraVaS `splits` times at (ε/splits, δ/splits); release the union of what was kept, with mean frequencies.
+
+    Input      a log's variants and their true counts
+    Output     some of these variants, never another; a run that dropped a variant counts with the paper's estimate
+    Neighbours one case more or less changes one count by one, in every run
+    Guarantee  (ε, δ) by composition of verified runs: the number of splits is given, or follows from (ε, δ) alone
+    """
+
+    name = "utravas"
+    options = ("splits",)
+
+    splits: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        splits = self.splits
+        if splits is None:
+            object.__setattr__(self, "splits", _best_splits(self.epsilon, self.delta))
+        elif isinstance(splits, bool) or not isinstance(splits, int) or not 1 <= splits <= 100:
+            raise ParameterError(f"splits is {splits!r}: it must be a whole number from 1 to 100")
+        Travas(self.epsilon / self._splits, self.delta / self._splits)  # refused here if it cannot be built
+
+    @property
+    def _splits(self) -> int:
+        assert self.splits is not None
+        return self.splits
+
+    @cached_property
+    def run(self) -> Travas:
+        """One of the equal runs."""
+        return Travas(self.epsilon / self._splits, self.delta / self._splits)
+
+    def tables(self) -> tuple[Noise, ...]:
+        return (self.run.noise,)
+
+    def keep_probability(self, cases: int) -> Fraction:
+        return 1 - (1 - self.run.keep_probability(cases)) ** self._splits
+
+    def surely_kept(self) -> int:
+        return self.run.surely_kept()
+
+    def guarantee(self) -> Guarantee:
+        return self._guarantee(self._splits * self.run.noise.delta_spent, Standing.PROVEN)
+
+    def parameters(self) -> dict[str, Any]:
+        of_a_run = {f"run_{name}": value for name, value in self.run.parameters().items() if name != "minimum_cases"}
+        return {"splits": self.splits, **of_a_run, "dropped_counts_as": round(float(dropped_estimate(self.run)), 6)}
+
+    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
+        """The mean is the estimate. A kept count is at most k away; a variant of over 2k cases is kept in every run.
+
+        So a true count n lies, for certain, between mean − k (if the mean exceeds what a dropped run counts as, else 1)
+        and the larger of mean + k and 2k; one more on either side for the rounding.
+        """
+        threshold, dropped = self.run.threshold, dropped_estimate(self.run)
+        return measured(
+            noisy,
+            tuple(
+                (max(1, count - threshold - 1 if count > dropped + 1 else 1), max(2 * threshold, count + threshold + 1))
+                for count in noisy
+            ),
+        )
+
+    def release(self, variants: Variants) -> Release:
+        kept, mean = merged_runs(self.run, self._splits, variants.counts, self.random_bytes)
+        return Release(self, tuple(variants.traces(kept.tolist())), tuple(mean.tolist()), variants.columns)
+
+
+@dataclass(frozen=True)
+class UTravasPublished(Mechanism):
+    """uTraVaS as published: with the number of splits, of 2 to `splits`, whose releases are most like the true log.
+
+    Guarantee  not established: the choice reads the true log outside the budget. The published argument, that
+               "selection does not interfere with the noise", is wrong: the choice is not post-processing.
+    """
+
+    name = "utravas-published"
+    options = ("splits",)
+
+    splits: int = MOST_SPLITS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        splits = self.splits
+        if isinstance(splits, bool) or not isinstance(splits, int) or not 2 <= splits <= 100:
+            raise ParameterError(
+                f"splits is {splits!r}: it must be a whole number from 2 to 100, the most that are tried"
+            )
+        UTravas(self.epsilon, self.delta, splits)  # refused here if it cannot be built
+
+    def tables(self) -> tuple[Noise, ...]:
+        return tuple(UTravas(self.epsilon, self.delta, splits).run.noise for splits in range(2, self.splits + 1))
+
+    def guarantee(self) -> Guarantee:
+        reason = "the number of splits was chosen by looking at the true log, which no budget covers"
+        return self._guarantee(self.delta, Standing.NOT_ESTABLISHED, assumptions=(reason,))
+
+    def parameters(self) -> dict[str, Any]:
+        return {"splits": self.splits}
+
+    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
+        return measured(noisy, None)
+
+    def release(self, variants: Variants) -> Release:
+        chosen = UTravas(self.epsilon, self.delta, _most_similar(self.epsilon, self.delta, self.splits, variants))
+        return replace(replace(chosen, random_bytes=self.random_bytes).release(variants), mechanism=self)
+
+
+@lru_cache(maxsize=8)
+def _most_similar(epsilon: Fraction, delta: Fraction, most: int, variants: Variants) -> int:
+    """The number of splits with the best mean similarity of trial releases to the true log, empty ones left out.
+
+    As in the published results, where all ten runs of a cell have one number of splits. Nothing is protected here, so
+    the trials are seeded and the choice is kept: it is a function of the log.
+    """
+    from ..metrics import relative_log_similarity
+
+    def similarity(splits: int) -> float:
+        trials = UTravas(epsilon, delta, splits, random_bytes=Seeded(splits))
+        releases = [release for release in (trials.release(variants) for _ in range(_TRIALS)) if release.variants]
+        return sum(relative_log_similarity(variants, release) for release in releases) / max(len(releases), 1)
+
+    return max(range(2, most + 1), key=similarity) if len(variants) else 2
+
+
+def merged_runs(
+    run: Travas, splits: int, counts: NDArray[np.int64], random_bytes: RandomBytes
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The places of the variants that some run kept, and their mean frequencies as whole numbers ≥ 1."""
+    import numpy as np
+
+    total = np.zeros(len(counts))
+    times = np.zeros(len(counts), dtype=np.int64)
+    for _ in range(splits):
+        drawn = run.noise.draw(len(counts), random_bytes)
+        kept = counts >= drawn
+        times += kept
+        total += np.where(kept, counts - drawn + run.centre, dropped_estimate(run))
+    places = np.flatnonzero(times)
+    return places, np.maximum(np.rint(total[places] / splits), 1).astype(np.int64)
+
+
+def dropped_estimate(run: Travas) -> float:
+    """What a run that dropped a variant counts as: Σ j·P[X ≤ k−j] / Σ P[X ≤ k−j], j = 1..2k (the paper's E).
+
+    P[X ≤ k−j] = P[N ≥ j + 1] is the chance that a variant of j cases is dropped; at k = 0 nothing is dropped twice.
+    """
+    import numpy as np
+
+    table = run.noise.table
+    dropped = 1 - (table.high + table.low / 2.0**64) / 2.0**64  # of 1, 2, …, length − 1 = 2k cases
+    return float((dropped * np.arange(1, len(dropped) + 1)).sum() / dropped.sum()) if len(dropped) else 0.0
+
+
+def _best_splits(epsilon: Fraction, delta: Fraction) -> int:
+    """The number of splits that keeps most variants of a log that follows Zipf's law, n^−2 variants of n cases.
+
+    It looks at nothing but ε and δ. Splitting gains because ⌈ ⌉ in TraVaS's threshold wastes part of every δ.
+    """
+    import numpy as np
+
+    def kept(splits: int) -> float:
+        table = Travas(epsilon / splits, delta / splits).noise.table
+        cases = np.arange(1, _SIZES + 1)
+        once = np.ones(_SIZES)
+        part = (table.high[:_SIZES] + table.low[:_SIZES] / 2.0**64) / 2.0**64
+        once[: len(part)] = part
+        return float(((1 - (1 - once) ** splits) / cases**2).sum())
+
+    def possible(splits: int) -> bool:
+        try:
+            Travas(epsilon / splits, delta / splits)
+        except ParameterError:
+            return splits == 1  # and is refused with its own words
+        return True
+
+    return max(filter(possible, range(1, MOST_SPLITS + 1)), key=kept)
