@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .anonymize import anonymize
 from .compare import Comparison, compare
+from .dossier import Spent, write_report
 from .engines import read
 from .errors import (
     EmptyLogError,
@@ -36,6 +37,7 @@ __all__ = [
     "PrivacyUnit",
     "Reading",
     "Release",
+    "Spent",
     "Standing",
     "Summary",
     "TravasError",
@@ -50,4 +52,5 @@ __all__ = [
     "relative_log_similarity",
     "summary",
     "verify",
+    "write_report",
 ]

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, cast, get_args
 
 import typer
 
+from . import commands
 from .errors import EmptyLogError, LogError, OutputError, ParameterError, TravasError, VerificationError
 from .logs.columns import Reading
 from .mechanisms import mechanism as mechanism_by_name
@@ -337,6 +338,9 @@ def demo(
     except MissingExtraError as error:
         console().print(f"no picture: {error}")
     console().print(f"check it   travas verify {target}.guarantee.json {target}")
+
+
+app.command()(commands.report)
 
 
 def _version(wanted: bool) -> None:

@@ -60,14 +60,16 @@ def test_no_canary_leaves(source: str, suffix: str, tmp_path: Path, travas: Run)
     ran = travas("anonymize", log, *PARAMETERS, "-o", out / f"release{suffix}")
     assert ran.code == 0, ran.err
     verified = travas("verify", out / f"release{suffix}.guarantee.json", out / f"release{suffix}")
-    assert len(list(out.iterdir())) == 2
+    report = travas("report", out / f"release{suffix}.guarantee.json", out / f"release{suffix}", "-o", out / "r.html")
+    assert report.code == 0, report.err
+    assert len(list(out.iterdir())) == 3
     for file in out.iterdir():
         content = file.read_bytes()
         for view in (content, gzip.decompress(content) if file.suffix == ".gz" else b""):
             assert CANARY.encode() not in view
             assert b"2031" not in view and b"10:11:12" not in view
         assert CANARY not in file.name
-    for text in (ran.out, ran.err, verified.out, verified.err):
+    for text in (ran.out, ran.err, verified.out, verified.err, report.out, report.err):
         assert CANARY not in text.replace(str(tmp_path), "")
 
 

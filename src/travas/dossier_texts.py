@@ -1,0 +1,78 @@
+"""The standing texts of the report, by mechanism and by standing."""
+
+from __future__ import annotations
+
+from .privacy import Standing
+from .release import Mechanism
+
+_ABOUT = {
+    "optimal": "every variant is kept with the largest probability that any (ε, δ) rule allows; its count gets the same noise",
+    "travas": "k-TSGD noise on the count of every variant and a threshold (Rafiei, Wangelik, van der Aalst, Algorithm 1)",
+    "utravas": "several TraVaS runs on equal shares of the budget, merged; their number follows from ε and δ, or was given",
+    "prefix-tree": "noise on every prefix over the alphabet, level by level (Mannhardt et al. 2019), levels share the budget",
+    "sacofa": "a prefix tree on plausible prefixes, the rules paid for from the budget (Fahrenkrog-Petersen et al. 2021)",
+}
+
+STANDINGS = {
+    Standing.VERIFIED: "the noise table was checked entry by entry in exact integers, by code that shares nothing with its "
+    "builder",
+    Standing.PROVEN: "a theorem composes it from parts: noise tables that were checked in exact integers, or noise drawn exactly",
+}
+
+PROOFS = {
+    Standing.VERIFIED: "A proof on paper (docs/mechanisms/{name}.md), and for this ε and δ an exact check of both hockey-stick "
+    "distances on the very table that was sampled.",
+    Standing.PROVEN: "A proof on paper (docs/mechanisms/{name}.md) by composition; every table in it was checked exactly.",
+}
+
+IMPLEMENTATION = (
+    "128-bit integer tables, no floating point where privacy is decided; the table is verified in the "
+    "process that samples it, before "
+    "anything is drawn. Tests compare the sampler with the table and show that wrong noise is found. "
+    "Open source: read it, run it."
+)
+
+FREQUENCIES = {
+    "estimated": "estimated from the noisy counts so that the distribution and the size of the log are "
+    "kept; a rare variant that was kept "
+    "also stands for those like it that were not",
+    "noisy": "the noisy counts as they were drawn",
+}
+
+SELECTION_UTILITY = (
+    "Every variant in the release is one of the log, whole, none is invented. Frequent ones are released "
+    "surely; the curve in section 3 "
+    "says how likely rare ones are. Intervals in section 2 hold the true count with 95 % probability."
+)
+SELECTION_BIAS = (
+    "Against the rare: paths that few cases took are missing, so small groups with paths of their own "
+    "are under-represented. Do not "
+    "conclude from absence. Frequencies of frequent variants are unbiased; the missing part is estimated with a bias downwards."
+)
+TREE_UTILITY = (
+    "Sequences over the alphabet whose noisy counts exceed the threshold. Some may not be in the log at "
+    "all; traces longer than the "
+    "maximum length are lost. Intervals in section 2 hold the true count with 95 % probability, and may reach 0."
+)
+TREE_BIAS = (
+    "Against the rare and the long: a path is lost if any of its prefixes falls below the threshold, and "
+    "invented sequences fill part of "
+    "the place. Do not conclude from absence, nor from the presence of a rare sequence."
+)
+
+
+def about(mechanism: Mechanism) -> str:
+    """One sentence about what the mechanism does."""
+    return _ABOUT.get(mechanism.name) or " ".join((type(mechanism).__doc__ or "").split("\n")[0].split())
+
+
+def post_processing(frequencies: str) -> str:
+    """What was done with the noisy counts afterwards: from them and public constants alone, at no cost."""
+    estimated = (
+        "frequencies were estimated from the noisy counts and public constants; " if frequencies == "estimated" else ""
+    )
+    return (
+        f"{estimated}variants were put into canonical order, cases were numbered anew, timestamps made up. "
+        f"None of it looks at the log, so "
+        "none of it costs anything."
+    )
