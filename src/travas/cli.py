@@ -341,6 +341,7 @@ def demo(
 
 
 app.command()(commands.report)
+app.command()(commands.serve)
 
 
 def _version(wanted: bool) -> None:

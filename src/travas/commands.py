@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
 from typing import Annotated
 
@@ -26,3 +27,32 @@ def report(
     with progress("verifying the release"):
         path = write_report(guarantee, release, output, reason, existing="replace" if force else "fail")
     console().print(f"report     {path}")
+
+
+def serve(
+    port: Annotated[int, typer.Option(help="Of the page.", metavar="NUMBER")] = 8080,
+    host: Annotated[str, typer.Option(help="Address; another than loopback asks for a token.")] = "127.0.0.1",
+    folder: Annotated[
+        list[Path] | None, typer.Option(help="Folder whose logs may be opened; may be given several times.")
+    ] = None,
+    upload_limit: Annotated[float, typer.Option(help="Largest upload, in GB.", metavar="NUMBER")] = 8,
+    minutes_kept: Annotated[
+        float, typer.Option(help="How long uploads are kept after the page is left.", metavar="NUMBER")
+    ] = 15,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+) -> None:
+    """Open the local web page, from a log to a signed-off release. Works without internet. Ends with Ctrl-C.
+
+    Example: travas serve --folder /data/logs
+    """
+    from .web.server import serve as serve_page
+    from .web.settings import GIGABYTE, Settings
+
+    settings = Settings(host, port, tuple(folder or ()), int(upload_limit * GIGABYTE), minutes_kept)
+    serve_page(settings, lambda: _ready(settings.address, no_open))
+
+
+def _ready(address: str, no_open: bool) -> None:
+    console().print(f"travas is at {address}  (Ctrl-C ends it)")
+    if not no_open:
+        webbrowser.open(address)

@@ -135,7 +135,7 @@ def as_html(dossier: Dossier) -> str:
         "replace_epsilon": stated["replace_one"]["epsilon"],
         "replace_delta": stated["replace_one"]["delta"],
         "mechanism": mechanism.name,
-        "about_mechanism": texts.about(mechanism),
+        "about_mechanism": texts.about(mechanism.name),
         "about_standing": texts.STANDINGS[guarantee.standing],
         "parameters": json.dumps(stated["parameters"], ensure_ascii=False),
         "assumed_public": "; ".join(stated["assumed_public"]),

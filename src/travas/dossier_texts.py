@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .mechanisms import MECHANISMS
 from .privacy import Standing
-from .release import Mechanism
 
 _ABOUT = {
     "optimal": "every variant is kept with the largest probability that any (ε, δ) rule allows; its count gets the same noise",
@@ -61,9 +61,9 @@ TREE_BIAS = (
 )
 
 
-def about(mechanism: Mechanism) -> str:
-    """One sentence about what the mechanism does."""
-    return _ABOUT.get(mechanism.name) or " ".join((type(mechanism).__doc__ or "").split("\n")[0].split())
+def about(mechanism: str) -> str:
+    """One sentence about what the mechanism of this name does."""
+    return _ABOUT.get(mechanism) or (MECHANISMS[mechanism].__doc__ or "").split("\n")[0]
 
 
 def post_processing(frequencies: str) -> str:

@@ -1,0 +1,89 @@
+"""Step 3: what protects whom. The unit, and the mechanism with its public options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nicegui import ui
+
+from ...dossier_texts import about
+from ...errors import ParameterError
+from ...mechanisms import MECHANISMS
+from ..parts import note, onward, title
+from ..plan import OFFERED
+
+if TYPE_CHECKING:
+    from ..page import Page
+
+_OPTIONS = {
+    "minimum_cases": "Never release a variant of fewer cases (at no cost in privacy)",
+    "splits": "Number of runs (empty: from ε and δ alone)",
+    "max_length": "Activities of the longest variant (needed; not to be read from the log)",
+    "prune": "Noisy counts must exceed (needed; not to be read from the log)",
+}
+
+
+def draw(page: Page) -> None:
+    title("What protects whom")
+    unit()
+    mechanism(page)
+    onward("Continue", lambda: page.go(3))
+
+
+def unit() -> None:
+    """The privacy unit. Another unit, an abstraction or a ladder is another component beside this one."""
+    ui.html("<h3>Unit: one case</h3>", sanitize=False)
+    note(
+        "Adding or removing one case, with everything that happened in it, changes next to nothing of what can be "
+        "concluded. A person with several cases is protected less: k cases cost k times the ε. Whoever else appears in "
+        "the events, such as staff, is not protected."
+    )
+    note(
+        "Not hidden: what many cases have in common, and the names of activities. Read the names before you hand anything out."
+    )
+
+
+def mechanism(page: Page) -> None:
+    session = page.session
+    ui.html("<h3>Mechanism</h3>", sanitize=False)
+
+    def take(name: str) -> None:
+        session.plan = session.plan.with_mechanism(name)
+        details.refresh()
+
+    ui.select({name: name for name in OFFERED}, value=session.plan.mechanism, label="Mechanism").on_value_change(
+        lambda event: take(event.value)
+    ).classes("w-full")
+
+    @ui.refreshable
+    def details() -> None:
+        chosen = MECHANISMS[session.plan.mechanism]
+        note(about(session.plan.mechanism).capitalize() + ".")
+        for option in chosen.options:
+            if option in _OPTIONS:
+                _number(page, option)
+        if "alphabet" in chosen.options:
+            note("The names of all activities of the log are taken as public.")
+
+    details()
+
+
+def _number(page: Page, option: str) -> None:
+    session = page.session
+    value = dict(session.plan.options).get(option)
+    field = ui.input(_OPTIONS[option], value="" if value is None else str(value)).classes("w-full")
+    field.props("inputmode=numeric")
+
+    def take(text: str) -> None:
+        text = (text or "").strip()
+        good = not text or (text.isascii() and text.isdecimal() and len(text) < 10)
+        field.props(
+            f"error={'false' if good else 'true'} error-message='a whole number'" if not good else "error=false"
+        )
+        if good:
+            try:
+                session.plan = session.plan.with_option(option, int(text) if text else None)
+            except ParameterError as error:
+                page.refuse(str(error))
+
+    field.on_value_change(lambda event: take(event.value))
