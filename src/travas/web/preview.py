@@ -127,7 +127,7 @@ def _xes(path: Path) -> Preview:
         if not traces:
             raise LogError(f"{path}: not an XES log, or damaged at its beginning; is it the right file?") from None
     if not traces:
-        raise LogError(f"{path}: no trace in the first megabytes of this XES log; is it the right file?")
+        raise LogError(f"{path}: not an XES log with traces; is it the right file?")
     of_case = tuple(dict.fromkeys(key for attributes, _ in traces for key in attributes))
     of_event = tuple(dict.fromkeys(key for _, events in traces for event in events for key in event))
     rows = [tuple(event.get(key, "") for key in of_event) for _, events in traces for event in events][:_ROWS]

@@ -61,6 +61,8 @@ def draw(page: Page) -> None:
 
     def redraw() -> None:
         plan = session.plan
+        sliders["epsilon"].props["aria-valuetext"] = plan.epsilon
+        sliders["delta"].props["aria-valuetext"] = plan.delta
         why = refusal(plan)
         go_on.set_enabled(not why)
         if why:
