@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import Server, browsing, chromium, serving
 
 import travas as package
-from browser import Server, browsing, chromium, serving
 from conftest import DATA
 from travas.demo import write_hospital_log
 
@@ -55,7 +55,9 @@ def opened(context: Any, server: Server) -> Any:
     tab = context.new_page()
     tab.set_default_timeout(30_000)
     tab.foreign, tab.broken = [], []
-    tab.on("request", lambda request: request.url.startswith((server.address, "data:")) or tab.foreign.append(request.url))
+    tab.on(
+        "request", lambda request: request.url.startswith((server.address, "data:")) or tab.foreign.append(request.url)
+    )
     tab.on("pageerror", lambda error: tab.broken.append(str(error)))
     tab.on("console", lambda line: "Content Security" in line.text and tab.broken.append(line.text))
     tab.goto(server.address)
@@ -225,7 +227,9 @@ def test_two_browsers_do_not_see_each_other(page: Any, browser: Any, server: Ser
 
 
 def test_names_are_text_wherever_they_come_from(page: Any) -> None:
-    rows = "".join(f'{n},"{HOSTILE}",1\n{n},"\'"" `x` ${{y}} </script><script>window.hacked=2</script>",2\n' for n in range(400))
+    rows = "".join(
+        f'{n},"{HOSTILE}",1\n{n},"\'"" `x` ${{y}} </script><script>window.hacked=2</script>",2\n' for n in range(400)
+    )
     upload(page, content(f"{HOSTILE}.csv", f'case_id,activity,"{HOSTILE}"\n{rows}'.encode()))
     heading(page, "Columns")
     assert page.get_by_text(HOSTILE).count() >= 1
@@ -281,7 +285,9 @@ def test_the_keyboard_is_enough(page: Any) -> None:
     before = page.locator(".picture svg").get_attribute("aria-label")
     tab_to("epsilon, smaller protects more")
     page.keyboard.press("ArrowLeft")
-    page.wait_for_function("old => document.querySelector('.picture svg').getAttribute('aria-label') !== old", arg=before)
+    page.wait_for_function(
+        "old => document.querySelector('.picture svg').getAttribute('aria-label') !== old", arg=before
+    )
     assert page.get_by_label("epsilon", exact=True).input_value() == "0.8"
 
 
