@@ -1,7 +1,8 @@
 """The directly-follows graph of a release as a picture: a small layered layout, drawn as SVG. Public: from a release only.
 
-Layers by longest path along the edges that lead forward (by the mean place of an activity in its traces), places in a
-layer by barycentres, edges over several layers by way of invisible nodes (Sugiyama, Tagawa, Toda 1981).
+Layers by longest path along the edges that lead forward (by the mean place of an activity in its traces), order in a
+layer by barycentres, edges over several layers by way of invisible nodes (Sugiyama, Tagawa, Toda 1981); places by
+pulling every node under its neighbours, as far as those beside it allow.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from itertools import pairwise
 from .svg import BLUE, GREY, INK, document, escape, name_of, shortened, text
 from .variants import Trace
 
-MOST_ACTIVITIES, MOST_EDGES = 30, 70
+MOST_ACTIVITIES, MOST_EDGES = 30, 50
 _START, _END = "▶ start", "■ end"
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 150, 38, 26, 56
 
@@ -74,11 +75,13 @@ def process_map(variants: Sequence[Trace], counts: Sequence[int]) -> str:
     forward = [edge for edge in graph.edges if graph.places[edge[0]] < graph.places[edge[1]]]
     layer = _layers(graph, forward)
     rows, paths = _ordered(layer, forward)
-    width = max(len(row) for row in rows) * (_WIDTH + _GAP_X) + _GAP_X + 80
+    across = _placed(rows, paths)
+    left = min(across[node] - _size(node) / 2 for node in across) - _GAP_X
+    width = max(across[node] + _size(node) / 2 for node in across) - left + 90
     at = {
-        node: ((place + 0.5) * (width - 80) / len(row), _GAP_X + number * (_HEIGHT + _GAP_Y) + _HEIGHT / 2)
+        node: (across[node] - left, _GAP_X + number * (_HEIGHT + _GAP_Y) + _HEIGHT / 2)
         for number, row in enumerate(rows)
-        for place, node in enumerate(row)
+        for node in row
     }
     most = max(graph.edges.values())
     parts = [_ARROW]
@@ -136,6 +139,50 @@ def _ordered(layer: dict[str, int], forward: list[Edge]) -> tuple[list[list[str]
     return rows, paths
 
 
+def _size(node: str) -> int:
+    return 30 if node.startswith("\0") else _WIDTH
+
+
+def _placed(rows: list[list[str]], paths: dict[Edge, list[str]]) -> dict[str, float]:
+    """How far to the right every node is."""
+    above: defaultdict[str, list[str]] = defaultdict(list)
+    below: defaultdict[str, list[str]] = defaultdict(list)
+    for way in paths.values():
+        for one, other in pairwise(way):
+            below[one].append(other)
+            above[other].append(one)
+    across = {node: float(place * _WIDTH) for row in rows for place, node in enumerate(row)}
+    for sweep in range(12):
+        near = above if sweep % 2 == 0 else below
+        for row in rows if sweep % 2 == 0 else reversed(rows):
+            wanted = [
+                sum(across[other] for other in near[node]) / len(near[node]) if near[node] else across[node]
+                for node in row
+            ]
+            across |= zip(row, _apart(row, wanted), strict=True)
+    return across
+
+
+def _apart(row: list[str], wanted: list[float]) -> list[float]:
+    """The places nearest to those wanted (least squares) that keep the order and do not overlap.
+
+    Without the least distances it is isotonic regression: neighbours that would cross are pooled to their mean.
+    """
+    offsets = [0.0]
+    for one, other in pairwise(row):
+        offsets.append(offsets[-1] + (_size(one) + _size(other)) / 2 + _GAP_X)
+    pools: list[tuple[float, float, int]] = []  # mean, weight, number of nodes
+    for node, place, offset in zip(row, wanted, offsets, strict=True):
+        mean, weight, size = place - offset, 3.0 if node.startswith("\0") else 1.0, 1  # long edges should be straight
+        while pools and pools[-1][0] > mean:
+            earlier, heavier, more = pools.pop()
+            mean = (mean * weight + earlier * heavier) / (weight + heavier)
+            weight, size = weight + heavier, size + more
+        pools.append((mean, weight, size))
+    means = [mean for mean, _, size in pools for _ in range(size)]
+    return [mean + offset for mean, offset in zip(means, offsets, strict=True)]
+
+
 _ARROW = (
     '<defs><marker id="travas-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
     f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" fill="{INK}"/></marker></defs>'
@@ -144,7 +191,7 @@ _ARROW = (
 
 def _arrow(points: list[tuple[float, float]], loop: bool, back: bool, count: int, most: int) -> str:
     """Forward edges run down in curves; steps back are dashed and run along the right."""
-    weight = 1 + 4 * math.log1p(count) / math.log1p(most)
+    weight = 0.8 + 3.2 * math.log1p(count) / math.log1p(most)
     (x1, y1), (x2, y2) = points[0], points[-1]
     half, down = _WIDTH / 2, _HEIGHT / 2
     if loop:
