@@ -9,7 +9,7 @@ from .svg import INK, document, escape, name_of, shortened
 from .variants import Trace
 
 PALETTE = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#BBBBBB")  # Okabe and Ito
-_LIGHT = ("#56B4E9", "#E69F00", "#F0E442", "#CC79A7", "#BBBBBB")
+_DARK = ("#0072B2",)  # white letters on it are easier to read than black ones
 MOST_STEPS = 60
 _STEP, _HEIGHT, _POINT = 104, 30, 10
 
@@ -37,7 +37,7 @@ def chevrons(trace: Trace, colours: dict[str, str]) -> str:
             (x + notch, _HEIGHT / 2),
         )  # fmt: skip
         shape = " ".join(f"{a:.0f},{b:.0f}" for a, b in corners)
-        ink = INK if colour in _LIGHT else "#ffffff"
+        ink = "#ffffff" if colour in _DARK else INK
         parts.append(
             f'<g><title>{escape(name)}</title><polygon points="{shape}" fill="{colour}" stroke="{INK}" '
             f'stroke-width="0.5"/><text x="{x + _STEP / 2 + 3:.0f}" y="{_HEIGHT / 2 + 4:.0f}" text-anchor="middle" '
