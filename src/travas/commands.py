@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -39,6 +40,9 @@ def serve(
     minutes_kept: Annotated[
         float, typer.Option(help="How long uploads are kept after the page is left.", metavar="NUMBER")
     ] = 15,
+    token: Annotated[
+        bool, typer.Option("--token", help="Ask for a token on loopback too: others log in to this machine.")
+    ] = False,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
 ) -> None:
     """Open the local web page, from a log to a signed-off release. Works without internet. Ends with Ctrl-C.
@@ -46,9 +50,11 @@ def serve(
     Example: travas serve --folder /data/logs
     """
     from .web.server import serve as serve_page
-    from .web.settings import GIGABYTE, Settings
+    from .web.settings import GIGABYTE, Settings, fresh_token
 
-    settings = Settings(host, port, tuple(folder or ()), int(upload_limit * GIGABYTE), minutes_kept)
+    limit = int(upload_limit * GIGABYTE) if math.isfinite(upload_limit) else 0
+    secret = fresh_token() if token else ""
+    settings = Settings(host, port, tuple(folder or ()), limit, minutes_kept, secret)
     serve_page(settings, lambda: _ready(settings.address, no_open))
 
 

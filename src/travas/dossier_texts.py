@@ -26,38 +26,35 @@ PROOFS = {
 }
 
 IMPLEMENTATION = (
-    "128-bit integer tables, no floating point where privacy is decided; the table is verified in the "
-    "process that samples it, before "
-    "anything is drawn. Tests compare the sampler with the table and show that wrong noise is found. "
-    "Open source: read it, run it."
+    "Integer tables of 128 bits, or noise drawn exactly; no floating point where privacy is decided. A table is verified "
+    "in the process that samples it, before anything is drawn. Tests compare the sampler with the table and show that "
+    "wrong noise is found. Open source: read it, run it."
 )
 
 FREQUENCIES = {
-    "estimated": "estimated from the noisy counts so that the distribution and the size of the log are "
-    "kept; a rare variant that was kept "
-    "also stands for those like it that were not",
+    "estimated": "estimated from the noisy counts so that the distribution and the size of the log are kept; a rare "
+    "variant that was kept also stands for those like it that were not",
     "noisy": "the noisy counts as they were drawn",
 }
 
 SELECTION_UTILITY = (
-    "Every variant in the release is one of the log, whole, none is invented. Frequent ones are released "
-    "surely; the curve in section 3 "
-    "says how likely rare ones are. Intervals in section 2 hold the true count with 95 % probability."
+    "Every variant in the release is one of the log, whole, none is invented. Frequent ones are released surely; the "
+    "curve in section 3 says how likely rare ones are. Intervals in section 2 hold the true count with a probability of "
+    "95 % at least."
 )
 SELECTION_BIAS = (
-    "Against the rare: paths that few cases took are missing, so small groups with paths of their own "
-    "are under-represented. Do not "
-    "conclude from absence. Frequencies of frequent variants are unbiased; the missing part is estimated with a bias downwards."
+    "Against the rare: paths that few cases took are missing, so small groups with paths of their own are "
+    "under-represented. Do not conclude from absence. Counts of frequent variants are unbiased; the missing part is "
+    "estimated with a bias downwards."
 )
 TREE_UTILITY = (
-    "Sequences over the alphabet whose noisy counts exceed the threshold. Some may not be in the log at "
-    "all; traces longer than the "
-    "maximum length are lost. Intervals in section 2 hold the true count with 95 % probability, and may reach 0."
+    "Sequences over the alphabet whose noisy counts exceed the threshold. Some may not be in the log at all; traces longer "
+    "than the maximum length are lost. Intervals in section 2 hold the true count with a probability of 95 % at least, and "
+    "may reach 0."
 )
 TREE_BIAS = (
-    "Against the rare and the long: a path is lost if any of its prefixes falls below the threshold, and "
-    "invented sequences fill part of "
-    "the place. Do not conclude from absence, nor from the presence of a rare sequence."
+    "Against the rare and the long: a path is lost if any of its prefixes falls below the threshold, and invented "
+    "sequences fill part of the place. Do not conclude from absence, nor from the presence of a rare sequence."
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Literal
 
 
 def factor(epsilon: Fraction) -> str:
@@ -39,9 +40,9 @@ def of_epsilon(epsilon: Fraction, delta: Fraction, unit: str) -> str:
     )
 
 
-def of_delta(delta: Fraction, unit: str, selects: bool) -> str:
-    """The sentence about δ. `selects`: only variants of the log are released, each with the optimum's bound."""
+def of_delta(delta: Fraction, unit: str, released: Literal["variants of the log", "any sequence"]) -> str:
+    """The sentence about δ. Where nothing but variants of the log is released, it bounds what a single one risks."""
     if delta == 0:
         return "There is no exception to it."
     rare = f"A variant that only one {unit} has is released with a probability of at most {one_in(delta)}."
-    return rare if selects else f"Except with a probability of at most {one_in(delta)}."
+    return rare if released == "variants of the log" else f"Except with a probability of at most {one_in(delta)}."

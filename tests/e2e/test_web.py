@@ -173,12 +173,25 @@ def test_a_wrong_column_is_one_line_and_can_be_mended(page: Any) -> None:
     page.get_by_role("button", name=re.compile("^Release for")).click()
     page.get_by_role("alert").wait_for()
     assert "is not a timestamp" in alert(page) and "[private" in alert(page) and "/" not in alert(page).split(":")[0]
+    assert page.get_by_text("spent before, in this session (0 releases)").count() == 1  # it failed before the noise
     press(page, "2 Columns")
     page.get_by_label("Timestamp, for the order of events", exact=True).click()
     page.get_by_role("option", name="day", exact=True).click()
     to_release(page)
     release(page)
     assert "visit → release" in page.locator(".q-tab-panel").inner_text()
+
+
+def test_another_delimiter_gives_other_columns(page: Any) -> None:
+    upload(page, content("log.csv", b"case_id^activity^activity\n" + b"".join(b"%d^visit^x\n" % n for n in range(300))))
+    heading(page, "Columns")
+    page.get_by_text("More: order").click()
+    page.get_by_label("Delimiter (CSV)").fill("^")
+    press(page, "Read the columns again")
+    page.get_by_role("cell", name="visit").first.wait_for()
+    page.get_by_text("More: order").click()
+    assert page.get_by_label("Delimiter (CSV)").input_value() == "^"
+    press(page, "2 Columns")
 
 
 def test_a_cancelled_run_leaves_nothing(page: Any, server: Server) -> None:

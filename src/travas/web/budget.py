@@ -28,6 +28,11 @@ def charge(session: Session) -> None:
     session.spent.append(Spent.of(when, f"a release by {plan.mechanism}", plan.epsilon, plan.delta))
 
 
+def refund(session: Session) -> None:
+    """Take the last charge back: only where it is certain that no noise was drawn."""
+    session.spent.pop()
+
+
 def show_budget(session: Session) -> None:
     """Before, this release, after."""
     before = spent_on(session)

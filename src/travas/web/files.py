@@ -28,7 +28,7 @@ FORMATS = {
     ".parquet": "Parquet",
     ".json": "JSON, with noisy counts and intervals",
 }
-_MOST_FILES = 2000
+_MOST_FILES, _MOST_SEEN = 2000, 100_000
 
 
 def add_routes(app: Any, settings: Settings) -> None:
@@ -117,8 +117,12 @@ def _gigabytes(size: int) -> str:
 def folder_logs(settings: Settings) -> dict[str, Path]:
     """The logs in the allowed folders, by a name for people. What a link leads out of them is not among them."""
     found: dict[str, Path] = {}
+    seen = 0
     for folder in settings.folders:
         for place, _, names in os.walk(folder):
+            seen += len(names)
+            if seen > _MOST_SEEN:
+                return found
             for name in sorted(names):
                 path = Path(place, name)
                 if suffix_of(path, SUFFIXES) and path.resolve().is_relative_to(folder) and path.is_file():
@@ -154,24 +158,23 @@ async def _download(request: Request, name: str) -> Response:
 async def _written(session: Session, path: Path) -> None:
     released = session.released
     assert released is not None
-    if not path.exists():
-        plain = replace(released.release, mechanism=released.plan.build())
-        await _once(session, path, Job(tasks.write, plain, path))
+    plain = replace(released.release, mechanism=released.plan.build())
+    await _once(session, path, Job(tasks.write, plain, path))
 
 
 async def _reported(session: Session, path: Path, output: Path) -> None:
     released = session.released
     assert released is not None
-    if not output.exists():
-        plain = replace(released.release, mechanism=released.plan.build())
-        job = Job(tasks.report, plain, path, output, released.reason, released.history)
-        await _once(session, output, job)
+    plain = replace(released.release, mechanism=released.plan.build())
+    await _once(session, output, Job(tasks.report, plain, path, output, released.reason, released.history))
 
 
 async def _once(session: Session, path: Path, job: Job) -> None:
-    """Two requests for one file share the work."""
+    """A file is made once; two requests for it share the work."""
     key = str(path)
     if key not in session.files:
+        if path.exists():
+            return
         session.files[key] = job
         job.start()
     try:

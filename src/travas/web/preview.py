@@ -11,7 +11,7 @@ from typing import Any
 
 from ..engines import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..errors import LogError
-from ..logs.columns import ACTIVITY, TIMESTAMP, Reading, recognised
+from ..logs.columns import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading, recognised
 
 SUFFIXES = XES_SUFFIXES + CSV_SUFFIXES + PARQUET_SUFFIXES
 _ROWS = 6
@@ -36,8 +36,11 @@ class Preview:
         return Reading(case=self.case, activities=(self.activity,) if self.activity else (), timestamp=timestamp)
 
 
-def preview(path: Path, name: str) -> Preview:
-    """Look at the beginning of a file, no more than a megabyte of it unpacked. LogError where it is no log."""
+def preview(path: Path, name: str, reading: Reading = DEFAULT_READING) -> Preview:
+    """Look at the beginning of a file, no more than some megabytes of it unpacked. LogError where it is no log.
+
+    Of the reading only delimiter, quote and encoding matter here.
+    """
     kind = suffix_of(path, SUFFIXES)
     if kind is None:
         raise LogError(f"{name}: not a log I can read by its suffix; take one of {', '.join(SUFFIXES)}")
@@ -46,7 +49,7 @@ def preview(path: Path, name: str) -> Preview:
     try:
         if kind in XES_SUFFIXES:
             return _xes(path)
-        return _csv(path) if kind in CSV_SUFFIXES else _parquet(path)
+        return _csv(path, reading) if kind in CSV_SUFFIXES else _parquet(path)
     except LogError as error:
         raise LogError(str(error).replace(str(path), name)) from None
 
@@ -63,11 +66,11 @@ def _head(path: Path) -> bytes:
     return head
 
 
-def _csv(path: Path) -> Preview:
+def _csv(path: Path, reading: Reading) -> Preview:
     from ..logs.csv import dialect_of
 
     head = _head(path)
-    dialect = dialect_of(head, Reading())
+    dialect = dialect_of(head, reading)
     text = head.decode(dialect.encoding, errors="replace").lstrip("\ufeff")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter, quotechar=dialect.quote or '"')
     rows: list[tuple[str, ...]] = []

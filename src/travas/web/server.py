@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,13 +13,13 @@ from .settings import Settings
 
 def serve(settings: Settings, ready: Callable[[], None]) -> None:
     """Serve the page at the settings' address; `ready` is called when it is there. Uploads of dead servers are deleted."""
+    if os.name != "posix":
+        raise ParameterError("the page needs Linux or macOS: it relies on their rights and locks of files")
+    _check_free(settings)
     try:
-        import nicegui
+        from nicegui import app, ui
     except ImportError:
         raise MissingExtraError("the web page", "web") from None
-    del nicegui
-    _check_free(settings)
-    from nicegui import app, ui
 
     from .files import add_routes
     from .guard import Guard

@@ -53,6 +53,7 @@ class Session:
     spent: list[Spent] = field(default_factory=list)
     job: Job | None = None
     finish: Callable[[Any], None] = field(default=lambda _: None, repr=False)
+    failed: Callable[[Job], None] = field(default=lambda _: None, repr=False)
     error: str = ""
     version: int = 0  # rises with every change that all open pages must show
     files: dict[str, Job] = field(default_factory=dict)
@@ -76,10 +77,10 @@ class Session:
         if reading != self.reading:
             self.reading, self.diagnosis = reading, None
 
-    def start(self, job: Job, finish: Callable[[Any], None]) -> None:
+    def start(self, job: Job, finish: Callable[[Any], None], failed: Callable[[Job], None] = lambda _: None) -> None:
         """Begin long work; what it gives goes to `finish` when some page, or the sweeper, looks after it."""
         self.stop()
-        self.job, self.finish, self.error = job, finish, ""
+        self.job, self.finish, self.failed, self.error = job, finish, failed, ""
         job.start()
         self.version += 1
 
@@ -91,6 +92,7 @@ class Session:
         self.job = None
         if job.error:
             self.error = job.error
+            self.failed(job)
         elif not job.cancelled:
             self.finish(job.result)
         self.version += 1

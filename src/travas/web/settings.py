@@ -13,6 +13,11 @@ from ..errors import ParameterError
 GIGABYTE = 1 << 30
 
 
+def fresh_token() -> str:
+    """A secret that nobody can guess."""
+    return os.urandom(16).hex()
+
+
 @dataclass(frozen=True)
 class Settings:
     """Where the page is, which folders it may open, how much may be uploaded, and how long a left session is kept.
@@ -30,6 +35,8 @@ class Settings:
     def __post_init__(self) -> None:
         if not 1 <= self.port <= 65535:
             raise ParameterError(f"port is {self.port}: it must be from 1 to 65535")
+        if not self.minutes_kept > 0:
+            raise ParameterError(f"minutes_kept is {self.minutes_kept}: it must be above 0")
         if self.upload_limit < 1:
             raise ParameterError(f"upload_limit is {self.upload_limit}: it must be at least 1 byte")
         for folder in self.folders:
@@ -37,7 +44,7 @@ class Settings:
                 raise ParameterError(f"folder is {str(folder)!r}: there is no such directory")
         object.__setattr__(self, "folders", tuple(folder.resolve() for folder in self.folders))
         if not self.loopback and not self.token:
-            object.__setattr__(self, "token", os.urandom(16).hex())
+            object.__setattr__(self, "token", fresh_token())
 
     @property
     def loopback(self) -> bool:

@@ -16,6 +16,9 @@ from ..variants import Summary, Trace, Variants
 from .jobs import Watch
 from .plan import Plan
 
+DRAWING = "drawing the noise"
+"""What the watch is told before the first draw: a run that never said so has spent nothing."""
+
 MEMORY_LIMIT = 2 << 30
 """A compressed CSV is unpacked into memory: so large may it be."""
 
@@ -67,7 +70,7 @@ def draw(path: Path, name: str, reading: Reading, plan: Plan, limit: int, watch:
     chosen = plan.build()
     chosen.guarantee()
     variants = _read(path, name, reading, limit, watch)
-    watch("drawing the noise", 1.0)
+    watch(DRAWING, 1.0)
     release = chosen.release(variants)
     kept = f"{len(release.variants):,} of {len(variants):,} variants of {int(variants.counts.sum()):,} cases"
     return Drawn(release.variants, release.noisy, release.columns, kept, variants.notes)
@@ -76,7 +79,7 @@ def draw(path: Path, name: str, reading: Reading, plan: Plan, limit: int, watch:
 def write(release: Release, path: Path, watch: Watch) -> None:
     """The release and its guarantee file."""
     watch("writing", 0.0)
-    release.write(path)
+    release.write(path, existing="replace")
 
 
 def report(release: Release, path: Path, output: Path, reason: str, history: tuple[Spent, ...], watch: Watch) -> None:

@@ -72,7 +72,7 @@ def draw(page: Page) -> None:
         epsilon, delta = exact_epsilon(plan.epsilon), exact_delta(plan.delta)
         found = _points(page)
         meaning_epsilon.text = "ε: " + words.of_epsilon(epsilon, delta, "case")
-        meaning_delta.text = "δ: " + words.of_delta(delta, "case", plan.mechanism in ("optimal", "travas", "utravas"))
+        meaning_delta.text = "δ: " + words.of_delta(delta, "case", "variants of the log" if found else "any sequence")
         drawing.content = curve(plan) if found else ""
         if found:
             half = next(cases for cases, share in found if share >= 0.5)

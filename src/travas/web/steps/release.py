@@ -12,7 +12,7 @@ from nicegui import ui
 from ...errors import ParameterError
 from ...release import Release
 from .. import tasks
-from ..budget import charge, show_budget, spent_on
+from ..budget import charge, refund, show_budget, spent_on
 from ..curve import refusal
 from ..jobs import Job
 from ..parts import note, onward, private, table, title
@@ -102,7 +102,12 @@ async def start(page: Page) -> None:
     charge(session)
     arguments = (session.log, session.name, session.reading, plan, page.settings.decompressed_limit)
     keep = partial(_keep, session, plan, Release(chosen, (), ()), session.reason, history)
-    session.start(Job(tasks.draw, *arguments), keep)
+
+    def failed(job: Job) -> None:
+        if job.words != tasks.DRAWING:  # said before the first draw, and nothing that was said is lost
+            refund(session)
+
+    session.start(Job(tasks.draw, *arguments), keep, failed)
 
 
 def _keep(session: Session, plan: Plan, empty: Release, reason: str, history: tuple[Any, ...], drawn: Any) -> None:
