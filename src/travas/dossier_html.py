@@ -33,7 +33,7 @@ def as_html(dossier: Dossier) -> str:
     unit = guarantee.unit.name
     style = _resource("dossier.css")
     plain = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "date": _today(),
         "software": stated["software"],
         "release_name": dossier.name,
         "standing": stated["standing"],
@@ -79,6 +79,10 @@ def as_html(dossier: Dossier) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------- parts
+
+
+def _today() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d")
 
 
 def _resource(name: str) -> str:
@@ -169,7 +173,7 @@ def _curve(mechanism: Mechanism) -> str:
 
 def _history(dossier: Dossier) -> str:
     guarantee = dossier.mechanism.guarantee()
-    rows = [*dossier.history, Spent("this release", dossier.name, guarantee.epsilon, guarantee.delta)]
+    rows = [*dossier.history, Spent(_today(), f"this release: {dossier.name}", guarantee.epsilon, guarantee.delta)]
     cells = "".join(
         f"<tr><td>{escape(row.when)}</td><td>{escape(row.what)}</td><td>{as_text(row.epsilon)}</td>"
         f"<td>{as_text(row.delta)}</td></tr>"
