@@ -58,7 +58,7 @@ class Sacofa(Tree):
     def _rules(self, variants: Variants, trie: Trie) -> NDArray[np.bool_]:
         """Whether b may come after a: unless its noisy number of cases is too low for one of `prune` cases."""
         size = len(trie.alphabet)
-        cells = min(size, self._length) ** 2
+        cells = max(min(size, self._length), 1) ** 2
         noise = TwoSidedNoise(self.epsilon * RULES_SHARE / cells, Fraction(0))
         true, _ = eventually_follows(variants, trie, self._length)
         noisy = true + noise.draw(size**2, self.random_bytes).reshape(size, size)
