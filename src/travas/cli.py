@@ -7,17 +7,20 @@ import re
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from .errors import EmptyLogError, LogError, OutputError, ParameterError, TravasError, VerificationError
+from .budget import Account, check_name
+from .budget_cli import app as budget_app
+from .errors import BudgetError, EmptyLogError, LogError, OutputError, ParameterError, TravasError, VerificationError
+from .ledger import Ledger, default_path
 from .logs.columns import Reading
 from .mechanisms import mechanism as mechanism_by_name
 from .mechanisms.selection import PartitionSelection
-from .options import AsJson, Delta, Epsilon, Log, MechanismName, MinimumCases, with_reading
+from .options import AsJson, Delta, Epsilon, LedgerFile, Log, MechanismName, MinimumCases, with_reading
 from .privacy import as_text, rounded_up
-from .release import Frequencies, Release
+from .release import Frequencies, Release, check_frequencies
 from .terminal import bar, console, grid, panel, percent, print_json, progress, show_comparison
 from .variants import Variants
 
@@ -29,6 +32,7 @@ app = typer.Typer(
     help="Release the trace variants of an event log under differential privacy, with a verified guarantee.",
     epilog="Start with: [bold]travas demo[/bold]",
 )
+app.add_typer(budget_app, name="budget")
 
 
 @app.command()
@@ -45,6 +49,10 @@ def anonymize(
     frequencies: Annotated[
         str, typer.Option(help="Counts that go into the event log.", metavar="|".join(get_args(Frequencies)))
     ] = "estimated",
+    dataset: Annotated[
+        str | None, typer.Option(help="Name of the data set in the ledger. Default: the log as it is.", metavar="NAME")
+    ] = None,
+    ledger: LedgerFile = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
     as_json: AsJson = False,
     *,
@@ -54,16 +62,22 @@ def anonymize(
 
     Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
     """
-    if frequencies not in get_args(Frequencies):
-        raise ParameterError(f"frequencies is {frequencies!r}: take one of {', '.join(get_args(Frequencies))}")
+    counts = check_frequencies(frequencies)
     chosen = _mechanism(mechanism, epsilon, delta, minimum_cases)
-    released, variants = _release(
-        log, reading, chosen, cast(Frequencies, frequencies), output, "replace" if force else "fail"
-    )
+    existing: Literal["fail", "replace"] = "replace" if force else "fail"
+    book = Ledger(ledger or default_path())
+    name = None if dataset is None else check_name(dataset)
+    released, variants, account = _release(log, reading, chosen, counts, output, existing, book, name)
     if as_json:
-        print_json(_facts(released, output) | {"private_notes": list(variants.notes)})
+        print_json(
+            _facts(released, output)
+            | {"ledger": account and _charged(account)}
+            | {"private_notes": list(variants.notes)}
+        )
     else:
         _print_release(released, output, variants)
+        if account is not None:
+            _print_account(account)
 
 
 def _release(
@@ -73,8 +87,10 @@ def _release(
     frequencies: Frequencies,
     output: Path,
     existing: Literal["fail", "replace"],
-) -> tuple[Release, Variants]:
-    """What can be known to fail fails before the noise is drawn."""
+    ledger: Ledger | None,
+    dataset: str | None,
+) -> tuple[Release, Variants, Account | None]:
+    """What can be known to fail fails before the ledger is charged, and that is before the noise is drawn."""
     from .engines import read
     from .guarantee import guarantee_path
     from .logs.write import check_output
@@ -83,15 +99,23 @@ def _release(
     for target in (output, guarantee_path(output)):
         if target.exists() and Path(log).exists() and target.samefile(log):
             raise OutputError(f"{target}: is the log itself; give another output")
+        if target.exists() and ledger is not None and target.samefile(ledger.path):
+            raise OutputError(f"{target}: is the ledger; give another output")
     with progress("building and verifying the noise table"):
         chosen.guarantee()
+        if ledger is not None and dataset is not None:
+            ledger.check(dataset, chosen)
     with progress("reading the log") as watch:
         variants = read(log, reading, watch)
     check_output(output, existing, [*variants.alphabet, variants.columns])
     with progress("writing the release"):
-        released = replace(chosen.release(variants), frequencies=frequencies)
-        released.write(output, existing)
-    return released, variants
+        account = ledger.charge(dataset or ledger.dataset_of(variants), chosen) if ledger else None
+        try:
+            released = replace(chosen.release(variants), frequencies=frequencies)
+            released.write(output, existing)
+        except OutputError as error:
+            raise OutputError(f"{error} (the charge stands: the noise was drawn)" if ledger else str(error)) from None
+    return released, variants, account
 
 
 @app.command("inspect")
@@ -254,7 +278,8 @@ def demo(
     log = write_hospital_log(output / "hospital.csv")
     target = output / "release.xes.gz"
     chosen = mechanism_by_name("optimal", "1", "1e-6")
-    released, variants = _release(str(log), Reading(), chosen, "estimated", target, "replace" if again else "fail")
+    existing: Literal["fail", "replace"] = "replace" if again else "fail"
+    released, variants, _ = _release(str(log), Reading(), chosen, "estimated", target, existing, None, None)
     _print_release(released, target, variants)
     try:
         picture = released.draw(output / "release.png")
@@ -335,6 +360,27 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
     _print_notes(variants)
 
 
+def _charged(account: Account) -> dict[str, Any]:
+    """What machines are told; a log without a name is not told by its digest."""
+    named = not account.dataset.startswith("log:")
+    return {"dataset": account.dataset if named else None, "releases": len(account.entries), "state": account.remainder}
+
+
+def _print_account(account: Account) -> None:
+    table = grid()
+    if account.dataset.startswith("log:"):
+        table.add_row("data set", "this log, by its content")
+    else:
+        table.add_row("data set", account.dataset)
+    releases = len(account.entries)
+    spent = f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}"
+    table.add_row("charged", f"{releases:,} release{'s' if releases > 1 else ''}, in sum {spent}")
+    table.add_row("budget", account.remainder)
+    panel(table, "Ledger", "cyan")
+    if account.dataset.startswith("log:") and releases == 1:
+        console().print("note: the log has no name; a changed one counts as a new data set: give --dataset NAME")
+
+
 def _print_notes(variants: Variants) -> None:
     for note in variants.notes:
         console().print(f"[private] {note}")
@@ -347,7 +393,7 @@ def _curve_points(chosen: PartitionSelection) -> list[int]:
 
 
 def main() -> None:
-    """Run the command line. A user's mistake is one line on standard error and exit code 2."""
+    """Run the command line. A user's mistake is one line on standard error and exit code 2, a spent budget 3."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that knows no ε gets a question mark
@@ -355,6 +401,8 @@ def main() -> None:
         code = app(standalone_mode=False)
     except VerificationError as error:
         code = _fail(str(error), 1)
+    except BudgetError as error:
+        code = _fail(str(error), 3)
     except TravasError as error:
         code = _fail(str(error), 2)
     except typer.TyperException as error:

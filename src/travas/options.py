@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
@@ -17,6 +18,7 @@ Epsilon = Annotated[str, typer.Option(help="ε, exactly as written: 1, 0.5, 1/3.
 Delta = Annotated[str, typer.Option(help="δ, exactly as written: 1e-6. From 1e-20 to below 1.", metavar="NUMBER")]
 MechanismName = Annotated[str, typer.Option(help=f"One of: {', '.join(MECHANISMS)}.", metavar="NAME")]
 MinimumCases = Annotated[str, typer.Option(help="Never release a variant of fewer cases.", metavar="T")]
+LedgerFile = Annotated[Path | None, typer.Option(help="The ledger. Default: TRAVAS_LEDGER, or yours.", metavar="FILE")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 

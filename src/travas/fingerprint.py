@@ -1,0 +1,43 @@
+"""What a log without a name is known by: a keyed digest of its variants and counts."""
+
+from __future__ import annotations
+
+from .variants import CODE, CODE_BYTES, Activity, Variants
+
+
+def fingerprint(variants: Variants, key: bytes) -> str:
+    """HMAC-SHA256 of the activities that occur and of all traces with their counts, each in the order of its bytes.
+
+    Two logs of the same traces and counts have one fingerprint, however activities are coded and cases ordered. Texts
+    and traces go with their lengths, so that no two different logs are written alike. Column names do not enter.
+    """
+    import hashlib
+    import hmac
+
+    import numpy as np
+
+    codes = np.frombuffer(b"".join(variants.keys), CODE)
+    names = {code: _encoded(variants.alphabet[code]) for code in np.unique(codes).tolist()}
+    ranks = np.zeros(max(names, default=0) + 1, dtype="<u4")
+    for rank, code in enumerate(sorted(names, key=names.__getitem__)):
+        ranks[code] = rank
+    recoded = ranks[codes].tobytes()
+    ends = np.cumsum([len(trace) for trace in variants.keys]).tolist()
+    traces = [recoded[end - len(trace) : end] for end, trace in zip(ends, variants.keys, strict=True)]
+    order = sorted(range(len(traces)), key=traces.__getitem__)
+    digest = hmac.new(key, digestmod=hashlib.sha256)
+    digest.update(len(names).to_bytes(8, "little") + len(traces).to_bytes(8, "little"))
+    digest.update(b"".join(sorted(names.values())))
+    digest.update(np.array([len(traces[place]) // CODE_BYTES for place in order], dtype="<u8").tobytes())
+    digest.update(b"".join(traces[place] for place in order))
+    digest.update(variants.counts[order].astype("<i8").tobytes())
+    return digest.hexdigest()
+
+
+def _encoded(activity: Activity) -> bytes:
+    parts = (activity,) if isinstance(activity, str) else activity
+    return _sized(b"".join(_sized(part.encode()) for part in parts))
+
+
+def _sized(text: bytes) -> bytes:
+    return len(text).to_bytes(8, "little") + text
