@@ -18,13 +18,13 @@ from itertools import pairwise
 from typing import Any
 
 from .errors import MissingExtraError
-from .noise import BITS, MAX_EPSILON, ONE, exponential_bounds, optimal_table, predicted_length, travas_table
+from .noise import MAX_EPSILON, ONE, exponential_bounds, optimal_table, predicted_length, travas_table
 from .privacy import PrivacyUnit
 
 _TABLES = {"optimal": optimal_table, "travas": travas_table}
 _MAX_TABLE = 100_000  # entries; a longer table is taken at its (ε, δ)
 _GRID = 1 << 14  # steps for the sum of all ε
-_REACH = 2  # losses beyond ± twice a release's ε go to the border: up to infinity, down to the lowest
+_REACH = 8  # a loss beyond ± so many ε goes to the border: part of it to infinity, or up to the lowest
 _SCALE = 192
 
 Pair = tuple[int, int]
@@ -102,6 +102,7 @@ def compose(spendings: Iterable[Spending]) -> Composition:
     # never below the interval, also after a product is rounded: a loss is only ever evaluated where it is above 0
     step = math.nextafter(math.nextafter(float(interval), math.inf), math.inf)
     total: Any = None
+    entries = 1
     for spending, times in Counter(chosen).items():
         pairs, reach = spending.pairs(), math.ceil(_REACH * spending.epsilon / interval)
         removing, lost = grid.losses(pairs, reach)
@@ -109,10 +110,10 @@ def compose(spendings: Iterable[Spending]) -> Composition:
         once = distribution.PrivacyLossDistribution.create_from_rounded_probability(
             removing, lost, step, True, adding, lost_adding, symmetric=False
         )
+        entries += times * max(max(places) - min(places) + 1 for places in (removing, adding))
         for part in _powers(once, times):
             total = part if total is None else total.compose(part, tail_mass_truncation=0)
-    entries = 2 * _REACH * sum(s.epsilon for s in chosen) / interval + 2 * len(chosen) + 1
-    return Composition(chosen, total, _slack(len(chosen), math.ceil(entries)))
+    return Composition(chosen, total, _slack(len(chosen), entries))
 
 
 def _powers(once: Any, times: int) -> Iterator[Any]:
@@ -133,7 +134,7 @@ def _slack(releases: int, entries: int) -> float:
     distributions is three of them, so it errs by 48·log2(n)·u in length and √n times that in sum, which is what δ sees.
     Later convolutions do not enlarge it; n releases are n − 1 convolutions.
     """
-    length = 2 * max(entries, 2)  # scipy pads to the next fast length, at most twice
+    length = 2 * entries  # scipy pads to the next fast length, at most twice
     return (releases - 1) * 48 * math.log2(length) * math.sqrt(length) * 2.0**-53
 
 
@@ -184,8 +185,8 @@ class _Grid:
             self._growths[place] = below if place >= 0 else (1 << 2 * _SCALE) // above
         return self._growths[place]
 
-    def losses(self, pairs: Iterable[Pair], reach: int) -> tuple[dict[int, float], float]:
-        """Probability by grid place within ± reach, and that of an infinite loss; each rounded up."""
+    def losses(self, pairs: Iterable[Pair], reach: int, scale: int = ONE) -> tuple[dict[int, float], float]:
+        """Probability by grid place within ± reach, and that of an infinite loss, each rounded up; `scale` stands for one."""
         found: defaultdict[int, int] = defaultdict(int)
         infinite = 0
         for p, q in pairs:
@@ -207,11 +208,8 @@ class _Grid:
                     upwards = min(p, -(-excess // self._shrink))
                     found[place] += p - upwards
                     found[place + 1] += upwards
-        return {place: _float_above(mass) for place, mass in sorted(found.items()) if mass}, _float_above(infinite)
-
-
-def _float_above(mass: int) -> float:
-    return math.nextafter(mass / (1 << BITS), math.inf) if mass else 0.0
+        finite = {place: math.nextafter(mass / scale, math.inf) for place, mass in sorted(found.items()) if mass}
+        return finite, math.nextafter(infinite / scale, math.inf) if infinite else 0.0
 
 
 def _dp_accounting() -> Any:
