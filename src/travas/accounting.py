@@ -23,7 +23,7 @@ from .privacy import PrivacyUnit
 
 _TABLES = {"optimal": optimal_table, "travas": travas_table}
 _MAX_TABLE = 100_000  # entries; a longer table is taken at its (ε, δ)
-_GRID = 1 << 14  # steps for the sum of all ε
+_GRID = 1 << 13  # steps for the sum of all ε
 _REACH = 8  # a loss beyond ± so many ε goes to the border: part of it to infinity, or up to the lowest
 _SCALE = 192
 

@@ -187,7 +187,7 @@ class Ledger:
         except TravasError:
             raise
         except sqlite3.Error as error:
-            raise self._explain(getattr(error, "sqlite_errorname", ""), str(error)) from None
+            raise self._explain(getattr(error, "sqlite_errorname", "")) from None
         except (ValueError, TypeError):
             raise LedgerError(f"{self.path}: is damaged, or its name is no path; nothing was released") from None
         except OSError as error:
@@ -217,8 +217,12 @@ class Ledger:
             raise LedgerError(f"{self.path}: is not a ledger of travas, and is left as it is; give another file")
         if version > len(MIGRATIONS):
             raise LedgerError(f"{self.path}: a ledger of version {version}, I know {len(MIGRATIONS)}; update travas")
-        if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-            raise self._explain("SQLITE_CORRUPT", "")
+        connection.execute("BEGIN")  # nobody may write between the questions
+        (pages,), (size,) = (connection.execute(f"PRAGMA page_{what}").fetchone() for what in ("count", "size"))
+        sound = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
+        if not sound or self.path.stat().st_size < pages * size:  # a page cut short is zeros to SQLite
+            raise self._explain("SQLITE_CORRUPT")
+        connection.execute("COMMIT")
         if version < len(MIGRATIONS):
             _migrate(connection)
 
@@ -250,7 +254,7 @@ class Ledger:
             finally:
                 os.close(directory)
 
-    def _explain(self, code: str, message: str) -> LedgerError:
+    def _explain(self, code: str) -> LedgerError:
         reasons = {
             "SQLITE_BUSY": f"another process has held it for {BUSY_SECONDS:.0f} seconds; try again",
             "SQLITE_READONLY": "may not be written to; check your rights, or give another ledger",
