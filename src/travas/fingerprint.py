@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from .variants import CODE, CODE_BYTES, Activity, Variants
+from .variants import CODE, Activity, Variants
 
 
 def fingerprint(variants: Variants, key: bytes) -> str:
     """HMAC-SHA256 of the activities that occur and of all traces with their counts, each in the order of its bytes.
 
     Two logs of the same traces and counts have one fingerprint, however activities are coded and cases ordered. Texts
-    and traces go with their lengths, so that no two different logs are written alike. Column names do not enter.
+    and traces are preceded by their lengths, so that no two different logs are written alike. Column names do not enter.
     """
     import hashlib
     import hmac
@@ -21,16 +21,17 @@ def fingerprint(variants: Variants, key: bytes) -> str:
     ranks = np.zeros(max(names, default=0) + 1, dtype="<u4")
     for rank, code in enumerate(sorted(names, key=names.__getitem__)):
         ranks[code] = rank
-    recoded = ranks[codes].tobytes()
-    ends = np.cumsum([len(trace) for trace in variants.keys]).tolist()
-    traces = [recoded[end - len(trace) : end] for end, trace in zip(ends, variants.keys, strict=True)]
-    order = sorted(range(len(traces)), key=traces.__getitem__)
-    digest = hmac.new(key, digestmod=hashlib.sha256)
-    digest.update(len(names).to_bytes(8, "little") + len(traces).to_bytes(8, "little"))
+    recoded, counts = ranks[codes].tobytes(), variants.counts.astype("<i8").tobytes()
+    lengths = [len(trace) for trace in variants.keys]
+    ends = np.cumsum(lengths).tolist()
+    lines = [
+        length.to_bytes(8, "little") + recoded[end - length : end] + counts[8 * place : 8 * place + 8]
+        for place, (length, end) in enumerate(zip(lengths, ends, strict=True))
+    ]
+    lines.sort()
+    digest = hmac.new(key, len(names).to_bytes(8, "little"), hashlib.sha256)
     digest.update(b"".join(sorted(names.values())))
-    digest.update(np.array([len(traces[place]) // CODE_BYTES for place in order], dtype="<u8").tobytes())
-    digest.update(b"".join(traces[place] for place in order))
-    digest.update(variants.counts[order].astype("<i8").tobytes())
+    digest.update(b"".join(lines))
     return digest.hexdigest()
 
 

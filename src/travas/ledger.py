@@ -101,7 +101,7 @@ class Ledger:
         check_name(dataset)
         if composition == "exact":
             compose(())  # a missing extra is found out now, not at the first release
-        with self._writing() as connection:
+        with self._open() as connection, _locked(connection):
             if (there := self._account(connection, dataset)).budget is not None:
                 raise ParameterError(
                     f"{dataset}: has a budget already, {there.budget}, and a budget is never changed; take another name"
@@ -115,32 +115,34 @@ class Ledger:
 
         Raises BudgetError, and charges nothing, if the budget does not allow it.
         """
-        guarantee = mechanism.guarantee()
-        spending = Spending(guarantee.mechanism, guarantee.epsilon, guarantee.delta, guarantee.unit)
-        self.check(dataset, mechanism)  # imports and most refusals happen before the file is locked
         from . import __version__
 
-        unit, least = guarantee.unit, mechanism.parameters().get("minimum_cases")
-        with self._writing() as connection:
-            self._account(connection, dataset).admit(spending)
-            connection.execute(
-                f"INSERT INTO charge ({_ENTRY}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (dataset, _now(), spending.mechanism, str(spending.epsilon), str(spending.delta), unit.name, unit.max_cases,
-                 least if isinstance(least, int) else None, str(guarantee.standing), f"travas {__version__}"),
-            )  # fmt: skip
+        guarantee, spending, least = (
+            mechanism.guarantee(),
+            _spending(mechanism),
+            mechanism.parameters().get("minimum_cases"),
+        )
+        values = (
+            _checked(dataset), _now(), spending.mechanism, str(spending.epsilon), str(spending.delta), spending.unit.name,
+            spending.unit.max_cases, least if isinstance(least, int) else None, str(guarantee.standing),
+            f"travas {__version__}",
+        )  # fmt: skip
+        with self._open() as connection:
+            self._account(connection, dataset).admit(spending)  # slow imports happen before the file is locked
+            with _locked(connection):
+                self._account(connection, dataset).admit(spending)
+                connection.execute(
+                    f"INSERT INTO charge ({_ENTRY}) VALUES (NULL, {', '.join('?' * len(values))})", values
+                )
             return self._account(connection, dataset)
 
-    def check(self, dataset: str, mechanism: Mechanism) -> Account:
+    def check(self, dataset: str, mechanism: Mechanism) -> None:
         """Raise BudgetError if this release would be refused now. Charges nothing."""
-        guarantee = mechanism.guarantee()
-        account = self.account(dataset)
-        account.admit(Spending(guarantee.mechanism, guarantee.epsilon, guarantee.delta, guarantee.unit))
-        return account
+        self.account(dataset).admit(_spending(mechanism))
 
     def account(self, dataset: str) -> Account:
         """What a data set may spend and has spent. One that was never charged has an empty account."""
-        if not dataset.startswith("log:"):
-            check_name(dataset)
+        _checked(dataset)
         with self._open() as connection:
             return self._account(connection, dataset)
 
@@ -192,14 +194,6 @@ class Ledger:
             raise LedgerError(f"{self.path}: is damaged, or its name is no path; nothing was released") from None
         except OSError as error:
             raise LedgerError(f"{self.path}: cannot be opened ({error.strerror}); give another ledger") from None
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that nobody else can interleave with; on the disk, the directory included, when it ends."""
-        with self._open() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            yield connection
-            connection.execute("COMMIT")
 
     def _connect(self, path: Path) -> sqlite3.Connection:
         import sqlite3
@@ -287,15 +281,32 @@ class Ledger:
         ]  # fmt: skip
 
 
+@contextmanager
+def _locked(connection: sqlite3.Connection) -> Iterator[None]:
+    """A transaction that nobody else can interleave with; on the disk, the directory included, when it ends."""
+    connection.execute("BEGIN IMMEDIATE")
+    yield
+    connection.execute("COMMIT")
+
+
 def _migrate(connection: sqlite3.Connection) -> None:
     """From whatever version the file has to ours, in one transaction: a crash leaves the old one."""
-    connection.execute("BEGIN IMMEDIATE")
-    (version,) = connection.execute("PRAGMA user_version").fetchone()  # another process may have been faster
-    for statements in MIGRATIONS[version:]:
-        for statement in statements:
-            connection.execute(statement)
-    connection.execute(f"PRAGMA user_version = {max(version, len(MIGRATIONS))}")
-    connection.execute("COMMIT")
+    with _locked(connection):
+        (version,) = connection.execute("PRAGMA user_version").fetchone()  # another process may have been faster
+        for statements in MIGRATIONS[version:]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {max(version, len(MIGRATIONS))}")
+
+
+def _spending(mechanism: Mechanism) -> Spending:
+    guarantee = mechanism.guarantee()
+    return Spending(guarantee.mechanism, guarantee.epsilon, guarantee.delta, guarantee.unit)
+
+
+def _checked(dataset: str) -> str:
+    """A name, or what `dataset_of` gave."""
+    return dataset if re.fullmatch(r"log:[0-9a-f]{32}", dataset) else check_name(dataset)
 
 
 def _now() -> str:
