@@ -345,6 +345,18 @@ def test_an_older_ledger_is_migrated_and_keeps_its_charges(book: Ledger, monkeyp
         Ledger(book.path)
 
 
+def test_a_ledger_in_use_is_waited_for_and_then_an_error(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "BUSY_SECONDS", 0.2)
+    other = sqlite3.connect(book.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(LedgerError, match="another process"):
+        anonymize(LOG, epsilon=1, delta="1e-6", ledger=book)
+    other.execute("ROLLBACK")
+    other.close()
+    anonymize(LOG, epsilon=1, delta="1e-6", ledger=book)
+    assert len(book.history()) == 1
+
+
 def test_where_it_lies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, travas: Run, small_csv: Path) -> None:
     monkeypatch.delenv("TRAVAS_LEDGER")
     monkeypatch.setattr("sys.platform", "linux")
@@ -355,12 +367,16 @@ def test_where_it_lies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, travas: 
     anonymize(LOG, epsilon=1, delta="1e-6")
     assert not default_path().exists()  # nor does Python, unless asked
     assert travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "a.json").code == 0
-    assert len(Ledger(default_path()).history()) == 1
+    assert len(Ledger.default().history()) == 1
+    assert stat.S_IMODE(default_path().parent.stat().st_mode) == 0o700
     monkeypatch.setenv("XDG_DATA_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert default_path() == tmp_path / ".local" / "share" / "travas" / "ledger.db"
     monkeypatch.setenv("TRAVAS_LEDGER", "mine.db")
     assert default_path() == Path("mine.db")
+    monkeypatch.setenv("TRAVAS_LEDGER", "/proc/no/mine.db")
+    with pytest.raises(LedgerError, match="give --ledger FILE"):
+        Ledger.default()
 
 
 # ----------------------------------------------------------------------------------------------------- the command line

@@ -12,13 +12,13 @@ from typing import Annotated, Any, cast, get_args
 
 import typer
 
-from .budget import Account, CompositionRule
+from .budget import Account, Budget, CompositionRule
 from .errors import LedgerError, OutputError, ParameterError
 from .ledger import Ledger, default_path
 from .options import AsJson, LedgerFile
 from .plan import plan as make_plan
 from .plan import rounded_down
-from .privacy import as_text, rounded_up
+from .privacy import as_text, exact_delta, exact_epsilon, rounded_up
 from .terminal import console, grid, panel, print_json, progress
 
 app = typer.Typer(no_args_is_help=True, help="Budgets of data sets, and what was spent of them.")
@@ -51,9 +51,10 @@ def create(
 
     Example: travas budget create hospital --epsilon 2 --delta 1e-6
     """
-    account = Ledger(ledger or default_path()).create_budget(
-        name, epsilon=epsilon, delta=delta, composition=cast(CompositionRule, composition)
-    )
+    rule = cast(CompositionRule, composition)  # checked where the budget is made
+    Budget(exact_epsilon(epsilon), exact_delta(delta), rule)  # before a ledger is made for nothing
+    book = Ledger(ledger) if ledger else Ledger.default()
+    account = book.create_budget(name, epsilon=epsilon, delta=delta, composition=rule)
     _print_accounts([account], as_json)
 
 
@@ -208,6 +209,25 @@ def _facts(account: Account) -> dict[str, Any]:
     if account.left is not None:
         facts["left"] = {"epsilon": as_text(account.left[0]), "delta": as_text(account.left[1])}
     return facts
+
+
+def charged(account: Account) -> dict[str, Any]:
+    """What a release tells machines of its charge; a log without a name is not told by its digest."""
+    named = not account.dataset.startswith("log:")
+    return {"dataset": account.dataset if named else None, "releases": len(account.entries), "state": account.remainder}
+
+
+def print_charge(account: Account) -> None:
+    """What a release tells people of its charge."""
+    facts = charged(account)
+    table = grid()
+    table.add_row("data set", facts["dataset"] or "this log, by its content")
+    spent = f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}"
+    table.add_row("charged", f"{facts['releases']:,} release{'s' if facts['releases'] > 1 else ''}, in sum {spent}")
+    table.add_row("budget", facts["state"])
+    panel(table, "Ledger", "cyan")
+    if facts["dataset"] is None and facts["releases"] == 1:
+        console().print("note: the log has no name; a changed one counts as a new data set: give --dataset NAME")
 
 
 def _print_accounts(accounts: list[Account], as_json: bool) -> None:

@@ -13,8 +13,9 @@ import typer
 
 from .budget import Account, check_name
 from .budget_cli import app as budget_app
+from .budget_cli import charged, print_charge
 from .errors import BudgetError, EmptyLogError, LogError, OutputError, ParameterError, TravasError, VerificationError
-from .ledger import Ledger, default_path
+from .ledger import Ledger
 from .logs.columns import Reading
 from .mechanisms import mechanism as mechanism_by_name
 from .mechanisms.selection import PartitionSelection
@@ -65,19 +66,19 @@ def anonymize(
     counts = check_frequencies(frequencies)
     chosen = _mechanism(mechanism, epsilon, delta, minimum_cases)
     existing: Literal["fail", "replace"] = "replace" if force else "fail"
-    book = Ledger(ledger or default_path())
+    book = Ledger(ledger) if ledger else Ledger.default()
     name = None if dataset is None else check_name(dataset)
     released, variants, account = _release(log, reading, chosen, counts, output, existing, book, name)
     if as_json:
         print_json(
             _facts(released, output)
-            | {"ledger": account and _charged(account)}
+            | {"ledger": account and charged(account)}
             | {"private_notes": list(variants.notes)}
         )
     else:
         _print_release(released, output, variants)
         if account is not None:
-            _print_account(account)
+            print_charge(account)
 
 
 def _release(
@@ -358,27 +359,6 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
     table.add_row("kept", f"{len(released.variants) / true.variants:.1%} of the variants")
     panel(table, "PRIVATE: about the true log, do not publish", "yellow")
     _print_notes(variants)
-
-
-def _charged(account: Account) -> dict[str, Any]:
-    """What machines are told; a log without a name is not told by its digest."""
-    named = not account.dataset.startswith("log:")
-    return {"dataset": account.dataset if named else None, "releases": len(account.entries), "state": account.remainder}
-
-
-def _print_account(account: Account) -> None:
-    table = grid()
-    if account.dataset.startswith("log:"):
-        table.add_row("data set", "this log, by its content")
-    else:
-        table.add_row("data set", account.dataset)
-    releases = len(account.entries)
-    spent = f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}"
-    table.add_row("charged", f"{releases:,} release{'s' if releases > 1 else ''}, in sum {spent}")
-    table.add_row("budget", account.remainder)
-    panel(table, "Ledger", "cyan")
-    if account.dataset.startswith("log:") and releases == 1:
-        console().print("note: the log has no name; a changed one counts as a new data set: give --dataset NAME")
 
 
 def _print_notes(variants: Variants) -> None:

@@ -93,6 +93,16 @@ class Ledger:
         with self._open():
             pass
 
+    @classmethod
+    def default(cls) -> Ledger:
+        """The user's own: see `default_path`. Its directory is made, too."""
+        path = default_path()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise LedgerError(f"{path}: cannot be made ({error.strerror}); give --ledger FILE") from None
+        return cls(path)
+
     def create_budget(
         self, dataset: str, *, epsilon: Number, delta: Number, composition: CompositionRule = "basic"
     ) -> Account:
@@ -191,7 +201,7 @@ class Ledger:
         except sqlite3.Error as error:
             raise self._explain(getattr(error, "sqlite_errorname", "")) from None
         except (ValueError, TypeError):
-            raise LedgerError(f"{self.path}: is damaged, or its name is no path; nothing was released") from None
+            raise LedgerError(f"{self.path}: is damaged, or its name is no path; give another ledger") from None
         except OSError as error:
             raise LedgerError(f"{self.path}: cannot be opened ({error.strerror}); give another ledger") from None
 
@@ -224,8 +234,6 @@ class Ledger:
         """Build the file under another name and give it its own in one step: never half a ledger, never one replaced."""
         import tempfile
 
-        if self.path == default_path():
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor, name = tempfile.mkstemp(prefix=".ledger-", dir=self.path.parent)  # for its owner only
         os.close(descriptor)
         try:
@@ -258,7 +266,7 @@ class Ledger:
             "SQLITE_NOTADB": "is not a ledger of travas, and is left as it is; give another file",
         }
         known = next((text for prefix, text in reasons.items() if code.startswith(prefix)), None)
-        return LedgerError(f"{self.path}: {known or 'is damaged; restore it from a backup'}; nothing was released")
+        return LedgerError(f"{self.path}: {known or 'is damaged; restore it from a backup'}")
 
     # ------------------------------------------------------------------------------------------------ its lines
 
