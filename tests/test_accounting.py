@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from travas import MissingExtraError, ParameterError, PrivacyUnit, plan
-from travas.accounting import Pair, Spending, _Grid, _interval, basic, compose
+from travas.accounting import Pair, Spending, _Grid, _interval, _slack, basic, compose
 from travas.noise import ONE, exponential_bounds
 
 
@@ -152,6 +152,25 @@ def test_the_least_epsilon_is_one_that_holds() -> None:
 
 def test_nothing_costs_nothing() -> None:
     assert basic([]) == (0, 0) and compose([]).delta(Fraction(0)) == 0 and compose([]).epsilon(Fraction(0)) == 0
+
+
+def test_what_protects_nobody_costs_everything() -> None:
+    for spendings in ([spend("another", "25", "0.1")], [spend("another", "1", "0.1"), spend("another", "30", "0")]):
+        epsilon, delta = basic(spendings)
+        assert compose(spendings).delta(epsilon) == delta and compose(spendings).delta(epsilon / 2) == 1
+
+
+def test_the_slack_covers_what_fourier_transforms_lose() -> None:
+    """Against direct sums of products of non-negative numbers, which lose next to nothing."""
+    import numpy as np
+    from scipy import signal
+
+    random = np.random.default_rng(3)
+    for size in (500, 3000, 7001):
+        one, other = random.random(size) ** 8, random.random(size) ** 30
+        one, other = one / one.sum(), other / other.sum()
+        lost = np.abs(signal.fftconvolve(one, other) - np.convolve(one, other)).sum()
+        assert 0 < lost < _slack(2, 2 * size) / 10
 
 
 def test_several_cases_of_one_person_and_huge_tables_are_taken_at_their_parameters() -> None:

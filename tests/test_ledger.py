@@ -18,6 +18,7 @@ from travas import (
     BudgetError,
     Ledger,
     LedgerError,
+    OutputError,
     ParameterError,
     PrivacyUnit,
     Standing,
@@ -163,6 +164,18 @@ def test_the_charge_comes_before_the_noise(book: Ledger, monkeypatch: pytest.Mon
     monkeypatch.setattr("travas.noise.Noise.draw", drawn_and_dead)
     with pytest.raises(KeyboardInterrupt):
         anonymize(LOG, epsilon=1, delta="1e-6", ledger=book)
+    assert len(book.history()) == 1
+
+
+def test_what_fails_after_the_charge_says_so(
+    book: Ledger, travas: Run, small_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OutputError("out.json: cannot be written, no space left")
+
+    monkeypatch.setattr("travas.Release.write", full)
+    ran = travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "out.json")
+    assert ran.code == 2 and "no space left (the charge stands" in ran.err and len(ran.err.splitlines()) == 1
     assert len(book.history()) == 1
 
 

@@ -209,7 +209,7 @@ class _Grid:
                     found[place] += p - upwards
                     found[place + 1] += upwards
         finite = {place: math.nextafter(mass / scale, math.inf) for place, mass in sorted(found.items()) if mass}
-        return finite, math.nextafter(infinite / scale, math.inf) if infinite else 0.0
+        return finite or {0: 0.0}, math.nextafter(infinite / scale, math.inf) if infinite else 0.0
 
 
 def _dp_accounting() -> Any:
