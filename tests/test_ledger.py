@@ -370,6 +370,14 @@ def test_a_ledger_in_use_is_waited_for_and_then_an_error(book: Ledger, monkeypat
     assert len(book.history()) == 1
 
 
+def test_a_ledger_that_is_gone_is_no_new_start(book: Ledger) -> None:
+    book.create_budget("x", epsilon=1, delta="1e-6")
+    book.path.unlink()
+    with pytest.raises(LedgerError, match="is gone"):
+        anonymize(LOG, epsilon=9, delta="1e-6", ledger=book, dataset="x")
+    assert not book.path.exists()
+
+
 def test_where_it_lies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, travas: Run, small_csv: Path) -> None:
     monkeypatch.delenv("TRAVAS_LEDGER")
     monkeypatch.setattr("sys.platform", "linux")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -90,7 +90,7 @@ class Ledger:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path))
-        with self._open():
+        with self._open(self._make):
             pass
 
     @classmethod
@@ -127,14 +127,10 @@ class Ledger:
         """
         from . import __version__
 
-        guarantee, spending, least = (
-            mechanism.guarantee(),
-            _spending(mechanism),
-            mechanism.parameters().get("minimum_cases"),
-        )
+        spending, least = _spending(mechanism), mechanism.parameters().get("minimum_cases")
         values = (
             _checked(dataset), _now(), spending.mechanism, str(spending.epsilon), str(spending.delta), spending.unit.name,
-            spending.unit.max_cases, least if isinstance(least, int) else None, str(guarantee.standing),
+            spending.unit.max_cases, least if isinstance(least, int) else None, str(mechanism.guarantee().standing),
             f"travas {__version__}",
         )  # fmt: skip
         with self._open() as connection:
@@ -181,15 +177,18 @@ class Ledger:
     # ------------------------------------------------------------------------------------------------ the file
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        """The file, checked. Whatever SQLite says becomes one line of ours."""
+    def _open(self, missing: Callable[[], None] | None = None) -> Iterator[sqlite3.Connection]:
+        """The file, checked. Whatever SQLite says becomes one line of ours.
+
+        `missing` is called if there is none. A ledger that was there and is not any more is an error, not a new start.
+        """
         import sqlite3
 
         try:
-            if not os.path.lexists(self.path):
-                self._make()
+            if missing is not None and not os.path.lexists(self.path):
+                missing()
             if not self.path.is_file():
-                raise LedgerError(f"{self.path}: is not a file; give another ledger")
+                raise LedgerError(f"{self.path}: is gone, or is not a file; bring it back, or give another ledger")
             connection = self._connect(self.path)
             try:
                 self._check_file(connection)
