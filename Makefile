@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench bench-metrics bench-utility lint clean
+.PHONY: demo test test-slow bench bench-ledger bench-metrics bench-utility lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -41,6 +41,9 @@ bench: .venv/installed-bench ## the ratios the README quotes
 
 bench-utility: .venv/installed-bench
 	$(BIN)/python benchmarks/utility.py
+
+bench-ledger: .venv/installed-bench
+	$(BIN)/python benchmarks/ledger.py
 
 bench-metrics: .venv/installed-bench
 	$(BIN)/python benchmarks/metrics.py

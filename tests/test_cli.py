@@ -219,7 +219,7 @@ def test_any_terminal_will_do(small_csv: Path, tmp_path: Path) -> None:
 
 
 def test_help_of_every_command_shows_an_example_or_its_options(travas: Run) -> None:
-    for command in ("anonymize", "inspect", "verify", "demo"):
+    for command in ("anonymize", "inspect", "verify", "demo", "budget"):
         ran = travas(command, "--help")
         assert ran.code == 0 and "Usage" in ran.out
     assert package.__version__ in travas("--version").out
