@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench bench-ledger bench-metrics bench-utility lint clean
+.PHONY: demo test test-slow bench bench-ledger bench-metrics bench-utility reproduce lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -44,6 +44,10 @@ bench-utility: .venv/installed-bench
 
 bench-ledger: .venv/installed-bench
 	$(BIN)/python benchmarks/ledger.py
+
+reproduce: .venv/installed-bench ## the paper's study: an hour and a half on two cores; goes on where it stopped
+	$(BIN)/travas experiment experiments/paper.toml -o experiments/results/paper.parquet --plot docs/images/paper
+	$(BIN)/python benchmarks/reproduce.py experiments/results/paper.parquet
 
 bench-metrics: .venv/installed-bench
 	$(BIN)/python benchmarks/metrics.py

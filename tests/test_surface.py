@@ -68,7 +68,7 @@ def test_every_command_is_in_the_readme_or_docs() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/quickstart.md", "docs/promise.md", "docs/metrics.md", "docs/budgets.md"]
+    "page", ["README.md", "docs/quickstart.md", "docs/promise.md", "docs/metrics.md", "docs/budgets.md", "docs/experiments.md"]
 )
 def test_what_the_documents_show_runs(page: str, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every console line and every Python block, in the order of the page, in an empty folder with the demo's log."""
@@ -77,6 +77,8 @@ def test_what_the_documents_show_runs(page: str, tmp_path: Path, travas: Run, mo
     if page in ("docs/promise.md", "docs/metrics.md"):
         for out in ("release.xes.gz", "release.json"):
             assert travas("anonymize", "hospital.csv", "--epsilon", 1, "--delta", "1e-6", "-o", out).code == 0
+    for name, grid in re.findall(r"```toml\n# (\S+)\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL):
+        (tmp_path / name).write_text(grid)
     blocks = re.findall(r"```(console|python)\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
     assert blocks
     for kind, block in blocks:
