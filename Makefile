@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench bench-metrics bench-utility bench-web browser screenshots lint clean
+.PHONY: demo test test-slow bench bench-ledger bench-metrics bench-utility bench-web browser reproduce screenshots lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -44,6 +44,13 @@ bench: .venv/installed-bench ## the ratios the README quotes
 
 bench-utility: .venv/installed-bench
 	$(BIN)/python benchmarks/utility.py
+
+bench-ledger: .venv/installed-bench
+	$(BIN)/python benchmarks/ledger.py
+
+reproduce: .venv/installed-bench ## the paper's study: an hour and a half on two cores; goes on where it stopped
+	$(BIN)/travas experiment experiments/paper.toml -o experiments/results/paper.parquet --plot docs/images/paper
+	$(BIN)/python benchmarks/reproduce.py experiments/results/paper.parquet
 
 bench-metrics: .venv/installed-bench
 	$(BIN)/python benchmarks/metrics.py

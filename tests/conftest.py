@@ -15,6 +15,14 @@ from travas import cli
 DATA = Path(os.environ.get("TRAVAS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 
+@pytest.fixture(autouse=True)
+def ledger_path(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every test has a ledger of its own: none touches the user's."""
+    path = tmp_path_factory.mktemp("ledger") / "ledger.db"
+    monkeypatch.setenv("TRAVAS_LEDGER", str(path))
+    return path
+
+
 @pytest.fixture
 def data() -> Path:
     """The folder of public event logs; they are not part of the project, so tests pass without them."""

@@ -219,7 +219,7 @@ def test_any_terminal_will_do(small_csv: Path, tmp_path: Path) -> None:
 
 
 def test_help_of_every_command_shows_an_example_or_its_options(travas: Run) -> None:
-    for command in ("anonymize", "inspect", "verify", "demo"):
+    for command in ("anonymize", "inspect", "verify", "demo", "budget"):
         ran = travas(command, "--help")
         assert ran.code == 0 and "Usage" in ran.out
     assert package.__version__ in travas("--version").out
@@ -234,3 +234,79 @@ def test_a_terminal_sees_progress_and_a_pipe_does_not(small_csv: Path, tmp_path:
     os.close(follower)
     assert b"reading the log" in os.read(leader, 100_000)
     os.close(leader)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--mechanism", "utravas"),
+        ("--mechanism", "utravas", "--splits", "3"),
+        ("--mechanism", "prefix-tree", "--max-length", "3", "--prune", "8"),
+        ("--mechanism", "sacofa", "--max-length", "3", "--prune", "8"),
+    ],
+)
+def test_a_proven_release_is_written_and_verified(
+    options: tuple[str, ...], small_csv: Path, tmp_path: Path, travas: Run
+) -> None:
+    out = tmp_path / "release.json"
+    ran = travas("anonymize", small_csv, "--epsilon", "2", "--delta", "0.01", "-o", out, *options)
+    assert ran.code == 0, ran.err
+    guarantee = json.loads((tmp_path / "release.json.guarantee.json").read_text())
+    assert guarantee["standing"] == "proven" and guarantee["mechanism"] == options[1]
+    assert ("the alphabet" in str(guarantee["assumed_public"])) == (options[1] != "utravas")
+    verified = travas("verify", f"{out}.guarantee.json", out)
+    assert verified.code == 0 and "The guarantee holds" in verified.out and "proven" in verified.out
+    guarantee["parameters"] |= {"splits": 7, "prune": 9, "level_epsilon": "9"}
+    (tmp_path / "release.json.guarantee.json").write_text(json.dumps(guarantee))
+    assert travas("verify", f"{out}.guarantee.json", out).code == 1
+
+
+def test_a_tree_over_a_given_alphabet_at_delta_zero(small_csv: Path, tmp_path: Path, travas: Run) -> None:
+    names = tmp_path / "alphabet.txt"
+    names.write_text("register\n\nrelease\nvisit\n")
+    tree = ("--mechanism", "prefix-tree", "--max-length", "3", "--prune", "9", "--alphabet", names)
+    ran = travas("anonymize", small_csv, "--epsilon", "3", "--delta", "0", "-o", tmp_path / "out.xes", *tree)
+    assert ran.code == 0, ran.err
+    stated = json.loads((tmp_path / "out.xes.guarantee.json").read_text())
+    assert stated["parameters"]["alphabet"] == ["register", "release", "visit"] and stated["delta"] == "0"
+    verified = travas("verify", tmp_path / "out.xes.guarantee.json", tmp_path / "out.xes")
+    assert verified.code == 0 and "discrete Laplace" in verified.out
+    for name, words in (("missing.txt", "cannot be opened"), ("empty.txt", "names no activity")):
+        (tmp_path / "empty.txt").write_text("\n")
+        ran = travas("anonymize", small_csv, "--epsilon", "3", "--delta", "0", "-o", tmp_path / "b.xes", *tree[:-1],
+                     tmp_path / name)  # fmt: skip
+        assert ran.code == 2 and words in ran.err
+
+
+@pytest.mark.parametrize("suffix", [".xes", ".csv", ".parquet", ".json"])
+@pytest.mark.parametrize("options", [("utravas-published",), ("sacofa-published", "--max-length", "4", "--prune", "2")])
+def test_without_a_guarantee_only_on_request_and_stamped(
+    options: tuple[str, ...], suffix: str, small_csv: Path, tmp_path: Path, travas: Run
+) -> None:
+    out = tmp_path / f"release{suffix}"
+    words = ("anonymize", small_csv, "--epsilon", "1", "--delta", "0.5", "-o", out, "--mechanism", *options)
+    refused = travas(*words)
+    assert refused.code == 2 and "not established" in refused.err and "--accept-no-guarantee" in refused.err
+    assert not out.exists()
+    ran = travas(*words, "--accept-no-guarantee")
+    assert ran.code == 0 and "WITHOUT a guarantee" in ran.out
+    assert b"not established" in out.read_bytes()
+    assert json.loads(out.with_name(out.name + ".guarantee.json").read_text())["standing"] == "not established"
+    assert travas("verify", f"{out}.guarantee.json", out).code == 1
+    assert travas("verify", "--epsilon", "1", "--delta", "0.5", "--mechanism", *options).code == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--mechanism", "optimal", "--prune", "3"), "optimal has no prune"),
+        (("--mechanism", "prefix-tree"), "needs max_length"),
+        (("--mechanism", "utravas", "--splits", "many"), "splits is 'many'"),
+        (("--mechanism", "prefix-tree", "--max-length", "9", "--prune", "x"), "prune is 'x'"),
+    ],
+)
+def test_wrong_options_of_a_mechanism_are_one_line(
+    options: tuple[str, ...], words: str, small_csv: Path, tmp_path: Path, travas: Run
+) -> None:
+    ran = travas("anonymize", small_csv, "--epsilon", "1", "--delta", "0.1", "-o", tmp_path / "out.xes", *options)
+    assert ran.code == 2 and words in ran.err and ran.err.count("\n") == 1

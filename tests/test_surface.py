@@ -16,7 +16,7 @@ from travas import cli
 from travas.demo import write_hospital_log
 
 ROOT = Path(__file__).resolve().parents[1]
-HEAVY = ("nicegui", "numpy", "polars", "pandas", "pyarrow", "matplotlib", "pm4py", "scipy")
+HEAVY = ("nicegui", "numpy", "polars", "pandas", "pyarrow", "matplotlib", "pm4py", "scipy", "sqlite3", "dp_accounting")
 
 
 def test_all_is_sorted_and_true() -> None:
@@ -57,13 +57,27 @@ def test_randomness_has_one_door() -> None:
 
 def test_every_command_is_in_the_readme_or_docs() -> None:
     pages = "\n".join(path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-    for command in cli.app.registered_commands:
-        assert command.callback is not None and command.callback.__doc__
-        assert f"travas {command.name or command.callback.__name__}" in pages
+    groups = [("travas", cli.app)] + [
+        (f"travas {group.name}", group.typer_instance) for group in cli.app.registered_groups
+    ]
+    for prefix, app in groups:
+        assert app is not None
+        for command in app.registered_commands:
+            assert command.callback is not None and command.callback.__doc__
+            assert f"{prefix} {command.name or command.callback.__name__}" in pages
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/quickstart.md", "docs/promise.md", "docs/metrics.md", "docs/report.md"]
+    "page",
+    [
+        "README.md",
+        "docs/quickstart.md",
+        "docs/promise.md",
+        "docs/metrics.md",
+        "docs/budgets.md",
+        "docs/experiments.md",
+        "docs/report.md",
+    ],  # fmt: skip
 )
 def test_what_the_documents_show_runs(page: str, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every console line and every Python block, in the order of the page, in an empty folder with the demo's log."""
@@ -72,6 +86,8 @@ def test_what_the_documents_show_runs(page: str, tmp_path: Path, travas: Run, mo
     if page in ("docs/promise.md", "docs/metrics.md", "docs/report.md"):
         for out in ("release.xes.gz", "release.json"):
             assert travas("anonymize", "hospital.csv", "--epsilon", 1, "--delta", "1e-6", "-o", out).code == 0
+    for name, grid in re.findall(r"```toml\n# (\S+)\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL):
+        (tmp_path / name).write_text(grid)
     blocks = re.findall(r"```(console|python)\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
     assert blocks
     for kind, block in blocks:

@@ -23,7 +23,7 @@ pytest.importorskip("nicegui")
 
 from travas.web import curve, tasks
 from travas.web.jobs import Job
-from travas.web.plan import OFFERED, Plan
+from travas.web.recipe import OFFERED, Recipe
 from travas.web.preview import preview
 from travas.web.sessions import Sessions
 from travas.web.storage import Storage
@@ -45,10 +45,10 @@ def test_what_epsilon_and_delta_mean() -> None:
 @pytest.mark.parametrize("name", ["optimal", "travas", "utravas"])
 @pytest.mark.parametrize(("epsilon", "delta", "least"), [("1", "1e-6", None), ("0.1", "1e-3", 5), ("10", "0.1", None)])
 def test_the_fast_curve_is_the_verified_one(name: str, epsilon: str, delta: str, least: int | None) -> None:
-    plan = Plan(name, epsilon, delta)
+    recipe = Recipe(name, epsilon, delta)
     if name != "utravas":
-        plan = plan.with_option("minimum_cases", least)
-    assert curve.points(plan) == tuple(keep_points(plan.build()))
+        recipe = recipe.with_option("minimum_cases", least)
+    assert curve.points(recipe) == tuple(keep_points(recipe.build()))
 
 
 def test_the_stops_of_the_sliders_make_sense() -> None:
@@ -57,12 +57,12 @@ def test_the_stops_of_the_sliders_make_sense() -> None:
         assert numbers == sorted(numbers)
     for epsilon in (curve.EPSILONS[0], curve.EPSILONS[-1]):
         for delta in (curve.DELTAS[0], curve.DELTAS[-1]):
-            assert curve.points(Plan("optimal", epsilon, delta))
+            assert curve.points(Recipe("optimal", epsilon, delta))
     assert (
         curve.nearest(curve.EPSILONS, "0.99") == curve.EPSILONS.index("1") and curve.nearest(curve.EPSILONS, "x") == 0
     )
-    assert curve.refusal(Plan(epsilon="0")) and not curve.refusal(Plan())
-    assert "max_length" in curve.refusal(Plan("prefix-tree")) and "sacofa-published" not in OFFERED
+    assert curve.refusal(Recipe(epsilon="0")) and not curve.refusal(Recipe())
+    assert "max_length" in curve.refusal(Recipe("prefix-tree")) and "sacofa-published" not in OFFERED
 
 
 @pytest.mark.parametrize(("first", "last"), [(1, 2), (1, 28), (1, 4711), (990, 1017), (1, 1)])
@@ -123,7 +123,7 @@ def test_a_diagnosis_counts_what_would_be_kept(tmp_path: Path) -> None:
     log = write_hospital_log(tmp_path / "log.csv")
     found = tasks.diagnose(log, "log.csv", travas.Reading(), 1 << 30, quiet)
     assert found.kept(lambda _: 1.0) == (1.0, 1.0) and found.kept(lambda _: 0.0) == (0.0, 0.0)
-    chosen = Plan().build()
+    chosen = Recipe().build()
     cases, variants = found.kept(lambda size: float(chosen.keep_probability(size) or 0))
     assert 0.7 < cases < 0.8 and 0 < variants < 0.05
 

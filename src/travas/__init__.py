@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from .anonymize import anonymize
+from .budget import Account, Budget, Entry
 from .compare import Comparison, compare
 from .dossier import Spent, write_report
 from .engines import read
 from .errors import (
+    BudgetError,
     EmptyLogError,
+    LedgerError,
     LogError,
     MissingExtraError,
     OutputError,
@@ -16,9 +19,11 @@ from .errors import (
     VerificationError,
 )
 from .guarantee import verify
+from .ledger import Ledger
 from .logs.columns import Reading
 from .mechanisms import mechanism
 from .metrics import absolute_log_difference, relative_log_similarity
+from .plan import Plan, plan
 from .privacy import Guarantee, PrivacyUnit, Standing
 from .release import Mechanism, Release
 from .variants import Summary, Variants, summary
@@ -26,14 +31,21 @@ from .variants import Summary, Variants, summary
 __version__ = "0.1.0"
 
 __all__ = [
+    "Account",
+    "Budget",
+    "BudgetError",
     "Comparison",
     "EmptyLogError",
+    "Entry",
     "Guarantee",
+    "Ledger",
+    "LedgerError",
     "LogError",
     "Mechanism",
     "MissingExtraError",
     "OutputError",
     "ParameterError",
+    "Plan",
     "PrivacyUnit",
     "Reading",
     "Release",
@@ -48,6 +60,7 @@ __all__ = [
     "anonymize",
     "compare",
     "mechanism",
+    "plan",
     "read",
     "relative_log_similarity",
     "summary",

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from .budget import check_name
 from .engines import read
+from .errors import ParameterError
+from .ledger import Ledger
 from .logs.columns import DEFAULT_READING, Reading
 from .mechanisms import mechanism as mechanism_by_name
 from .privacy import Number
-from .release import Frequencies, Release
+from .release import Frequencies, Release, check_frequencies
 from .variants import Activity
 
 
@@ -27,6 +30,8 @@ def anonymize(
     alphabet: Sequence[Activity] | None = None,
     frequencies: Frequencies = "estimated",
     reading: Reading = DEFAULT_READING,
+    ledger: Ledger | None = None,
+    dataset: str | None = None,
 ) -> Release:
     """Release the trace variants of a log under (ε, δ)-differential privacy for one case more or less.
 
@@ -35,6 +40,8 @@ def anonymize(
     The other options belong to single mechanisms: `minimum_cases` to optimal and travas, `splits` to utravas,
     `max_length`, `prune` and `alphabet` to prefix-tree and sacofa.
     The noise table is built and verified in exact arithmetic before the log is opened.
+    A `ledger` is charged before any noise is drawn: the `dataset` of this name, or else the log as it is. BudgetError if
+    its budget does not allow it. Without a ledger nobody counts; to keep within a budget is then up to you.
 
     >>> log = {("register", "visit", "release"): 20, ("register", "release"): 2}
     >>> release = anonymize(log, epsilon=1, delta="1e-6")
@@ -52,4 +59,14 @@ def anonymize(
         alphabet=alphabet,
     )
     chosen.guarantee()
-    return replace(chosen.release(read(source, reading)), frequencies=frequencies)
+    check_frequencies(frequencies)
+    if ledger is None:
+        if dataset is not None:
+            raise ParameterError(f"dataset is {dataset!r}, but there is no ledger to charge; give ledger=Ledger(path)")
+        variants = read(source, reading)
+    else:
+        if dataset is not None:
+            ledger.check(check_name(dataset), chosen)  # a refusal need not wait for the log
+        variants = read(source, reading)
+        ledger.charge(dataset or ledger.dataset_of(variants), chosen)
+    return replace(chosen.release(variants), frequencies=frequencies)

@@ -8,17 +8,21 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
 from . import commands
-from .errors import EmptyLogError, LogError, OutputError, ParameterError, TravasError, VerificationError
+from .budget import Account, check_name
+from .budget_cli import app as budget_app
+from .budget_cli import charged, print_charge
+from .errors import BudgetError, EmptyLogError, LogError, OutputError, ParameterError, TravasError, VerificationError
+from .ledger import Ledger
 from .logs.columns import Reading
 from .mechanisms import mechanism as mechanism_by_name
-from .options import AsJson, Delta, Epsilon, Log, with_mechanism, with_reading
+from .options import AsJson, Delta, Epsilon, LedgerFile, Log, with_mechanism, with_reading
 from .privacy import Standing, as_text, rounded_up
-from .release import Frequencies, Mechanism, Release
+from .release import Frequencies, Mechanism, Release, check_frequencies
 from .terminal import bar, console, panel, percent, print_json, progress, show_comparison
 from .terminal import grid as facts_grid
 from .variants import Variants
@@ -31,6 +35,7 @@ app = typer.Typer(
     help="Release the trace variants of an event log under differential privacy, with a verified guarantee.",
     epilog="Start with: [bold]travas demo[/bold]",
 )
+app.add_typer(budget_app, name="budget")
 
 
 Choose = Callable[[str, str], Mechanism]
@@ -49,6 +54,10 @@ def anonymize(
     frequencies: Annotated[
         str, typer.Option(help="Counts that go into the event log.", metavar="|".join(get_args(Frequencies)))
     ] = "estimated",
+    dataset: Annotated[
+        str | None, typer.Option(help="Name of the data set in the ledger. Default: the log as it is.", metavar="NAME")
+    ] = None,
+    ledger: LedgerFile = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
     accept_no_guarantee: Annotated[
         bool,
@@ -63,8 +72,7 @@ def anonymize(
 
     Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
     """
-    if frequencies not in get_args(Frequencies):
-        raise ParameterError(f"frequencies is {frequencies!r}: take one of {', '.join(get_args(Frequencies))}")
+    counts = check_frequencies(frequencies)
     chosen = choose(epsilon, delta)
     standing = chosen.guarantee().standing
     if standing is Standing.NOT_ESTABLISHED and not accept_no_guarantee:
@@ -72,13 +80,20 @@ def anonymize(
             f"the guarantee of {chosen.name} is {standing}: nobody has shown that it protects anyone. Take another "
             "mechanism, or, for research on public logs, --accept-no-guarantee"
         )
-    released, variants = _release(
-        log, reading, chosen, cast(Frequencies, frequencies), output, "replace" if force else "fail"
-    )
+    existing: Literal["fail", "replace"] = "replace" if force else "fail"
+    book = Ledger(ledger) if ledger else Ledger.default()
+    name = None if dataset is None else check_name(dataset)
+    released, variants, account = _release(log, reading, chosen, counts, output, existing, book, name)
     if as_json:
-        print_json(_facts(released, output) | {"private_notes": list(variants.notes)})
+        print_json(
+            _facts(released, output)
+            | {"ledger": account and charged(account)}
+            | {"private_notes": list(variants.notes)}
+        )
     else:
         _print_release(released, output, variants)
+        if account is not None:
+            print_charge(account)
 
 
 def _release(
@@ -88,8 +103,10 @@ def _release(
     frequencies: Frequencies,
     output: Path,
     existing: Literal["fail", "replace"],
-) -> tuple[Release, Variants]:
-    """What can be known to fail fails before the noise is drawn."""
+    ledger: Ledger | None,
+    dataset: str | None,
+) -> tuple[Release, Variants, Account | None]:
+    """What can be known to fail fails before the ledger is charged, and that is before the noise is drawn."""
     from .engines import read
     from .guarantee import guarantee_path
     from .logs.write import check_output
@@ -98,15 +115,23 @@ def _release(
     for target in (output, guarantee_path(output)):
         if target.exists() and Path(log).exists() and target.samefile(log):
             raise OutputError(f"{target}: is the log itself; give another output")
+        if target.exists() and ledger is not None and target.samefile(ledger.path):
+            raise OutputError(f"{target}: is the ledger; give another output")
     with progress("building and verifying the noise table"):
         chosen.guarantee()
+        if ledger is not None and dataset is not None:
+            ledger.check(dataset, chosen)
     with progress("reading the log") as watch:
         variants = read(log, reading, watch)
     check_output(output, existing, [*variants.alphabet, variants.columns])
     with progress("writing the release"):
-        released = replace(chosen.release(variants), frequencies=frequencies)
-        released.write(output, existing)
-    return released, variants
+        account = ledger.charge(dataset or ledger.dataset_of(variants), chosen) if ledger else None
+        try:
+            released = replace(chosen.release(variants), frequencies=frequencies)
+            released.write(output, existing)
+        except OutputError as error:
+            raise OutputError(f"{error} (the charge stands: the noise was drawn)" if ledger else str(error)) from None
+    return released, variants, account
 
 
 @app.command("inspect")
@@ -330,7 +355,8 @@ def demo(
     log = write_hospital_log(output / "hospital.csv")
     target = output / "release.xes.gz"
     chosen = mechanism_by_name("optimal", "1", "1e-6")
-    released, variants = _release(str(log), Reading(), chosen, "estimated", target, "replace" if again else "fail")
+    existing: Literal["fail", "replace"] = "replace" if again else "fail"
+    released, variants, _ = _release(str(log), Reading(), chosen, "estimated", target, existing, None, None)
     _print_release(released, target, variants)
     try:
         picture = released.draw(output / "release.png")
@@ -428,7 +454,7 @@ def _curve(chosen: Mechanism) -> list[tuple[int, float]]:
 
 
 def main() -> None:
-    """Run the command line. A user's mistake is one line on standard error and exit code 2."""
+    """Run the command line. A user's mistake is one line on standard error and exit code 2, a spent budget 3."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that knows no ε gets a question mark
@@ -436,6 +462,8 @@ def main() -> None:
         code = app(standalone_mode=False)
     except VerificationError as error:
         code = _fail(str(error), 1)
+    except BudgetError as error:
+        code = _fail(str(error), 3)
     except TravasError as error:
         code = _fail(str(error), 2)
     except typer.TyperException as error:

@@ -5,6 +5,8 @@
     ├── LogError (ValueError)             the event log, or another file given, cannot be read as it stands
     │   └── EmptyLogError                 it can, but there is nothing in it
     ├── OutputError (OSError)             the release cannot be written there
+    ├── LedgerError (OSError)             the ledger is damaged, foreign, of another version or cannot be written
+    ├── BudgetError                       the data set's budget does not allow this release
     ├── VerificationError                 a noise table, a guarantee or a digest does not hold
     └── MissingExtraError (ImportError)   an optional dependency is not installed
 
@@ -35,6 +37,14 @@ class EmptyLogError(LogError):
 
 class OutputError(TravasError, OSError):
     """The release cannot be written there."""
+
+
+class LedgerError(TravasError, OSError):
+    """The ledger cannot be used. It is left as it is, and nothing is released."""
+
+
+class BudgetError(TravasError):
+    """The budget does not allow this release; nothing was charged. The command line exits with code 3."""
 
 
 class VerificationError(TravasError):

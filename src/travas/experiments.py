@@ -17,6 +17,8 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
+from itertools import groupby
+from multiprocessing import get_context
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -47,12 +49,14 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
         done = _finished(path, journal)
         cells = grid.cells()
         waiting = [cell for cell in cells if cell.key not in done]
-        for row in _measured(waiting, workers or len(os.sched_getaffinity(0))):
-            journal.write(json.dumps(row) + "\n")
+        left = len(waiting)
+        for rows in _measured(waiting, workers or len(os.sched_getaffinity(0))):
+            journal.writelines(json.dumps(row) + "\n" for row in rows)
             journal.flush()
             os.fsync(journal.fileno())
-            done[row["key"]] = row
-            progress(1 - (len(cells) - len(done.keys() & {cell.key for cell in cells})) / len(cells))
+            done |= {row["key"]: row for row in rows}
+            left -= len(rows)
+            progress(1 - left / len(cells))
         table = _table(grid, [done[cell.key] for cell in cells])
         _write(table, path)
         journal.truncate(0)
@@ -94,7 +98,7 @@ def release(cell: Cell) -> Release:
 
 @lru_cache(maxsize=4)
 def _log(path: str, reading: Any, digest: str) -> Variants:
-    return read(path, reading)
+    return read(path, reading).canonical()
 
 
 def _read(cell: Cell) -> Variants:
@@ -108,31 +112,46 @@ def _mechanism(name: str, epsilon: str, delta: str, options: tuple[tuple[str, in
     return chosen
 
 
-def _measured(cells: Sequence[Cell], workers: int) -> Iterator[dict[str, Any]]:
-    """The rows as they are finished. A cell whose process is killed is tried once more alone, then is a failure."""
-    waiting = list(reversed(cells))
-    suspects: list[Cell] = []
+def _measured(cells: Sequence[Cell], workers: int) -> Iterator[list[dict[str, Any]]]:
+    """The rows as they are finished, all runs of a mechanism at one (ε, δ) on one log together.
+
+    What is lost with a killed process is tried once more, alone; what kills its process again is a failure.
+    """
+    jobs = [
+        list(runs) for _, runs in groupby(cells, key=lambda cell: (cell.log.name, cell.label, cell.epsilon, cell.delta))
+    ]
+    waiting = list(reversed(jobs))
+    suspects: list[list[Cell]] = []
     while waiting:
-        with ProcessPoolExecutor(workers) as pool:
-            flying: dict[Future[dict[str, Any]], Cell] = {}
+        with _pool(workers) as pool:
+            flying: dict[Future[list[dict[str, Any]]], list[Cell]] = {}
             try:
                 while waiting or flying:
                     while waiting and len(flying) < workers + 1:
-                        cell = waiting.pop()
-                        flying[pool.submit(measure, cell)] = cell
+                        job = waiting.pop()
+                        flying[pool.submit(_measure_all, job)] = job
                     for future in wait(flying, return_when=FIRST_COMPLETED).done:
-                        row = future.result()
+                        rows = future.result()
                         del flying[future]
-                        yield row
+                        yield rows
             except BrokenProcessPool:
                 suspects += flying.values()
-    for cell in suspects:
-        with ProcessPoolExecutor(1) as pool:
+    for cell in (cell for job in suspects for cell in job):
+        with _pool(1) as pool:
             try:
-                yield pool.submit(measure, cell).result()
+                yield pool.submit(_measure_all, [cell]).result()
             except BrokenProcessPool:
                 nothing = {"variants": 0, "cases": 0, "error": KILLED, "seconds": 0.0}
-                yield cell.facts() | nothing | dict.fromkeys(cell.metrics)
+                yield [cell.facts() | nothing | dict.fromkeys(cell.metrics)]
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    """Fresh processes: a forked one would inherit Polars' threads in the middle of something."""
+    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+
+
+def _measure_all(cells: list[Cell]) -> list[dict[str, Any]]:
+    return [measure(cell) for cell in cells]
 
 
 # ------------------------------------------------------------------------------------------- journal and results

@@ -21,6 +21,7 @@ Epsilon = Annotated[str, typer.Option(help="ε, exactly as written: 1, 0.5, 1/3.
 Delta = Annotated[
     str, typer.Option(help="δ, exactly as written: 1e-6. From 1e-20 to below 1; 0 for trees only.", metavar="NUMBER")
 ]
+LedgerFile = Annotated[Path | None, typer.Option(help="The ledger. Default: TRAVAS_LEDGER, or yours.", metavar="FILE")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 

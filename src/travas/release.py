@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
 from .errors import ParameterError
 from .estimate import Estimate
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 
 Frequencies = Literal["estimated", "noisy"]
 """Which counts go into an event log. Why estimated is the default: docs/mechanisms/frequencies.md."""
+
+
+def check_frequencies(value: str) -> Frequencies:
+    """Which counts go into an event log: a word that means nothing is found before anything is spent."""
+    if value not in get_args(Frequencies):
+        raise ParameterError(f"frequencies is {value!r}: take one of {', '.join(get_args(Frequencies))}")
+    return cast(Frequencies, value)
+
 
 Progress = Callable[[float], None]
 """Called with the share of the work that is done, from 0 to 1."""
@@ -115,8 +123,7 @@ class Release:
         canonical = sorted(zip(self.variants, self.noisy, strict=True))
         object.__setattr__(self, "variants", tuple(trace for trace, _ in canonical))
         object.__setattr__(self, "noisy", tuple(count for _, count in canonical))
-        if self.frequencies not in get_args(Frequencies):
-            raise ParameterError(f"frequencies is {self.frequencies!r}: take one of {', '.join(get_args(Frequencies))}")
+        check_frequencies(self.frequencies)
 
     def __repr__(self) -> str:
         guarantee = self.guarantee

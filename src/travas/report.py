@@ -93,7 +93,7 @@ def _draw_heatmaps(grid: Grid, results: pl.DataFrame, log: str, metric: str, pat
         image = axes.imshow(
             values, cmap="cividis", vmin=min(shown, default=0), vmax=max(shown, default=1), aspect="auto"
         )
-        image.cmap.set_bad("0.85")  # not run, or failed
+        axes.set_facecolor("0.85")  # shows where nothing was run, or a metric failed
         for row, line in enumerate(values):
             for column, value in enumerate(line):
                 dark = not math.isnan(value) and image.norm(value) < 0.5

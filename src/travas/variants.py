@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -54,6 +54,12 @@ class Variants:
     def items(self) -> Iterator[tuple[Trace, int]]:
         """Every trace with its true count: for metrics and tests, never for a file that leaves."""
         return zip(self.traces(range(len(self))), self.counts.tolist(), strict=True)
+
+    def canonical(self) -> Variants:
+        """The same variants in the order of their traces: with it a seed gives one release, however the log was read."""
+        traces = self.traces(range(len(self)))
+        order = sorted(range(len(self)), key=traces.__getitem__)
+        return replace(self, keys=[self.keys[place] for place in order], counts=self.counts[order])
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[Trace, int], columns: tuple[str, ...] = ()) -> Variants:

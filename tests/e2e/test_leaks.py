@@ -52,7 +52,7 @@ def plant_table(path: Path) -> Path:
 
 @pytest.mark.parametrize("source", [".xes", ".csv", ".parquet"])
 @pytest.mark.parametrize("suffix", [".xes", ".xes.gz", ".csv", ".parquet", ".json"])
-def test_no_canary_leaves(source: str, suffix: str, tmp_path: Path, travas: Run) -> None:
+def test_no_canary_leaves(source: str, suffix: str, tmp_path: Path, ledger_path: Path, travas: Run) -> None:
     log = tmp_path / f"{CANARY}{source}"
     (plant_xes if source == ".xes" else plant_table)(log)
     out = tmp_path / "out"
@@ -69,7 +69,11 @@ def test_no_canary_leaves(source: str, suffix: str, tmp_path: Path, travas: Run)
             assert CANARY.encode() not in view
             assert b"2031" not in view and b"10:11:12" not in view
         assert CANARY not in file.name
-    for text in (ran.out, ran.err, verified.out, verified.err, report.out, report.err):
+    ledger = ledger_path.read_bytes()
+    for private in (CANARY, "register", "release", "concept:name", "activity", log.name, str(tmp_path)):
+        assert private.encode() not in ledger
+    history = travas("budget", "history")
+    for text in (ran.out, ran.err, verified.out, verified.err, report.out, report.err, history.out):
         assert CANARY not in text.replace(str(tmp_path), "")
 
 

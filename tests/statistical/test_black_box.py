@@ -16,6 +16,7 @@ import pytest
 from numpy.typing import NDArray
 from statistics_of_noise import delta_at_least
 
+from travas import Variants, mechanism
 from travas.mechanisms import MECHANISMS
 
 VARIANTS = 40_000
@@ -33,9 +34,17 @@ def write_log(path: Path, cases: int) -> Path:
 
 
 def outputs(run: object, log: Path, name: str, epsilon: str) -> NDArray[np.int64]:
-    """For every variant its released count, or 0 where it is absent."""
+    """For every variant its released count, or 0 where it is absent.
+
+    A tree of one level has one cell for each activity, and a second one, for going on, that is not looked at here.
+    """
     target = log.with_suffix(".json")
-    ran = run("anonymize", log, "--epsilon", epsilon, "--delta", DELTA, "--mechanism", name, "-o", target, "--force")  # type: ignore[operator]
+    options: list[object] = ["--mechanism", name, "-o", target, "--force"]
+    if name == "prefix-tree":
+        alphabet = log.with_suffix(".txt")
+        alphabet.write_text("\n".join(f"activity {variant}" for variant in range(VARIANTS)))
+        options += ["--max-length", 1, "--prune", 2, "--alphabet", alphabet]
+    ran = run("anonymize", log, "--epsilon", epsilon, "--delta", DELTA, *options)  # type: ignore[operator]
     assert ran.code == 0, ran.err
     content = json.loads(target.read_text())
     found = np.zeros(VARIANTS, dtype=np.int64)
@@ -45,10 +54,10 @@ def outputs(run: object, log: Path, name: str, epsilon: str) -> NDArray[np.int64
     return found
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", [name for name in MECHANISMS if not name.endswith("-published") and name != "sacofa"])
 def test_neighbouring_logs_cannot_be_told_apart_beyond_the_guarantee(name: str, tmp_path: Path, travas: object) -> None:
     drawn = [outputs(travas, write_log(tmp_path / f"{cases}.csv", cases), name, EPSILON) for cases in range(8)]
-    assert not drawn[0].any()
+    assert name == "prefix-tree" or not drawn[0].any()
     for here, there in pairwise(drawn):
         assert delta_at_least(here, there, exp(float(EPSILON))) <= float(DELTA)
         assert delta_at_least(there, here, exp(float(EPSILON))) <= float(DELTA)
@@ -59,3 +68,16 @@ def test_the_attack_finds_noise_that_is_too_small(tmp_path: Path, travas: object
     drawn = [outputs(travas, write_log(tmp_path / f"{cases}.csv", cases), "optimal", "2.5") for cases in range(1, 5)]
     found = max(delta_at_least(there, here, exp(1)) for here, there in pairwise(drawn))
     assert found > float(DELTA)
+
+
+def test_sacofa_of_two_levels_cannot_be_told_apart_either() -> None:
+    """Many releases of two neighbouring logs: which variants came out, as one number. SaCoFa has |A|² rules."""
+    runs = 6000
+    tree = mechanism("sacofa", EPSILON, DELTA, max_length=2, prune=3)
+    samples = []
+    for more in (5, 6):
+        variants = Variants.from_mapping({("a",): 6, ("a", "b"): more, ("b", "a"): 1})
+        drawn = [tree.release(variants).variants for _ in range(runs)]
+        samples.append(np.array([hash(found) % 10_007 for found in drawn], dtype=np.int64))
+    for here, there in ((0, 1), (1, 0)):
+        assert delta_at_least(samples[here], samples[there], exp(float(EPSILON))) <= float(DELTA)

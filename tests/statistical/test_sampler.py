@@ -11,7 +11,9 @@ import pytest
 from statistics_of_noise import fits
 
 from travas import mechanism
-from travas.noise import ONE, Noise, Table
+from travas.draws import DiscreteLaplace
+from travas.mechanisms.selection import PartitionSelection
+from travas.noise import ONE, Noise, Table, laplace_table
 
 DRAWS = 4_000_000
 CASES = [("1", "0.05"), ("0.1", "0.01"), ("2", "1e-6"), ("0.05", "0.5")]
@@ -19,6 +21,20 @@ CASES = [("1", "0.05"), ("0.1", "0.01"), ("2", "1e-6"), ("0.05", "0.5")]
 
 def weights(table: Table) -> list[int]:
     return [b - a for a, b in pairwise([0, *table.boundaries()])]
+
+
+def noise_of(name: str, epsilon: str, delta: str) -> Noise:
+    rule = mechanism(name, epsilon, delta)
+    assert isinstance(rule, PartitionSelection)
+    return rule.noise
+
+
+def laplace_probabilities(scale: float, reach: int) -> list[float]:
+    """Of −reach..reach; what lies beyond belongs to the ends."""
+    ratio = np.exp(-1 / scale)
+    inside = (1 - ratio) / (1 + ratio) * ratio ** np.abs(np.arange(-reach, reach + 1))
+    inside[[0, -1]] += (1 - inside.sum()) / 2
+    return [float(chance) for chance in inside]
 
 
 def unverified(boundaries: list[int]) -> Noise:
@@ -32,13 +48,13 @@ def unverified(boundaries: list[int]) -> Noise:
 @pytest.mark.parametrize("name", ["optimal", "travas"])
 @pytest.mark.parametrize(("epsilon", "delta"), CASES)
 def test_draws_follow_the_table(name: str, epsilon: str, delta: str) -> None:
-    noise = mechanism(name, epsilon, delta).noise
+    noise = noise_of(name, epsilon, delta)
     assert fits(noise.draw(DRAWS, os.urandom), [weight / ONE for weight in weights(noise.table)])
 
 
 @pytest.mark.parametrize("factor", [Fraction(97, 100), Fraction(103, 100)])
 def test_one_atom_three_percent_wrong_is_caught(factor: Fraction) -> None:
-    noise = mechanism("optimal", "1", "0.05").noise
+    noise = noise_of("optimal", "1", "0.05")
     right = weights(noise.table)
     for atom, weight in enumerate(right):
         if weight < ONE // 20:
@@ -53,6 +69,20 @@ def test_one_atom_three_percent_wrong_is_caught(factor: Fraction) -> None:
 
 
 def test_float_noise_of_another_scale_is_caught() -> None:
-    noise = mechanism("travas", "0.1", "0.01").noise
-    other = mechanism("travas", "0.097", "0.01").noise
+    noise = noise_of("travas", "0.1", "0.01")
+    other = noise_of("travas", "0.097", "0.01")
     assert not fits(other.draw(DRAWS, os.urandom), [weight / ONE for weight in weights(noise.table)])
+
+
+def test_two_sided_noise_follows_its_table() -> None:
+    noise = Noise(laplace_table(Fraction(1, 2), Fraction(1, 100)), Fraction(1, 2), Fraction(1, 100))
+    likely = [weight / ONE for weight in weights(noise.table)]
+    assert fits(noise.draw(DRAWS, os.urandom), likely)
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(5, 3), Fraction(12)])
+def test_discrete_laplace_noise_is_what_it_should_be(scale: Fraction) -> None:
+    reach = 4 * int(scale) + 4
+    drawn = np.clip(DiscreteLaplace(scale).draw(1_000_000, os.urandom), -reach, reach) + reach + 1
+    assert fits(drawn, laplace_probabilities(float(scale), reach))
+    assert not fits(drawn, laplace_probabilities(float(scale) * 1.03, reach))

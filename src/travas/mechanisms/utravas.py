@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_SPLITS = 10
 """The published runs try up to so many."""
 
-_TRIALS = 4  # releases that the published form looks at for each number of splits
+_TRIALS = 10  # releases that the published form looks at for each number of splits
 _SIZES = 1000  # numbers of cases that the rule for the splits looks at
 
 

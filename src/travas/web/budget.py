@@ -22,10 +22,10 @@ def spent_on(session: Session) -> tuple[Spent, ...]:
 
 
 def charge(session: Session) -> None:
-    """Write down the plan's ε and δ: called before the noise is drawn, for a cancelled run may have drawn it."""
+    """Write down the recipe's ε and δ: called before the noise is drawn, for a cancelled run may have drawn it."""
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    plan = session.plan
-    session.spent.append(Spent.of(when, f"a release by {plan.mechanism}", plan.epsilon, plan.delta))
+    recipe = session.recipe
+    session.spent.append(Spent.of(when, f"a release by {recipe.mechanism}", recipe.epsilon, recipe.delta))
 
 
 def refund(session: Session) -> None:
@@ -36,7 +36,7 @@ def refund(session: Session) -> None:
 def show_budget(session: Session) -> None:
     """Before, this release, after."""
     before = spent_on(session)
-    epsilon, delta = exact_epsilon(session.plan.epsilon), exact_delta(session.plan.delta)
+    epsilon, delta = exact_epsilon(session.recipe.epsilon), exact_delta(session.recipe.delta)
     sums = sum((row.epsilon for row in before), Fraction(0)), sum((row.delta for row in before), Fraction(0))
     ui.html("<h3>Budget</h3>", sanitize=False)
     table(

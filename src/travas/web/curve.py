@@ -1,4 +1,4 @@
-"""The keep-probability curve while the sliders move: from the plan alone, without any data.
+"""The keep-probability curve while the sliders move: from the recipe alone, without any data.
 
 A picture needs no verified table, so the table is built and not checked: that is fast. What is sampled always is checked.
 """
@@ -12,7 +12,7 @@ from ..errors import ParameterError
 from ..noise import Table, optimal_table, predicted_length, travas_table
 from ..privacy import exact_delta, exact_epsilon
 from ..svg import keep_curve, sampled
-from .plan import Plan
+from .recipe import Recipe
 
 MOST_ENTRIES = 60_000
 """Longer tables take longer than a picture may."""
@@ -33,27 +33,27 @@ def nearest(stops: tuple[str, ...], value: str) -> int:
 
 
 @lru_cache(maxsize=256)
-def points(plan: Plan) -> tuple[tuple[int, float], ...]:
-    """The curve of a plan; none for mechanisms or sizes that have no picture. ParameterError for an impossible plan."""
-    epsilon, delta = exact_epsilon(plan.epsilon), exact_delta(plan.delta)
-    chosen = plan.build()
-    if plan.mechanism not in ("optimal", "travas", "utravas") or predicted_length(epsilon, delta) > MOST_ENTRIES:
+def points(recipe: Recipe) -> tuple[tuple[int, float], ...]:
+    """The curve of a recipe; none for mechanisms or sizes that have no picture. ParameterError for an impossible recipe."""
+    epsilon, delta = exact_epsilon(recipe.epsilon), exact_delta(recipe.delta)
+    chosen = recipe.build()
+    if recipe.mechanism not in ("optimal", "travas", "utravas") or predicted_length(epsilon, delta) > MOST_ENTRIES:
         return ()
-    parameters = dict(plan.options)
+    parameters = dict(recipe.options)
     least = parameters.get("minimum_cases", 1)
-    if plan.mechanism == "utravas":
+    if recipe.mechanism == "utravas":
         runs = int(getattr(chosen, "splits"))  # noqa: B009
         table = _table("travas", epsilon / runs, delta / runs)
         return tuple(sampled(lambda cases: 1 - (1 - table.keep_probability(cases)) ** runs, table.length))
-    table = _table(plan.mechanism, epsilon, delta)
+    table = _table(recipe.mechanism, epsilon, delta)
     last = least - 1 + table.length
     return tuple(sampled(lambda cases: table.keep_probability(cases - least + 1), last))
 
 
 @lru_cache(maxsize=256)
-def curve(plan: Plan) -> str:
+def curve(recipe: Recipe) -> str:
     """The picture, or nothing."""
-    found = points(plan)
+    found = points(recipe)
     return keep_curve(found) if found else ""
 
 
@@ -62,10 +62,10 @@ def _table(name: str, epsilon: Fraction, delta: Fraction) -> Table:
     return (optimal_table if name == "optimal" else travas_table)(epsilon, delta)
 
 
-def refusal(plan: Plan) -> str:
-    """Why a plan cannot be carried out, in one line; empty if it can."""
+def refusal(recipe: Recipe) -> str:
+    """Why a recipe cannot be carried out, in one line; empty if it can."""
     try:
-        plan.build()
+        recipe.build()
     except ParameterError as error:
         return str(error)
     return ""

@@ -158,14 +158,14 @@ async def _download(request: Request, name: str) -> Response:
 async def _written(session: Session, path: Path) -> None:
     released = session.released
     assert released is not None
-    plain = replace(released.release, mechanism=released.plan.build())
+    plain = replace(released.release, mechanism=released.recipe.build())
     await _once(session, path, Job(tasks.write, plain, path))
 
 
 async def _reported(session: Session, path: Path, output: Path) -> None:
     released = session.released
     assert released is not None
-    plain = replace(released.release, mechanism=released.plan.build())
+    plain = replace(released.release, mechanism=released.recipe.build())
     await _once(session, output, Job(tasks.report, plain, path, output, released.reason, released.history))
 
 

@@ -14,7 +14,7 @@ from ..dossier import Spent
 from ..logs.columns import Reading
 from ..release import Release
 from .jobs import Job
-from .plan import Plan
+from .recipe import Recipe
 from .preview import Preview
 from .storage import Storage
 from .tasks import Diagnosis
@@ -25,7 +25,7 @@ class Released:
     """A release of this session: the public thing, its files' folder, and the reason given. `kept` is private."""
 
     release: Release
-    plan: Plan
+    recipe: Recipe
     folder: Path
     reason: str
     history: tuple[Spent, ...]
@@ -46,7 +46,7 @@ class Session:
     uploaded: int = 0
     preview: Preview | None = None
     reading: Reading = field(default_factory=Reading)
-    plan: Plan = field(default_factory=Plan)
+    recipe: Recipe = field(default_factory=Recipe)
     reason: str = ""
     diagnosis: Diagnosis | None = None
     released: Released | None = None

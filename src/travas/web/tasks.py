@@ -14,7 +14,7 @@ from ..logs.columns import Reading
 from ..release import Release
 from ..variants import Summary, Trace, Variants
 from .jobs import Watch
-from .plan import Plan
+from .recipe import Recipe
 
 DRAWING = "drawing the noise"
 """What the watch is told before the first draw: a run that never said so has spent nothing."""
@@ -64,10 +64,10 @@ def diagnose(path: Path, name: str, reading: Reading, limit: int, watch: Watch) 
     return Diagnosis(summary(variants), pairs, variants.notes)
 
 
-def draw(path: Path, name: str, reading: Reading, plan: Plan, limit: int, watch: Watch) -> Drawn:
+def draw(path: Path, name: str, reading: Reading, recipe: Recipe, limit: int, watch: Watch) -> Drawn:
     """Draw the noise, once. The table is built and verified here, where it is sampled, before the log is opened."""
     watch("building and verifying the noise", 0.0)
-    chosen = plan.build()
+    chosen = recipe.build()
     chosen.guarantee()
     variants = _read(path, name, reading, limit, watch)
     watch(DRAWING, 1.0)

@@ -28,11 +28,11 @@ def draw(page: Page) -> None:
 
     def typed(name: str, text: str) -> None:
         number = (text or "").strip()
-        session.plan = (
-            replace(session.plan, epsilon=number) if name == "epsilon" else replace(session.plan, delta=number)
+        session.recipe = (
+            replace(session.recipe, epsilon=number) if name == "epsilon" else replace(session.recipe, delta=number)
         )
         stops = EPSILONS if name == "epsilon" else DELTAS
-        place = nearest(stops, session.plan.epsilon if name == "epsilon" else session.plan.delta)
+        place = nearest(stops, session.recipe.epsilon if name == "epsilon" else session.recipe.delta)
         if sliders[name].value != place:
             moving.add(name)
             sliders[name].value = place
@@ -46,7 +46,7 @@ def draw(page: Page) -> None:
 
     moving: set[str] = set()
     for name, stops, label in (("epsilon", EPSILONS, "ε"), ("delta", DELTAS, "δ")):
-        value = session.plan.epsilon if name == "epsilon" else session.plan.delta
+        value = session.recipe.epsilon if name == "epsilon" else session.recipe.delta
         with ui.row().classes("w-full items-center no-wrap"):
             fields[name] = ui.input(label, value=value).style("width: 7rem").props(f'aria-label="{name}"')
             sliders[name] = ui.slider(min=0, max=len(stops) - 1, step=1, value=nearest(stops, value))
@@ -60,20 +60,20 @@ def draw(page: Page) -> None:
     drawing = picture("", "keep-probability curve").classes("fit")
 
     def redraw() -> None:
-        plan = session.plan
-        sliders["epsilon"].props["aria-valuetext"] = plan.epsilon
-        sliders["delta"].props["aria-valuetext"] = plan.delta
-        why = refusal(plan)
+        recipe = session.recipe
+        sliders["epsilon"].props["aria-valuetext"] = recipe.epsilon
+        sliders["delta"].props["aria-valuetext"] = recipe.delta
+        why = refusal(recipe)
         go_on.set_enabled(not why)
         if why:
             meaning_epsilon.text, meaning_delta.text, meaning_curve.text = why, "", ""
             drawing.content = ""
             return
-        epsilon, delta = exact_epsilon(plan.epsilon), exact_delta(plan.delta)
+        epsilon, delta = exact_epsilon(recipe.epsilon), exact_delta(recipe.delta)
         found = _points(page)
         meaning_epsilon.text = "ε: " + words.of_epsilon(epsilon, delta, "case")
         meaning_delta.text = "δ: " + words.of_delta(delta, "case", "variants of the log" if found else "any sequence")
-        drawing.content = curve(plan) if found else ""
+        drawing.content = curve(recipe) if found else ""
         if found:
             half = next(cases for cases, share in found if share >= 0.5)
             meaning_curve.text = (
@@ -90,6 +90,6 @@ def draw(page: Page) -> None:
 
 def _points(page: Page) -> tuple[tuple[int, float], ...]:
     try:
-        return points(page.session.plan)
+        return points(page.session.recipe)
     except ParameterError:
         return ()

@@ -10,7 +10,7 @@ from ...dossier_texts import about
 from ...errors import ParameterError
 from ...mechanisms import MECHANISMS
 from ..parts import note, onward, title
-from ..plan import OFFERED
+from ..recipe import OFFERED
 
 if TYPE_CHECKING:
     from ..page import Page
@@ -48,17 +48,17 @@ def mechanism(page: Page) -> None:
     ui.html("<h3>Mechanism</h3>", sanitize=False)
 
     def take(name: str) -> None:
-        session.plan = session.plan.with_mechanism(name)
+        session.recipe = session.recipe.with_mechanism(name)
         details.refresh()
 
-    ui.select({name: name for name in OFFERED}, value=session.plan.mechanism, label="Mechanism").on_value_change(
+    ui.select({name: name for name in OFFERED}, value=session.recipe.mechanism, label="Mechanism").on_value_change(
         lambda event: take(event.value)
     ).classes("w-full")
 
     @ui.refreshable
     def details() -> None:
-        chosen = MECHANISMS[session.plan.mechanism]
-        note(about(session.plan.mechanism).capitalize() + ".")
+        chosen = MECHANISMS[session.recipe.mechanism]
+        note(about(session.recipe.mechanism).capitalize() + ".")
         for option in chosen.options:
             if option in _OPTIONS:
                 _number(page, option)
@@ -70,7 +70,7 @@ def mechanism(page: Page) -> None:
 
 def _number(page: Page, option: str) -> None:
     session = page.session
-    value = dict(session.plan.options).get(option)
+    value = dict(session.recipe.options).get(option)
     field = ui.input(_OPTIONS[option], value="" if value is None else str(value)).classes("w-full")
     field.props("inputmode=numeric")
 
@@ -82,7 +82,7 @@ def _number(page: Page, option: str) -> None:
         )
         if good:
             try:
-                session.plan = session.plan.with_option(option, int(text) if text else None)
+                session.recipe = session.recipe.with_option(option, int(text) if text else None)
             except ParameterError as error:
                 page.refuse(str(error))
 

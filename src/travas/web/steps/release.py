@@ -16,7 +16,7 @@ from ..budget import charge, refund, show_budget, spent_on
 from ..curve import refusal
 from ..jobs import Job
 from ..parts import note, onward, private, table, title
-from ..plan import Plan
+from ..recipe import Recipe
 from ..sessions import Released, Session
 
 if TYPE_CHECKING:
@@ -26,20 +26,20 @@ RESULT = 5
 
 
 def draw(page: Page) -> None:
-    session, plan = page.session, page.session.plan
+    session, recipe = page.session, page.session.recipe
     title("Release")
-    options = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in plan.options)
+    options = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in recipe.options)
     table(
         ["what", "chosen"],
         [
             ["log", session.name],
             ["activity", ", ".join(session.reading.activities)],
             ["protects", "one case more or less"],
-            ["mechanism", plan.mechanism + (f" ({options})" if options else "")],
-            ["ε, δ", f"{plan.epsilon}, {plan.delta}"],
+            ["mechanism", recipe.mechanism + (f" ({options})" if options else "")],
+            ["ε, δ", f"{recipe.epsilon}, {recipe.delta}"],
         ],
     )
-    why = refusal(plan)
+    why = refusal(recipe)
     if why:
         page.session.error = why
         note(why)
@@ -49,7 +49,7 @@ def draw(page: Page) -> None:
     reason = ui.textarea("Why these parameters (for the report)", value=session.reason).classes("w-full")
     reason.on_value_change(lambda event: setattr(session, "reason", event.value or ""))
     again = " again, at the price of another " if session.released is not None else " for "
-    onward(f"Release{again}ε = {plan.epsilon}, δ = {plan.delta}", lambda: start(page))
+    onward(f"Release{again}ε = {recipe.epsilon}, δ = {recipe.delta}", lambda: start(page))
 
 
 def diagnosis(page: Page) -> None:
@@ -67,7 +67,7 @@ def diagnosis(page: Page) -> None:
             f"{summary.cases:,} cases, {summary.variants:,} variants, {summary.activities:,} activities, "
             f"{summary.events:,} events; the longest trace has {summary.longest_trace:,}"
         )
-        chosen = session.plan.build()
+        chosen = session.recipe.build()
         if chosen.surely_kept() is None:
             ui.label(f"What {chosen.name} keeps is not known beforehand.")
         else:
@@ -90,18 +90,18 @@ def look(page: Page) -> None:
 
 async def start(page: Page) -> None:
     """The charge first: from here on the noise may be drawn, whatever happens to the run."""
-    session, plan = page.session, page.session.plan
+    session, recipe = page.session, page.session.recipe
     assert session.log is not None
     try:
-        chosen = plan.build()
+        chosen = recipe.build()
         await asyncio.to_thread(chosen.guarantee)
     except ParameterError as error:
         page.refuse(str(error))
         return
     history = spent_on(session)
     charge(session)
-    arguments = (session.log, session.name, session.reading, plan, page.settings.decompressed_limit)
-    keep = partial(_keep, session, plan, Release(chosen, (), ()), session.reason, history)
+    arguments = (session.log, session.name, session.reading, recipe, page.settings.decompressed_limit)
+    keep = partial(_keep, session, recipe, Release(chosen, (), ()), session.reason, history)
 
     def failed(job: Job) -> None:
         if job.words != tasks.DRAWING:  # said before the first draw, and nothing that was said is lost
@@ -110,9 +110,9 @@ async def start(page: Page) -> None:
     session.start(Job(tasks.draw, *arguments), keep, failed)
 
 
-def _keep(session: Session, plan: Plan, empty: Release, reason: str, history: tuple[Any, ...], drawn: Any) -> None:
+def _keep(session: Session, recipe: Recipe, empty: Release, reason: str, history: tuple[Any, ...], drawn: Any) -> None:
     release = replace(empty, variants=drawn.variants, noisy=drawn.noisy, columns=drawn.columns)
     folder = session.folder / f"release-{len(session.spent)}"
     folder.mkdir(mode=0o700)
-    session.released = Released(release, plan, folder, reason, history, drawn.kept, drawn.notes)
+    session.released = Released(release, recipe, folder, reason, history, drawn.kept, drawn.notes)
     session.step = RESULT

@@ -13,7 +13,7 @@ OFFERED = tuple(name for name in MECHANISMS if not name.endswith("-published"))
 
 
 @dataclass(frozen=True)
-class Plan:
+class Recipe:
     """Mechanism and parameters as they were typed in: exact text and whole numbers, never a float."""
 
     mechanism: str = "optimal"
@@ -22,15 +22,15 @@ class Plan:
     options: tuple[tuple[str, int], ...] = ()
 
     def build(self) -> Mechanism:
-        """The mechanism, its tables not yet built; ParameterError where the plan makes no sense."""
+        """The mechanism, its tables not yet built; ParameterError where the recipe makes no sense."""
         return mechanism_by_name(self.mechanism, self.epsilon, self.delta, **dict(self.options))  # type: ignore[arg-type]
 
-    def with_mechanism(self, name: str) -> Plan:
+    def with_mechanism(self, name: str) -> Recipe:
         """Another mechanism, and of the options those that it has."""
         known = MECHANISMS[name].options
         return replace(self, mechanism=name, options=tuple(pair for pair in self.options if pair[0] in known))
 
-    def with_option(self, name: str, value: int | None) -> Plan:
-        """The plan with an option set, or left to its default."""
+    def with_option(self, name: str, value: int | None) -> Recipe:
+        """The recipe with an option set, or left to its default."""
         rest = {key: number for key, number in self.options if key != name}
         return replace(self, options=tuple(sorted((rest if value is None else rest | {name: value}).items())))

@@ -1,0 +1,208 @@
+"""Composition against enumeration in exact fractions: never below the truth, and close to it."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from travas import MissingExtraError, ParameterError, PrivacyUnit, plan
+from travas.accounting import Pair, Spending, _Grid, _interval, _slack, basic, compose
+from travas.noise import ONE, exponential_bounds
+
+
+def true_delta(tables: Sequence[Sequence[Pair]], epsilon: Fraction) -> Fraction:
+    """δ of a composition, output by output, the worse of both directions; e^ε is off by less than 2^-190.
+
+    What stands for an unknown mechanism is itself rounded up, by less than 2^-120: that is taken off again.
+    """
+    rounding = Fraction(len(tables), 1 << 120) if any(len(pairs) == 4 for pairs in tables) else 0
+    growth = Fraction(exponential_bounds(epsilon)[0], 1 << 192)
+    scale = ONE ** len(tables)
+    found = []
+    for direction in (tables, [[(q, p) for p, q in pairs] for pairs in tables]):
+        joint = [
+            (math.prod(p for p, _ in outcome), math.prod(q for _, q in outcome)) for outcome in product(*direction)
+        ]
+        found.append(sum(max(Fraction(0), p - growth * q) for p, q in joint) / scale)
+    return max(found) - rounding
+
+
+def spend(mechanism: str, epsilon: str, delta: str) -> Spending:
+    return Spending(mechanism, Fraction(epsilon), Fraction(delta))
+
+
+SMALL = {
+    "two alike": [spend("optimal", "1", "0.05")] * 2,
+    "three alike": [spend("optimal", "1/2", "0.1")] * 3,
+    "the paper's": [spend("travas", "1", "0.05")] * 3,
+    "mixed": [spend("optimal", "1", "0.05"), spend("travas", "0.7", "0.1"), spend("optimal", "1/3", "0.2")],
+    "off the grid": [spend("optimal", "0.523456789", "0.3"), spend("travas", "1.987654321", "0.01")],
+    "unknown mechanisms": [spend("prefix-tree", "1/2", "0"), spend("prefix-tree", "0.3", "0.01")],
+    "large": [spend("optimal", "12", "1e-9"), spend("travas", "20", "1e-6")],
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_never_below_enumeration_and_close_to_it(name: str) -> None:
+    spendings = SMALL[name]
+    tables, composed = [s.pairs() for s in spendings], compose(spendings)
+    total = basic(spendings)[0]
+    for share in ("0", "0.1", "0.25", "1/3", "0.5", "0.77", "0.9", "0.999", "1", "1.2"):
+        epsilon = total * Fraction(share)
+        truth, reported = true_delta(tables, epsilon), composed.delta(epsilon)
+        assert reported >= truth
+        assert reported <= truth * Fraction(1001, 1000) + Fraction(1, 10**8), (share, float(reported), float(truth))
+
+
+@given(
+    st.lists(
+        st.builds(
+            Spending,
+            st.sampled_from(["optimal", "travas", "another"]),
+            st.fractions(Fraction(1, 4), 3, max_denominator=50),
+            st.fractions(Fraction(1, 50), Fraction(9, 10), max_denominator=100),
+        ),
+        min_size=1,
+        max_size=2,
+    ),
+    st.fractions(0, 2, max_denominator=1000),
+)
+@settings(deadline=None, max_examples=60)
+def test_never_below_enumeration_at_any_parameters(spendings: list[Spending], share: Fraction) -> None:
+    epsilon = basic(spendings)[0] * share
+    assert compose(spendings).delta(epsilon) >= true_delta([s.pairs() for s in spendings], epsilon)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=12),
+    st.fractions(Fraction(1, 100), 2, max_denominator=100),
+    st.integers(1, 60),
+    st.fractions(0, 6, max_denominator=100),
+)
+def test_the_grid_makes_no_event_less_telling(
+    pairs: list[Pair], interval: Fraction, reach: int, epsilon: Fraction
+) -> None:
+    """Exactly, before any floating point but the last sum, for any two vectors and any border."""
+    found, infinite = _Grid(interval).losses(pairs, min(reach, int(100 / interval)), scale=40)
+    reported = infinite + sum(
+        mass * -math.expm1(float(epsilon - place * interval))
+        for place, mass in found.items()
+        if place * interval > epsilon
+    )
+    growth = Fraction(exponential_bounds(epsilon)[0], 1 << 192)
+    truth = sum(max(Fraction(0), p - growth * q) for p, q in pairs) / 40
+    assert reported >= float(truth) * (1 - 1e-12)
+
+
+def test_one_release_costs_what_its_table_spends() -> None:
+    from travas import mechanism
+
+    for name in ("optimal", "travas"):
+        rule = mechanism(name, "0.5", "1e-4")
+        reported = compose([spend(name, "0.5", "1e-4")]).delta(Fraction(1, 2))
+        assert rule.guarantee().delta_spent <= reported <= rule.guarantee().delta_spent * Fraction(10**6 + 1, 10**6)
+
+
+def test_exact_is_never_worse_than_the_sum() -> None:
+    for spendings in SMALL.values():
+        epsilon, delta = basic(spendings)
+        assert compose(spendings).delta(epsilon) <= delta
+        assert compose(spendings).epsilon(delta) <= epsilon  # type: ignore[operator]
+
+
+def test_many_releases_cost_far_less_than_their_sum() -> None:
+    """A year of daily releases, against the closed form of Kairouz, Oh and Viswanath for (ε, δ) alone."""
+
+    def closed_form(epsilon: float) -> float:
+        up = 1 / (1 + math.exp(-0.1))
+        loss = sum(
+            math.exp(math.lgamma(366) - math.lgamma(i + 1) - math.lgamma(366 - i)) * up**i * (1 - up) ** (365 - i)
+            * -math.expm1(epsilon - 0.1 * (2 * i - 365))
+            for i in range(366) if 0.1 * (2 * i - 365) > epsilon
+        )  # fmt: skip
+        return 1 - (1 - 1e-8) ** 365 * (1 - loss)
+
+    worst, ours = compose([spend("another", "0.1", "1e-8")] * 365), compose([spend("optimal", "0.1", "1e-8")] * 365)
+    assert basic(ours.spendings) == (Fraction(73, 2), Fraction(365, 10**8))
+    for epsilon in (0.0, 3.0, 8.0, 9.5, 12.0):
+        truth = closed_form(epsilon)
+        assert truth * (1 - 1e-9) <= float(worst.delta(Fraction(epsilon))) <= truth * 1.001 + 1e-7
+        assert 0.5 * truth < float(ours.delta(Fraction(epsilon))) < truth + 1e-7  # the table is not the worst case
+    found = ours.epsilon(Fraction(1, 10**5))
+    assert found is not None and found < 10
+
+
+def test_the_least_epsilon_is_one_that_holds() -> None:
+    for spendings in SMALL.values():
+        composed = compose(spendings)
+        for delta in (basic(spendings)[1], Fraction(1, 3), Fraction(1, 2)):
+            found = composed.epsilon(delta)
+            if found is not None:
+                assert composed.delta(found) <= delta
+                assert found == 0 or composed.delta(found * Fraction(999, 1000)) > delta
+    assert compose([spend("optimal", "1", "0.1")]).epsilon(Fraction(1, 100)) is None
+
+
+def test_nothing_costs_nothing() -> None:
+    assert basic([]) == (0, 0) and compose([]).delta(Fraction(0)) == 0 and compose([]).epsilon(Fraction(0)) == 0
+
+
+def test_what_protects_nobody_costs_everything() -> None:
+    for spendings in ([spend("another", "25", "0.1")], [spend("another", "1", "0.1"), spend("another", "30", "0")]):
+        epsilon, delta = basic(spendings)
+        assert compose(spendings).delta(epsilon) == delta and compose(spendings).delta(epsilon / 2) == 1
+
+
+def test_the_slack_covers_what_fourier_transforms_lose() -> None:
+    """Against direct sums of products of non-negative numbers, which lose next to nothing."""
+    import numpy as np
+    from scipy import signal
+
+    random = np.random.default_rng(3)
+    for size in (500, 3000, 7001):
+        one, other = random.random(size) ** 8, random.random(size) ** 30
+        one, other = one / one.sum(), other / other.sum()
+        lost = np.abs(signal.fftconvolve(one, other) - np.convolve(one, other)).sum()
+        assert 0 < lost < _slack(2, 2 * size) / 10
+
+
+def test_several_cases_of_one_person_and_huge_tables_are_taken_at_their_parameters() -> None:
+    persons = Spending("optimal", Fraction(1), Fraction(1, 20), PrivacyUnit("patient", 3))
+    assert persons.pairs() == spend("unknown", "1", "0.05").pairs()
+    assert len(spend("optimal", "1e-4", "1e-9").pairs()) == 4
+    assert len(spend("optimal", "1e-3", "1e-9").pairs()) > 1000
+
+
+def test_every_epsilon_lies_on_the_grid_where_it_can() -> None:
+    for epsilons in (["0.2"], ["0.2", "0.5"], ["1/3", "0.2", "1"]):
+        interval = _interval([Fraction(e) for e in epsilons])
+        assert all((Fraction(e) / interval).denominator == 1 for e in epsilons)
+        assert sum(map(Fraction, epsilons)) / interval <= 1 << 13
+    assert _interval([Fraction(1, 10**30), Fraction(1)]) > Fraction(1, 1 << 14)
+
+
+def test_a_plan_fits() -> None:
+    for releases, delta in ((1, "1e-6"), (12, "1e-6"), (12, "0.01"), (60, "1e-5"), (3, "0")):
+        found = plan(releases, epsilon=2, delta=delta)
+        assert found.basic == (Fraction(2) / releases, Fraction(delta) / releases)
+        assert found.exact is not None and found.exact[0] >= found.basic[0]
+        if delta != "0":
+            assert compose([Spending("optimal", *found.exact)] * releases).delta(Fraction(2)) <= Fraction(delta)
+    assert plan(60, epsilon=2, delta="1e-5").exact[0] > Fraction(2, 60) * Fraction(3, 2)  # type: ignore[index]
+    for wrong in (0, -1, True, 1.5, 10**6):
+        with pytest.raises(ParameterError, match="releases is"):
+            plan(wrong, epsilon=2, delta="1e-6")  # type: ignore[arg-type]
+
+
+def test_without_the_extra_the_install_line_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "dp_accounting.pld", None)
+    with pytest.raises(MissingExtraError, match=r"travas\[accounting\]"):
+        compose([spend("optimal", "1", "0.1")])
+    assert plan(12, epsilon=2, delta="1e-6").exact is None

@@ -1,0 +1,192 @@
+"""Grids: what they say, what is done once only, what a kill leaves, and that failures stay in the mean."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conftest import Run
+from travas import LogError, OutputError
+from travas.experiments import experiment, release
+from travas.grids import ORIGINAL, Grid, read_grid
+
+GRID = """
+epsilon = ["1", 0.1]
+delta = ["0.1", "0.01"]
+
+[logs]
+small = "small.csv"
+
+[metrics]
+relative_log_similarity = 3
+absolute_log_difference_length = 2
+
+[mechanisms.ours]
+mechanism = "optimal"
+
+[mechanisms.travas]
+frequencies = "noisy"
+
+[mechanisms.tree]
+mechanism = "prefix-tree"
+epsilon = ["1"]
+[mechanisms.tree.on.small]
+max_length = 3
+prune = [[9, 12]]
+"""
+
+
+def silent(_: float) -> None:
+    pass
+
+
+@pytest.fixture
+def grid(small_csv: Path) -> Path:
+    path = small_csv.with_name("grid.toml")
+    path.write_text(GRID)
+    return path
+
+
+def test_a_grid_is_every_log_mechanism_epsilon_delta_and_run(grid: Path) -> None:
+    cells = read_grid(grid).cells()
+    assert len(cells) == 1 + 3 * (4 + 4 + 2)
+    assert len({cell.key for cell in cells}) == len(cells) == len({cell.seed for cell in cells})
+    tree = [cell for cell in cells if cell.label == "tree"]
+    assert {(cell.delta, cell.options) for cell in tree} == {
+        ("0.1", (("max_length", 3), ("prune", 9))),
+        ("0.01", (("max_length", 3), ("prune", 12))),
+    }
+    assert [cell.metrics for cell in tree[:3]] == [
+        ("relative_log_similarity", "absolute_log_difference_length"),
+        ("relative_log_similarity", "absolute_log_difference_length"),
+        ("relative_log_similarity",),
+    ]
+
+
+def test_results_are_reproduced_by_their_seeds_and_done_once(grid: Path, tmp_path: Path) -> None:
+    wanted = read_grid(grid)
+    first = experiment(wanted, tmp_path / "first.parquet", silent)
+    again = experiment(wanted, tmp_path / "again.parquet", silent, workers=1)
+    assert first.drop("seconds").equals(again.drop("seconds"))
+    assert first.filter(label=ORIGINAL)["relative_log_similarity"].to_list() == [pytest.approx(1)]
+    cell = next(cell for cell in wanted.cells() if cell.label == "ours" and cell.run == 2)
+    row = first.filter(key=cell.key).row(0, named=True)
+    assert row["variants"] == len(release(cell).variants) and row["cases"] == sum(release(cell).counts)
+    stamp = (tmp_path / "first.parquet").stat().st_mtime_ns
+    started = time.perf_counter()
+    assert experiment(wanted, tmp_path / "first.parquet", silent).equals(first)  # the seconds too: nothing was redone
+    assert time.perf_counter() - started < 2 and (tmp_path / "first.parquet").stat().st_mtime_ns >= stamp
+    assert not (tmp_path / "first.parquet.journal").exists()
+
+
+def test_a_wider_grid_keeps_what_is_done(grid: Path, tmp_path: Path) -> None:
+    results = tmp_path / "results.parquet"
+    first = experiment(read_grid(grid), results, silent)
+    grid.write_text(GRID.replace('epsilon = ["1", 0.1]', 'epsilon = ["1", 0.1, 2]'))
+    wider = experiment(read_grid(grid), results, silent)
+    assert len(wider) == len(first) + 3 * (2 + 2)
+    kept = wider.filter(pl.col("key").is_in(first["key"].implode()))
+    assert kept.sort("key").equals(first.sort("key"))
+
+
+def test_killed_at_any_time_it_goes_on_where_it_was(grid: Path, tmp_path: Path) -> None:
+    results = tmp_path / "results.parquet"
+    journal = tmp_path / "results.parquet.journal"
+    command = [sys.executable, "-m", "travas", "experiment", str(grid), "-o", str(results), "--workers", "1"]
+    for lines in (1, 10):
+        with subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL) as process:
+            while process.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") >= lines):
+                time.sleep(0.01)
+            os.killpg(process.pid, signal.SIGKILL)
+    assert not results.exists()
+    with journal.open("a") as out:
+        out.write('{"key": "cut off by the ki')
+    done = {row["key"]: row for row in map(json.loads, journal.read_text().splitlines()[:-1])}
+    finished = experiment(read_grid(grid), results, silent)
+    assert len(done) >= 10
+    for row in finished.filter(pl.col("key").is_in(list(done))).iter_rows(named=True):
+        assert row["seconds"] == done[row["key"]]["seconds"]  # not done again
+    fresh = experiment(read_grid(grid), tmp_path / "fresh.parquet", silent)
+    assert finished.drop("seconds").equals(fresh.drop("seconds"))
+
+
+def test_a_failure_is_a_result_and_counts_as_an_empty_release(grid: Path, tmp_path: Path) -> None:
+    text = GRID.replace("max_length = 3\nprune = [[9, 12]]", "max_length = 100\nprune = 0")
+    grid.write_text(text.replace('epsilon = ["1"]', 'epsilon = ["20"]'))
+    table = experiment(read_grid(grid), tmp_path / "results.parquet", silent)
+    failed = table.filter(label="tree")
+    assert failed["error"].str.contains("explodes").all()
+    assert failed["relative_log_similarity"].to_list() == [0.0] * 6
+    assert failed["variants"].to_list() == [0] * 6
+    assert failed["absolute_log_difference_length"].drop_nulls().unique().to_list() == [20 * 3 + 5 * 2 + 1]
+
+
+def test_another_experiment_on_the_same_results_is_refused(grid: Path, tmp_path: Path) -> None:
+    import fcntl
+
+    results = tmp_path / "results.parquet"
+    with (tmp_path / "results.parquet.journal").open("w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(OutputError, match="another experiment"):
+            experiment(read_grid(grid), results, silent)
+
+
+def test_a_file_that_is_no_results_is_refused(grid: Path, tmp_path: Path) -> None:
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "other.parquet")
+    with pytest.raises(LogError, match="not the results"):
+        experiment(read_grid(grid), tmp_path / "other.parquet", silent)
+    with pytest.raises(OutputError, match="parquet"):
+        experiment(read_grid(grid), tmp_path / "other.csv", silent)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("[logs]", "[logz]", "'logz', which means nothing"),
+        ("[metrics]", "[metrics]\nbeauty = 3", "metric is 'beauty'"),
+        ("= 3\nabsolute", "= 0\nabsolute", "0 runs"),
+        ('mechanism = "optimal"', 'mechanism = "optimul"', "mechanism is 'optimul'"),
+        ('mechanism = "optimal"', 'mechanism = "optimal"\nprune = 4', "ours has 'prune'"),
+        ('"small.csv"', '"missing.csv"', "missing.csv: cannot be opened"),
+        ("[[9, 12]]", "[[9]]", "prune on small is no number, and no table of 1 rows"),
+        ('"1", 0.1', '"one"', "epsilon is 'one'"),
+        ('"1", 0.1', "", "epsilon and delta must be lists"),
+        ("on.small", "on.large", "'large', which means nothing"),
+        ("[mechanisms.ours]", "[mechanisms.original]", "another name"),
+        ("epsilon =", "epsilon = =", "not TOML"),
+    ],
+)  # fmt: skip
+def test_a_wrong_grid_is_one_clear_line(grid: Path, old: str, new: str, words: str, travas: Run) -> None:
+    grid.write_text(GRID.replace(old, new, 1))
+    ran = travas("experiment", grid, "-o", grid.with_suffix(".parquet"))
+    assert ran.code == 2 and words in ran.err and ran.err.count("\n") == 1 and str(grid) in ran.err
+
+
+def test_the_command_runs_draws_and_says_that_it_is_private(grid: Path, tmp_path: Path, travas: Run) -> None:
+    ran = travas("experiment", grid, "-o", tmp_path / "r.parquet", "--plot", tmp_path / "pictures")
+    assert ran.code == 0, ran.err
+    assert "PRIVATE" in ran.out and "31, 0 of them failed" in ran.out
+    pictures = sorted((tmp_path / "pictures").iterdir())
+    assert [picture.name for picture in pictures] == [
+        "small-absolute_log_difference_length.png",
+        "small-relative_log_similarity.png",
+    ]
+    assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
+    again = travas("experiment", grid, "-o", tmp_path / "r.parquet", "--json")
+    assert json.loads(again.out)["runs"] == 31
+
+
+def test_the_grids_of_the_project_can_be_read(data: Path) -> None:
+    folder = Path(__file__).parents[1] / "experiments"
+    grids = {path.stem: read_grid(path, data) for path in folder.glob("*.toml")}
+    assert {"paper", "defensible"} <= grids.keys()
+    assert all(isinstance(grid, Grid) and grid.cells() for grid in grids.values())
+    assert len(grids["paper"].cells()) == 2 + 10 * (50 + 50 + 40 + 50)

@@ -1,0 +1,225 @@
+"""The prefix trees: their counts against a slow twin, what one case changes, bounded work, noise around zero."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from travas import ParameterError, Variants, anonymize, mechanism, read
+from travas.draws import DiscreteLaplace, choose, geometric_up_to, uniform_below
+from travas.mechanisms import prefix_tree
+from travas.mechanisms.prefix_tree import PrefixTree, TwoSidedNoise
+from travas.mechanisms.sacofa import Sacofa, SacofaPublished, eventually_follows
+from travas.noise import ONE, Noise, laplace_table
+from travas.trie import Trie
+
+ALPHABET = ("a", "b", "c")
+traces = st.lists(st.sampled_from([*ALPHABET, "x"]), min_size=1, max_size=5).map(tuple)
+logs = st.dictionaries(traces, st.integers(1, 9), min_size=1, max_size=12)
+Log = dict[tuple[str, ...], int]
+
+
+def counted(log: Log, length: int) -> dict[tuple[str, ...], tuple[int, int]]:
+    """The slow twin: for every sequence over the alphabet, how many cases are it and how many go on after it."""
+    return {
+        prefix: (
+            log.get(prefix, 0),
+            sum(count for trace, count in log.items() if trace[:length] == prefix and len(trace) > length),
+        )
+        for prefix in product(ALPHABET, repeat=length)
+    }
+
+
+def by_trie(log: Log, length: int) -> dict[tuple[str, ...], tuple[int, int]]:
+    trie = Trie(Variants.from_mapping(log), 5, ALPHABET)  # type: ignore[arg-type]
+    prefixes = trie.root()
+    for _ in range(length):
+        candidates = trie.children(prefixes)
+        prefixes = candidates.at(np.arange(len(candidates)))
+    pairs = zip(trie.ending(prefixes).tolist(), trie.going_on(prefixes).tolist(), strict=True)
+    return dict(zip(trie.traces(prefixes), pairs, strict=True))  # type: ignore[arg-type]
+
+
+@given(log=logs)
+@settings(deadline=None, max_examples=60)
+def test_the_trie_counts_what_the_slow_twin_counts(log: Log) -> None:
+    for length in range(1, 5):
+        assert by_trie(log, length) == counted(log, length)
+
+
+@given(log=logs, more=traces)
+@settings(deadline=None, max_examples=60)
+def test_one_case_more_changes_one_cell_of_a_level_by_one(log: Log, more: tuple[str, ...]) -> None:
+    """The lemma the guarantee stands on, activities outside of the alphabet included."""
+    other = log | {more: log.get(more, 0) + 1}
+    for length in range(1, 5):
+        here, there = by_trie(log, length), by_trie(other, length)
+        changes = [abs(a - b) for prefix in here for a, b in zip(here[prefix], there[prefix], strict=True)]
+        assert sum(changes) <= 1
+
+
+@given(log=logs, more=traces)
+@settings(deadline=None, max_examples=60)
+def test_one_case_more_changes_at_most_d_squared_cells_of_the_rules(log: Log, more: tuple[str, ...]) -> None:
+    matrices = []
+    for mapping in (log, log | {more: log.get(more, 0) + 1}):
+        variants = Variants.from_mapping(mapping)  # type: ignore[arg-type]
+        matrices.append(eventually_follows(variants, Trie(variants, 3, ALPHABET), 3)[0])
+    assert np.abs(matrices[0] - matrices[1]).sum() <= min(len(ALPHABET), 3) ** 2
+
+
+@given(log=logs)
+@settings(deadline=None, max_examples=60)
+def test_rules_are_counted_as_by_hand(log: Log) -> None:
+    variants = Variants.from_mapping(log)  # type: ignore[arg-type]
+    after, cases = eventually_follows(variants, Trie(variants, 5, ALPHABET), None)
+    for place, a in enumerate(ALPHABET):
+        assert cases[place] == sum(count for trace, count in log.items() if a in trace)
+        for other, b in enumerate(ALPHABET):
+            by_hand = sum(count for trace, count in log.items() if a in trace and b in trace[trace.index(a) + 1 :])
+            assert after[place, other] == by_hand
+
+
+def test_noise_around_zero_is_verified_and_symmetric() -> None:
+    for epsilon, delta in (("0.08", "0.02"), ("2", "0.5"), ("1/25", "1e-6"), ("20", "0.99")):
+        table = laplace_table(Fraction(epsilon), Fraction(delta))
+        noise = Noise(table, Fraction(epsilon), Fraction(delta))
+        assert Fraction(delta) / 2 <= noise.delta_spent <= Fraction(delta)
+        middle = table.length // 2 + 1
+        assert abs(table.cumulative(middle - 3) + table.cumulative(middle + 2) - ONE) <= 1
+        assert table.centre() == middle
+
+
+def test_an_interval_around_zero_holds_what_it_says() -> None:
+    for noise in (TwoSidedNoise(Fraction(1, 10), Fraction(1, 100)), TwoSidedNoise(Fraction(1, 10), Fraction(0))):
+        drawn = np.abs(noise.draw(200_000, os.urandom))
+        assert np.mean(drawn <= noise.within(0.95)) > 0.94
+        assert np.mean(drawn <= noise.within(0.95) - 2) < 0.95
+
+
+def test_the_tree_finds_frequent_variants_and_says_what_it_assumes() -> None:
+    log = {("a", "b", "c"): 4000, ("a", "c"): 3000, ("b",) * 9: 500}
+    release = anonymize(log, epsilon=2, delta=0, mechanism="prefix-tree", max_length=4, prune=200)
+    assert set(release.variants) == {("a", "b", "c"), ("a", "c")}  # the long one is lost
+    assert all(abs(count - log[trace]) < 200 for trace, count in zip(release.variants, release.noisy, strict=True))  # type: ignore[index]
+    assert any("alphabet" in text for text in release.guarantee.assumptions)
+    epsilon, delta = release.guarantee.replace_one
+    assert (epsilon, delta) == (4, 0)
+    given_alphabet = anonymize(
+        log, epsilon=2, delta=0, mechanism="prefix-tree", max_length=4, prune=200, alphabet=["a", "c", "z"]
+    )
+    assert set(given_alphabet.variants) == {("a", "c")} and given_alphabet.guarantee.assumptions == ()
+
+
+def test_replacing_a_case_costs_group_privacy_rounded_up() -> None:
+    epsilon, delta = PrefixTree(Fraction(1), Fraction(1, 100), 2, 5).guarantee().replace_one
+    assert epsilon == 2 and 3.7182818284 < float(delta * 100) < 3.7182818286
+    assert delta * 100 > Fraction("3.71828182845904523536")
+
+
+def test_an_explosion_is_an_error_that_names_what_to_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prefix_tree, "MAX_PREFIXES", 10_000)
+    log = {(str(n),): 5 for n in range(30)}
+    with pytest.raises(ParameterError, match=r"explodes: [\d,]+ noisy prefixes at length \d+ of 12.*prune than 0"):
+        anonymize(log, epsilon="0.1", delta="0.01", mechanism="prefix-tree", max_length=12, prune=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "needs max_length"),
+        ({"max_length": 3}, "needs prune"),
+        ({"max_length": 0, "prune": 1}, "max_length is 0"),
+        ({"max_length": 3, "prune": -1}, "prune is -1"),
+        ({"max_length": True, "prune": 1}, "max_length is True"),
+        ({"max_length": 3, "prune": 1, "alphabet": []}, "alphabet"),
+        ({"max_length": 3, "prune": 1, "alphabet": [""]}, "alphabet"),
+    ],
+)
+def test_public_inputs_are_needed_and_checked(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        mechanism("prefix-tree", 1, "0.01", **options)
+
+
+def test_a_dead_tree_ends_early() -> None:
+    for name in ("prefix-tree", "sacofa", "sacofa-published"):
+        rule = mechanism(name, "20", 0, max_length=10**6, prune=10**9)
+        rule.release(Variants.from_mapping({("a", "b"): 5}))
+
+
+def test_an_alphabet_of_another_width_is_refused() -> None:
+    log = {(("a", "start"), ("a", "complete")): 50}
+    with pytest.raises(ParameterError, match="2 columns"):
+        anonymize(log, epsilon=1, delta="0.01", mechanism="prefix-tree", max_length=3, prune=9, alphabet=["a"])
+
+
+def test_sacofa_drops_what_never_follows_once_it_can_afford_to_know() -> None:
+    log: Log = {("a", "b"): 30_000, ("b",): 30_000}
+    tree = Sacofa(Fraction(20), Fraction(0), 2, 300)
+    plain = PrefixTree(Fraction(20), Fraction(0), 2, 300)
+    assert ("b", "a") not in tree.release(Variants.from_mapping(log)).variants  # type: ignore[arg-type]
+    assert tree.guarantee().epsilon == plain.guarantee().epsilon
+    assert tree.noise.epsilon == plain.noise.epsilon * Fraction(4, 5)
+    rules = tree._rules(Variants.from_mapping(log), Trie(Variants.from_mapping(log), 2, None))  # type: ignore[arg-type]
+    assert rules.tolist() == [[False, True], [False, False]]
+
+
+def test_sacofa_as_published_keeps_to_the_rules_of_the_true_log() -> None:
+    """At a large ε no implausible prefix is drawn, and with hardly any noise the log comes back, cut at the length."""
+    log: Log = {("a", "b", "c"): 400, ("a", "c"): 300, ("b", "a", "b", "a", "b"): 90}
+    release = SacofaPublished(Fraction(20), Fraction(0), 4, 3).release(Variants.from_mapping(log))  # type: ignore[arg-type]
+    found = dict(zip(release.variants, release.noisy, strict=True))
+    assert found == {("a", "b", "c"): 400, ("a", "c"): 300, ("b", "a", "b", "a"): 90}
+
+
+def test_a_run_on_bpic13_takes_milliseconds(data: object) -> None:
+    import time
+
+    log = read(f"{data}/bpic2013-incidents.xes.gz")
+    tree = mechanism("prefix-tree", 1, "0.01", max_length=25, prune=18)
+    tree.guarantee()
+    started = time.perf_counter()
+    release = tree.release(log)
+    assert time.perf_counter() - started < 1
+    assert 300 < len(release.variants) < 6000
+
+
+# ------------------------------------------------------------------------------------------------- exact draws
+
+
+def test_uniform_draws_reject_what_would_be_uneven() -> None:
+    bound = 3 << 60  # of 2^63 values 2^63 mod 3·2^60 are rejected
+    words = iter([(2**63 - 1) << 1, 5 << 1])
+
+    def one_word(size: int) -> bytes:
+        return next(words).to_bytes(8, "little") * (size // 8)
+
+    assert uniform_below(np.array([bound]), one_word).tolist() == [5]
+    assert next(words, None) is None
+
+
+def test_every_choice_is_equally_likely() -> None:
+    drawn = [tuple(choose(2, 4, os.urandom).tolist()) for _ in range(6000)]
+    assert len(set(drawn)) == 6
+    assert all(abs(drawn.count(pair) - 1000) < 200 for pair in set(drawn))  # 7 standard deviations
+    assert choose(0, 0, os.urandom).tolist() == [] and choose(3, 3, os.urandom).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 10), Fraction(2)])
+def test_a_truncated_geometric_number(rate: Fraction) -> None:
+    drawn = np.bincount([geometric_up_to(3, rate, os.urandom) for _ in range(4000)], minlength=4)
+    weights = np.exp(-float(rate) * np.arange(4))
+    assert np.abs(drawn / 4000 - weights / weights.sum()).max() < 0.06
+    assert geometric_up_to(0, rate, os.urandom) == 0
+
+
+def test_a_scale_of_too_many_digits_is_refused() -> None:
+    with pytest.raises(ParameterError, match="fewer digits"):
+        DiscreteLaplace(Fraction(10**17 + 1, 3))

@@ -1,0 +1,82 @@
+"""uTraVaS: composition, merging and its estimate against slow twins, the rule for the splits, certain intervals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from travas import ParameterError, Variants, mechanism
+from travas.mechanisms.travas import Travas
+from travas.mechanisms.utravas import UTravas, UTravasPublished, dropped_estimate, merged_runs
+from travas.noise import ONE, Seeded
+
+
+@pytest.mark.parametrize("splits", [1, 2, 5])
+def test_the_cost_is_that_of_the_runs_together(splits: int) -> None:
+    rule = UTravas(Fraction(1), Fraction(1, 10), splits)
+    run = Travas(Fraction(1, splits), Fraction(1, 10 * splits))
+    assert rule.guarantee().delta_spent == splits * run.noise.delta_spent <= Fraction(1, 10)
+    assert rule.keep_probability(3) == 1 - (1 - run.keep_probability(3)) ** splits
+
+
+def test_the_papers_estimate_of_a_dropped_count() -> None:
+    run = Travas(Fraction(1), Fraction(1, 100))
+    k, table = run.threshold, run.noise.table
+    at_most = {x: Fraction(ONE - table.cumulative(k - x), ONE) for x in range(-k, k + 1)}  # P[X ≤ x] = P[N > k − x]
+    chances = [(j, at_most[k - j]) for j in range(1, 2 * k + 1)]
+    assert dropped_estimate(run) == pytest.approx(float(sum(j * p for j, p in chances) / sum(p for _, p in chances)))
+
+
+def test_merging_means_over_the_runs() -> None:
+    run = Travas(Fraction(1), Fraction(1, 10))
+    counts = np.array([1, 4, 9, 100])
+    places, means = merged_runs(run, 3, counts, Seeded(1))
+    generator = Seeded(1)
+    drawn = [run.noise.draw(4, generator) for _ in range(3)]
+    for place, count in enumerate(counts):
+        values = [count - d[place] + run.centre if count >= d[place] else None for d in drawn]
+        if all(value is None for value in values):
+            assert place not in places
+            continue
+        mean = np.mean([dropped_estimate(run) if value is None else value for value in values])
+        assert means[list(places).index(place)] == max(1, round(mean))
+
+
+@given(count=st.integers(1, 60), splits=st.integers(1, 6), seed=st.integers(0, 10**6))
+@settings(deadline=None, max_examples=200)
+def test_the_interval_holds_the_true_count_for_certain(count: int, splits: int, seed: int) -> None:
+    rule = UTravas(Fraction(2), Fraction(1, 2), splits)
+    log = Variants.from_mapping({(str(n),): count for n in range(40)})
+    release = replace(rule, random_bytes=Seeded(seed)).release(log)
+    assert release.estimate.intervals is not None
+    assert all(low <= count <= high for low, high in release.estimate.intervals)
+
+
+def test_the_splits_follow_from_epsilon_and_delta_alone() -> None:
+    chosen = [
+        mechanism("utravas", epsilon, delta).parameters()["splits"] for epsilon in (2, 1) for delta in ("0.5", "0.01")
+    ]
+    assert chosen == [mechanism("utravas", e, d).parameters()["splits"] for e in (2, 1) for d in ("0.5", "0.01")]
+    assert max(chosen) > 1  # at (2, 0.5) TraVaS wastes four fifths of δ: splitting pays
+    gain, plain = mechanism("utravas", 2, "0.5"), mechanism("travas", 2, "0.5")
+    assert (gain.keep_probability(1) or 0) > 2 * (plain.keep_probability(1) or 0)
+
+
+def test_as_published_it_takes_the_splits_that_look_best_on_the_true_log() -> None:
+    log = Variants.from_mapping({("a",): 30, ("a", "b"): 20, **{("c",) * n: 1 for n in range(1, 9)}})
+    rule = UTravasPublished(Fraction(1), Fraction(1, 10))
+    assert set(rule.release(log).variants) <= {trace for trace, _ in log.items()}
+    assert rule.release(log).mechanism is rule
+    assert rule.estimate((4,)).intervals is None
+
+
+@pytest.mark.parametrize("splits", [0, 101, True, 1.5])
+def test_splits_are_a_whole_number(splits: object) -> None:
+    for name in ("utravas", "utravas-published"):
+        with pytest.raises(ParameterError, match="splits is"):
+            mechanism(name, 1, "0.1", splits=splits)  # type: ignore[arg-type]
