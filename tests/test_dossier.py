@@ -16,7 +16,6 @@ import pytest
 import travas as package
 from conftest import Run
 from travas import VerificationError, anonymize, write_report
-from travas.dossier import Spent
 from travas.mechanisms import MECHANISMS
 from travas.noise import Seeded
 
@@ -113,12 +112,35 @@ def test_no_guarantee_no_report(tmp_path: Path) -> None:
     assert not (tmp_path / "report.html").exists()
 
 
-def test_the_history_adds_up_and_an_empty_release_has_a_report(tmp_path: Path) -> None:
+def test_an_empty_release_has_a_report(tmp_path: Path) -> None:
     path = anonymize({("a",): 1}, epsilon=1, delta="1e-9").write(tmp_path / "empty.xes.gz")
-    history = [Spent.of("2025-03-01", "first <i>", "0.5", "1e-6"), Spent.of("2025-04-01", "second", "1/4", "1e-6")]
-    html = write_report(f"{path}.guarantee.json", path, tmp_path / "report.html", history=history).read_text()
-    assert "<td>1.75</td>" in html and "first &lt;i&gt;" in html and "The release is empty" in html
-    assert machine(html)["history"][0]["epsilon"] == "0.5"
+    html = write_report(f"{path}.guarantee.json", path, tmp_path / "report.html").read_text()
+    assert "The release is empty" in html and "No account was given" in html and machine(html)["account"] is None
+
+
+def test_the_history_is_that_of_the_ledger(tmp_path: Path, travas: Run, small_csv: Path) -> None:
+    travas("budget", "create", "a <b> name", "--epsilon", 2, "--delta", "1e-3")
+    out = tmp_path / "out.json"
+    for epsilon in ("0.5", "0.75"):
+        signed = ("--epsilon", epsilon, "--delta", "1e-6", "--dataset", "a <b> name")
+        assert travas("anonymize", small_csv, *signed, "-o", out, "--force").code == 0
+    files, html = (f"{out}.guarantee.json", out), tmp_path / "report.html"
+    assert travas("report", *files, "-o", html, "--dataset", "a <b> name").code == 0
+    text = html.read_text()
+    assert "<td>1.25</td>" in text and "a &lt;b&gt; name" in text and "left of ε = 2" in text
+    assert [row["epsilon"] for row in machine(text)["account"]["charges"]] == ["0.5", "0.75"]
+    ran = travas("report", *files, "-o", html, "--force", "--dataset", "another")
+    assert ran.code == 2 and "no release like this one was charged" in ran.err
+    ran = travas("report", *files, "-o", html, "--force", "--dataset", "x", "--ledger", tmp_path / "gone.db")
+    assert ran.code == 2 and not (tmp_path / "gone.db").exists()
+
+
+def test_a_log_without_a_name_keeps_its_digest_to_itself(tmp_path: Path) -> None:
+    ledger = package.Ledger(tmp_path / "ledger.db")
+    path = anonymize(LOG, epsilon=1, delta="1e-6", ledger=ledger).write(tmp_path / "r.json")
+    (account,) = ledger.accounts()
+    html = write_report(f"{path}.guarantee.json", path, tmp_path / "report.html", account=account).read_text()
+    assert account.dataset not in html and account.dataset[4:] not in html
 
 
 def test_activities_of_several_columns(tmp_path: Path) -> None:

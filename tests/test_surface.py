@@ -77,7 +77,7 @@ def test_every_command_is_in_the_readme_or_docs() -> None:
         "docs/budgets.md",
         "docs/experiments.md",
         "docs/report.md",
-    ],  # fmt: skip
+    ],
 )
 def test_what_the_documents_show_runs(page: str, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every console line and every Python block, in the order of the page, in an empty folder with the demo's log."""

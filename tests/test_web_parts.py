@@ -23,8 +23,8 @@ pytest.importorskip("nicegui")
 
 from travas.web import curve, tasks
 from travas.web.jobs import Job
-from travas.web.recipe import OFFERED, Recipe
 from travas.web.preview import preview
+from travas.web.recipe import OFFERED, Recipe
 from travas.web.sessions import Sessions
 from travas.web.storage import Storage
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .anonymize import anonymize
 from .budget import Account, Budget, Entry
 from .compare import Comparison, compare
-from .dossier import Spent, write_report
+from .dossier import write_report
 from .engines import read
 from .errors import (
     BudgetError,
@@ -49,7 +49,6 @@ __all__ = [
     "PrivacyUnit",
     "Reading",
     "Release",
-    "Spent",
     "Standing",
     "Summary",
     "TravasError",

@@ -6,34 +6,17 @@ Schema of its machine-readable block, and what it covers: docs/report.md.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-from .errors import OutputError
+from .budget import Account, Entry
+from .errors import OutputError, ParameterError
 from .estimate import Estimate
 from .guarantee import load, verify
-from .privacy import Number, exact_delta, exact_epsilon
 from .release import Mechanism
 from .variants import Trace
-
-
-@dataclass(frozen=True)
-class Spent:
-    """A row of the budget's history: when, for which release, how much."""
-
-    when: str
-    what: str
-    epsilon: Fraction
-    delta: Fraction
-
-    @classmethod
-    def of(cls, when: str, what: str, epsilon: Number, delta: Number) -> Spent:
-        """From numbers as they are written: `Spent.of("2025-03-01", "first release", "1", "1e-6")`."""
-        return cls(when, what, exact_epsilon(epsilon), exact_delta(delta))
 
 
 @dataclass(frozen=True)
@@ -50,7 +33,7 @@ class Dossier:
     counts: tuple[int, ...]
     estimate: Estimate | None
     reason: str = ""
-    history: tuple[Spent, ...] = ()
+    account: Account | None = None
 
 
 def write_report(
@@ -58,18 +41,27 @@ def write_report(
     release: str | Path,
     output: str | Path,
     reason: str = "",
-    history: Sequence[Spent] = (),
+    account: Account | None = None,
     existing: Literal["fail", "replace"] = "fail",
 ) -> Path:
     """Verify a release against its guarantee and write the report, one self-contained `.html` file.
 
-    `reason`: why these parameters. `history`: what was spent on these people before, this release not counted.
+    `reason`: why these parameters. `account`: what was charged to the data set, this release among it.
     Raises VerificationError where the guarantee does not hold or is not established: there is no report on that.
     """
     path = Path(output)
     check_report(path, existing)
-    made = replace(read_dossier(Path(guarantee), Path(release)), reason=reason, history=tuple(history))
+    made = replace(read_dossier(Path(guarantee), Path(release)), reason=reason, account=account)
+    if account is not None and not any(_is_charge_of(made.mechanism, entry) for entry in account.entries):
+        raise ParameterError(f"{account.dataset}: no release like this one was charged to it; is it another data set?")
     return save_report(made, path)
+
+
+def _is_charge_of(mechanism: Mechanism, entry: Entry) -> bool:
+    spending, guarantee = entry.spending, mechanism.guarantee()
+    return (spending.mechanism, spending.epsilon, spending.delta, spending.unit) == (
+        guarantee.mechanism, guarantee.epsilon, guarantee.delta, guarantee.unit,
+    )  # fmt: skip
 
 
 def check_report(path: Path, existing: Literal["fail", "replace"]) -> None:

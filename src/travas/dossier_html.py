@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from importlib.resources import files
 from string import Template
+from typing import Any
 
 from . import dossier_texts as texts
 from . import words
-from .dossier import Dossier, Spent
+from .budget import Account
+from .dossier import Dossier
 from .estimate import Estimate
 from .privacy import as_text
 from .release import Mechanism
@@ -172,23 +174,52 @@ def _curve(mechanism: Mechanism) -> str:
 
 
 def _history(dossier: Dossier) -> str:
-    guarantee = dossier.mechanism.guarantee()
-    rows = [*dossier.history, Spent(_today(), f"this release: {dossier.name}", guarantee.epsilon, guarantee.delta)]
+    """Everything that was charged to the data set, or this release alone where no account was given."""
+    guarantee, account = dossier.mechanism.guarantee(), dossier.account
+    rows = [(_today(), guarantee.mechanism, guarantee.epsilon, guarantee.delta)]
+    about = "No account was given. If there were other releases about these people, theirs must be added."
+    if account is not None:
+        named = f"Data set: {escape(account.dataset)}. " if _is_named(account) else ""
+        about = f"{named}Everything that was charged to it, this release among it. Budget: {escape(account.remainder)}."
+        spendings = [(entry.time, entry.spending) for entry in account.entries]
+        rows = [(time, paid.mechanism, paid.epsilon, paid.delta) for time, paid in spendings]
     cells = "".join(
-        f"<tr><td>{escape(row.when)}</td><td>{escape(row.what)}</td><td>{as_text(row.epsilon)}</td>"
-        f"<td>{as_text(row.delta)}</td></tr>"
-        for row in rows
+        f"<tr><td>{escape(when)}</td><td>{escape(what)}</td><td>{as_text(epsilon)}</td><td>{as_text(delta)}</td></tr>"
+        for when, what, epsilon, delta in rows
     )
-    epsilon, delta = sum(row.epsilon for row in rows), sum(row.delta for row in rows)
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("When", "What", "ε", "δ"))
-    total = (
-        f"<tr><th>Together</th><td></td><td>{as_text(Fraction(epsilon))}</td><td>{as_text(Fraction(delta))}</td></tr>"
-    )
-    if not dossier.history:
-        stated = "No earlier release about these people was stated. If there were any, theirs must be added."
-    else:
-        stated = "Added up by basic composition: (Σε, Σδ)."
-    return f"<p>{stated}</p><table><thead><tr>{head}</tr></thead><tbody>{cells}{total}</tbody></table>"
+    epsilon, delta = sum((row[2] for row in rows), Fraction(0)), sum((row[3] for row in rows), Fraction(0))
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("When", "Mechanism", "ε", "δ"))
+    total = f"<tr><th>Sum</th><td></td><td>{as_text(epsilon)}</td><td>{as_text(delta)}</td></tr>"
+    return f"<p>{about}</p><table><thead><tr>{head}</tr></thead><tbody>{cells}{total}</tbody></table>"
+
+
+def _is_named(account: Account) -> bool:
+    """A log without a name is known to the ledger by a digest, which is nobody else's business."""
+    return not account.dataset.startswith("log:")
+
+
+def _composition(account: Account | None) -> str:
+    return account.budget.composition if account is not None and account.budget is not None else "basic"
+
+
+def _charges(account: Account | None) -> dict[str, Any] | None:
+    if account is None:
+        return None
+    budget = account.budget
+    return {
+        "data_set": account.dataset if _is_named(account) else None,
+        "budget": budget and {"epsilon": as_text(budget.epsilon), "delta": as_text(budget.delta)},
+        "state": account.remainder,
+        "charges": [
+            {
+                "time": entry.time,
+                "mechanism": entry.spending.mechanism,
+                "epsilon": as_text(entry.spending.epsilon),
+                "delta": as_text(entry.spending.delta),
+            }
+            for entry in account.entries
+        ],
+    }
 
 
 def _machine(dossier: Dossier) -> str:
@@ -204,7 +235,7 @@ def _machine(dossier: Dossier) -> str:
         "delta": stated["delta"],
         "delta_spent": stated["delta_spent"],
         "replace_one": stated["replace_one"],
-        "accounting": "one release of this data set: verified noise; releases add up by basic composition",
+        "accounting": f"this release alone; releases of the data set: {_composition(dossier.account)} composition",
         "standing": stated["standing"],
         "mechanism": {"name": stated["mechanism"], "parameters": stated["parameters"]},
         "post_processing": stated["release"]["frequencies"] + " frequencies, canonical order, artificial timestamps",
@@ -215,10 +246,7 @@ def _machine(dossier: Dossier) -> str:
             "assumed_public": stated["assumed_public"],
         },
         "reason": dossier.reason,
-        "history": [
-            {"when": row.when, "what": row.what, "epsilon": as_text(row.epsilon), "delta": as_text(row.delta)}
-            for row in dossier.history
-        ],
+        "account": _charges(dossier.account),
     }
     text = json.dumps(content, ensure_ascii=True, indent=1)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -9,6 +9,7 @@ from importlib.resources import files
 from nicegui import ui
 from starlette.requests import Request
 
+from ..ledger import Ledger
 from ..svg import BLUE
 from .parts import refusal
 from .sessions import Session
@@ -43,8 +44,8 @@ STEPS = (
 class Page:
     """What one tab shows."""
 
-    def __init__(self, session: Session, settings: Settings) -> None:
-        self.session, self.settings = session, settings
+    def __init__(self, session: Session, settings: Settings, ledger: Ledger) -> None:
+        self.session, self.settings, self.ledger = session, settings, ledger
         self.shown = session.version
         self.bar: ui.linear_progress | None = None
         self.doing: ui.label | None = None
@@ -97,7 +98,7 @@ class Page:
                     here = number == session.step
                     button.props("no-caps dense unelevated" + (" aria-current=step" if here else " outline"))
                     button.set_enabled(step.ready(session) and session.job is None)
-        with ui.element("main").classes("w-full"), ui.column().classes("card"):
+        with ui.column().classes("card"):
             self.alert()
             if session.job is not None:
                 self.working()
@@ -117,9 +118,9 @@ class Page:
         ui.button("Cancel", on_click=self.session.stop).props("no-caps outline")
 
 
-def add_page(settings: Settings) -> None:
+def add_page(settings: Settings, ledger: Ledger) -> None:
     """The one page, at `/`."""
 
     @ui.page("/")
     def index(request: Request) -> None:
-        Page(request.state.session, settings).build()
+        Page(request.state.session, settings, ledger).build()

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from ..errors import MissingExtraError, ParameterError
+from ..ledger import Ledger
 from .settings import Settings
 
 
-def serve(settings: Settings, ready: Callable[[], None]) -> None:
+def serve(settings: Settings, ledger: Ledger, ready: Callable[[], None]) -> None:
     """Serve the page at the settings' address; `ready` is called when it is there. Uploads of dead servers are deleted."""
     if os.name != "posix":
         raise ParameterError("the page needs Linux or macOS: it relies on their rights and locks of files")
@@ -30,7 +31,7 @@ def serve(settings: Settings, ready: Callable[[], None]) -> None:
     sessions = Sessions(Storage(), settings.minutes_kept)
     app.add_middleware(Guard, settings=settings, sessions=sessions)
     add_routes(app, settings)
-    add_page(settings)
+    add_page(settings, ledger)
     app.timer(10, sessions.sweep)
     app.on_startup(ready)
     app.on_shutdown(sessions.close)

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..dossier import Spent
+from ..budget import Account
 from ..logs.columns import Reading
 from ..release import Release
 from .jobs import Job
-from .recipe import Recipe
 from .preview import Preview
+from .recipe import Recipe
 from .storage import Storage
 from .tasks import Diagnosis
 
@@ -28,7 +28,7 @@ class Released:
     recipe: Recipe
     folder: Path
     reason: str
-    history: tuple[Spent, ...]
+    account: Account
     kept: str
     notes: tuple[str, ...]
 
@@ -50,10 +50,10 @@ class Session:
     reason: str = ""
     diagnosis: Diagnosis | None = None
     released: Released | None = None
-    spent: list[Spent] = field(default_factory=list)
+    dataset: str = ""
+    releases: int = 0
     job: Job | None = None
     finish: Callable[[Any], None] = field(default=lambda _: None, repr=False)
-    failed: Callable[[Job], None] = field(default=lambda _: None, repr=False)
     error: str = ""
     version: int = 0  # rises with every change that all open pages must show
     files: dict[str, Job] = field(default_factory=dict)
@@ -62,14 +62,12 @@ class Session:
         self.seen = time.monotonic()
 
     def take(self, log: Path, name: str, preview: Preview) -> None:
-        """Another log: all that was known of the last one is forgotten, but not what was spent in this session."""
+        """Another log: all that was known of the last one is forgotten."""
         if self.log is not None and self.log != log and self.log.parent == self.folder:
             self.log.unlink(missing_ok=True)
         self.stop()
-        if name != self.name:
-            self.spent.clear()
         self.log, self.name, self.preview, self.reading = log, name, preview, preview.reading()
-        self.diagnosis, self.released, self.error, self.step = None, None, "", 1
+        self.diagnosis, self.released, self.error, self.step, self.dataset = None, None, "", 1, ""
         self.version += 1
 
     def read_as(self, reading: Reading) -> None:
@@ -77,10 +75,10 @@ class Session:
         if reading != self.reading:
             self.reading, self.diagnosis = reading, None
 
-    def start(self, job: Job, finish: Callable[[Any], None], failed: Callable[[Job], None] = lambda _: None) -> None:
+    def start(self, job: Job, finish: Callable[[Any], None]) -> None:
         """Begin long work; what it gives goes to `finish` when some page, or the sweeper, looks after it."""
         self.stop()
-        self.job, self.finish, self.failed, self.error = job, finish, failed, ""
+        self.job, self.finish, self.error = job, finish, ""
         job.start()
         self.version += 1
 
@@ -92,7 +90,6 @@ class Session:
         self.job = None
         if job.error:
             self.error = job.error
-            self.failed(job)
         elif not job.cancelled:
             self.finish(job.result)
         self.version += 1

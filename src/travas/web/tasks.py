@@ -8,16 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..dossier import Spent
+from ..budget import Account
 from ..errors import LogError, OutputError
+from ..ledger import Ledger
 from ..logs.columns import Reading
 from ..release import Release
 from ..variants import Summary, Trace, Variants
 from .jobs import Watch
 from .recipe import Recipe
-
-DRAWING = "drawing the noise"
-"""What the watch is told before the first draw: a run that never said so has spent nothing."""
 
 MEMORY_LIMIT = 2 << 30
 """A compressed CSV is unpacked into memory: so large may it be."""
@@ -43,11 +41,12 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a release is made of; `kept` and `notes` are private."""
+    """What a release is made of, and the account that was charged; `kept` and `notes` are private."""
 
     variants: tuple[Trace, ...]
     noisy: tuple[int, ...]
     columns: tuple[str, ...]
+    account: Account
     kept: str
     notes: tuple[str, ...]
 
@@ -64,16 +63,24 @@ def diagnose(path: Path, name: str, reading: Reading, limit: int, watch: Watch) 
     return Diagnosis(summary(variants), pairs, variants.notes)
 
 
-def draw(path: Path, name: str, reading: Reading, recipe: Recipe, limit: int, watch: Watch) -> Drawn:
-    """Draw the noise, once. The table is built and verified here, where it is sampled, before the log is opened."""
+def draw(
+    path: Path, name: str, reading: Reading, recipe: Recipe, limit: int, ledger: Path, dataset: str, watch: Watch
+) -> Drawn:
+    """Charge the ledger and draw the noise, once: the data set of this name, or else the log as it is.
+
+    The table is built and verified here, where it is sampled, before the log is opened.
+    """
     watch("building and verifying the noise", 0.0)
-    chosen = recipe.build()
+    chosen, book = recipe.build(), Ledger(ledger)
     chosen.guarantee()
+    if dataset:
+        book.check(dataset, chosen)  # a refusal need not wait for the log
     variants = _read(path, name, reading, limit, watch)
-    watch(DRAWING, 1.0)
+    watch("drawing the noise", 1.0)
+    account = book.charge(dataset or book.dataset_of(variants), chosen)
     release = chosen.release(variants)
     kept = f"{len(release.variants):,} of {len(variants):,} variants of {int(variants.counts.sum()):,} cases"
-    return Drawn(release.variants, release.noisy, release.columns, kept, variants.notes)
+    return Drawn(release.variants, release.noisy, release.columns, account, kept, variants.notes)
 
 
 def write(release: Release, path: Path, watch: Watch) -> None:
@@ -82,14 +89,14 @@ def write(release: Release, path: Path, watch: Watch) -> None:
     release.write(path, existing="replace")
 
 
-def report(release: Release, path: Path, output: Path, reason: str, history: tuple[Spent, ...], watch: Watch) -> None:
+def report(release: Release, path: Path, output: Path, reason: str, account: Account, watch: Watch) -> None:
     """The report on a release that was written; its intervals are those of the release itself."""
     from ..dossier import read_dossier, save_report
     from ..guarantee import guarantee_path
 
     watch("verifying", 0.0)
     found = read_dossier(guarantee_path(path), path)
-    save_report(replace(found, estimate=release.estimate, reason=reason, history=history), output)
+    save_report(replace(found, estimate=release.estimate, reason=reason, account=account), output)
 
 
 def _read(path: Path, name: str, reading: Reading, limit: int, watch: Watch) -> Variants:

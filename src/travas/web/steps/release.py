@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
 from ...errors import ParameterError
-from ...release import Release
+from ...release import Mechanism, Release
 from .. import tasks
-from ..budget import charge, refund, show_budget, spent_on
+from ..budget import show_budget
 from ..curve import refusal
 from ..jobs import Job
 from ..parts import note, onward, private, table, title
@@ -44,12 +43,20 @@ def draw(page: Page) -> None:
         page.session.error = why
         note(why)
         return
-    show_budget(session)
+    fits = False
+
+    def allowed(yes: bool) -> None:
+        nonlocal fits
+        fits = yes
+        go.set_enabled(fits)
+
+    show_budget(page, allowed)
     diagnosis(page)
     reason = ui.textarea("Why these parameters (for the report)", value=session.reason).classes("w-full")
     reason.on_value_change(lambda event: setattr(session, "reason", event.value or ""))
     again = " again, at the price of another " if session.released is not None else " for "
-    onward(f"Release{again}ε = {recipe.epsilon}, δ = {recipe.delta}", lambda: start(page))
+    go = onward(f"Release{again}ε = {recipe.epsilon}, δ = {recipe.delta}", lambda: start(page))
+    go.set_enabled(fits)
 
 
 def diagnosis(page: Page) -> None:
@@ -89,7 +96,7 @@ def look(page: Page) -> None:
 
 
 async def start(page: Page) -> None:
-    """The charge first: from here on the noise may be drawn, whatever happens to the run."""
+    """Into a process of its own, where the ledger is charged before the noise is drawn."""
     session, recipe = page.session, page.session.recipe
     assert session.log is not None
     try:
@@ -98,21 +105,15 @@ async def start(page: Page) -> None:
     except ParameterError as error:
         page.refuse(str(error))
         return
-    history = spent_on(session)
-    charge(session)
-    arguments = (session.log, session.name, session.reading, recipe, page.settings.decompressed_limit)
-    keep = partial(_keep, session, recipe, Release(chosen, (), ()), session.reason, history)
-
-    def failed(job: Job) -> None:
-        if job.words != tasks.DRAWING:  # said before the first draw, and nothing that was said is lost
-            refund(session)
-
-    session.start(Job(tasks.draw, *arguments), keep, failed)
+    ledger, dataset, limit = page.ledger.path, session.dataset, page.settings.decompressed_limit
+    job = Job(tasks.draw, session.log, session.name, session.reading, recipe, limit, ledger, dataset)
+    session.start(job, partial(_keep, session, recipe, chosen, session.reason))
 
 
-def _keep(session: Session, recipe: Recipe, empty: Release, reason: str, history: tuple[Any, ...], drawn: Any) -> None:
-    release = replace(empty, variants=drawn.variants, noisy=drawn.noisy, columns=drawn.columns)
-    folder = session.folder / f"release-{len(session.spent)}"
+def _keep(session: Session, recipe: Recipe, chosen: Mechanism, reason: str, drawn: tasks.Drawn) -> None:
+    session.releases += 1
+    folder = session.folder / f"release-{session.releases}"
     folder.mkdir(mode=0o700)
-    session.released = Released(release, recipe, folder, reason, history, drawn.kept, drawn.notes)
+    release = Release(chosen, drawn.variants, drawn.noisy, drawn.columns)
+    session.released = Released(release, recipe, folder, reason, drawn.account, drawn.kept, drawn.notes)
     session.step = RESULT

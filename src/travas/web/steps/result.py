@@ -30,6 +30,9 @@ def draw(page: Page) -> None:
         f"{len(release.variants):,} variants, standing for {sum(release.counts):,} cases · ε = {as_text(guarantee.epsilon)}, "
         f"δ = {as_text(guarantee.delta)} · {guarantee.standing}"
     ).classes("words")
+    account = released.account
+    which = "the log as it is" if account.dataset.startswith("log:") else account.dataset
+    note(f"Ledger: charged to {which}. {account.remainder}.")
     downloads()
     with private():
         ui.label(f"Kept: {released.kept}")
