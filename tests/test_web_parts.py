@@ -59,10 +59,11 @@ def test_the_stops_of_the_sliders_make_sense() -> None:
         for delta in (curve.DELTAS[0], curve.DELTAS[-1]):
             assert curve.points(Recipe("optimal", epsilon, delta))
     assert (
-        curve.nearest(curve.EPSILONS, "0.99") == curve.EPSILONS.index("1") and curve.nearest(curve.EPSILONS, "x") == 0
+        curve.nearest(curve.EPSILONS, "0.99") == curve.EPSILONS.index("1")
+        and curve.nearest(curve.EPSILONS, "1e999999999") == 0
     )
-    assert curve.refusal(Recipe(epsilon="0")) and not curve.refusal(Recipe())
-    assert "max_length" in curve.refusal(Recipe("prefix-tree")) and "sacofa-published" not in OFFERED
+    assert curve.view(Recipe(epsilon="0")).why and not curve.view(Recipe()).why
+    assert "max_length" in curve.view(Recipe("prefix-tree")).why and "sacofa-published" not in OFFERED
 
 
 @pytest.mark.parametrize(("first", "last"), [(1, 2), (1, 28), (1, 4711), (990, 1017), (1, 1)])

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 from .svg import BLUE, GREY, INK, document, escape, name_of, shortened, text
 from .variants import Trace
@@ -86,8 +87,10 @@ def process_map(variants: Sequence[Trace], counts: Sequence[int]) -> str:
     most = max(graph.edges.values())
     parts = [_ARROW]
     for edge, count in sorted(graph.edges.items(), key=lambda item: item[1]):
-        points = [at[node] for node in paths[edge]] if edge in paths else [at[edge[0]], at[edge[1]]]
-        parts.append(_arrow(points, edge[0] == edge[1], edge not in paths, count, most))
+        points = [at[node] for node in paths.get(edge, edge)]
+        parts.append(
+            _arrow(points, "forward" if edge in paths else "loop" if edge[0] == edge[1] else "back", count, most)
+        )
     parts += [_box(node, at[node], graph.nodes.get(node)) for node in graph.places]
     height = len(rows) * (_HEIGHT + _GAP_Y)
     steps = sorted(graph.edges.items(), key=lambda item: -item[1])[:8]
@@ -189,15 +192,15 @@ _ARROW = (
 )
 
 
-def _arrow(points: list[tuple[float, float]], loop: bool, back: bool, count: int, most: int) -> str:
+def _arrow(points: list[tuple[float, float]], kind: Literal["forward", "back", "loop"], count: int, most: int) -> str:
     """Forward edges run down in curves; steps back are dashed and run along the right."""
     weight = 0.8 + 3.2 * math.log1p(count) / math.log1p(most)
     (x1, y1), (x2, y2) = points[0], points[-1]
     half, down = _WIDTH / 2, _HEIGHT / 2
-    if loop:
+    if kind == "loop":
         way = f"M{x1 + half:.0f} {y1 - 8:.0f}c28 -14 28 30 2 16"
         label = (x1 + half + 22, y1 + 4)
-    elif back:
+    elif kind == "back":
         side = max(x1, x2) + half + 34
         way = f"M{x1 + half:.0f} {y1:.0f}C{side:.0f} {y1:.0f} {side:.0f} {y2:.0f} {x2 + half:.0f} {y2:.0f}"
         label = (side - 18, (y1 + y2) / 2)
@@ -209,8 +212,7 @@ def _arrow(points: list[tuple[float, float]], loop: bool, back: bool, count: int
             way += f"C{a:.0f} {middle:.0f} {c:.0f} {middle:.0f} {c:.0f} {d:.0f}"
         (a, b), (c, d) = stops[0], stops[1]
         label = (a + (c - a) * 0.5, b + (d - b) * 0.5)
-    dash = ' stroke-dasharray="5 3"' if back or loop else ""
-    colour = GREY if back or loop else "#555555"
+    dash, colour = ("", "#555555") if kind == "forward" else (' stroke-dasharray="5 3"', GREY)
     return (
         f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="{weight:.1f}"{dash} marker-end="url(#travas-arrow)"/>'
         f'<text x="{label[0]:.0f}" y="{label[1]:.0f}" font-size="10" text-anchor="middle" stroke="#ffffff" '

@@ -63,7 +63,7 @@ def serving(scratch: Path, *words: object) -> Iterator[Server]:
     command = [str(Path(sys.executable).parent / "travas"), "serve", "--port", str(port), "--no-open", *map(str, words)]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        env={name: value for name, value in os.environ.items() if "PYTEST" not in name} 
+        env={name: value for name, value in os.environ.items() if "PYTEST" not in name}
         | {"TMPDIR": str(scratch), "TRAVAS_LEDGER": str(scratch / "ledger.db")},
         cwd=scratch,
     )  # fmt: skip

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from ..accounting import Spending
 from ..budget import Account, check_name
 from ..errors import TravasError
 from ..ledger import Ledger
-from ..privacy import PrivacyUnit, as_text, exact_delta, exact_epsilon
+from ..privacy import as_text, exact_delta, exact_epsilon
 from .parts import note, refusal, table
 from .recipe import Recipe
 
@@ -52,27 +51,22 @@ def _account(ledger: Ledger, dataset: str, recipe: Recipe) -> tuple[Account | No
     try:
         if dataset:
             account = ledger.account(check_name(dataset))
-            account.admit(_spending(recipe))
+            ledger.check(dataset, recipe.build())
     except TravasError as error:
         return account, str(error)
     return account, ""
 
 
-def _spending(recipe: Recipe) -> Spending:
-    return Spending(recipe.mechanism, exact_epsilon(recipe.epsilon), exact_delta(recipe.delta), PrivacyUnit())
-
-
 def _show(page: Page, found: tuple[Account | None, str], recipe: Recipe, again: Callable[[], Any]) -> bool:
     account, why = found
     if account is not None:
-        paid = _spending(recipe)
-        epsilon, delta = account.spent
+        (epsilon, delta), (more, rarely) = account.spent, (exact_epsilon(recipe.epsilon), exact_delta(recipe.delta))
         table(
             ["", "ε", "δ"],
             [
                 [f"before: {_releases(len(account.entries))}", as_text(epsilon), as_text(delta)],
-                ["this release", as_text(paid.epsilon), as_text(paid.delta)],
-                ["after", as_text(epsilon + paid.epsilon), as_text(delta + paid.delta)],
+                ["this release", as_text(more), as_text(rarely)],
+                ["after", as_text(epsilon + more), as_text(delta + rarely)],
             ],
         )
         ui.label(f"Budget: {account.remainder}")

@@ -5,12 +5,14 @@ A picture needs no verified table, so the table is built and not checked: that i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from ..errors import ParameterError
+from ..mechanisms.utravas import UTravas
 from ..noise import Table, optimal_table, predicted_length, travas_table
-from ..privacy import exact_delta, exact_epsilon
+from ..privacy import exact, exact_delta, exact_epsilon
 from ..svg import keep_curve, sampled
 from .recipe import Recipe
 
@@ -26,46 +28,46 @@ DELTAS = (*(f"{digit}e-{power}" for power in range(12, 1, -1) for digit in (1, 2
 def nearest(stops: tuple[str, ...], value: str) -> int:
     """The stop of a slider that is nearest to a number."""
     try:
-        wanted = Fraction(value)
-        return min(range(len(stops)), key=lambda place: abs(Fraction(stops[place]) / wanted - 1))
-    except (ValueError, ZeroDivisionError):
+        wanted = exact(value, "value")  # bounded: a person may type 1e999999999
+    except ParameterError:
         return 0
+    return min(range(len(stops)), key=lambda place: abs(Fraction(stops[place]) - wanted) / Fraction(stops[place]))
+
+
+@dataclass(frozen=True)
+class View:
+    """What the page shows of a recipe: why it is impossible, or its curve, as numbers and as a picture."""
+
+    why: str = ""
+    points: tuple[tuple[int, float], ...] = ()
+    picture: str = ""
 
 
 @lru_cache(maxsize=256)
+def view(recipe: Recipe) -> View:
+    """Look at a recipe. Some are slow: not to be called where others wait."""
+    try:
+        found = points(recipe)
+    except ParameterError as error:
+        return View(why=str(error))
+    return View(points=found, picture=keep_curve(found) if found else "")
+
+
 def points(recipe: Recipe) -> tuple[tuple[int, float], ...]:
     """The curve of a recipe; none for mechanisms or sizes that have no picture. ParameterError for an impossible recipe."""
     epsilon, delta = exact_epsilon(recipe.epsilon), exact_delta(recipe.delta)
     chosen = recipe.build()
     if recipe.mechanism not in ("optimal", "travas", "utravas") or predicted_length(epsilon, delta) > MOST_ENTRIES:
         return ()
-    parameters = dict(recipe.options)
-    least = parameters.get("minimum_cases", 1)
-    if recipe.mechanism == "utravas":
-        runs = int(getattr(chosen, "splits"))  # noqa: B009
-        table = _table("travas", epsilon / runs, delta / runs)
+    if isinstance(chosen, UTravas):
+        runs = chosen.splits or 1
+        table = _table("travas", chosen.run.epsilon, chosen.run.delta)
         return tuple(sampled(lambda cases: 1 - (1 - table.keep_probability(cases)) ** runs, table.length))
+    least = dict(recipe.options).get("minimum_cases", 1)
     table = _table(recipe.mechanism, epsilon, delta)
-    last = least - 1 + table.length
-    return tuple(sampled(lambda cases: table.keep_probability(cases - least + 1), last))
-
-
-@lru_cache(maxsize=256)
-def curve(recipe: Recipe) -> str:
-    """The picture, or nothing."""
-    found = points(recipe)
-    return keep_curve(found) if found else ""
+    return tuple(sampled(lambda cases: table.keep_probability(cases - least + 1), least - 1 + table.length))
 
 
 @lru_cache(maxsize=64)
 def _table(name: str, epsilon: Fraction, delta: Fraction) -> Table:
     return (optimal_table if name == "optimal" else travas_table)(epsilon, delta)
-
-
-def refusal(recipe: Recipe) -> str:
-    """Why a recipe cannot be carried out, in one line; empty if it can."""
-    try:
-        recipe.build()
-    except ParameterError as error:
-        return str(error)
-    return ""

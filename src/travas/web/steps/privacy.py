@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from nicegui import ui
 
 from ... import words
-from ...errors import ParameterError
 from ...privacy import exact_delta, exact_epsilon
-from ..curve import DELTAS, EPSILONS, curve, nearest, points, refusal
+from ..curve import DELTAS, EPSILONS, View, nearest, view
 from ..parts import note, onward, picture, title
+from ..recipe import Recipe
 
 if TYPE_CHECKING:
     from ..page import Page
@@ -26,7 +27,7 @@ def draw(page: Page) -> None:
     fields: dict[str, ui.input] = {}
     sliders: dict[str, ui.slider] = {}
 
-    def typed(name: str, text: str) -> None:
+    async def typed(name: str, text: str) -> None:
         number = (text or "").strip()
         session.recipe = (
             replace(session.recipe, epsilon=number) if name == "epsilon" else replace(session.recipe, delta=number)
@@ -37,7 +38,7 @@ def draw(page: Page) -> None:
             moving.add(name)
             sliders[name].value = place
             moving.discard(name)
-        redraw()
+        await redraw()
 
     def slid(name: str, place: int) -> None:
         stops = EPSILONS if name == "epsilon" else DELTAS
@@ -45,6 +46,7 @@ def draw(page: Page) -> None:
             fields[name].value = stops[int(place)]
 
     moving: set[str] = set()
+    asked = 0
     for name, stops, label in (("epsilon", EPSILONS, "ε"), ("delta", DELTAS, "δ")):
         value = session.recipe.epsilon if name == "epsilon" else session.recipe.delta
         with ui.row().classes("w-full items-center no-wrap"):
@@ -59,37 +61,36 @@ def draw(page: Page) -> None:
     meaning_curve = ui.label().classes("note")
     drawing = picture("", "keep-probability curve").classes("fit")
 
-    def redraw() -> None:
-        recipe = session.recipe
+    async def redraw() -> None:
+        nonlocal asked
+        asked += 1
+        mine, recipe = asked, session.recipe
         sliders["epsilon"].props["aria-valuetext"] = recipe.epsilon
         sliders["delta"].props["aria-valuetext"] = recipe.delta
-        why = refusal(recipe)
-        go_on.set_enabled(not why)
-        if why:
-            meaning_epsilon.text, meaning_delta.text, meaning_curve.text = why, "", ""
-            drawing.content = ""
-            return
-        epsilon, delta = exact_epsilon(recipe.epsilon), exact_delta(recipe.delta)
-        found = _points(page)
-        meaning_epsilon.text = "ε: " + words.of_epsilon(epsilon, delta, "case")
-        meaning_delta.text = "δ: " + words.of_delta(delta, "case", "variants of the log" if found else "any sequence")
-        drawing.content = curve(recipe) if found else ""
-        if found:
-            half = next(cases for cases, share in found if share >= 0.5)
-            meaning_curve.text = (
-                f"A variant of {half:,} cases is released with even odds, one of {found[-1][0]:,} or more surely."
-            )
-        else:
-            meaning_curve.text = (
-                "What is kept depends on more than the number of cases, or the curve is too long to draw."
-            )
+        found = await asyncio.to_thread(view, recipe)
+        if mine != asked or drawing.is_deleted:
+            return  # somebody moved on
+        go_on.set_enabled(not found.why)
+        drawing.content = found.picture
+        meaning_epsilon.text, meaning_delta.text, meaning_curve.text = _words(recipe, found)
 
     go_on = onward("Continue", lambda: page.go(4))
-    redraw()
+    ui.timer(0.01, redraw, once=True)
 
 
-def _points(page: Page) -> tuple[tuple[int, float], ...]:
-    try:
-        return points(page.session.recipe)
-    except ParameterError:
-        return ()
+def _words(recipe: Recipe, found: View) -> tuple[str, str, str]:
+    """What ε, δ and the curve mean; or why there is nothing to say about them."""
+    if found.why:
+        return found.why, "", ""
+    epsilon, delta = exact_epsilon(recipe.epsilon), exact_delta(recipe.delta)
+    about = "What is kept depends on more than the number of cases, or the curve is too long to draw."
+    if found.points:
+        half = next(cases for cases, share in found.points if share >= 0.5)
+        sure = found.points[-1][0]
+        about = f"A variant of {half:,} cases is released with even odds, one of {sure:,} or more surely."
+    released: Literal["variants of the log", "any sequence"] = "variants of the log" if found.points else "any sequence"
+    return (
+        "ε: " + words.of_epsilon(epsilon, delta, "case"),
+        "δ: " + words.of_delta(delta, "case", released),
+        about,
+    )

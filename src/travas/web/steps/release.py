@@ -12,9 +12,9 @@ from ...errors import ParameterError
 from ...release import Mechanism, Release
 from .. import tasks
 from ..budget import show_budget
-from ..curve import refusal
+from ..curve import view
 from ..jobs import Job
-from ..parts import note, onward, private, table, title
+from ..parts import note, onward, private, refusal, table, title
 from ..recipe import Recipe
 from ..sessions import Released, Session
 
@@ -38,10 +38,9 @@ def draw(page: Page) -> None:
             ["ε, δ", f"{recipe.epsilon}, {recipe.delta}"],
         ],
     )
-    why = refusal(recipe)
+    why = view(recipe).why
     if why:
-        page.session.error = why
-        note(why)
+        refusal(why)
         return
     fits = False
 
@@ -74,15 +73,23 @@ def diagnosis(page: Page) -> None:
             f"{summary.cases:,} cases, {summary.variants:,} variants, {summary.activities:,} activities, "
             f"{summary.events:,} events; the longest trace has {summary.longest_trace:,}"
         )
-        chosen = session.recipe.build()
-        if chosen.surely_kept() is None:
-            ui.label(f"What {chosen.name} keeps is not known beforehand.")
-        else:
-            cases, variants = found.kept(lambda size: float(chosen.keep_probability(size) or 0))
-            ui.label(f"Expected to be kept: {variants:.1%} of the variants, {cases:.1%} of the cases").classes("words")
+        expected = ui.label().classes("words")
+
+        async def expect() -> None:
+            expected.text = await asyncio.to_thread(_expected, found, session.recipe)
+
+        ui.timer(0.01, expect, once=True)
         for remark in found.notes:
             ui.label(remark)
         note("If you change ε or δ because of what you see here, that choice is not covered by the guarantee.")
+
+
+def _expected(found: tasks.Diagnosis, recipe: Recipe) -> str:
+    chosen = recipe.build()
+    if chosen.surely_kept() is None:
+        return f"What {chosen.name} keeps is not known beforehand."
+    cases, variants = found.kept(lambda size: float(chosen.keep_probability(size) or 0))
+    return f"Expected to be kept: {variants:.1%} of the variants, {cases:.1%} of the cases"
 
 
 def look(page: Page) -> None:
