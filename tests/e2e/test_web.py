@@ -202,6 +202,28 @@ def test_a_cancelled_run_leaves_nothing(page: Any, server: Server) -> None:
     release(page)
 
 
+def test_a_mechanism_with_options_of_its_own(page: Any) -> None:
+    press(page, "Try it with a made-up hospital log")
+    heading(page, "Columns")
+    press(page, "Continue")
+    heading(page, "What protects whom")
+    page.get_by_label("Mechanism", exact=True).click()
+    page.get_by_role("option", name="prefix-tree", exact=True).click()
+    press(page, "4 Privacy")
+    page.get_by_text("prefix-tree needs max_length").wait_for()
+    assert page.get_by_role("button", name="Continue").is_disabled()
+    press(page, "3 Protection")
+    page.get_by_label("Activities of the longest variant").fill("five")
+    page.get_by_text("a whole number, or nothing").wait_for()
+    page.get_by_label("Activities of the longest variant").fill("5")
+    page.get_by_label("Noisy counts must exceed").fill("100")
+    press(page, "Continue")
+    page.get_by_text("What is kept depends on more").wait_for()
+    press(page, "Continue")
+    release(page)
+    assert "· proven" in page.locator(".card").inner_text()
+
+
 def test_over_budget_is_refused_before_anything_is_read(page: Any, server: Server, tmp_path: Path) -> None:
     press(page, "Try it with a made-up hospital log")
     to_release(page)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from ...dossier_texts import about
-from ...errors import ParameterError
 from ...mechanisms import MECHANISMS
 from ..parts import note, onward, title
 from ..recipe import OFFERED
@@ -71,19 +70,20 @@ def mechanism(page: Page) -> None:
 def _number(page: Page, option: str) -> None:
     session = page.session
     value = dict(session.recipe.options).get(option)
-    field = ui.input(_OPTIONS[option], value="" if value is None else str(value)).classes("w-full")
-    field.props("inputmode=numeric")
+    field = ui.input(
+        _OPTIONS[option],
+        value="" if value is None else str(value),
+        validation={"a whole number, or nothing": _is_whole_or_nothing},
+    )
 
     def take(text: str) -> None:
-        text = (text or "").strip()
-        good = not text or (text.isascii() and text.isdecimal() and len(text) < 10)
-        field.props(
-            f"error={'false' if good else 'true'} error-message='a whole number'" if not good else "error=false"
-        )
-        if good:
-            try:
-                session.recipe = session.recipe.with_option(option, int(text) if text else None)
-            except ParameterError as error:
-                page.refuse(str(error))
+        if _is_whole_or_nothing(text):
+            number = int(text) if text and text.strip() else None
+            session.recipe = session.recipe.with_option(option, number)
 
-    field.on_value_change(lambda event: take(event.value))
+    field.classes("w-full").props("inputmode=numeric").on_value_change(lambda event: take(event.value))
+
+
+def _is_whole_or_nothing(text: str) -> bool:
+    text = (text or "").strip()
+    return not text or (text.isascii() and text.isdecimal() and len(text) < 10)
