@@ -95,7 +95,7 @@ def keep_curve(points: Sequence[tuple[int, float]]) -> str:
     parts.append(text((left + width - right) / 2, height - 8, "number of cases that have the variant", "middle"))
     half = next(cases for cases, share in points if share >= 0.5)
     words = (
-        f"Probability that a variant is released, by the number of its cases: one half at {half:,} cases, "
+        f"Probability that a variant is released, by the number of its cases: over one half from {half:,} cases, "
         f"certain from {points[-1][0]:,} cases."
     )
     return document(width, height, words, parts)

@@ -37,6 +37,8 @@ def main() -> None:
         step("How much privacy: ε and δ", "Continue")
         step("Release", "Look at the true log")
         tab.get_by_text("Expected to be kept").wait_for()
+        tab.get_by_label("Data set in the ledger").fill("hospital")
+        tab.get_by_text("before: 0 releases").wait_for()
         tab.get_by_label("Why these parameters").fill("Agreed with the data protection officer.")
         shoot(tab, "web-release")
         tab.get_by_role("button", name="Release for").click()

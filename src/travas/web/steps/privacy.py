@@ -87,7 +87,7 @@ def _words(recipe: Recipe, found: View) -> tuple[str, str, str]:
     if found.points:
         half = next(cases for cases, share in found.points if share >= 0.5)
         sure = found.points[-1][0]
-        about = f"A variant of {half:,} cases is released with even odds, one of {sure:,} or more surely."
+        about = f"A variant of {half:,} cases is rather released than not, one of {sure:,} or more surely."
     released: Literal["variants of the log", "any sequence"] = "variants of the log" if found.points else "any sequence"
     return (
         "ε: " + words.of_epsilon(epsilon, delta, "case"),
