@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from .abstractions import Abstraction
 from .engines import read
 from .logs.columns import DEFAULT_READING, Reading
 from .mechanisms import mechanism as mechanism_by_name
@@ -25,6 +26,8 @@ def anonymize(
     max_length: int | None = None,
     prune: int | None = None,
     alphabet: Sequence[Activity] | None = None,
+    rungs: str | Sequence[Abstraction | str] | None = None,
+    shares: str | Sequence[Number] | None = None,
     frequencies: Frequencies = "estimated",
     reading: Reading = DEFAULT_READING,
 ) -> Release:
@@ -32,8 +35,8 @@ def anonymize(
 
     `source` is a path, a pandas or Polars DataFrame, a mapping of tuples of activities to counts, or `Variants`.
     `frequencies` says which counts go into an event log; the release has both.
-    The other options belong to single mechanisms: `minimum_cases` to optimal and travas, `splits` to utravas,
-    `max_length`, `prune` and `alphabet` to prefix-tree and sacofa.
+    The other options belong to single mechanisms: `minimum_cases` to optimal, travas and ladder, `splits` to utravas,
+    `max_length`, `prune` and `alphabet` to prefix-tree and sacofa, `rungs` and `shares` to ladder.
     The noise table is built and verified in exact arithmetic before the log is opened.
 
     >>> log = {("register", "visit", "release"): 20, ("register", "release"): 2}
@@ -50,6 +53,8 @@ def anonymize(
         max_length=max_length,
         prune=prune,
         alphabet=alphabet,
+        rungs=rungs,
+        shares=shares,
     )
     chosen.guarantee()
     return replace(chosen.release(read(source, reading)), frequencies=frequencies)
