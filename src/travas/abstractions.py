@@ -79,7 +79,8 @@ class Abstraction:
         for step in self.steps:
             flat = step.apply(flat)
         flat = flat.compact()
-        whole, places = flat.codes.astype(CODE).tobytes(), {}
+        whole = flat.codes.astype(CODE).tobytes()
+        places: dict[bytes, int] = {}
         ends = (np.cumsum(flat.lengths) * 4).tolist()
         groups = np.empty(len(ends), dtype=np.int64)
         for row, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):

@@ -22,7 +22,9 @@ ORIGINAL = "original"
 """The label of the log itself, measured against itself: what no release can exceed."""
 
 NUMBERS = tuple(
-    name for name in METRICS if name not in ("directly_follows_difference", "trace_lengths", "top_variants")
+    name
+    for name, metric in METRICS.items()
+    if name not in ("directly_follows_difference", "trace_lengths", "top_variants") and metric.original == "full"
 )
 """Metrics that are a number."""
 

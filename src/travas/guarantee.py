@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from .abstractions import FULL, Abstraction
 from .errors import LogError, ParameterError, VerificationError
 from .mechanisms import MECHANISMS, mechanism
 from .privacy import Standing, as_text, rounded_up
@@ -22,7 +23,7 @@ VERSION = 1
 ARTIFICIAL = "artificial: only their order within a case means anything"
 ASSUMED_PUBLIC = (
     "the form of the file and the names of its columns",
-    "the rule from events to variants (columns, order, ties, missing values), fixed without looking at the log",
+    "the rule from events to variants (columns, order, ties, missing values, abstraction), fixed without looking at the log",
 )
 
 
@@ -61,6 +62,21 @@ def describe(chosen: Mechanism, release: dict[str, str]) -> dict[str, Any]:
         "timestamps": ARTIFICIAL,
         "release": release,
     }
+
+
+def released_abstractions(release: Path) -> tuple[Abstraction, ...]:
+    """The rules by which a release was made coarser, as the guarantee file beside it says; none if there is no such file."""
+    path = guarantee_path(release)
+    if not path.is_file():
+        return (FULL,)
+    facts = _load(path).get("release")
+    stated = facts.get("abstractions", [[]]) if isinstance(facts, dict) else None
+    try:
+        if not isinstance(stated, list) or not stated:
+            raise ParameterError("its abstractions are not a list of rules")
+        return tuple(map(Abstraction.from_json, stated))
+    except (ParameterError, LogError) as error:
+        raise LogError(f"{path}: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -150,6 +150,11 @@ class Release:
         return any(rule != FULL for rule in self.abstractions)
 
     @property
+    def used_abstractions(self) -> tuple[Abstraction, ...]:
+        """The rules by which its own traces were made; all of them where nothing was released."""
+        return tuple(self.abstractions[rung] for rung in sorted(set(self.rungs))) or self.abstractions
+
+    @property
     def guarantee(self) -> Guarantee:
         return self.mechanism.guarantee()
 

@@ -18,7 +18,8 @@ from .travas import Travas
 from .utravas import UTravas, UTravasPublished
 
 MECHANISMS: dict[str, type[Mechanism]] = {
-    kind.name: kind for kind in (Optimal, Travas, UTravas, PrefixTree, Sacofa, UTravasPublished, SacofaPublished, Ladder)
+    kind.name: kind
+    for kind in (Optimal, Travas, UTravas, PrefixTree, Sacofa, UTravasPublished, SacofaPublished, Ladder)
 }
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DEFAULT_RUNGS = ("full", *(f"prefix:{length}" for length in (32, 24, 20, 16, 12, 10, 8, 6, 4)))
-"""Found by experiment on fifteen event data sets: docs/mechanisms/ladder.md."""
+"""Found by experiment on ten event data sets: docs/mechanisms/ladder.md."""
 
 CASES_SHARE = Fraction(1, 20)  # of ε, for the number of cases
 CHOICE_SHARE = Fraction(1, 10)  # of ε, for the choice of the rung
@@ -172,7 +172,9 @@ class Ladder(Mechanism):
         missing = max(0.0, release.cases - sum(sum(part.counts) for part in parts.values()))
         last = used[-1]
         parts[last] = estimate(self._selections[last], of_rung[last], missing)
-        merged = {field: _merged(rungs, {r: getattr(part, field) for r, part in parts.items()}) for field in _BY_VARIANT}
+        merged = {
+            field: _merged(rungs, {r: getattr(part, field) for r, part in parts.items()}) for field in _BY_VARIANT
+        }
         spread = sum(((high - low) / 2) ** 2 for low, high in merged["intervals"])
         radius = math.hypot(self._counting.within(CONFIDENCE), math.sqrt(spread))
         return Estimate(

@@ -162,7 +162,9 @@ class PrefixTree(Tree):
 
     def release(self, variants: Variants) -> Release:
         found = grow(self, self._trie(variants), None)
-        return Release(self, tuple(found), tuple(found.values()), variants.columns, abstractions=(variants.abstraction,))
+        return Release(
+            self, tuple(found), tuple(found.values()), variants.columns, abstractions=(variants.abstraction,)
+        )
 
 
 def grow(tree: Tree, trie: Trie, allowed: NDArray[np.bool_] | None) -> dict[Trace, int]:
