@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
@@ -94,19 +93,14 @@ def show_chances(curves: list[tuple[Mechanism, list[Chance]]], as_json: bool) ->
         ]
         print_json({"private": False, "forecast": shown})
         return
+    console().print("How likely a variant is released, and between what (95 %) its number of cases is then known")
+    console().print()
     for rule, points in curves:
         table = grid()
         for at in points:
-            if at.kept:
-                table.add_row(
-                    f"{at.cases:,} case{'s' if at.cases > 1 else ''}",
-                    f"{bar(float(at.kept)):40}  {percent(float(at.kept)):>8}",
-                    f"then known as {at.low:,} to {at.high:,}",
-                )
-        title = (
-            f"{rule.name} at ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}: how likely a variant is released"
-        )
-        panel(table, title, "cyan")
+            known = f"{percent(float(at.kept))}, {at.low:,} to {at.high:,}"
+            table.add_row(f"{at.cases:,} case{'s' if at.cases > 1 else ''}", bar(float(at.kept)), known)
+        panel(table, f"{rule.name} at ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}", "cyan")
         for line in promise(rule.epsilon, rule.delta):
             console().print(line)
         console().print()
@@ -136,18 +130,17 @@ def show_forecast(found: Forecast, as_json: bool) -> None:
         return
     out = console()
     out.print("PRIVATE: about the true log, do not publish", style="bold yellow")
-    out.print("Expected share of the cases kept, and in brackets of the variants under the abstraction")
-    abstractions = list(dict.fromkeys(cell.abstraction for cell in found.cells))
-    table = Table(box=None)
-    for column in ("ε", "δ", *map(str, abstractions)):
-        table.add_column(column, justify="right")
-    rows: dict[tuple[Fraction, Fraction], list[str]] = {}
-    for cell in found.cells:
-        shares = f"{float(cell.cases):.0%} ({float(cell.variants):.0%})"
-        rows.setdefault((cell.epsilon, cell.delta), []).append(shares)
-    for (epsilon, delta), shown_shares in rows.items():
-        table.add_row(as_text(epsilon), as_text(delta), *shown_shares)
-    out.print(table)
+    for what in ("cases", "variants"):
+        table = Table(box=None, title=f"Expected share of the {what} kept", title_justify="left")
+        for column in ("ε", "δ", *map(str, dict.fromkeys(cell.abstraction for cell in found.cells))):
+            table.add_column(column, justify="right", no_wrap=True)
+        rows: dict[tuple[str, str], list[str]] = {}
+        for cell in found.cells:
+            shares = rows.setdefault((as_text(cell.epsilon), as_text(cell.delta)), [])
+            shares.append(f"{float(getattr(cell, what)):.0%}")
+        for parameters, shares in rows.items():
+            table.add_row(*parameters, *shares)
+        out.print(table)
     out.print()
     for line in (*found.recommendation(), LOOKING):
         out.print(line)
