@@ -62,7 +62,18 @@ def test_every_command_is_in_the_readme_or_docs() -> None:
         assert f"travas {command.name or command.callback.__name__}" in pages
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md", "docs/promise.md", "docs/metrics.md"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "README.md",
+        "docs/quickstart.md",
+        "docs/promise.md",
+        "docs/metrics.md",
+        "docs/abstractions.md",
+        "docs/forecast.md",
+        "docs/mechanisms/ladder.md",
+    ],
+)
 def test_what_the_documents_show_runs(page: str, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every console line and every Python block, in the order of the page, in an empty folder with the demo's log."""
     write_hospital_log(tmp_path / "hospital.csv")

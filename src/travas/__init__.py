@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .abstractions import Abstraction
 from .anonymize import anonymize
 from .compare import Comparison, compare
 from .engines import read
@@ -14,6 +15,7 @@ from .errors import (
     TravasError,
     VerificationError,
 )
+from .forecast import Forecast, forecast
 from .guarantee import verify
 from .logs.columns import Reading
 from .mechanisms import mechanism
@@ -25,8 +27,10 @@ from .variants import Summary, Variants, summary
 __version__ = "0.1.0"
 
 __all__ = [
+    "Abstraction",
     "Comparison",
     "EmptyLogError",
+    "Forecast",
     "Guarantee",
     "LogError",
     "Mechanism",
@@ -45,6 +49,7 @@ __all__ = [
     "absolute_log_difference",
     "anonymize",
     "compare",
+    "forecast",
     "mechanism",
     "read",
     "relative_log_similarity",

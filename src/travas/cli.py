@@ -296,8 +296,9 @@ def forecast(
 
     Examples: travas forecast --epsilon 1 --delta 1e-6 --plot kept.png · travas forecast hospital.xes.gz
     """
-    from . import forecast as forecasts
     from .abstractions import parse_ladder
+    from .forecast import ABSTRACTIONS, DELTAS, EPSILONS, chances
+    from .forecast import forecast as forecast_log
     from .report import draw_chances, draw_forecast
     from .terminal import show_chances, show_forecast
 
@@ -306,9 +307,9 @@ def forecast(
     if log is None and abstractions is not None:
         raise ParameterError("abstractions only matter with a log: give one, or leave them out")
     with progress("building and verifying the noise tables"):
-        rules = [choose(e, d) for e in epsilon or forecasts.EPSILONS for d in delta or forecasts.DELTAS]
+        rules = [choose(e, d) for e in epsilon or EPSILONS for d in delta or DELTAS]
     if log is None:
-        curves = [(rule, forecasts.chances(rule)) for rule in rules]
+        curves = [(rule, chances(rule)) for rule in rules]
         if plot is not None:
             draw_chances(curves, plot)
         show_chances(curves, as_json)
@@ -317,7 +318,7 @@ def forecast(
 
         with progress("reading the log") as watch:
             variants = read(log, reading, watch)
-        found = forecasts.forecast(variants, rules, parse_ladder(abstractions or forecasts.ABSTRACTIONS))
+        found = forecast_log(variants, rules, parse_ladder(abstractions or ABSTRACTIONS))
         if plot is not None:
             draw_forecast(found, plot)
         show_forecast(found, as_json)

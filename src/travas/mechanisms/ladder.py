@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DEFAULT_RUNGS = ("full", *(f"prefix:{length}" for length in (32, 24, 20, 16, 12, 10, 8, 6, 4)))
-"""Found by experiment on ten event data sets: docs/mechanisms/ladder.md."""
+"""Found by experiment on eleven public data sets: docs/mechanisms/ladder.md."""
 
 CASES_SHARE = Fraction(1, 20)  # of ε, for the number of cases
 CHOICE_SHARE = Fraction(1, 10)  # of ε, for the choice of the rung
@@ -36,8 +36,8 @@ MAX_RUNGS = 50
 class Ladder(Mechanism):
     """Count cases on the first rung's key and release what can be kept; those not covered go on to the next rung.
 
-    `shares`: of (ε, δ), after what the number of cases takes, a part for each rung. None: all for one rung, the first that
-    is good enough by a noisy test (or the last).
+    `shares`: of (ε, δ), after what the number of cases takes, a part for each rung. None is adaptive: all for one rung,
+    the first that is good enough by a noisy test, or the last.
     Input      a log's variants and their true counts; the rungs, from fine to coarse, which are public rules
     Output     the number of cases, with noise; keys that occur, never another, with their rung and noisy counts
     Neighbours one case more or less: one count of each rung changes by one at most
