@@ -316,6 +316,13 @@ def test_every_rung_stands_in_the_guarantee_and_is_verified(small_csv: Path, tra
             forge(forged)
             (tmp_path / "forged.json").write_text(json.dumps(forged))
             assert travas("verify", tmp_path / "forged.json").code != 0
+    secret = tmp_path / "secret"
+    secret.write_text("activity")
+    for rungs in (f"only:{secret}", [f"only:{secret}"], [[f"only:{secret}"]]):
+        forged = json.loads(promise.read_text())
+        forged["parameters"]["rungs"] = rungs
+        (tmp_path / "forged.json").write_text(json.dumps(forged))
+        assert "an abstraction" in travas("verify", tmp_path / "forged.json").err  # refused, and the file not opened
     facts = json.loads((tmp_path / "b.json").read_text())
     assert len(facts["rungs"]) == len(facts["variants"]) and facts["abstractions"] == [[], ["set"]]
     steps = stated["parameters"]["steps"]

@@ -65,7 +65,7 @@ class Flat:
         """Coded by the activities that occur, in the order of their names."""
         import numpy as np
 
-        used = np.unique(self.codes).tolist()
+        used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.alphabet))).tolist()
         ordered = sorted(used, key=self.alphabet.__getitem__)
         codes = np.zeros(len(self.alphabet), dtype=np.int64)
         codes[ordered] = np.arange(len(ordered))
@@ -274,6 +274,8 @@ class Group(FileStep):
         pairs = [row for row in csv.reader(io.StringIO(argument)) if row] if isinstance(argument, str) else argument
         if not isinstance(pairs, list) or not pairs or not all(_texts(pair, 2) and all(pair) for pair in pairs):
             raise LogError("abstraction group: every line must be `activity,group`; give a CSV file of two columns")
+        if unfit := [group for _, group in pairs if not group.isprintable()]:
+            raise LogError(f"abstraction group has the group {unfit[0][:60]!r}, which cannot be printed: rename it")
         groups: dict[str, str] = {}
         for activity, group in pairs:
             if groups.setdefault(activity, group) != group:

@@ -98,6 +98,8 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     try:
         kind = MECHANISMS.get(stated["mechanism"])
         options = {option: stated["parameters"][option] for option in kind.options} if kind else {}
+        if "rungs" in options:  # rules written out: a guarantee must not make us open a file
+            options["rungs"] = [Abstraction.from_json(rung) for rung in options["rungs"]]
         rebuilt = mechanism(stated["mechanism"], stated["epsilon"], stated["delta"], **options)
         facts, sha256 = stated["release"], stated["release"]["sha256"]
     except ParameterError as error:

@@ -94,7 +94,7 @@ class Ladder(Mechanism):
 
     def guarantee(self) -> Guarantee:
         spent = sum((noise.delta_spent for noise in self.tables()), Fraction(0))
-        return self._guarantee(spent, Standing.PROVEN, "any mechanism")
+        return self._guarantee(spent, Standing.PROVEN)
 
     def parameters(self) -> dict[str, Any]:
         steps = [{"step": "number of cases", "epsilon": as_text(self._counting.epsilon), "delta": "0"}]
