@@ -266,6 +266,12 @@ def test_missing_cases_go_to_the_last_rung_only() -> None:
     assert dataclasses.replace(release, variants=(), noisy=(), rungs=()).estimate.missing_cases is None
 
 
+def test_a_picture_names_the_rungs_in_use(tmp_path: Path) -> None:
+    release = ladder("4", "1e-4", rungs="full,prefix:2", shares="1/2,1/2").release(Variants.from_mapping(LOG))
+    assert release.draw(tmp_path / "release.png").stat().st_size > 10_000
+    assert set(map(str, release.used_abstractions)) == {"full", "prefix:2"}
+
+
 def test_a_pre_threshold_holds_on_every_rung() -> None:
     rule = ladder("4", "0.5", rungs="full,prefix:1", shares="1/2,1/2", minimum_cases=9)
     log = {("a", str(n)): 8 for n in range(9)} | {("b",): 8}

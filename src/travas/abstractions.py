@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from .abstraction_steps import STEPS, FileStep, Flat, Step, read_rules
+from .abstraction_rules import FileStep, Group, Only, Without, read_rules
+from .abstraction_steps import AsSet, First, Flat, Fold, Loops, Prefix, Step, Suffix
 from .errors import ParameterError
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
     from .variants import Trace, Variants
 
+STEPS: dict[str, type[Step]] = {
+    step.name: step for step in (Fold, Loops, First, Prefix, Suffix, Only, Without, Group, AsSet)
+}
 MAX_STEPS = 20
 
 

@@ -31,9 +31,10 @@ def draw_release(release: Release, path: Path) -> Path:
     _draw_variants(left, release)
     _draw_keep_probability(right, release.mechanism)
     guarantee = release.guarantee
+    rules = f" · {', '.join(map(str, release.used_abstractions))}" if release.is_abstracted else ""
     figure.suptitle(
         f"{len(release.variants):,} variants released · ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} "
-        f"· {guarantee.standing}",
+        f"· {guarantee.standing}{rules}",
         parse_math=False,
     )
     return _save(figure, path)
