@@ -199,6 +199,10 @@ def test_the_steps_add_up_to_what_was_asked(options: dict[str, str]) -> None:
         ({"rungs": "full,first", "shares": "2,-1"}, "above 0"),
         ({"rungs": "full,first", "shares": "half,half"}, "'half': not a number"),
         ({"minimum_cases": 0}, "minimum_cases"),
+        ({"epsilon": "21"}, "epsilon is 21"),
+        ({"delta": "0"}, "delta"),
+        ({"delta": "1e-20", "rungs": "full,first", "shares": "1/2,1/2"}, "delta"),
+        ({"epsilon": "0.1234567890123456789"}, "fewer digits"),
         ({"splits": 2}, "ladder has no splits"),
     ],
 )

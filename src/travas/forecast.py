@@ -142,7 +142,7 @@ def forecast(
     reading: Reading = DEFAULT_READING,
 ) -> Forecast:
     """What each of these mechanisms would keep of a log under each of these abstractions, in expectation. Private."""
-    variants = source if isinstance(source, Variants) else read(source, reading)
+    variants = read(source, reading)
     if not len(variants):
         raise EmptyLogError("the log is empty: there is nothing to forecast")
     under = [(abstraction, abstraction.of(variants)) for abstraction in abstractions]

@@ -253,7 +253,7 @@ def _xes_header(release: Release) -> str:
     """What XES says about the whole log: the release's own facts, nothing of the source's header."""
     guarantee = release.guarantee
     privacy = {
-        "privacy:operation type": "addition and suppression",
+        "privacy:operation type": "addition and suppression" + (" and generalization" if release.is_abstracted else ""),
         "privacy:level": "case",
         "privacy:target": "trace variant",
         "privacy:mechanism": guarantee.mechanism,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..abstractions import Abstraction, parse_ladder
 from ..errors import ParameterError
 from ..estimate import CONFIDENCE, Estimate, estimate
-from ..noise import Noise
+from ..noise import MAX_EPSILON, Noise
 from ..privacy import Guarantee, Standing, as_text, exact
 from ..release import Mechanism, Release
 from ..variants import Variants
@@ -53,6 +53,10 @@ class Ladder(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.epsilon > MAX_EPSILON:
+            raise ParameterError(
+                f"epsilon is {as_text(self.epsilon)}: above {MAX_EPSILON} it protects nobody; take less"
+            )
         object.__setattr__(self, "rungs", _rungs(self.rungs))
         object.__setattr__(self, "shares", _shares(self.shares, len(self.rungs)))
         self._counting.check()
