@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench bench-ledger bench-metrics bench-utility bench-web browser reproduce screenshots lint clean
+.PHONY: demo test test-slow bench bench-ladder bench-ledger bench-metrics bench-utility bench-web browser reproduce screenshots lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -41,6 +41,9 @@ test-slow: .venv/installed-test ## the statistical and scale tests that take min
 
 bench: .venv/installed-bench ## the ratios the README quotes
 	$(BIN)/python benchmarks/core.py
+
+bench-ladder: .venv/installed-bench
+	$(BIN)/python benchmarks/ladder.py $(LOGS)
 
 bench-utility: .venv/installed-bench
 	$(BIN)/python benchmarks/utility.py

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .abstractions import Abstraction
 from .anonymize import anonymize
 from .budget import Account, Budget, Entry
 from .compare import Comparison, compare
@@ -18,6 +19,7 @@ from .errors import (
     TravasError,
     VerificationError,
 )
+from .forecast import Forecast, forecast
 from .guarantee import verify
 from .ledger import Ledger
 from .logs.columns import Reading
@@ -31,12 +33,14 @@ from .variants import Summary, Variants, summary
 __version__ = "0.1.0"
 
 __all__ = [
+    "Abstraction",
     "Account",
     "Budget",
     "BudgetError",
     "Comparison",
     "EmptyLogError",
     "Entry",
+    "Forecast",
     "Guarantee",
     "Ledger",
     "LedgerError",
@@ -58,6 +62,7 @@ __all__ = [
     "absolute_log_difference",
     "anonymize",
     "compare",
+    "forecast",
     "mechanism",
     "plan",
     "read",

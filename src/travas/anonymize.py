@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from .abstractions import Abstraction
 from .budget import check_name
 from .engines import read
 from .errors import ParameterError
@@ -28,6 +29,8 @@ def anonymize(
     max_length: int | None = None,
     prune: int | None = None,
     alphabet: Sequence[Activity] | None = None,
+    rungs: str | Sequence[Abstraction | str] | None = None,
+    shares: str | Sequence[Number] | None = None,
     frequencies: Frequencies = "estimated",
     reading: Reading = DEFAULT_READING,
     ledger: Ledger | None = None,
@@ -37,8 +40,8 @@ def anonymize(
 
     `source` is a path, a pandas or Polars DataFrame, a mapping of tuples of activities to counts, or `Variants`.
     `frequencies` says which counts go into an event log; the release has both.
-    The other options belong to single mechanisms: `minimum_cases` to optimal and travas, `splits` to utravas,
-    `max_length`, `prune` and `alphabet` to prefix-tree and sacofa.
+    The other options belong to single mechanisms: `minimum_cases` to optimal, travas and ladder, `splits` to utravas,
+    `max_length`, `prune` and `alphabet` to prefix-tree and sacofa, `rungs` and `shares` to ladder.
     The noise table is built and verified in exact arithmetic before the log is opened.
     A `ledger` is charged before any noise is drawn: the `dataset` of this name, or else the log as it is. BudgetError if
     its budget does not allow it. Without a ledger nobody counts; to keep within a budget is then up to you.
@@ -57,6 +60,8 @@ def anonymize(
         max_length=max_length,
         prune=prune,
         alphabet=alphabet,
+        rungs=rungs,
+        shares=shares,
     )
     chosen.guarantee()
     check_frequencies(frequencies)

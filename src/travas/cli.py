@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import sys
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -219,6 +218,8 @@ def verify(
     table.add_row("δ asked", as_text(chosen.delta))
     share = f"  ({float(facts.delta_spent / chosen.delta):.1%} of what was asked)" if chosen.delta else ""
     table.add_row("δ spent", f"{rounded_up(facts.delta_spent, 12)}{share}")
+    for step in chosen.parameters().get("steps", []):
+        table.add_row("step", f"{step['step']}: ε = {step['epsilon']}, δ = {step['delta']}")
     for noise in chosen.tables():
         table.add_row("table", f"{noise.table.length:,} entries of 128 bits, checked one by one in exact integers")
     if not chosen.tables():
@@ -252,16 +253,19 @@ def compare(
 
     Example: travas compare hospital.xes.gz release.xes.gz --plot what-survived.png
     """
-    from .compare import DEFAULT_METRICS
+    from .abstractions import FULL
     from .compare import compare as compare_logs
     from .engines import read
+    from .guarantee import released_abstractions
 
+    rule, plain = reading.abstraction, replace(reading, abstraction=FULL)
     with progress("reading the original log") as watch:
-        true = read(original, reading, watch)
+        true = read(original, plain, watch)
     with progress("reading the private log"):
-        released = _read_private(private, reading)
+        released = _read_private(private, plain)
     with progress("measuring"):
-        comparison = compare_logs(true, released, metric or DEFAULT_METRICS)
+        rules = released_abstractions(Path(private)) if rule == FULL else (rule,)
+        comparison = compare_logs(true, released, metric or None, rules)
     if plot is not None:
         from .report import draw_comparison
 
@@ -288,6 +292,64 @@ def _read_private(private: str, reading: Reading) -> Variants:
         if reading == ours:
             raise
     return read(private, reading)
+
+
+@app.command()
+@with_reading
+@with_mechanism
+def forecast(
+    log: Annotated[
+        str | None, typer.Argument(metavar="[LOG]", help="With a log, what of it would be kept: private.")
+    ] = None,
+    epsilon: Annotated[
+        list[str] | None,
+        typer.Option(help="ε; may be given several times. With a log: 0.5, 1, 2, 4.", metavar="NUMBER"),
+    ] = None,
+    delta: Annotated[
+        list[str] | None,
+        typer.Option(help="δ; may be given several times. With a log: 1e-4, 1e-6, 1e-8.", metavar="NUMBER"),
+    ] = None,
+    abstractions: Annotated[
+        str | None, typer.Option(help="With a log: those to look at, from fine to coarse.", metavar="LIST")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw a picture: .png, .svg or .pdf.", metavar="FILE")] = None,
+    as_json: AsJson = False,
+    *,
+    reading: Reading,
+    choose: Choose,
+) -> None:
+    """Show what a release at (ε, δ) would keep, by the number of cases of a variant. Private only with a log.
+
+    Examples: travas forecast --epsilon 1 --delta 1e-6 --plot kept.png · travas forecast hospital.xes.gz
+    """
+    from .abstractions import parse_ladder
+    from .forecast import ABSTRACTIONS, DELTAS, EPSILONS, chances
+    from .forecast import forecast as forecast_log
+    from .report import draw_chances, draw_forecast
+    from .terminal import show_chances, show_forecast
+
+    if log is None and (not epsilon or not delta):
+        raise ParameterError("without a log there must be --epsilon and --delta, or give a log")
+    if log is None and abstractions is not None:
+        raise ParameterError("abstractions only matter with a log: give one, or leave them out")
+    with progress("building and verifying the noise tables"):
+        rules = [choose(e, d) for e in epsilon or EPSILONS for d in delta or DELTAS]
+    if log is None:
+        curves = [(rule, chances(rule)) for rule in rules]
+        if plot is not None:
+            draw_chances(curves, plot)
+        show_chances(curves, as_json)
+    else:
+        from .engines import read
+
+        with progress("reading the log") as watch:
+            variants = read(log, reading, watch)
+        found = forecast_log(variants, rules, parse_ladder(abstractions or ABSTRACTIONS))
+        if plot is not None:
+            draw_forecast(found, plot)
+        show_forecast(found, as_json)
+    if plot is not None and not as_json:
+        console().print(f"picture{', private too' if log else ''}: {plot}")
 
 
 @app.command()
@@ -405,10 +467,13 @@ def _facts(released: Release, output: Path) -> dict[str, Any]:
         "delta": as_text(guarantee.delta),
         "delta_spent": rounded_up(guarantee.delta_spent),
         "standing": str(guarantee.standing),
+        "abstractions": list(map(str, released.abstractions)),
     }
 
 
 def _print_release(released: Release, output: Path, variants: Variants) -> None:
+    from .compare import covered_cases
+    from .mechanisms.ladder import Ladder
     from .variants import summary
 
     facts = _facts(released, output)
@@ -426,6 +491,10 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
         "promise", f"ε = {facts['epsilon']}, δ = {facts['delta']} for one case more or less: {facts['standing']}"
     )
     table.add_row("mechanism", facts["mechanism"])
+    if released.is_abstracted:
+        for place, rule in enumerate(released.abstractions):
+            if number := released.rungs.count(place):
+                table.add_row("abstraction", f"{rule}: {number:,} variants")
     for reason in released.guarantee.assumptions:
         table.add_row("assumed", reason)
     established = released.guarantee.standing is not Standing.NOT_ESTABLISHED
@@ -433,7 +502,12 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
     true = summary(variants)
     table = facts_grid()
     table.add_row("read", f"{true.cases:,} cases, {true.variants:,} variants, {true.events:,} events")
-    table.add_row("kept", f"{len(released.variants) / true.variants:.1%} of the variants")
+    if isinstance(released.mechanism, Ladder):
+        rungs = [released.mechanism.rungs[place] for place in sorted(set(released.rungs))]
+        share = covered_cases(variants, released, rungs)
+        table.add_row("covered", f"{share:.1%} of the cases")
+    else:
+        table.add_row("kept", f"{len(released.variants) / max(true.variants, 1):.1%} of the variants")
     panel(table, "PRIVATE: about the true log, do not publish", "yellow")
     _print_notes(variants)
 
@@ -445,12 +519,9 @@ def _print_notes(variants: Variants) -> None:
 
 def _curve(chosen: Mechanism) -> list[tuple[int, float]]:
     """The keep-probability at a dozen numbers of cases, from the first that can be kept to the first that surely is."""
-    last = chosen.surely_kept()
-    if last is None:
-        return []
-    first = 1 + bisect_left(range(1, last + 1), True, key=lambda cases: bool(chosen.keep_probability(cases)))
-    points = sorted({first + round((last - first) * step / 14) for step in range(15)})
-    return [(cases, float(chosen.keep_probability(cases) or 0)) for cases in points]
+    from .forecast import numbers_of_cases
+
+    return [(cases, float(chosen.keep_probability(cases) or 0)) for cases in numbers_of_cases(chosen)]
 
 
 def main() -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from .errors import LogError
 from .logs.columns import DEFAULT_READING, Reading
 from .release import Progress, Release
-from .variants import Variants
+from .variants import Trace, Variants
 
 XES_SUFFIXES = (".xes", ".xes.gz")
 CSV_SUFFIXES = (".csv", ".csv.gz")
@@ -24,10 +24,14 @@ def _silent(_: float) -> None:
 
 def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _silent) -> Variants:
     """The variants of a log: a path, a DataFrame, a mapping of tuples to counts, `Variants` or a `Release`. Private."""
+    return reading.abstraction.of(_read(source, reading, progress))
+
+
+def _read(source: Any, reading: Reading, progress: Progress) -> Variants:
     if isinstance(source, Variants):
         return source
     if isinstance(source, Release):
-        return Variants.from_mapping(dict(zip(source.variants, source.counts, strict=True)), source.columns)
+        return Variants.from_mapping(_merged(source.variants, source.counts), source.columns)
     if isinstance(source, str | Path):
         return _read_file(source, reading, progress)
     if isinstance(source, Mapping):
@@ -76,13 +80,21 @@ def _read_file(source: str | Path, reading: Reading, progress: Progress) -> Vari
     return read_parquet(path, reading)
 
 
+def _merged(traces: Sequence[Trace], counts: Sequence[int]) -> dict[Trace, int]:
+    """Counts by trace: on a ladder, one trace can be there on several rungs."""
+    merged: dict[Trace, int] = {}
+    for trace, count in zip(traces, counts, strict=True):
+        merged[trace] = merged.get(trace, 0) + count
+    return merged
+
+
 def _read_release(path: Path) -> Variants:
     """The variants and counts of a `.json` release of ours."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         columns = tuple(map(str, content["columns"]))
         traces = [tuple(a if isinstance(a, str) else tuple(a) for a in trace) for trace in content["variants"]]
-        return Variants.from_mapping(dict(zip(traces, content["counts"], strict=True)), columns)
+        return Variants.from_mapping(_merged(traces, content["counts"]), columns)
     except LogError as error:
         raise LogError(f"{path}: {error}") from None
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -52,8 +52,11 @@ class Estimate:
         return sum(self.frequencies)
 
 
-def estimate(mechanism: PartitionSelection, noisy: tuple[int, ...]) -> Estimate:
-    """Estimate counts, frequencies and what is missing from a release's noisy counts."""
+def estimate(mechanism: PartitionSelection, noisy: tuple[int, ...], missing: float | None = None) -> Estimate:
+    """Estimate counts, frequencies and what is missing from a release's noisy counts.
+
+    Where the number of `missing` cases is known otherwise (by a noisy total that was paid for), it is only shared out.
+    """
     import numpy as np
 
     if not noisy:
@@ -66,7 +69,8 @@ def estimate(mechanism: PartitionSelection, noisy: tuple[int, ...]) -> Estimate:
     weights = posterior.weights[place]
     cases, variants = posterior.missing_cases, posterior.missing_variants
     witnesses = weights.sum() ** 2 / (weights**2).sum() if weights.any() else 0.0
-    missing = float(min(cases.median, MOST_THRESHOLDS * len(noisy) * chances.centre) * witnesses / (witnesses + 1))
+    if missing is None:
+        missing = float(min(cases.median, MOST_THRESHOLDS * len(noisy) * chances.centre) * witnesses / (witnesses + 1))
     unseen = min(variants.median, missing / chances.least)  # a variant has at least so many cases
     trust = witnesses / (witnesses + SHARED_BELOW)
     spread = min(1.0, 2 * missing / (missing + float(counts.sum())))
@@ -201,6 +205,13 @@ def _binned(released: NDArray[np.int64], centre: int) -> NDArray[np.int64]:
     start = centre + 2000
     steps = np.round(np.log(np.maximum(released, start) / start) / math.log(1.01))
     return np.where(released > start, np.round(start * 1.01**steps), released).astype(np.int64)
+
+
+def intervals(mechanism: PartitionSelection, noisy: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """For every noisy count the true counts it goes with, for 95 %: from the table alone."""
+    import numpy as np
+
+    return _intervals(_Chances(mechanism), np.array(noisy, dtype=np.int64))
 
 
 def _intervals(chances: _Chances, released: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:

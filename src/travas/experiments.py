@@ -106,7 +106,7 @@ def _read(cell: Cell) -> Variants:
 
 
 @lru_cache(maxsize=8)
-def _mechanism(name: str, epsilon: str, delta: str, options: tuple[tuple[str, int], ...]) -> Mechanism:
+def _mechanism(name: str, epsilon: str, delta: str, options: tuple[tuple[str, int | str], ...]) -> Mechanism:
     chosen = mechanism(name, epsilon, delta, **dict(options))  # type: ignore[arg-type]
     chosen.guarantee()
     return chosen

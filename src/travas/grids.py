@@ -22,7 +22,9 @@ ORIGINAL = "original"
 """The label of the log itself, measured against itself: what no release can exceed."""
 
 NUMBERS = tuple(
-    name for name in METRICS if name not in ("directly_follows_difference", "trace_lengths", "top_variants")
+    name
+    for name, metric in METRICS.items()
+    if name not in ("directly_follows_difference", "trace_lengths", "top_variants") and metric.original == "full"
 )
 """Metrics that are a number."""
 
@@ -44,7 +46,7 @@ class Cell:
     log: LogFile
     label: str
     mechanism: str
-    options: tuple[tuple[str, int], ...]
+    options: tuple[tuple[str, int | str], ...]
     frequencies: Frequencies
     epsilon: str
     delta: str
@@ -94,11 +96,11 @@ class Entry:
     delta: tuple[str, ...]
     options: Mapping[str, Mapping[str, Any]]
 
-    def options_at(self, log: str, row: int, column: int) -> tuple[tuple[str, int], ...]:
-        at: dict[str, int] = {}
+    def options_at(self, log: str, row: int, column: int) -> tuple[tuple[str, int | str], ...]:
+        at: dict[str, int | str] = {}
         for option, value in self.options[log].items():
             try:
-                at[option] = value if isinstance(value, int) else value[row][column]
+                at[option] = value if isinstance(value, int | str) else value[row][column]
             except (IndexError, TypeError):
                 raise LogError(
                     f"{self.label}: {option} on {log} is no number, and no table of {len(self.epsilon)} rows (ε) by "

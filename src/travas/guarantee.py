@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from .abstractions import FULL, Abstraction
 from .errors import LogError, ParameterError, VerificationError
 from .mechanisms import MECHANISMS, mechanism
 from .privacy import Standing, as_text, rounded_up
@@ -22,7 +23,7 @@ VERSION = 1
 ARTIFICIAL = "artificial: only their order within a case means anything"
 ASSUMED_PUBLIC = (
     "the form of the file and the names of its columns",
-    "the rule from events to variants (columns, order, ties, missing values), fixed without looking at the log",
+    "the rule from events to variants (columns, order, ties, missing values, abstraction), fixed without looking at the log",
 )
 
 
@@ -63,6 +64,21 @@ def describe(chosen: Mechanism, release: dict[str, str]) -> dict[str, Any]:
     }
 
 
+def released_abstractions(release: Path) -> tuple[Abstraction, ...]:
+    """The rules by which a release was made coarser, as the guarantee file beside it says; none if there is no such file."""
+    path = guarantee_path(release)
+    if not path.is_file():
+        return (FULL,)
+    facts = load(path).get("release")
+    stated = facts.get("abstractions", [[]]) if isinstance(facts, dict) else None
+    try:
+        if not isinstance(stated, list) or not stated:
+            raise ParameterError("its abstractions are not a list of rules")
+        return tuple(map(Abstraction.from_json, stated))
+    except (ParameterError, LogError) as error:
+        raise LogError(f"{path}: {error}") from None
+
+
 @dataclass(frozen=True)
 class Verified:
     """The outcome of a verification: the mechanism with its freshly verified tables, and what was compared."""
@@ -82,6 +98,8 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     try:
         kind = MECHANISMS.get(stated["mechanism"])
         options = {option: stated["parameters"][option] for option in kind.options} if kind else {}
+        if "rungs" in options:  # rules written out: a guarantee must not make us open a file
+            options["rungs"] = [Abstraction.from_json(rung) for rung in options["rungs"]]
         rebuilt = mechanism(stated["mechanism"], stated["epsilon"], stated["delta"], **options)
         facts, sha256 = stated["release"], stated["release"]["sha256"]
     except ParameterError as error:

@@ -55,7 +55,7 @@ def _panel(kind: Any, panel: str, about: str, metavar: str | None = None) -> Any
 _MECHANISM_OPTIONS = {
     "mechanism": (_panel(str, "The mechanism", f"One of: {', '.join(MECHANISMS)}.", "NAME"), "optimal"),
     "minimum_cases": (
-        _panel(str | None, "The mechanism", "optimal, travas: never release a variant of fewer cases.", "T"),
+        _panel(str | None, "The mechanism", "optimal, travas, ladder: never release a variant of fewer cases.", "T"),
         None,
     ),
     "splits": (
@@ -67,6 +67,24 @@ _MECHANISM_OPTIONS = {
         None,
     ),
     "prune": (_panel(str | None, "The mechanism", "prefix-tree, sacofa: noisy counts must exceed it.", "NUMBER"), None),
+    "ladder": (
+        _panel(
+            str | None,
+            "The mechanism",
+            "Coarser and coarser variants: default, or abstractions from fine to coarse, such as full,first,prefix:6.",
+            "RUNGS",
+        ),
+        None,
+    ),
+    "shares": (
+        _panel(
+            str | None,
+            "The mechanism",
+            "ladder: adaptive (default), or the part of (ε, δ) for each rung, such as 1/2,1/4,1/4.",
+            "PARTS",
+        ),
+        None,
+    ),
     "alphabet": (
         _panel(
             Path | None,
@@ -84,11 +102,15 @@ def with_mechanism(command: Callable[..., None]) -> Callable[..., None]:
 
     def collect(values: dict[str, Any]) -> dict[str, Any]:
         name, path = values.pop("mechanism"), values.pop("alphabet")
+        rungs, shares = values.pop("ladder"), values.pop("shares")
         numbers = {option: values.pop(option) for option in ("minimum_cases", "splits", "max_length", "prune")}
 
         def choose(epsilon: str, delta: str) -> Mechanism:
             whole = {option: _whole_number(option, text) for option, text in numbers.items()}
-            return mechanism(name, epsilon, delta, alphabet=_alphabet(path), **whole)
+            if rungs is not None and name not in ("optimal", "ladder"):
+                raise ParameterError(f"mechanism is {name!r} and there is a ladder too: give one of the two")
+            chosen = name if rungs is None else "ladder"
+            return mechanism(chosen, epsilon, delta, alphabet=_alphabet(path), rungs=rungs, shares=shares, **whole)
 
         return {"choose": choose}
 
@@ -113,6 +135,9 @@ _READING_OPTIONS = {
     "delimiter": _reading_option(str | None, None, "Of a CSV file (tab: a tabulator). Found by itself."),
     "quote": _reading_option(str | None, None, "Of a CSV file, or none. Found by itself."),
     "encoding": _reading_option(str | None, None, "Of a CSV file. Found by itself."),
+    "abstraction": _reading_option(
+        str, "full", "A rule on every trace before counting, such as 'first | prefix:8': see docs/abstractions.md."
+    ),
 }
 
 

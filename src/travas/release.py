@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
+from .abstractions import FULL, Abstraction
 from .errors import ParameterError
 from .estimate import Estimate
 from .noise import Noise, RandomBytes
@@ -75,6 +76,10 @@ class Mechanism(ABC):
     def release(self, variants: Variants) -> Release:
         """Draw the noise, once, and keep what may be kept."""
 
+    def estimate_release(self, release: Release) -> Estimate:
+        """The same for a whole release, where more than the noisy counts was released."""
+        return self.estimate(release.noisy)
+
     def keep_probability(self, cases: int) -> Fraction | None:
         """The chance that a variant of so many cases is released; None where it depends on more than that number."""
         return None
@@ -110,7 +115,9 @@ class Release:
     """What leaves: variants with noisy and estimated counts in canonical order, and the guarantee. No road leads back.
 
     The order is that of the activity sequences: it says nothing about the log. An empty release is valid.
-    `frequencies` says which counts go into an event log.
+    `frequencies` says which counts go into an event log. `abstractions` are the public rules by which traces were made
+    coarser before counting, `rungs` the place among them for every variant: on a ladder a trace can be there once a rung.
+    `cases` is the number of all cases, with noise, where the mechanism pays for it.
     """
 
     mechanism: Mechanism
@@ -118,11 +125,16 @@ class Release:
     noisy: tuple[int, ...]
     columns: tuple[str, ...] = ("concept:name",)
     frequencies: Frequencies = "estimated"
+    abstractions: tuple[Abstraction, ...] = (FULL,)
+    rungs: tuple[int, ...] = ()
+    cases: int | None = None
 
     def __post_init__(self) -> None:
-        canonical = sorted(zip(self.variants, self.noisy, strict=True))
-        object.__setattr__(self, "variants", tuple(trace for trace, _ in canonical))
-        object.__setattr__(self, "noisy", tuple(count for _, count in canonical))
+        rungs = self.rungs or (0,) * len(self.variants)
+        canonical = sorted(zip(self.variants, rungs, self.noisy, strict=True))
+        object.__setattr__(self, "variants", tuple(trace for trace, _, _ in canonical))
+        object.__setattr__(self, "rungs", tuple(rung for _, rung, _ in canonical))
+        object.__setattr__(self, "noisy", tuple(count for _, _, count in canonical))
         check_frequencies(self.frequencies)
 
     def __repr__(self) -> str:
@@ -132,12 +144,22 @@ class Release:
     @cached_property
     def estimate(self) -> Estimate:
         """Counts, intervals, frequencies and what is missing, estimated from the noisy counts alone."""
-        return self.mechanism.estimate(self.noisy)
+        return self.mechanism.estimate_release(self)
 
     @property
     def counts(self) -> tuple[int, ...]:
         """How often each variant occurs in the event log: estimated or noisy, as `frequencies` says."""
         return self.noisy if self.frequencies == "noisy" else self.estimate.frequencies
+
+    @property
+    def is_abstracted(self) -> bool:
+        """Whether some rule makes traces coarser. A public fact: it does not depend on the log."""
+        return any(rule != FULL for rule in self.abstractions)
+
+    @property
+    def used_abstractions(self) -> tuple[Abstraction, ...]:
+        """The rules by which its own traces were made; all of them where nothing was released."""
+        return tuple(self.abstractions[rung] for rung in sorted(set(self.rungs))) or self.abstractions
 
     @property
     def guarantee(self) -> Guarantee:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,10 @@ from .variants import Activity, Trace, Variants
 if TYPE_CHECKING:
     import polars as pl
 
+    from .forecast import Chance, Forecast
+
 _BLUE, _ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: told apart by colour-blind readers, and in grey
+_COLOURS = (_BLUE, _ORANGE, "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
 _SHOWN = 15
 
 
@@ -27,9 +31,10 @@ def draw_release(release: Release, path: Path) -> Path:
     _draw_variants(left, release)
     _draw_keep_probability(right, release.mechanism)
     guarantee = release.guarantee
+    rules = f" · {', '.join(map(str, release.used_abstractions))}" if release.is_abstracted else ""
     figure.suptitle(
         f"{len(release.variants):,} variants released · ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} "
-        f"· {guarantee.standing}",
+        f"· {guarantee.standing}{rules}",
         parse_math=False,
     )
     return _save(figure, path)
@@ -61,6 +66,57 @@ def draw_comparison(original: Variants, private: Variants, path: Path) -> Path:
         axes.spines[["top", "right"]].set_visible(False)
     figure.suptitle("PRIVATE: measured against the true log, do not publish")
     return _save(figure, path)
+
+
+def draw_chances(curves: Sequence[tuple[Mechanism, Sequence[Chance]]], path: Path) -> Path:
+    """How likely variants are kept by their number of cases, and how wide the interval of their frequency is. No log."""
+    figure, left, right = _two_panels(path)
+    for (rule, points), style in zip(curves, _styles(), strict=False):
+        label = f"ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}"
+        cases = [at.cases for at in points]
+        left.plot(cases, [float(at.kept) for at in points], label=label, **style)
+        right.plot(cases, [at.high - at.low for at in points], label=label, **style)
+    left.set_ylabel("probability to be released")
+    left.set_ylim(0, 1.05)
+    left.legend(frameon=False, fontsize=8)
+    right.set_ylabel("width of the interval (95 %), cases")
+    right.set_ylim(bottom=0)
+    for axes, title in ((left, "What is released"), (right, "How well its frequency is then known")):
+        axes.set_xlabel("true number of cases of a variant")
+        axes.set_title(title, fontsize=10)
+        axes.grid(alpha=0.3)
+        axes.spines[["top", "right"]].set_visible(False)
+    return _save(figure, path)
+
+
+def draw_forecast(found: Forecast, path: Path) -> Path:
+    """Expected shares of cases and variants kept, by ε, a line for each abstraction, a row of panels for each δ. Private."""
+    deltas = list(dict.fromkeys(cell.delta for cell in found.cells))
+    figure = _figure(path, (11, 1.2 + 2.8 * len(deltas)))
+    panels = figure.subplots(len(deltas), 2, sharex=True, sharey=True, squeeze=False)
+    for row, delta in zip(panels, deltas, strict=True):
+        for axes, what in zip(row, ("cases", "variants"), strict=True):
+            for abstraction, style in zip(dict.fromkeys(c.abstraction for c in found.cells), _styles(), strict=False):
+                cells = [c for c in found.cells if c.delta == delta and c.abstraction == abstraction]
+                shares = [float(getattr(cell, what)) for cell in cells]
+                axes.plot([as_text(cell.epsilon) for cell in cells], shares, label=str(abstraction), **style)
+            axes.set_title(f"{what}, δ = {as_text(delta)}", fontsize=10)
+            axes.set_ylim(0, 1.05)
+            axes.grid(alpha=0.3)
+            axes.spines[["top", "right"]].set_visible(False)
+        row[0].set_ylabel("expected share kept")
+    for axes in panels[-1]:
+        axes.set_xlabel("ε")
+    panels[0][1].legend(frameon=False, fontsize=8)
+    figure.suptitle("PRIVATE: about the true log, do not publish")
+    return _save(figure, path)
+
+
+def _styles() -> Iterator[dict[str, Any]]:
+    """Colours of Okabe and Ito with a marker each: told apart without colour too."""
+    for dash in ("-", "--", ":"):
+        for colour, marker in zip(_COLOURS, "osD^vP*", strict=True):
+            yield {"color": colour, "marker": marker, "linestyle": dash, "markersize": 4}
 
 
 def draw_experiment(grid: Grid, results: pl.DataFrame, folder: Path) -> list[Path]:
@@ -160,7 +216,9 @@ def _draw_keep_probability(axes: Any, mechanism: Mechanism) -> None:
     last = mechanism.surely_kept()
     if last is None:
         axes.set_axis_off()
-        axes.text(0.5, 0.5, f"With {mechanism.name}, what is released\ndepends on the whole tree.", ha="center")
+        axes.text(
+            0.5, 0.5, f"With {mechanism.name}, what is released\ndepends on more than its own cases.", ha="center"
+        )
         return
     cases = sorted({1 + (last * step) // 200 for step in range(201)})
     axes.plot(cases, [float(mechanism.keep_probability(number) or 0) for number in cases], color=_ORANGE, marker=".")

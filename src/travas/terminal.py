@@ -6,13 +6,17 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 from .compare import METRICS, Comparison
 from .metrics import EdgeDifference
-from .release import Progress
+from .privacy import as_text
+from .release import Mechanism, Progress
+
+if TYPE_CHECKING:
+    from .forecast import Chance, Forecast
 
 
 def percent(share: float) -> str:
@@ -69,6 +73,77 @@ def progress(what: str) -> Iterator[Progress]:
     ) as bar:  # fmt: skip
         task = bar.add_task(what, total=None)
         yield lambda share: bar.update(task, total=1.0, completed=share)
+
+
+def show_chances(curves: list[tuple[Mechanism, list[Chance]]], as_json: bool) -> None:
+    """Keep-probability and interval by the number of cases. No log was read: nothing here is private."""
+    from .forecast import promise
+
+    if as_json:
+        shown = [
+            {
+                "mechanism": rule.name,
+                "epsilon": as_text(rule.epsilon),
+                "delta": as_text(rule.delta),
+                "chances": [
+                    {"cases": at.cases, "kept": float(at.kept), "interval": [at.low, at.high]} for at in points
+                ],
+            }
+            for rule, points in curves
+        ]
+        print_json({"private": False, "forecast": shown})
+        return
+    console().print("How likely a variant is released, and between what (95 %) its number of cases is then known")
+    console().print()
+    for rule, points in curves:
+        table = grid()
+        for at in points:
+            known = f"{percent(float(at.kept))}, {at.low:,} to {at.high:,}"
+            table.add_row(f"{at.cases:,} case{'s' if at.cases > 1 else ''}", bar(float(at.kept)), known)
+        panel(table, f"{rule.name} at ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}", "cyan")
+        for line in promise(rule.epsilon, rule.delta):
+            console().print(line)
+        console().print()
+
+
+def show_forecast(found: Forecast, as_json: bool) -> None:
+    """Expected shares of the true log, and a recommendation in words. Private."""
+    from rich.table import Table
+
+    from .forecast import LOOKING
+
+    if as_json:
+        cells = [
+            {
+                "epsilon": as_text(cell.epsilon),
+                "delta": as_text(cell.delta),
+                "abstraction": str(cell.abstraction),
+                "cases": float(cell.cases),
+                "variants": float(cell.variants),
+                "events": float(cell.events),
+            }
+            for cell in found.cells
+        ]
+        print_json(
+            {"private": True, "expected": cells, "recommendation": list(found.recommendation()), "warning": LOOKING}
+        )
+        return
+    out = console()
+    out.print("PRIVATE: about the true log, do not publish", style="bold yellow")
+    for what in ("cases", "variants"):
+        table = Table(box=None, title=f"Expected share of the {what} kept", title_justify="left")
+        for column in ("ε", "δ", *map(str, dict.fromkeys(cell.abstraction for cell in found.cells))):
+            table.add_column(column, justify="right", no_wrap=True)
+        rows: dict[tuple[str, str], list[str]] = {}
+        for cell in found.cells:
+            shares = rows.setdefault((as_text(cell.epsilon), as_text(cell.delta)), [])
+            shares.append(f"{float(getattr(cell, what)):.0%}")
+        for parameters, shares in rows.items():
+            table.add_row(*parameters, *shares)
+        out.print(table)
+    out.print()
+    for line in (*found.recommendation(), LOOKING):
+        out.print(line)
 
 
 def show_comparison(comparison: Comparison) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING
 
+from .abstractions import FULL, Abstraction
 from .errors import PRIVATE, LogError
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ CODE_BYTES = 4
 class Variants:
     """Different traces of a log (`keys`, coded by `alphabet`) and the number of cases of each: private.
 
-    `columns` names the activity's columns; `notes` are remarks for the data owner about what was left out.
+    `columns` names the activity's columns; `notes` are remarks for the data owner about what was left out;
+    `abstraction` is the public rule that was applied to every trace before counting.
     """
 
     alphabet: Sequence[Activity]
@@ -37,6 +39,7 @@ class Variants:
     counts: NDArray[np.int64]
     columns: tuple[str, ...] = ("concept:name",)
     notes: tuple[str, ...] = ()
+    abstraction: Abstraction = FULL
 
     def __repr__(self) -> str:
         return "Variants(private)"

@@ -27,6 +27,7 @@ STANDING = {
     "sacofa": Standing.PROVEN,
     "utravas-published": Standing.NOT_ESTABLISHED,
     "sacofa-published": Standing.NOT_ESTABLISHED,
+    "ladder": Standing.PROVEN,
 }
 PRUNE = 60
 LENGTH = 2

@@ -77,6 +77,27 @@ def test_no_canary_leaves(source: str, suffix: str, tmp_path: Path, ledger_path:
         assert CANARY not in text.replace(str(tmp_path), "")
 
 
+@pytest.mark.parametrize("suffix", [".xes", ".csv", ".parquet", ".json"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--ladder", "full,prefix:1", "--shares", "1/2,1/2"),
+        ("--ladder", "default"),
+        ("--abstraction", "without:CANARY"),
+    ],
+)
+def test_no_canary_leaves_by_an_abstraction(
+    options: tuple[str, ...], suffix: str, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor the names of files with rules, nor what a rung did not release."""
+    monkeypatch.chdir(tmp_path)
+    Path(CANARY).write_text("release\n")
+    log, out = plant_table(tmp_path / "log.csv"), tmp_path / f"release{suffix}"
+    assert travas("anonymize", log, *PARAMETERS, *options, "-o", out).code == 0
+    for file in (out, out.with_name(out.name + ".guarantee.json")):
+        assert CANARY.encode() not in file.read_bytes()
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Literal, get_args
 
+from ..abstractions import FULL, Abstraction
 from ..errors import PRIVATE, LogError, ParameterError
 
 Order = Literal["file", "time"]
@@ -33,7 +34,8 @@ class Reading:
     `order`: `file` (default for XES) or `time` (default for tables with a timestamp, and where a timestamp or ties
     are given). `ties`, for events of one case
     at one time: `file`, `activity` (by name) or a column. `on_missing`: events without a case, an activity or, where
-    needed, a timestamp. `duplicate_cases`: several traces of one name in XES.
+    needed, a timestamp. `duplicate_cases`: several traces of one name in XES. `abstraction`: a public rule on every trace
+    before counting; a text such as `first | prefix:8` is parsed.
     """
 
     case: str | None = None
@@ -47,6 +49,7 @@ class Reading:
     delimiter: str | None = None
     quote: str | None = None
     encoding: str | None = None
+    abstraction: Abstraction = FULL
 
     def __post_init__(self) -> None:
         for name, choices in (("order", Order), ("on_missing", OnMissing), ("duplicate_cases", DuplicateCases)):
@@ -70,6 +73,8 @@ class Reading:
             )
         if self.order == "file" and self.ties != "file":
             raise ParameterError(f"ties is {self.ties!r} but order is 'file', which has no ties: give --order time")
+        if isinstance(self.abstraction, str):
+            object.__setattr__(self, "abstraction", Abstraction.parse(self.abstraction))
         if self.encoding is not None:
             try:
                 if "a,b".encode(self.encoding).decode(self.encoding) != "a,b":

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+RULE = "case:travas:abstraction"
+"""The column that says how a case was made coarser, in logs where some were; in XES an attribute of the trace."""
+
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -79,7 +82,8 @@ def write_release(release: Release, path: Path, existing: Literal["fail", "repla
     try:
         with _beside(path) as partial, _beside(guarantee_path(path)) as promise:
             _WRITERS[suffix](release, partial)
-            facts = {"format": suffix[1:], "frequencies": release.frequencies, "sha256": digest(partial)}
+            facts: dict[str, Any] = {"format": suffix[1:], "frequencies": release.frequencies}
+            facts |= {"abstractions": [rule.as_json() for rule in release.used_abstractions], "sha256": digest(partial)}
             text = json.dumps(describe(release.mechanism, facts), indent=2, ensure_ascii=False)
             promise.write_text(text + "\n", encoding="utf-8")
             for part in (partial, promise):
@@ -152,15 +156,22 @@ def events(release: Release) -> pl.LazyFrame:
     code = flat[np.repeat(starts, per_case) + step]
     case = np.repeat(np.arange(1, len(per_case) + 1, dtype=np.uint32), per_case)
     table = pl.LazyFrame({CASE: case, "code": code, TIMESTAMP: step.astype(np.int32)})
+    rules = []
+    if release.is_abstracted:
+        rung = np.repeat(np.repeat(np.array(release.rungs, dtype=np.uint32), counts), per_case)
+        table = table.with_columns(pl.Series("rung", rung))
+        names = list(map(str, release.abstractions))
+        rules = [pl.col("rung").replace_strict(list(range(len(names))), names, return_dtype=pl.String).alias(RULE)]
     width = len(release.columns)
-    names = [[a if width == 1 else a[place] for a in codes] for place in range(width)]
+    parts = [[a if width == 1 else a[place] for a in codes] for place in range(width)]
     return table.select(
         pl.col(CASE).cast(pl.String),
         *(
-            pl.col("code").replace_strict(list(range(len(codes))), name, return_dtype=pl.String).alias(column)
-            for column, name in zip(release.columns, names, strict=True)
+            pl.col("code").replace_strict(list(range(len(codes))), part, return_dtype=pl.String).alias(column)
+            for column, part in zip(release.columns, parts, strict=True)
         ),
         (pl.lit(_START) + pl.duration(seconds=pl.col(TIMESTAMP))).cast(pl.Datetime("us", "UTC")).alias(TIMESTAMP),
+        *rules,
     )
 
 
@@ -206,7 +217,10 @@ def _write_json(release: Release, path: Path) -> None:
         "frequencies": release.frequencies,
         "missing_cases": _with_interval(estimate.missing_cases, estimate.missing_cases_interval),
         "missing_variants": _with_interval(estimate.missing_variants, estimate.missing_variants_interval),
+        "cases": release.cases,
+        "abstractions": [rule.as_json() for rule in release.abstractions],
         "variants": release.variants,
+        "rungs": release.rungs,
         "counts": release.counts,
         "noisy": release.noisy,
         "estimated": [round(count, 3) for count in estimate.counts],
@@ -239,7 +253,7 @@ def _xes_header(release: Release) -> str:
     """What XES says about the whole log: the release's own facts, nothing of the source's header."""
     guarantee = release.guarantee
     privacy = {
-        "privacy:operation type": "addition and suppression",
+        "privacy:operation type": "addition and suppression" + (" and generalization" if release.is_abstracted else ""),
         "privacy:level": "case",
         "privacy:target": "trace variant",
         "privacy:mechanism": guarantee.mechanism,
@@ -278,8 +292,10 @@ def _xes(release: Release) -> Iterator[bytes]:
     width = len(release.columns)
     rendered: dict[Activity, str] = {}
     dates: list[str] = []
+    rules = [_string(RULE.removeprefix("case:"), str(rule)) + "\n" for rule in release.abstractions]
+    rules = rules if release.is_abstracted else [""] * len(rules)
     case = 0
-    for trace, count in zip(release.variants, release.counts, strict=True):
+    for trace, rung, count in zip(release.variants, release.rungs, release.counts, strict=True):
         dates.extend(_date(step) + "\n</event>\n" for step in range(len(dates), len(trace)))
         parts: list[str] = []
         for activity, date in zip(trace, dates, strict=False):
@@ -287,7 +303,7 @@ def _xes(release: Release) -> Iterator[bytes]:
                 values: Any = (activity,) if width == 1 else activity
                 rendered[activity] = "\n".join(["<event>", *map(_string, release.columns, values), ""])
             parts += (rendered[activity], date)
-        body = ('"/>\n' + "".join(parts) + "</trace>\n").encode()
+        body = ('"/>\n' + rules[rung] + "".join(parts) + "</trace>\n").encode()
         for number in range(case + 1, case + count + 1):
             yield b'<trace>\n<string key="concept:name" value="%d' % number
             yield body

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
+from ..abstractions import Abstraction
 from ..errors import ParameterError
 from ..privacy import Number, exact_delta, exact_epsilon
 from ..release import Mechanism
 from ..variants import Activity
+from .ladder import Ladder
 from .optimal import Optimal
 from .prefix_tree import PrefixTree
 from .sacofa import Sacofa, SacofaPublished
@@ -16,7 +18,8 @@ from .travas import Travas
 from .utravas import UTravas, UTravasPublished
 
 MECHANISMS: dict[str, type[Mechanism]] = {
-    kind.name: kind for kind in (Optimal, Travas, UTravas, PrefixTree, Sacofa, UTravasPublished, SacofaPublished)
+    kind.name: kind
+    for kind in (Optimal, Travas, UTravas, PrefixTree, Sacofa, UTravasPublished, SacofaPublished, Ladder)
 }
 
 
@@ -30,6 +33,8 @@ def mechanism(
     max_length: int | None = None,
     prune: int | None = None,
     alphabet: Sequence[Activity] | None = None,
+    rungs: str | Sequence[Abstraction | str] | None = None,
+    shares: str | Sequence[Number] | None = None,
 ) -> Mechanism:
     """The mechanism of this name at (ε, δ). An option that it does not have is refused."""
     if name not in MECHANISMS:
@@ -43,6 +48,8 @@ def mechanism(
         "max_length": max_length,
         "prune": prune,
         "alphabet": alphabet,
+        "rungs": rungs,
+        "shares": shares,
     }
     given = {option: value for option, value in options.items() if value is not None}
     for option in given:

@@ -165,7 +165,9 @@ class PrefixTree(Tree):
 
     def release(self, variants: Variants) -> Release:
         found = grow(self, self._trie(variants), None)
-        return Release(self, tuple(found), tuple(found.values()), variants.columns)
+        return Release(
+            self, tuple(found), tuple(found.values()), variants.columns, abstractions=(variants.abstraction,)
+        )
 
 
 def grow(tree: Tree, trie: Trie, allowed: NDArray[np.bool_] | None) -> dict[Trace, int]:

@@ -60,7 +60,9 @@ class Sacofa(Tree):
     def release(self, variants: Variants) -> Release:
         trie = self._trie(variants)
         found = grow(self, trie, self._rules(variants, trie))
-        return Release(self, tuple(found), tuple(found.values()), variants.columns)
+        return Release(
+            self, tuple(found), tuple(found.values()), variants.columns, abstractions=(variants.abstraction,)
+        )
 
     def _rules(self, variants: Variants, trie: Trie) -> NDArray[np.bool_]:
         """Whether b may come after a: unless its noisy number of cases is too low for one of `prune` cases."""
@@ -96,7 +98,9 @@ class SacofaPublished(Tree):
 
     def release(self, variants: Variants) -> Release:
         found = self._grow(variants, self._trie(variants))
-        return Release(self, tuple(found), tuple(found.values()), variants.columns)
+        return Release(
+            self, tuple(found), tuple(found.values()), variants.columns, abstractions=(variants.abstraction,)
+        )
 
     def _grow(self, variants: Variants, trie: Trie) -> dict[Trace, int]:
         import numpy as np

@@ -6,14 +6,18 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
 from ..estimate import Estimate, estimate
-from ..noise import Noise, Table, check_buildable
+from ..noise import Noise, RandomBytes, Table, check_buildable
 from ..privacy import Guarantee, Standing
 from ..release import Mechanism, Release
 from ..variants import Variants
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MAX_MINIMUM_CASES = 10**9
 
@@ -80,10 +84,17 @@ class PartitionSelection(Mechanism):
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         return estimate(self, noisy)
 
-    def release(self, variants: Variants) -> Release:
+    def select(
+        self, counts: NDArray[np.int64], random_bytes: RandomBytes
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The places of the counts that are kept, and their noisy counts. A count of zero never is."""
         import numpy as np
 
-        drawn = self.noise.draw(len(variants), self.random_bytes) + (self.minimum_cases - 1)
-        kept = np.flatnonzero(variants.counts >= drawn)
-        noisy = variants.counts[kept] - drawn[kept] + self.centre
-        return Release(self, tuple(variants.traces(kept.tolist())), tuple(noisy.tolist()), variants.columns)
+        drawn = self.noise.draw(len(counts), random_bytes) + (self.minimum_cases - 1)
+        kept = np.flatnonzero(counts >= drawn)
+        return kept, counts[kept] - drawn[kept] + self.centre
+
+    def release(self, variants: Variants) -> Release:
+        kept, noisy = self.select(variants.counts, self.random_bytes)
+        traces = tuple(variants.traces(kept.tolist()))
+        return Release(self, traces, tuple(noisy.tolist()), variants.columns, abstractions=(variants.abstraction,))

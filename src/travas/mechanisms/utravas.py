@@ -93,7 +93,13 @@ class UTravas(Mechanism):
 
     def release(self, variants: Variants) -> Release:
         kept, mean = merged_runs(self.run, self._splits, variants.counts, self.random_bytes)
-        return Release(self, tuple(variants.traces(kept.tolist())), tuple(mean.tolist()), variants.columns)
+        return Release(
+            self,
+            tuple(variants.traces(kept.tolist())),
+            tuple(mean.tolist()),
+            variants.columns,
+            abstractions=(variants.abstraction,),
+        )
 
 
 @dataclass(frozen=True)

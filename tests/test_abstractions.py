@@ -1,0 +1,196 @@
+"""Abstractions: every step against a slow plain twin, on one trace and on whole logs."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import Run
+from travas import LogError, ParameterError, Reading, Variants, anonymize, read, summary
+from travas.abstractions import FULL, Abstraction, parse_ladder
+
+Trace = tuple[str, ...]
+traces = st.lists(st.sampled_from(["b", "a", "c,d", "e→f"]), min_size=1, max_size=14).map(tuple)
+logs = st.dictionaries(traces, st.integers(1, 50), max_size=20)
+
+
+def fold(trace: Trace) -> Trace:
+    return tuple(a for place, a in enumerate(trace) if place == 0 or trace[place - 1] != a)
+
+
+def loops(trace: Trace) -> Trace:
+    left: list[str] = []
+    for activity in trace:
+        left.append(activity)
+        for size in range(1, len(left) // 2 + 1):
+            if left[-size:] == left[-2 * size : -size]:
+                del left[-size:]
+                break
+    return tuple(left)
+
+
+TWINS: dict[str, Callable[[Trace], Trace]] = {
+    "full": lambda trace: trace,
+    "fold": fold,
+    "loops": loops,
+    "first": lambda trace: tuple(dict.fromkeys(trace)),
+    "prefix:3": lambda trace: trace[:3],
+    "suffix:3": lambda trace: trace[-3:],
+    "set": lambda trace: tuple(sorted(set(trace))),
+    "first | prefix:2": lambda trace: tuple(dict.fromkeys(trace))[:2],
+    "suffix:4|set|prefix:1": lambda trace: tuple(sorted(set(trace[-4:])))[:1],
+}
+
+
+@pytest.mark.parametrize("text", TWINS)
+@given(log=logs)
+@settings(deadline=None, max_examples=60)
+def test_a_log_under_a_step_is_its_traces_under_the_twin(text: str, log: dict[Trace, int]) -> None:
+    expected: Counter[Trace] = Counter()
+    for trace, count in log.items():
+        expected[TWINS[text](trace)] += count
+    found = Abstraction.parse(text).of(Variants.from_mapping(log))  # type: ignore[arg-type]
+    assert dict(found.items()) == expected
+
+
+@pytest.mark.parametrize("text", TWINS)
+@given(trace=traces)
+@settings(deadline=None, max_examples=40)
+def test_one_trace(text: str, trace: Trace) -> None:
+    rule = Abstraction.parse(text)
+    assert rule(trace) == TWINS[text](trace)
+    assert rule(()) == ()
+    assert Abstraction.from_json(json.loads(json.dumps(rule.as_json()))) == rule
+
+
+@given(log=logs, kept=st.sets(st.sampled_from(["b", "a", "c,d", "e→f"]), min_size=1))
+@settings(deadline=None, max_examples=60)
+def test_only_and_without_leave_out_cases_of_which_nothing_is_left(log: dict[Trace, int], kept: set[str]) -> None:
+    for kind, inside in (("only", True), ("without", False)):
+        rule = Abstraction.from_json([{kind: sorted(kept)}])
+        expected: Counter[Trace] = Counter()
+        for trace, count in log.items():
+            expected[tuple(a for a in trace if (a in kept) is inside)] += count
+        lost = expected.pop((), 0)
+        found = rule.of(Variants.from_mapping(log))  # type: ignore[arg-type]
+        assert dict(found.items()) == expected
+        assert found.notes == ((f"{lost} cases with nothing left under {rule} were left out",) if lost else ())
+
+
+def test_which_key_each_variant_went_to() -> None:
+    log = Variants.from_mapping({("a", "a"): 2, ("a",): 3, ("b",): 5})
+    grouped = Abstraction.from_json(["fold", {"without": ["b"]}]).grouped(log)
+    assert grouped.groups.tolist() == [0, 0, -1]
+    assert grouped.counts(log.counts).tolist() == [5]
+    assert grouped.among(grouped.groups[:1]).tolist() == [True, True, False]
+
+
+def test_a_hierarchy_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "groups.csv").write_text('"take, blood",laboratory\nX-ray,imaging\nCT,imaging\n', encoding="utf-8")
+    rule = Abstraction.parse(f"group:{tmp_path}/groups.csv | fold")
+    assert rule(("X-ray", "CT", "take, blood", "visit")) == ("imaging", "laboratory", "visit")
+    assert rule.as_json()[0] == {"group": [["CT", "imaging"], ["X-ray", "imaging"], ["take, blood", "laboratory"]]}
+    assert str(tmp_path) not in str(rule) and str(rule).startswith("group:sha256-")
+
+
+def test_a_rule_is_its_content_not_its_file(tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("visit\nregister\n")
+    (tmp_path / "two.txt").write_text("\ufeffregister\nvisit\n\nvisit\n", encoding="utf-8")
+    assert Abstraction.parse(f"only:{tmp_path}/one.txt") == Abstraction.parse(f"only:{tmp_path}/two.txt")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "step ''.*does not exist"),
+        ("firs", "'firs'.*take full, fold"),
+        ("first:3", "argument too many"),
+        ("prefix", "prefix:n with a whole number"),
+        ("prefix:0", "prefix:n with a whole number"),
+        ("prefix:-1", "whole number"),
+        ("prefix:٣", "whole number"),
+        ("full | fold", "'full'"),
+        ("only:", "names no file"),
+        ("only:/nowhere", "cannot be read"),
+        ("|".join(["fold"] * 21), "at most 20"),
+    ],
+)
+def test_a_bad_abstraction_is_one_clear_line(text: str, words: str) -> None:
+    with pytest.raises((ParameterError, LogError), match=words):
+        Abstraction.parse(text)
+
+
+@pytest.mark.parametrize(
+    "content", [{}, "fold", ["only:/etc/passwd"], [{"only": []}], [{"only": [1]}], [{"group": [["a"]]}], [7]]
+)
+def test_a_bad_rule_in_a_guarantee_opens_no_file(content: object) -> None:
+    with pytest.raises((ParameterError, LogError)):
+        Abstraction.from_json(content)
+
+
+def test_two_groups_for_one_activity_are_refused() -> None:
+    with pytest.raises(LogError, match="'a' in two groups, 'x' and 'y'"):
+        Abstraction.from_json([{"group": [["a", "x"], ["a", "y"]]}])
+
+
+def test_activities_of_several_columns() -> None:
+    log = Variants.from_mapping({(("a", "start"), ("a", "end"), ("a", "end")): 4})
+    assert dict(Abstraction.parse("fold").of(log).items()) == {(("a", "start"), ("a", "end")): 4}
+    with pytest.raises(ParameterError, match="one column, and here they have 2"):
+        Abstraction.from_json([{"only": ["a"]}]).of(log)
+
+
+def test_the_rule_goes_with_the_log_and_into_the_release(small_csv: Path) -> None:
+    reading = Reading(abstraction="prefix:1")  # type: ignore[arg-type]
+    variants = read(small_csv, reading)
+    assert variants.abstraction == Abstraction.parse("prefix:1") and summary(variants).variants == 2
+    assert read(variants, Reading()) is variants
+    release = anonymize(small_csv, epsilon=2, delta="0.01", reading=reading)
+    assert release.abstractions == (reading.abstraction,) and release.is_abstracted
+    assert not anonymize(small_csv, epsilon=2, delta="0.01").is_abstracted
+    assert parse_ladder("full, prefix:1") == (FULL, reading.abstraction)
+
+
+def test_the_command_line_writes_it_everywhere(small_csv: Path, travas: Run, tmp_path: Path) -> None:
+    """In tables a column, in XES an attribute of the trace, in the guarantee the rule itself."""
+    asked = ("--epsilon", 2, "--delta", "0.01", "--abstraction", "first | prefix:1")
+    for name in ("out.csv", "out.xes", "out.json"):
+        assert travas("anonymize", small_csv, *asked, "-o", tmp_path / name).code == 0
+        assert travas("verify", tmp_path / f"{name}.guarantee.json", tmp_path / name).code == 0
+        facts = json.loads((tmp_path / f"{name}.guarantee.json").read_text())
+        assert facts["release"]["abstractions"] == [["first", "prefix:1"]]
+    header, row, *_ = (tmp_path / "out.csv").read_text().splitlines()
+    assert header.endswith("case:travas:abstraction") and row.endswith("first | prefix:1")
+    assert '<string key="travas:abstraction" value="first | prefix:1"/>' in (tmp_path / "out.xes").read_text()
+    assert json.loads((tmp_path / "out.json").read_text())["abstractions"] == [["first", "prefix:1"]]
+    assert travas("inspect", small_csv, "--abstraction", "nix").code == 2
+    assert json.loads(travas("inspect", small_csv, "--abstraction", "set", "--json").out)["variants"] == 3
+
+
+def test_nothing_left_is_an_empty_release(small_csv: Path, travas: Run, tmp_path: Path) -> None:
+    (tmp_path / "rules").write_text("no such activity\n")
+    out = tmp_path / "out.json"
+    rule = f"only:{tmp_path}/rules"
+    ran = travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "--abstraction", rule, "-o", out)
+    assert ran.code == 0 and "[private] 26 cases with nothing left" in ran.out
+    assert json.loads(out.read_text())["variants"] == []
+    assert str(tmp_path) not in out.read_text() + (tmp_path / "out.json.guarantee.json").read_text()
+
+
+def test_compare_names_both_originals(small_csv: Path, travas: Run, tmp_path: Path) -> None:
+    for out in ("out.csv", "out.xes.gz"):
+        made = ("--epsilon", 8, "--delta", "0.5", "--abstraction", "prefix:1", "-o", tmp_path / out)
+        assert travas("anonymize", small_csv, *made, "--frequencies", "noisy").code == 0
+        facts = json.loads(travas("compare", small_csv, tmp_path / out, "--json").out)
+        assert facts["relative_log_similarity"] < 0.6 < facts["relative_log_similarity_abstracted"]
+        assert facts["case_coverage"] <= 1 / 26 < 25 / 26 <= facts["case_coverage_abstracted"]
+        (tmp_path / f"{out}.guarantee.json").unlink()  # then the rule must be given
+        only = ("--metric", "relative_log_similarity_abstracted", "--json")
+        given = json.loads(travas("compare", small_csv, tmp_path / out, *only, "--abstraction", "prefix:1").out)
+        assert given["relative_log_similarity_abstracted"] == facts["relative_log_similarity_abstracted"]

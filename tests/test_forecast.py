@@ -1,0 +1,117 @@
+"""The forecast: expectations equal enumeration, intervals are those of a release, words for whoever signs."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import Run
+from travas import EmptyLogError, ParameterError, Variants, mechanism
+from travas.abstractions import Abstraction, parse_ladder
+from travas.forecast import LOOKING, chances, forecast, numbers_of_cases, promise
+from travas.mechanisms.optimal import Optimal
+
+logs = st.dictionaries(
+    st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(tuple), st.integers(1, 12), min_size=1, max_size=5
+)
+
+
+def enumerated(rule: Optimal, log: dict[tuple[str, ...], int], abstraction: Abstraction) -> tuple[Fraction, ...]:
+    """Over every set of keys that can be kept: the mean shares of cases, variants and events."""
+    keys: dict[tuple[str, ...], int] = {}
+    for trace, count in log.items():
+        key: tuple[str, ...] = abstraction(trace)  # type: ignore[assignment]
+        keys[key] = keys.get(key, 0) + count
+    cases = variants = events = Fraction(0)
+    for kept in product((False, True), repeat=len(keys)):
+        chance, shown = Fraction(1), [0, 0, 0]
+        for (key, count), there in zip(keys.items(), kept, strict=True):
+            chance *= rule.keep_probability(count) if there else 1 - rule.keep_probability(count)
+            if there:
+                shown = [shown[0] + count, shown[1] + 1, shown[2] + count * len(key)]
+        cases, variants, events = (
+            total + chance * part for total, part in zip((cases, variants, events), shown, strict=True)
+        )
+    return (
+        cases / sum(log.values()),
+        variants / len(keys),
+        events / sum(len(trace) * count for trace, count in log.items()),
+    )
+
+
+@given(log=logs, text=st.sampled_from(["full", "first", "prefix:1", "set"]), least=st.integers(1, 3))
+@settings(deadline=None, max_examples=60)
+def test_the_expectation_is_that_of_an_enumeration(log: dict[tuple[str, ...], int], text: str, least: int) -> None:
+    rule = Optimal(Fraction(1), Fraction(1, 20), least)
+    abstraction = Abstraction.parse(text)
+    [cell] = forecast(log, [rule], [abstraction]).cells
+    assert (cell.cases, cell.variants, cell.events) == enumerated(rule, log, abstraction)
+
+
+@pytest.mark.parametrize("name", ["optimal", "travas"])
+@pytest.mark.parametrize("least", [1, 10])
+def test_chances_and_intervals_are_those_of_a_release(name: str, least: int) -> None:
+    rule = mechanism(name, "1", "1e-6", least)
+    numbers = numbers_of_cases(rule)
+    assert numbers[0] == least and numbers[-1] == rule.surely_kept()
+    for at in chances(rule):
+        assert at.kept == rule.keep_probability(at.cases) and at.low <= at.high
+    [frequent] = chances(rule, [1000])
+    assert frequent.kept == 1 and frequent.low <= 1000 <= frequent.high
+    assert chances(rule, [least - 1, 0]) == []
+
+
+def test_longer_noise_wider_intervals() -> None:
+    widths = [chances(mechanism("optimal", epsilon, "1e-6"), [5000])[0] for epsilon in ("2", "1", "0.1")]
+    assert sorted(widths, key=lambda at: at.high - at.low) == widths
+
+
+def test_only_where_the_number_of_cases_decides() -> None:
+    with pytest.raises(ParameterError, match="no forecast for ladder"):
+        chances(mechanism("ladder", "1", "1e-6"))
+    with pytest.raises(EmptyLogError):
+        forecast(Variants.from_mapping({}), [mechanism("optimal", "1", "1e-6")], parse_ladder("full"))
+
+
+def test_words_for_whoever_signs() -> None:
+    assert "at most one in 1,000,000" in promise(Fraction(1), Fraction(1, 10**6))[0]
+    assert "a factor of at most 2.72" in promise(Fraction(1), Fraction(1, 10**6))[1]
+    rules = [mechanism("optimal", epsilon, delta) for epsilon in ("1", "8") for delta in ("1e-6", "0.1")]
+    spread = {("a", str(number)): 1 for number in range(300)}
+    words = " ".join(forecast(spread, rules, parse_ladder("full,prefix:1")).recommendation())
+    assert (
+        words.startswith("ε = 1, δ = 1e-6")
+        and "full keeps 0% of the cases" in words
+        and "is prefix:1, with 100%" in words
+    )
+    assert "at most 0.0003" in words  # 300 cases, δ each
+    words = " ".join(forecast({("a",): 500}, rules, parse_ladder("full,prefix:1")).recommendation())
+    assert "Full variants keep 100% of the cases" in words
+    words = " ".join(forecast(spread, rules, parse_ladder("full,fold")).recommendation())
+    assert "No abstraction here keeps half" in words
+
+
+def test_the_command_line_without_a_log(travas: Run, tmp_path: Path) -> None:
+    ran = travas("forecast", "--epsilon", 1, "--epsilon", 2, "--delta", "1e-6", "--plot", tmp_path / "f.png")
+    assert ran.code == 0 and "one in 1,000,000" in ran.out and "PRIVATE" not in ran.out
+    assert (tmp_path / "f.png").stat().st_size > 10_000
+    facts = json.loads(travas("forecast", "--epsilon", 1, "--delta", "1e-6", "--json").out)
+    assert facts["private"] is False and facts["forecast"][0]["chances"][-1]["kept"] == 1
+    assert "there must be --epsilon and --delta" in travas("forecast", "--epsilon", 1).err
+    assert "only matter with a log" in travas("forecast", "--epsilon", 1, "--delta", 1e-6, "--abstractions", "full").err
+    assert "no forecast for ladder" in travas("forecast", "--epsilon", 1, "--delta", 1e-6, "--ladder", "default").err
+    assert travas("forecast", "--epsilon", "nan", "--delta", 1e-6).code == 2
+
+
+def test_the_command_line_with_a_log_is_private(small_csv: Path, travas: Run, tmp_path: Path) -> None:
+    ran = travas("forecast", small_csv, "--plot", tmp_path / "f.svg")
+    assert ran.code == 0 and ran.out.startswith("PRIVATE") and LOOKING in ran.out
+    assert "PRIVATE" in (tmp_path / "f.svg").read_text() or (tmp_path / "f.svg").stat().st_size > 10_000
+    facts = json.loads(travas("forecast", small_csv, "--delta", "0.01", "--abstractions", "full,set", "--json").out)
+    assert facts["private"] is True and len(facts["expected"]) == 4 * 1 * 2 and facts["warning"] == LOOKING
