@@ -176,6 +176,12 @@ def test_the_choice_of_the_rung_is_private(monkeypatch: pytest.MonkeyPatch) -> N
 # -------------------------------------------------------------------------------------------------- the accounting
 
 
+def test_named_rungs_are_walked_in_equal_parts_and_the_default_is_adaptive() -> None:
+    assert ladder("1", "1e-6", rungs="full,fold,first").shares == (Fraction(1, 3),) * 3
+    assert ladder("1", "1e-6").shares == ladder("1", "1e-6", rungs="default").shares == "adaptive"
+    assert ladder("1", "1e-6", rungs="full,fold", shares="adaptive").parameters()["shares"] == "adaptive"
+
+
 @pytest.mark.parametrize("options", [{}, {"rungs": "full,first,prefix:2", "shares": "1/2,1/3,1/6"}, {"rungs": "set"}])
 def test_the_steps_add_up_to_what_was_asked(options: dict[str, str]) -> None:
     rule = ladder("1/3", "1e-6", **options)

@@ -80,7 +80,7 @@ _MECHANISM_OPTIONS = {
         _panel(
             str | None,
             "The mechanism",
-            "ladder: adaptive (default), or the part of (ε, δ) for each rung, such as 1/2,1/4,1/4.",
+            "ladder: parts of (ε, δ), such as 1/2,1/4,1/4, or adaptive. Default: equal; adaptive for --ladder default.",
             "PARTS",
         ),
         None,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..abstractions import Abstraction, parse_ladder
 from ..errors import ParameterError
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 DEFAULT_RUNGS = ("full", *(f"prefix:{length}" for length in (32, 24, 20, 16, 12, 10, 8, 6, 4)))
 """Found by experiment on eleven public data sets: docs/mechanisms/ladder.md."""
 
+ADAPTIVE: Literal["adaptive"] = "adaptive"
+
 CASES_SHARE = Fraction(1, 20)  # of ε, for the number of cases
 CHOICE_SHARE = Fraction(1, 10)  # of ε, for the choice of the rung
 ENOUGH = 5  # a rung is good enough if one case in so many is beyond half the threshold
@@ -36,8 +38,8 @@ MAX_RUNGS = 50
 class Ladder(Mechanism):
     """Count cases on the first rung's key and release what can be kept; those not covered go on to the next rung.
 
-    `shares`: of (ε, δ), after what the number of cases takes, a part for each rung. None is adaptive: all for one rung,
-    the first that is good enough by a noisy test, or the last.
+    `shares`: of (ε, δ), after what the number of cases takes, a part for each rung; or "adaptive", all for one rung,
+    the first that is good enough by a noisy test, or the last. None: adaptive on the default rungs, else equal parts.
     Input      a log's variants and their true counts; the rungs, from fine to coarse, which are public rules
     Output     the number of cases, with noise; keys that occur, never another, with their rung and noisy counts
     Neighbours one case more or less: one count of each rung changes by one at most
@@ -48,7 +50,7 @@ class Ladder(Mechanism):
     options = ("rungs", "shares", "minimum_cases")
 
     rungs: tuple[Abstraction, ...] = DEFAULT_RUNGS  # type: ignore[assignment]  # texts are parsed when it is made
-    shares: tuple[Fraction, ...] | None = None
+    shares: tuple[Fraction, ...] | Literal["adaptive"] | None = None
     minimum_cases: int = 1
 
     def __post_init__(self) -> None:
@@ -58,7 +60,7 @@ class Ladder(Mechanism):
                 f"epsilon is {as_text(self.epsilon)}: above {MAX_EPSILON} it protects nobody; take less"
             )
         object.__setattr__(self, "rungs", _rungs(self.rungs))
-        object.__setattr__(self, "shares", _shares(self.shares, len(self.rungs)))
+        object.__setattr__(self, "shares", _shares(self.shares, self.rungs))
         self._counting.check()
         self._testing.check()
         assert self._selections  # refused here if a table cannot be built
@@ -67,7 +69,7 @@ class Ladder(Mechanism):
 
     @property
     def _chooses(self) -> bool:
-        return self.shares is None and len(self.rungs) > 1
+        return self.shares == ADAPTIVE and len(self.rungs) > 1
 
     @cached_property
     def _counting(self) -> TwoSidedNoise:
@@ -82,7 +84,7 @@ class Ladder(Mechanism):
     def _selections(self) -> tuple[Optimal, ...]:
         """What each rung is released by."""
         rest = self.epsilon * (1 - CASES_SHARE)
-        if self.shares is not None:
+        if isinstance(self.shares, tuple):
             return tuple(Optimal(rest * part, self.delta * part, self.minimum_cases) for part in self.shares)
         rest -= self.epsilon * CHOICE_SHARE if self._chooses else 0
         return (Optimal(rest, self.delta, self.minimum_cases),) * len(self.rungs)
@@ -110,7 +112,7 @@ class Ladder(Mechanism):
             steps.append(of_rung | {key: value for key, value in selection.parameters().items() if key in _OF_TABLE})
         return {
             "rungs": [rung.as_json() for rung in self.rungs],
-            "shares": None if self.shares is None else [as_text(part) for part in self.shares],
+            "shares": [as_text(part) for part in self.shares] if isinstance(self.shares, tuple) else ADAPTIVE,
             "minimum_cases": self.minimum_cases,
             "steps": steps,
         }
@@ -217,14 +219,16 @@ def _rungs(given: Any) -> tuple[Abstraction, ...]:
     return rungs
 
 
-def _shares(given: Any, rungs: int) -> tuple[Fraction, ...] | None:
-    if isinstance(given, str):
-        given = None if given.strip() == "adaptive" else [part.strip() for part in given.split(",")]
+def _shares(given: Any, rungs: tuple[Abstraction, ...]) -> tuple[Fraction, ...] | Literal["adaptive"]:
     if given is None:
-        return None
+        given = ADAPTIVE if rungs == _rungs(DEFAULT_RUNGS) else [Fraction(1, len(rungs))] * len(rungs)
+    if isinstance(given, str):
+        if given.strip() == ADAPTIVE:
+            return ADAPTIVE
+        given = [part.strip() for part in given.split(",")]
     shares = tuple(exact(part, "a share") for part in given)
-    if len(shares) != rungs:
-        raise ParameterError(f"{len(shares)} shares for {rungs} rungs: give one for each, or adaptive")
+    if len(shares) != len(rungs):
+        raise ParameterError(f"{len(shares)} shares for {len(rungs)} rungs: give one for each, or adaptive")
     if min(shares) <= 0 or sum(shares) != 1:
         raise ParameterError(
             f"the shares are {', '.join(map(as_text, shares))}: they must be above 0 and add up to 1, such as 1/2,1/4,1/4"
