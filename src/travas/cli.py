@@ -20,7 +20,7 @@ from .ledger import Ledger
 from .logs.columns import Reading
 from .mechanisms import mechanism as mechanism_by_name
 from .options import AsJson, Delta, Epsilon, LedgerFile, Log, with_mechanism, with_reading
-from .privacy import Standing, as_text, rounded_up
+from .privacy import PrivacyUnit, Standing, as_text, rounded_up
 from .release import Frequencies, Mechanism, Release, check_frequencies
 from .terminal import bar, console, panel, percent, print_json, progress, show_comparison
 from .terminal import grid as facts_grid
@@ -37,7 +37,7 @@ app = typer.Typer(
 app.add_typer(budget_app, name="budget")
 
 
-Choose = Callable[[str, str], Mechanism]
+Choose = Callable[[str, str, PrivacyUnit], Mechanism]
 
 
 @app.command()
@@ -72,7 +72,7 @@ def anonymize(
     Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
     """
     counts = check_frequencies(frequencies)
-    chosen = choose(epsilon, delta)
+    chosen = choose(epsilon, delta, reading.privacy_unit)
     standing = chosen.guarantee().standing
     if standing is Standing.NOT_ESTABLISHED and not accept_no_guarantee:
         raise ParameterError(
@@ -121,7 +121,8 @@ def _release(
         if ledger is not None and dataset is not None:
             ledger.check(dataset, chosen)
     with progress("reading the log") as watch:
-        variants = read(log, reading, watch)
+        variants = read(log, reading.for_counts_of(chosen.counted), watch)
+    chosen.check(variants)
     check_output(output, existing, [*variants.alphabet, variants.columns])
     with progress("writing the release"):
         account = ledger.charge(dataset or ledger.dataset_of(variants), chosen) if ledger else None
@@ -189,7 +190,7 @@ def verify(
     elif epsilon is None or delta is None:
         raise ParameterError("nothing to verify: give a guarantee file, or --epsilon and --delta")
     else:
-        chosen, digest_checked = choose(epsilon, delta), False
+        chosen, digest_checked = choose(epsilon, delta, PrivacyUnit()), False
         with progress("building and verifying the noise table"):
             chosen.guarantee()
     facts = chosen.guarantee()

@@ -14,7 +14,7 @@ from typing import Any
 
 from .errors import LogError, ParameterError, VerificationError
 from .mechanisms import MECHANISMS, mechanism
-from .privacy import Standing, as_text, rounded_up
+from .privacy import PrivacyUnit, Standing, as_text, rounded_up
 from .release import Mechanism
 
 FORMAT = "travas guarantee"
@@ -52,7 +52,13 @@ def describe(chosen: Mechanism, release: dict[str, str]) -> dict[str, Any]:
         "epsilon": as_text(guarantee.epsilon),
         "delta": as_text(guarantee.delta),
         "delta_spent": spent if Fraction(spent) <= guarantee.delta else as_text(guarantee.delta),
-        "unit": {"name": guarantee.unit.name, "max_cases": guarantee.unit.max_cases},
+        "unit": {
+            "name": guarantee.unit.name,
+            "max_cases": guarantee.unit.max_cases,
+            "counted": "cases" if guarantee.unit.is_case else chosen.counted,
+            "step_epsilon": as_text(chosen.step.epsilon),
+            "step_delta": as_text(chosen.step.delta),
+        },
         "neighbours": guarantee.neighbours,
         "replace_one": {"epsilon": as_text(epsilon), "delta": as_text(delta)},
         "mechanism": guarantee.mechanism,
@@ -82,7 +88,8 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     try:
         kind = MECHANISMS.get(stated["mechanism"])
         options = {option: stated["parameters"][option] for option in kind.options} if kind else {}
-        rebuilt = mechanism(stated["mechanism"], stated["epsilon"], stated["delta"], **options)
+        unit = PrivacyUnit(stated["unit"]["name"], stated["unit"]["max_cases"])
+        rebuilt = mechanism(stated["mechanism"], stated["epsilon"], stated["delta"], unit=unit, **options)
         facts, sha256 = stated["release"], stated["release"]["sha256"]
     except ParameterError as error:
         raise LogError(f"{path}: {error}") from None

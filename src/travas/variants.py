@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 from .errors import PRIVATE, LogError
+from .privacy import Counted, PrivacyUnit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +30,8 @@ CODE_BYTES = 4
 class Variants:
     """Different traces of a log (`keys`, coded by `alphabet`) and the number of cases of each: private.
 
-    `columns` names the activity's columns; `notes` are remarks for the data owner about what was left out.
+    `columns` names the activity's columns; `notes` are remarks for the data owner about what was left out. With a `unit`
+    of several cases no more than its share is counted, and `counted` says how: see `logs.units`.
     """
 
     alphabet: Sequence[Activity]
@@ -37,6 +39,8 @@ class Variants:
     counts: NDArray[np.int64]
     columns: tuple[str, ...] = ("concept:name",)
     notes: tuple[str, ...] = ()
+    unit: PrivacyUnit = PrivacyUnit()
+    counted: Counted = "cases"
 
     def __repr__(self) -> str:
         return "Variants(private)"

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from ..errors import ParameterError
-from ..privacy import Number, exact_delta, exact_epsilon
+from ..noise import MAX_EPSILON
+from ..privacy import Number, PrivacyUnit, exact_delta, exact_epsilon
 from ..release import Mechanism
 from ..variants import Activity
 from .optimal import Optimal
@@ -19,6 +20,8 @@ MECHANISMS: dict[str, type[Mechanism]] = {
     kind.name: kind for kind in (Optimal, Travas, UTravas, PrefixTree, Sacofa, UTravasPublished, SacofaPublished)
 }
 
+CASE = PrivacyUnit()
+
 
 def mechanism(
     name: str,
@@ -30,8 +33,9 @@ def mechanism(
     max_length: int | None = None,
     prune: int | None = None,
     alphabet: Sequence[Activity] | None = None,
+    unit: PrivacyUnit = CASE,
 ) -> Mechanism:
-    """The mechanism of this name at (ε, δ). An option that it does not have is refused."""
+    """The mechanism of this name at (ε, δ) for one unit. An option that it does not have is refused."""
     if name not in MECHANISMS:
         near = get_close_matches(name, MECHANISMS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else "take one of: " + ", ".join(MECHANISMS)
@@ -48,4 +52,10 @@ def mechanism(
     for option in given:
         if option not in kind.options:
             raise ParameterError(f"{name} has no {option}: leave it out; its options are {', '.join(kind.options)}")
-    return kind(exact_epsilon(epsilon), exact_delta(delta), **given)  # type: ignore[arg-type]
+    try:
+        return kind(exact_epsilon(epsilon), exact_delta(delta), unit=unit, **given)  # type: ignore[arg-type]
+    except ParameterError as error:
+        whole = exact_epsilon(epsilon) > MAX_EPSILON or exact_delta(delta) == 0
+        if unit.max_cases == 1 or whole or not str(error).startswith(("epsilon", "delta")):
+            raise
+        raise ParameterError(f"{error} (that is what one of {unit.max_cases} cases of a {unit.name} gets)") from None

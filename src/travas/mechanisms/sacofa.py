@@ -33,14 +33,15 @@ class Sacofa(Tree):
     Output     as the prefix tree, without sequences in which an activity comes after another it never follows
     Guarantee  a noisy matrix of how many cases have b after a's first occurrence: one case is in up to d² cells, d the
                most different activities a trace of `max_length` can have, so noise of scale d²/ε' makes it (ε', 0)-DP,
-               ε' = ε/5; the levels share the other (4ε/5, δ) as in the prefix tree: (ε, δ) by composition
+               ε' = ε/5; the levels share the other (4ε/5, δ) as in the prefix tree: (ε, δ) by composition, which is
+               the `step` of a unit of several cases
     """
 
     name = "sacofa"
 
     @cached_property
     def noise(self) -> TwoSidedNoise:
-        return TwoSidedNoise(self.epsilon * (1 - RULES_SHARE) / self._length, self.delta / self._length)
+        return TwoSidedNoise(self.step.epsilon * (1 - RULES_SHARE) / self._length, self.step.delta / self._length)
 
     def guarantee(self) -> Guarantee:
         table = self.noise.table
@@ -48,9 +49,9 @@ class Sacofa(Tree):
         return self._guarantee(spent, Standing.PROVEN, "any mechanism", self._assumptions())
 
     def parameters(self) -> dict[str, Any]:
-        return super().parameters() | {"rules_epsilon": as_text(self.epsilon * RULES_SHARE)}
+        return super().parameters() | {"rules_epsilon": as_text(self.step.epsilon * RULES_SHARE)}
 
-    def release(self, variants: Variants) -> Release:
+    def _release(self, variants: Variants) -> Release:
         trie = self._trie(variants)
         found = grow(self, trie, self._rules(variants, trie))
         return Release(self, tuple(found), tuple(found.values()), variants.columns)
@@ -59,7 +60,7 @@ class Sacofa(Tree):
         """Whether b may come after a: unless its noisy number of cases is too low for one of `prune` cases."""
         size = len(trie.alphabet)
         cells = max(min(size, self._length), 1) ** 2
-        noise = TwoSidedNoise(self.epsilon * RULES_SHARE / cells, Fraction(0))
+        noise = TwoSidedNoise(self.step.epsilon * RULES_SHARE / cells, Fraction(0))
         true, _ = eventually_follows(variants, trie, self._length)
         noisy = true + noise.draw(size**2, self.random_bytes).reshape(size, size)
         allowed: NDArray[np.bool_] = noisy > self._prune - noise.within(1 - 2 * WRONGLY_DROPPED)
@@ -79,16 +80,18 @@ class SacofaPublished(Tree):
 
     @cached_property
     def noise(self) -> TwoSidedNoise:
-        return TwoSidedNoise(self.epsilon, self.delta)
+        return TwoSidedNoise(self.step.epsilon, self.step.delta)
 
     def guarantee(self) -> Guarantee:
         reasons = (
             "the rules of what is plausible were read from the true log, which no budget covers",
             f"epsilon and delta were spent on each of {self.max_length} levels, not divided over them",
         )
-        return self._guarantee(self.delta, Standing.NOT_ESTABLISHED, "any mechanism", (*self._assumptions(), *reasons))
+        return self._guarantee(
+            self.step.delta, Standing.NOT_ESTABLISHED, "any mechanism", (*self._assumptions(), *reasons)
+        )
 
-    def release(self, variants: Variants) -> Release:
+    def _release(self, variants: Variants) -> Release:
         found = self._grow(variants, self._trie(variants))
         return Release(self, tuple(found), tuple(found.values()), variants.columns)
 
@@ -110,7 +113,7 @@ class SacofaPublished(Tree):
             bad = np.concatenate((by_symbol, by_end))
             noised = np.flatnonzero(~bad)
             harmful = np.flatnonzero(bad)
-            more = geometric_up_to(len(harmful), self.epsilon / 2, self.random_bytes)
+            more = geometric_up_to(len(harmful), self.step.epsilon / 2, self.random_bytes)
             noised = np.union1d(noised, harmful[choose(more, len(harmful), self.random_bytes)])
             counts = np.zeros(len(true), dtype=np.int64)
             counts[noised] = true[noised] + self.noise.draw(len(noised), self.random_bytes)
