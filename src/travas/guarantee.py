@@ -52,13 +52,7 @@ def describe(chosen: Mechanism, release: dict[str, str]) -> dict[str, Any]:
         "epsilon": as_text(guarantee.epsilon),
         "delta": as_text(guarantee.delta),
         "delta_spent": spent if Fraction(spent) <= guarantee.delta else as_text(guarantee.delta),
-        "unit": {
-            "name": guarantee.unit.name,
-            "max_cases": guarantee.unit.max_cases,
-            "counted": "cases" if guarantee.unit.is_case else chosen.counted,
-            "step_epsilon": as_text(chosen.step.epsilon),
-            "step_delta": as_text(chosen.step.delta),
-        },
+        "unit": describe_unit(chosen),
         "neighbours": guarantee.neighbours,
         "replace_one": {"epsilon": as_text(epsilon), "delta": as_text(delta)},
         "mechanism": guarantee.mechanism,
@@ -67,6 +61,15 @@ def describe(chosen: Mechanism, release: dict[str, str]) -> dict[str, Any]:
         "timestamps": ARTIFICIAL,
         "release": release,
     }
+
+
+def describe_unit(chosen: Mechanism) -> dict[str, Any]:
+    """Whom it protects and, where that is not the case itself, what is counted and what one step of a count may cost."""
+    unit = {"name": chosen.unit.name, "max_cases": chosen.unit.max_cases}
+    if chosen.unit.is_case:
+        return unit
+    step = {"step_epsilon": as_text(chosen.step.epsilon), "step_delta": as_text(chosen.step.delta)}
+    return unit | {"counted": chosen.counted} | step
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,9 @@ class Ledger:
             f"travas {__version__}",
         )  # fmt: skip
         with self._open() as connection:
-            self._account(connection, dataset).admit(spending, standing)  # slow imports happen before the file is locked
+            self._account(connection, dataset).admit(
+                spending, standing
+            )  # slow imports happen before the file is locked
             with _locked(connection):
                 self._account(connection, dataset).admit(spending, standing)
                 connection.execute(

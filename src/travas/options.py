@@ -56,7 +56,12 @@ def _panel(kind: Any, panel: str, about: str, metavar: str | None = None) -> Any
 _MECHANISM_OPTIONS = {
     "mechanism": (_panel(str, "The mechanism", f"One of: {', '.join(MECHANISMS)}.", "NAME"), "optimal"),
     "minimum_cases": (
-        _panel(str | None, "The mechanism", "optimal, travas: never release a variant of fewer cases (persons, with --unit).", "T"),
+        _panel(
+            str | None,
+            "The mechanism",
+            "optimal, travas: never release a variant of fewer cases (persons, with --unit).",
+            "T",
+        ),
         None,
     ),
     "splits": (
@@ -113,7 +118,9 @@ _READING_OPTIONS = {
         str | None, None, "Order of a case's events. Default: file for XES, time for tables with a timestamp.", Order
     ),
     "ties": _reading_option(str, "file", "Events of a case at one time: file, activity (by name) or a column."),
-    "on_missing": _reading_option(str, "fail", "Events without case, activity or needed timestamp; cases without unit.", OnMissing),
+    "on_missing": _reading_option(
+        str, "fail", "Events without case, activity or needed timestamp; cases without unit.", OnMissing
+    ),
     "duplicate_cases": _reading_option(str, "fail", "Traces of one name in XES.", DuplicateCases),
     "delimiter": _reading_option(str | None, None, "Of a CSV file (tab: a tabulator). Found by itself."),
     "quote": _reading_option(str | None, None, "Of a CSV file, or none. Found by itself."),

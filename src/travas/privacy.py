@@ -162,7 +162,9 @@ class PrivacyUnit:
     def __post_init__(self) -> None:
         name, most = self.name, self.max_cases
         if not isinstance(name, str) or not 0 < len(name) <= 200 or not name.isprintable() or name != name.strip():
-            raise ParameterError(f"unit is {str(name)[:40]!r}: it must be the name of a column, of printable characters")
+            raise ParameterError(
+                f"unit is {str(name)[:40]!r}: it must be the name of a column, of printable characters"
+            )
         if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_CASES:
             raise ParameterError(f"max_cases is {most!r}: it must be a whole number from 1 to {MAX_CASES}")
         if name == "case" and most != 1:
@@ -218,6 +220,11 @@ class Guarantee:
     def neighbours(self) -> str:
         """The relation under which the guarantee holds. However many cases a unit has: no more than its share count."""
         return "add or remove one case" if self.unit.is_case else f"add or remove all cases of one {self.unit.name}"
+
+    @property
+    def protects(self) -> str:
+        """The same in words for people."""
+        return "one case more or less" if self.unit.is_case else f"all cases of one {self.unit.name} more or less"
 
     @property
     def replace_one(self) -> tuple[Fraction, Fraction]:

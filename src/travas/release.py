@@ -99,6 +99,12 @@ class Mechanism(ABC):
                 f"{self.counted}): read it again for this mechanism and unit"
             )
 
+    @property
+    def noun(self) -> str:
+        """What a count is a number of, in words."""
+        by_case = self.unit.is_case or self.counted == "cases"
+        return "cases" if by_case else f"different {self.unit.name} values"
+
     @cached_property
     def step(self) -> Step:
         """(ε, δ) for one count that changes by one: what noise is drawn with."""
@@ -125,7 +131,7 @@ class Mechanism(ABC):
             assumptions = (
                 *assumptions,
                 f"the column {name!r} tells whose a case is: one {name} has one value there",
-                f"at most {self.unit.max_cases} cases of one {name} count: fixed without looking at the log",
+                f"of the cases of one {name} at most {self.unit.max_cases} count: fixed without looking at the log",
             )
         if self.random_bytes is not os.urandom:
             standing = Standing.NOT_ESTABLISHED
