@@ -20,7 +20,7 @@ from .ledger import Ledger
 from .logs.columns import Reading
 from .mechanisms import mechanism as mechanism_by_name
 from .options import AsJson, Delta, Epsilon, LedgerFile, Log, with_mechanism, with_reading
-from .privacy import Counted, PrivacyUnit, Standing, as_text, rounded_up
+from .privacy import ONE_CASE, Counted, PrivacyUnit, Standing, as_text, rounded_up
 from .release import Frequencies, Mechanism, Release, check_frequencies
 from .terminal import bar, console, panel, percent, print_json, progress, show_comparison
 from .terminal import grid as facts_grid
@@ -194,7 +194,7 @@ def verify(
     elif epsilon is None or delta is None:
         raise ParameterError("nothing to verify: give a guarantee file, or --epsilon and --delta")
     else:
-        chosen, digest_checked = choose(epsilon, delta, PrivacyUnit()), False
+        chosen, digest_checked = choose(epsilon, delta, ONE_CASE), False
         with progress("building and verifying the noise table"):
             chosen.guarantee()
     facts = chosen.guarantee()

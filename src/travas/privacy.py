@@ -175,6 +175,8 @@ class PrivacyUnit:
         return self.name == "case"
 
 
+ONE_CASE = PrivacyUnit()
+
 Replacing = Literal["two counts", "any mechanism"]
 
 
@@ -193,9 +195,9 @@ class Standing(StrEnum):
 class Guarantee:
     """What was promised about one release, and how far it was checked.
 
-    `delta_spent` is what the mechanism really uses of `delta`: never more. Two logs are neighbours if one is
-    the other plus one unit, with all of its cases. `replacing` says what replacing a unit by another costs: two neighbouring steps on
-    independent counts, or two of a mechanism about which nothing more is known.
+    `delta_spent` is what the mechanism really uses of `delta`: never more. Two logs are neighbours if one is the other
+    plus one unit, with all of its cases. `replacing` says what replacing a unit by another costs: two neighbouring steps
+    on independent counts, or two of a mechanism about which nothing more is known.
     """
 
     epsilon: Fraction
@@ -203,7 +205,7 @@ class Guarantee:
     delta_spent: Fraction
     mechanism: str
     standing: Standing
-    unit: PrivacyUnit = PrivacyUnit()
+    unit: PrivacyUnit = ONE_CASE
     replacing: Replacing = "two counts"
     assumptions: tuple[str, ...] = ()
 
@@ -218,7 +220,7 @@ class Guarantee:
 
     @property
     def neighbours(self) -> str:
-        """The relation under which the guarantee holds. However many cases a unit has: no more than its share count."""
+        """The relation under which the guarantee holds, however many cases a unit has."""
         return "add or remove one case" if self.unit.is_case else f"add or remove all cases of one {self.unit.name}"
 
     @property

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 from .errors import ParameterError
 from .estimate import Estimate
 from .noise import MAX_EPSILON, Noise, RandomBytes
-from .privacy import Counted, Guarantee, PrivacyUnit, Replacing, Standing, as_text, exact_delta, exact_epsilon
+from .privacy import ONE_CASE, Counted, Guarantee, PrivacyUnit, Replacing, Standing, as_text, exact_delta, exact_epsilon
 from .units import Step, step
 from .variants import Trace, Variants
 
@@ -53,7 +53,7 @@ class Mechanism(ABC):
     epsilon: Fraction
     delta: Fraction
     random_bytes: RandomBytes = field(default=os.urandom, kw_only=True)
-    unit: PrivacyUnit = field(default=PrivacyUnit(), kw_only=True)
+    unit: PrivacyUnit = field(default=ONE_CASE, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
@@ -133,13 +133,15 @@ class Mechanism(ABC):
                 f"the column {name!r} tells whose a case is: one {name} has one value there",
                 f"of the cases of one {name} at most {self.unit.max_cases} count: fixed without looking at the log",
             )
+        if self.unit.max_cases > 1 and standing is Standing.VERIFIED:
+            standing = Standing.PROVEN  # of verified steps, by composition
         if self.random_bytes is not os.urandom:
             standing = Standing.NOT_ESTABLISHED
             assumptions = (*assumptions, "the noise was drawn from a seed and can be drawn again by anyone")
         return Guarantee(
             epsilon=self.epsilon,
             delta=self.delta,
-            delta_spent=min(step_delta_spent * self.step.factor, self.delta),
+            delta_spent=step_delta_spent * self.step.factor,
             mechanism=self.name,
             standing=standing,
             unit=self.unit,

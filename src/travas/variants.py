@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 from .errors import PRIVATE, LogError
-from .privacy import Counted, PrivacyUnit
+from .privacy import ONE_CASE, Counted, PrivacyUnit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +39,7 @@ class Variants:
     counts: NDArray[np.int64]
     columns: tuple[str, ...] = ("concept:name",)
     notes: tuple[str, ...] = ()
-    unit: PrivacyUnit = PrivacyUnit()
+    unit: PrivacyUnit = ONE_CASE
     counted: Counted = "cases"
 
     def __repr__(self) -> str:

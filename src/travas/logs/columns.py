@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import Literal, get_args
 
 from ..errors import PRIVATE, LogError, ParameterError
-from ..privacy import Counted, PrivacyUnit
+from ..privacy import ONE_CASE, Counted, PrivacyUnit
 
 Order = Literal["file", "time"]
 OnMissing = Literal["fail", "drop"]
@@ -111,7 +111,7 @@ class Reading:
     def privacy_unit(self) -> PrivacyUnit:
         """Whom the counts can be made to protect."""
         if self.unit is None or self.max_cases is None:
-            return PrivacyUnit()
+            return ONE_CASE
         return PrivacyUnit(self.unit, self.max_cases)
 
     @property

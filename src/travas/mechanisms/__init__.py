@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from ..errors import ParameterError
 from ..noise import MAX_EPSILON
-from ..privacy import Number, PrivacyUnit, exact_delta, exact_epsilon
+from ..privacy import ONE_CASE, Number, PrivacyUnit, exact_delta, exact_epsilon
 from ..release import Mechanism
 from ..variants import Activity
 from .optimal import Optimal
@@ -20,8 +20,6 @@ MECHANISMS: dict[str, type[Mechanism]] = {
     kind.name: kind for kind in (Optimal, Travas, UTravas, PrefixTree, Sacofa, UTravasPublished, SacofaPublished)
 }
 
-CASE = PrivacyUnit()
-
 
 def mechanism(
     name: str,
@@ -33,7 +31,7 @@ def mechanism(
     max_length: int | None = None,
     prune: int | None = None,
     alphabet: Sequence[Activity] | None = None,
-    unit: PrivacyUnit = CASE,
+    unit: PrivacyUnit = ONE_CASE,
 ) -> Mechanism:
     """The mechanism of this name at (ε, δ) for one unit. An option that it does not have is refused."""
     if name not in MECHANISMS:
