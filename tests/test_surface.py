@@ -68,7 +68,8 @@ def test_every_command_is_in_the_readme_or_docs() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/quickstart.md", "docs/promise.md", "docs/metrics.md", "docs/budgets.md"]
+    "page",
+    ["README.md", "docs/quickstart.md", "docs/promise.md", "docs/metrics.md", "docs/budgets.md", "docs/unit.md"],
 )
 def test_what_the_documents_show_runs(page: str, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every console line and every Python block, in the order of the page, in an empty folder with the demo's log."""

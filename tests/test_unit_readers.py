@@ -102,6 +102,9 @@ def test_case_numbers_are_known_by_their_text() -> None:
         reading = Reading(unit="patient", max_cases=2, counted=counted)  # type: ignore[arg-type]
         for kind in (pl.Int64, pl.Float64, pl.UInt16):
             assert dict(read(text.cast({"case_id": kind}), reading).items()) == twin(log, 2, counted)  # type: ignore[arg-type]
+    huge = pl.DataFrame({"case_id": [1e300, float("inf"), 0.5], "activity": "a", "patient": "p"})
+    assert dict(read(huge, PATIENT).items()) == {("a",): 1}
+    assert dict(read(text, Reading(unit="case_id", max_cases=1)).items()) == dict(read(text).items())
     units = text.with_columns(pl.lit(7.0).alias("patient"))
     assert sum(dict(read(units, PATIENT).items()).values()) == 2
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -39,8 +39,8 @@ class Variants:
     counts: NDArray[np.int64]
     columns: tuple[str, ...] = ("concept:name",)
     notes: tuple[str, ...] = ()
-    unit: PrivacyUnit = ONE_CASE
-    counted: Counted = "cases"
+    unit: PrivacyUnit = field(default=ONE_CASE, kw_only=True)
+    counted: Counted = field(default="cases", kw_only=True)
 
     def __repr__(self) -> str:
         return "Variants(private)"

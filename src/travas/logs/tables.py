@@ -118,7 +118,7 @@ def variants_of(
     keys = [codes[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
     counts = traces["count"].to_numpy().astype(np.int64)
     named = released_columns(columns.activities)
-    return Variants(alphabet, keys, counts, named, notes, reading.privacy_unit, reading.counts_of)
+    return Variants(alphabet, keys, counts, named, notes, unit=reading.privacy_unit, counted=reading.counts_of)
 
 
 def _column(name: str) -> pl.Expr:
@@ -180,7 +180,7 @@ def _owners(
     """Whose each case is, and its digest; cases that are nobody's are dropped or refused."""
     values = pl.col(_UNIT).drop_nulls()
     found = events.lazy().group_by(_CASE).agg(values.n_unique().alias("values"), values.first()).collect()
-    texts = found.select(_text(_CASE, found[_CASE].dtype)).to_series()
+    texts = found.select(pl.coalesce(_text(_CASE, found[_CASE].dtype), pl.col(_CASE).cast(pl.String))).to_series()
     if (several := found["values"] > 1).any():
         raise several_units(where, str(columns.unit), str(texts.filter(several).min()))
     notes: tuple[str, ...] = ()

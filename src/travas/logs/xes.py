@@ -138,7 +138,7 @@ class _Cases:
         counts = np.fromiter(self.counts.values(), dtype=np.int64, count=len(self.counts))
         columns = released_columns(self.reading.activities or (ACTIVITY,))
         unit, counted = self.reading.privacy_unit, self.reading.counts_of
-        return Variants(list(self.codes), list(self.counts), counts, columns, tuple(notes), unit, counted)
+        return Variants(list(self.codes), list(self.counts), counts, columns, tuple(notes), unit=unit, counted=counted)
 
 
 class _Document:
