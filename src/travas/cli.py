@@ -240,7 +240,8 @@ def verify(
         noun = chosen.noun
         table = facts_grid()
         for cases, kept in curve:
-            table.add_row(f"{cases:,} {'case' if cases == 1 and noun == 'cases' else noun}", bar(kept), percent(kept))
+            unit = "" if noun != "cases" else " case" if cases == 1 else " cases"
+            table.add_row(f"{cases:,}{unit}", bar(kept), percent(kept))
         panel(table, f"How likely a variant is released, by the number of its {noun}", "cyan")
 
 
