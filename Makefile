@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench bench-ledger bench-metrics bench-utility lint clean
+.PHONY: demo test test-slow bench bench-ledger bench-metrics bench-utility bench-web browser reproduce screenshots lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -30,7 +30,10 @@ lint: .venv/installed-test
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 
-test: lint ## lint, types and tests
+browser: ## Debian's Chromium, for the tests of the page; without root they are skipped, but never in CI
+	@command -v chromium >/dev/null || test "$$(id -u)" != 0 || (apt-get update -qq && apt-get install -qq -y chromium >/dev/null)
+
+test: lint browser ## lint, types and tests
 	$(BIN)/pytest -n auto -m "not slow"
 
 test-slow: .venv/installed-test ## the statistical and scale tests that take minutes
@@ -45,8 +48,18 @@ bench-utility: .venv/installed-bench
 bench-ledger: .venv/installed-bench
 	$(BIN)/python benchmarks/ledger.py
 
+reproduce: .venv/installed-bench ## the paper's study: an hour and a half on two cores; goes on where it stopped
+	$(BIN)/travas experiment experiments/paper.toml -o experiments/results/paper.parquet --plot docs/images/paper
+	$(BIN)/python benchmarks/reproduce.py experiments/results/paper.parquet
+
 bench-metrics: .venv/installed-bench
 	$(BIN)/python benchmarks/metrics.py
+
+bench-web: .venv/installed-bench browser
+	$(BIN)/python benchmarks/web.py
+
+screenshots: .venv/installed-test browser ## the pictures of the page in docs/images
+	$(BIN)/python tests/e2e/screenshots.py
 
 clean:
 	rm -rf .venv demo-release build

@@ -16,7 +16,7 @@ from travas import cli
 from travas.demo import write_hospital_log
 
 ROOT = Path(__file__).resolve().parents[1]
-HEAVY = ("numpy", "polars", "pandas", "pyarrow", "matplotlib", "pm4py", "scipy", "sqlite3", "dp_accounting")
+HEAVY = ("nicegui", "numpy", "polars", "pandas", "pyarrow", "matplotlib", "pm4py", "scipy", "sqlite3", "dp_accounting")
 
 
 def test_all_is_sorted_and_true() -> None:
@@ -69,15 +69,26 @@ def test_every_command_is_in_the_readme_or_docs() -> None:
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "docs/quickstart.md", "docs/promise.md", "docs/metrics.md", "docs/budgets.md", "docs/unit.md"],
+    [
+        "README.md",
+        "docs/quickstart.md",
+        "docs/promise.md",
+        "docs/metrics.md",
+        "docs/budgets.md",
+        "docs/experiments.md",
+        "docs/report.md",
+        "docs/unit.md",
+    ],
 )
 def test_what_the_documents_show_runs(page: str, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every console line and every Python block, in the order of the page, in an empty folder with the demo's log."""
     write_hospital_log(tmp_path / "hospital.csv")
     monkeypatch.chdir(tmp_path)
-    if page in ("docs/promise.md", "docs/metrics.md"):
+    if page in ("docs/promise.md", "docs/metrics.md", "docs/report.md"):
         for out in ("release.xes.gz", "release.json"):
             assert travas("anonymize", "hospital.csv", "--epsilon", 1, "--delta", "1e-6", "-o", out).code == 0
+    for name, grid in re.findall(r"```toml\n# (\S+)\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL):
+        (tmp_path / name).write_text(grid)
     blocks = re.findall(r"```(console|python)\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
     assert blocks
     for kind, block in blocks:

@@ -148,6 +148,12 @@ def test_public_inputs_are_needed_and_checked(options: dict[str, Any], words: st
         mechanism("prefix-tree", 1, "0.01", **options)
 
 
+def test_a_dead_tree_ends_early() -> None:
+    for name in ("prefix-tree", "sacofa", "sacofa-published"):
+        rule = mechanism(name, "20", 0, max_length=10**6, prune=10**9)
+        rule.release(Variants.from_mapping({("a", "b"): 5}))
+
+
 def test_an_alphabet_of_another_width_is_refused() -> None:
     log = {(("a", "start"), ("a", "complete")): 50}
     with pytest.raises(ParameterError, match="2 columns"):

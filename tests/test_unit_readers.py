@@ -286,3 +286,14 @@ def test_a_forged_unit_is_found(unit: object, travas: Run, clinic: Path, tmp_pat
     promise.write_text(json.dumps(json.loads(promise.read_text()) | {"unit": unit}))
     ran = travas("verify", promise, out)
     assert ran.code in (1, 2) and len(ran.err.splitlines()) == 1
+
+
+def test_the_report_speaks_of_the_person(travas: Run, clinic: Path, tmp_path: Path) -> None:
+    out, page = tmp_path / "out.json", tmp_path / "report.html"
+    assert travas("anonymize", clinic, *SIGNED, "--unit", "patient", "--max-cases", 3, "-o", out).code == 0
+    ran = travas("report", f"{out}.guarantee.json", out, "-o", page)
+    assert ran.code == 0, ran.err
+    text = page.read_text()
+    assert "for all cases of one patient more or less" in text and "CANARY" not in text
+    assert "one patient with all cases, of which at most 3 count" in text
+    assert "several values in the column patient" in text and "several cases" not in text

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from travas import Guarantee, ParameterError, PrivacyUnit, Standing, Variants, mechanism
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.prefix_tree import Tree
+from travas.mechanisms.sacofa import Sacofa
 from travas.mechanisms.selection import PartitionSelection
 from travas.noise import ONE, Noise, Table, optimal_table, travas_table
 from travas.units import step
@@ -112,6 +113,12 @@ def test_the_cases_of_a_person_anywhere_in_a_tree(name: str, epsilon: str, delta
             gone: list[Chances] = [dict(enumerate(plain)) for _ in placed]
             there: list[Chances] = [{place + own: weight for place, weight in enumerate(plain)} for own in placed]
             assert excess(there, gone, growth) <= rule.guarantee().delta_spent <= rule.delta
+
+
+def test_the_rules_of_sacofa_are_paid_for_by_the_step() -> None:
+    rule = mechanism("sacofa", 5, 0, max_length=1, prune=3, unit=PrivacyUnit("patient", 5))
+    assert isinstance(rule, Sacofa)
+    assert rule._rules_noise(1).epsilon + rule.noise.epsilon == rule.step.epsilon == 1
 
 
 @pytest.mark.parametrize("build", [optimal_table, travas_table])

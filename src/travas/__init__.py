@@ -5,6 +5,7 @@ from __future__ import annotations
 from .anonymize import anonymize
 from .budget import Account, Budget, Entry
 from .compare import Comparison, compare
+from .dossier import write_report
 from .engines import read
 from .errors import (
     BudgetError,
@@ -63,4 +64,5 @@ __all__ = [
     "relative_log_similarity",
     "summary",
     "verify",
+    "write_report",
 ]

@@ -64,7 +64,7 @@ def show(name: Name = None, ledger: LedgerFile = None, as_json: AsJson = False) 
 
     Example: travas budget show hospital
     """
-    book = _existing(ledger)
+    book = existing_ledger(ledger)
     accounts = [_known(book, name)] if name is not None else book.accounts()
     _print_accounts(accounts, as_json)
     if not as_json:
@@ -77,7 +77,7 @@ def history(name: Name = None, ledger: LedgerFile = None, as_json: AsJson = Fals
 
     Example: travas budget history hospital
     """
-    book = _existing(ledger)
+    book = existing_ledger(ledger)
     entries = _known(book, name).entries if name is not None else book.history()
     if as_json:
         print_json({"charges": [entry.as_json() for entry in entries]})
@@ -106,7 +106,7 @@ def export(
 
     Example: travas budget export -o charges.csv
     """
-    book = _existing(ledger)
+    book = existing_ledger(ledger)
     if output is not None and output.suffix not in (".csv", ".json"):
         raise OutputError(f"{output}: not a format I can write by its suffix; take .csv or .json")
     charges = [entry.as_json() for entry in book.history()]
@@ -169,8 +169,8 @@ def plan_releases(
 # ------------------------------------------------------------------------------------------------- words and colours
 
 
-def _existing(ledger: Path | None) -> Ledger:
-    """Looking makes no ledger: a mistyped name is an error."""
+def existing_ledger(ledger: Path | None) -> Ledger:
+    """The ledger that is there. Looking makes none: a mistyped name is an error."""
     path = ledger or default_path()
     if not path.exists():
         raise LedgerError(f"{path}: there is no ledger yet; the first release or `travas budget create` makes one")

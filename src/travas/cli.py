@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
+from . import commands
 from .budget import Account, check_name
 from .budget_cli import app as budget_app
 from .budget_cli import charged, print_charge
@@ -375,6 +376,10 @@ def demo(
     except MissingExtraError as error:
         console().print(f"no picture: {error}")
     console().print(f"check it   travas verify {target}.guarantee.json {target}")
+
+
+app.command()(commands.report)
+app.command()(commands.serve)
 
 
 def _version(wanted: bool) -> None:

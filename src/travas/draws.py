@@ -98,11 +98,11 @@ def geometric_up_to(most: int, rate: Fraction, random_bytes: RandomBytes) -> int
     """One u of 0..most with P[u] ∝ e^(−rate·u): by rejection, from whichever of uniform and geometric is nearer."""
     import numpy as np
 
+    geometric = DiscreteLaplace(1 / rate)
     while rate * most <= 1:
         tried = uniform_below(np.array([most + 1]), random_bytes)
         if _happens(tried * rate.numerator, rate.denominator, random_bytes)[0]:
             return int(tried[0])
-    geometric = DiscreteLaplace(1 / rate)
     while (drawn := int(geometric._magnitudes(1, random_bytes)[0])) > most:
         pass
     return drawn

@@ -87,7 +87,7 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     Raises VerificationError where something does not hold, LogError where the file is not a guarantee file.
     """
     path = Path(guarantee)
-    stated = _load(path)
+    stated = load(path)
     try:
         kind = MECHANISMS.get(stated["mechanism"])
         options = {option: stated["parameters"][option] for option in kind.options} if kind else {}
@@ -110,7 +110,8 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None)
 
 
-def _load(path: Path) -> dict[str, Any]:
+def load(path: Path) -> dict[str, Any]:
+    """A guarantee file as it stands, checked for nothing but that it is one."""
     try:
         stated = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

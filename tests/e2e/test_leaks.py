@@ -60,7 +60,9 @@ def test_no_canary_leaves(source: str, suffix: str, tmp_path: Path, ledger_path:
     ran = travas("anonymize", log, *PARAMETERS, "-o", out / f"release{suffix}")
     assert ran.code == 0, ran.err
     verified = travas("verify", out / f"release{suffix}.guarantee.json", out / f"release{suffix}")
-    assert len(list(out.iterdir())) == 2
+    report = travas("report", out / f"release{suffix}.guarantee.json", out / f"release{suffix}", "-o", out / "r.html")
+    assert report.code == 0, report.err
+    assert len(list(out.iterdir())) == 3
     for file in out.iterdir():
         content = file.read_bytes()
         for view in (content, gzip.decompress(content) if file.suffix == ".gz" else b""):
@@ -71,7 +73,7 @@ def test_no_canary_leaves(source: str, suffix: str, tmp_path: Path, ledger_path:
     for private in (CANARY, "register", "release", "concept:name", "activity", log.name, str(tmp_path)):
         assert private.encode() not in ledger
     history = travas("budget", "history")
-    for text in (ran.out, ran.err, verified.out, verified.err, history.out):
+    for text in (ran.out, ran.err, verified.out, verified.err, report.out, report.err, history.out):
         assert CANARY not in text.replace(str(tmp_path), "")
 
 

@@ -163,13 +163,14 @@ class Columns:
         if reading.by_time():
             timestamp = _column(reading.timestamp, "timestamp", present, where)
         elif reading.order is None:
-            timestamp = _found("timestamp", present)
+            timestamp = recognised("timestamp", present)
         ties = None if reading.ties in ("file", "activity") else _column(reading.ties, "ties", present, where)
         unit = None if reading.unit is None else _column(reading.unit, "unit", present, where)
         return cls(case, activities, timestamp, ties, unit)
 
 
-def _found(role: str, present: Sequence[str]) -> str | None:
+def recognised(role: str, present: Sequence[str]) -> str | None:
+    """The column of this role (case, activity, timestamp) by its usual names, if there is one."""
     for usual in _USUAL[role]:
         if usual in present:
             return usual
@@ -181,7 +182,7 @@ def _found(role: str, present: Sequence[str]) -> str | None:
 
 
 def _column(given: str | None, role: str, present: Sequence[str], where: str) -> str:
-    name = given if given is not None else _found(role, present)
+    name = given if given is not None else recognised(role, present)
     if name is not None and name in present:
         return name
     there = ", ".join(repr(column) for column in present[:30]) + (", …" if len(present) > 30 else "")

@@ -36,7 +36,7 @@ def read_csv(path: Path, reading: Reading, progress: Progress) -> Variants:
     What is compressed, or not in UTF-8, is held in memory as a whole.
     """
     with closing(chunks(path, progress)) as pieces:
-        dialect = _dialect(next(pieces, b""), reading)
+        dialect = dialect_of(next(pieces, b""), reading)
     plain = dialect.encoding in ("utf-8", "utf-8-sig")
     source: Path | bytes = path
     if path.suffix.lower() == ".gz" or not plain:
@@ -99,7 +99,7 @@ def _first_fault(source: Path | bytes, dialect: _Dialect) -> str:
     return f"a cell holds a quote that neither opens nor closes it; {remedy} ('none' where nothing is quoted)"
 
 
-def _dialect(head: bytes, reading: Reading) -> _Dialect:
+def dialect_of(head: bytes, reading: Reading) -> _Dialect:
     """Encoding from the byte order mark, delimiter and quote from the header line, unless given."""
     encoding = reading.encoding or next((name for bom, name in _BOMS if head.startswith(bom)), "utf-8")
     text = head.decode(encoding, errors="replace").lstrip("\ufeff")

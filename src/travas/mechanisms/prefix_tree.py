@@ -117,6 +117,11 @@ class Tree(Mechanism):
             "level_delta": as_text(self.noise.delta),
         }
 
+    def _proven(self) -> Guarantee:
+        """By composition of the levels: what their verified tables spend, together."""
+        spent = sum((table.delta_spent for table in self.tables()), Fraction(0)) * self._length
+        return self._guarantee(spent, Standing.PROVEN, "any mechanism", self._assumptions())
+
     def _assumptions(self) -> tuple[str, ...]:
         return () if self.alphabet is not None else (ALPHABET_OF_THE_LOG,)
 
@@ -154,9 +159,7 @@ class PrefixTree(Tree):
         return TwoSidedNoise(self.step.epsilon / self._length, self.step.delta / self._length)
 
     def guarantee(self) -> Guarantee:
-        table = self.noise.table
-        spent = self._length * table.delta_spent if table is not None else Fraction(0)
-        return self._guarantee(spent, Standing.PROVEN, "any mechanism", self._assumptions())
+        return self._proven()
 
     def _release(self, variants: Variants) -> Release:
         found = grow(self, self._trie(variants), None)
@@ -171,6 +174,8 @@ def grow(tree: Tree, trie: Trie, allowed: NDArray[np.bool_] | None) -> dict[Trac
     released: dict[Trace, int] = {}
     work = 0
     for level in range(1, tree._length + 1):
+        if not len(parents):
+            break
         work += len(parents) * len(trie.alphabet)
         tree._check_work(work, level)
         candidates = trie.children(parents, None if allowed is None else allowed_after(parents, allowed))

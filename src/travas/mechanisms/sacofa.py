@@ -39,14 +39,21 @@ class Sacofa(Tree):
 
     name = "sacofa"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._rules_noise(self._length).check()
+
+    def _rules_noise(self, activities: int) -> TwoSidedNoise:
+        """For the cells of the matrix: a case is in no more than the square of the activities it can have."""
+        cells = max(min(activities, self._length), 1) ** 2
+        return TwoSidedNoise(self.step.epsilon * RULES_SHARE / cells, Fraction(0))
+
     @cached_property
     def noise(self) -> TwoSidedNoise:
         return TwoSidedNoise(self.step.epsilon * (1 - RULES_SHARE) / self._length, self.step.delta / self._length)
 
     def guarantee(self) -> Guarantee:
-        table = self.noise.table
-        spent = self._length * table.delta_spent if table is not None else Fraction(0)
-        return self._guarantee(spent, Standing.PROVEN, "any mechanism", self._assumptions())
+        return self._proven()
 
     def parameters(self) -> dict[str, Any]:
         return super().parameters() | {"rules_epsilon": as_text(self.step.epsilon * RULES_SHARE)}
@@ -59,8 +66,7 @@ class Sacofa(Tree):
     def _rules(self, variants: Variants, trie: Trie) -> NDArray[np.bool_]:
         """Whether b may come after a: unless its noisy number of cases is too low for one of `prune` cases."""
         size = len(trie.alphabet)
-        cells = max(min(size, self._length), 1) ** 2
-        noise = TwoSidedNoise(self.step.epsilon * RULES_SHARE / cells, Fraction(0))
+        noise = self._rules_noise(size)
         true, _ = eventually_follows(variants, trie, self._length)
         noisy = true + noise.draw(size**2, self.random_bytes).reshape(size, size)
         allowed: NDArray[np.bool_] = noisy > self._prune - noise.within(1 - 2 * WRONGLY_DROPPED)
@@ -103,6 +109,8 @@ class SacofaPublished(Tree):
         released: dict[Trace, int] = {}
         work = 0
         for level in range(1, self._length + 1):
+            if not len(parents):
+                return released
             work += len(parents) * (len(trie.alphabet) + 1)
             self._check_work(work, level)
             longer = trie.children(parents)

@@ -1,0 +1,99 @@
+"""The report of a release: what it says, from public files alone. How it looks: dossier_html.py.
+
+Schema of its machine-readable block, and what it covers: docs/report.md.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from .budget import Account, Entry
+from .errors import OutputError, ParameterError
+from .estimate import Estimate
+from .guarantee import load, verify
+from .release import Mechanism
+from .variants import Trace
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """What a report says: the guarantee as stated and checked, and the release. All of it public.
+
+    `estimate` is None where the release has only the frequencies and the noisy counts cannot be told.
+    """
+
+    stated: dict[str, Any]
+    mechanism: Mechanism
+    name: str
+    variants: tuple[Trace, ...]
+    counts: tuple[int, ...]
+    estimate: Estimate | None
+    reason: str = ""
+    account: Account | None = None
+
+
+def write_report(
+    guarantee: str | Path,
+    release: str | Path,
+    output: str | Path,
+    reason: str = "",
+    account: Account | None = None,
+    existing: Literal["fail", "replace"] = "fail",
+) -> Path:
+    """Verify a release against its guarantee and write the report, one self-contained `.html` file.
+
+    `reason`: why these parameters. `account`: what was charged to the data set, this release among it.
+    Raises VerificationError where the guarantee does not hold or is not established: there is no report on that.
+    """
+    path = Path(output)
+    check_report(path, existing)
+    made = replace(read_dossier(Path(guarantee), Path(release)), reason=reason, account=account)
+    if account is not None and not any(_is_charge_of(made.mechanism, entry) for entry in account.entries):
+        raise ParameterError(f"{account.dataset}: no release like this one was charged to it; is it another data set?")
+    return save_report(made, path)
+
+
+def _is_charge_of(mechanism: Mechanism, entry: Entry) -> bool:
+    spending, guarantee = entry.spending, mechanism.guarantee()
+    return (spending.mechanism, spending.epsilon, spending.delta, spending.unit) == (
+        guarantee.mechanism, guarantee.epsilon, guarantee.delta, guarantee.unit,
+    )  # fmt: skip
+
+
+def check_report(path: Path, existing: Literal["fail", "replace"]) -> None:
+    """Refuse a report that cannot be written, before any work is done for it."""
+    if path.suffix.lower() != ".html":
+        raise OutputError(f"{path}: a report is an HTML file; give a name that ends in .html")
+    if existing == "fail" and path.exists():
+        raise OutputError(f"{path}: exists already; give another name, or --force to replace it")
+
+
+def read_dossier(guarantee: Path, release: Path) -> Dossier:
+    """The facts of a report, from the two files, after both were verified."""
+    from .logs.releases import read_release
+
+    verified = verify(guarantee, release)
+    stated = load(guarantee)
+    content = read_release(release)
+    noisy = content.noisy if stated["release"]["frequencies"] != "noisy" else content.counts
+    estimate = None if noisy is None else verified.mechanism.estimate(noisy)
+    return Dossier(stated, verified.mechanism, release.name, content.variants, content.counts, estimate)
+
+
+def save_report(dossier: Dossier, path: Path) -> Path:
+    """Write the HTML beside, then rename it: nobody sees half a report."""
+    from .dossier_html import as_html
+
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        partial.write_text(as_html(dossier), encoding="utf-8", newline="\n")
+        partial.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise OutputError(f"{path}: cannot be written, {error.strerror}; choose another place") from None
+    return path

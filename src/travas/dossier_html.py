@@ -1,0 +1,254 @@
+"""The report as HTML: every text that comes from a file or a person is escaped. The template: dossier.html."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from datetime import UTC, datetime
+from fractions import Fraction
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from . import dossier_texts as texts
+from . import words
+from .budget import Account
+from .dossier import Dossier
+from .estimate import Estimate
+from .privacy import as_text
+from .release import Mechanism
+from .svg import escape, frequencies_chart, keep_curve, keep_points, name_of, shortened
+from .variants import Trace
+
+SHOWN = 40
+"""Variants in the report's table; the release has them all."""
+
+_CHARTED = 15
+
+
+def as_html(dossier: Dossier) -> str:
+    """The whole report, one self-contained page."""
+    stated, mechanism = dossier.stated, dossier.mechanism
+    guarantee = mechanism.guarantee()
+    selects = mechanism.surely_kept() is not None
+    unit = guarantee.unit.name
+    style = _resource("dossier.css")
+    plain = {
+        "date": _today(),
+        "software": stated["software"],
+        "release_name": dossier.name,
+        "standing": stated["standing"],
+        "epsilon": stated["epsilon"],
+        "delta": stated["delta"],
+        "delta_spent": stated["delta_spent"],
+        "unit": unit,
+        "protects": guarantee.protects,
+        "protected": texts.protected(guarantee.unit),
+        "several": texts.several(guarantee.unit),
+        "neighbours": guarantee.neighbours,
+        "replace_epsilon": stated["replace_one"]["epsilon"],
+        "replace_delta": stated["replace_one"]["delta"],
+        "mechanism": mechanism.name,
+        "about_mechanism": texts.about(mechanism.name),
+        "about_standing": texts.STANDINGS[guarantee.standing],
+        "parameters": json.dumps(stated["parameters"], ensure_ascii=False),
+        "assumed_public": "; ".join(stated["assumed_public"]),
+        "format": stated["release"]["format"],
+        "sha256": stated["release"]["sha256"],
+        "variant_count": f"{len(dossier.variants):,}",
+        "case_count": f"{sum(dossier.counts):,}",
+        "frequencies": texts.FREQUENCIES[stated["release"]["frequencies"]],
+        "missing": _missing(dossier.estimate),
+        "alphabet": _alphabet(dossier.variants),
+        "meaning_epsilon": words.of_epsilon(guarantee.epsilon, guarantee.delta, unit),
+        "meaning_delta": words.of_delta(guarantee.delta, unit, "variants of the log" if selects else "any sequence"),
+        "proof": texts.PROOFS[guarantee.standing].format(name=mechanism.name),
+        "implementation": texts.IMPLEMENTATION,
+        "utility": texts.SELECTION_UTILITY if selects else texts.TREE_UTILITY,
+        "bias": texts.SELECTION_BIAS if selects else texts.TREE_BIAS,
+        "post_processing": texts.post_processing(stated["release"]["frequencies"]),
+    }
+    drawn = {
+        "style": style,
+        "style_hash": "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+        "reason": _reason(dossier.reason),
+        "chart": _chart(dossier),
+        "variants": _variants(dossier),
+        "curve": _curve(mechanism),
+        "history": _history(dossier),
+        "machine": _machine(dossier),
+    }
+    return Template(_resource("dossier.html")).substitute({key: escape(value) for key, value in plain.items()} | drawn)
+
+
+# ------------------------------------------------------------------------------------------------------------- parts
+
+
+def _today() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d")
+
+
+def _resource(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _reason(reason: str) -> str:
+    words_ = escape(reason.strip()) or "No reason was given for these parameters."
+    return f'<h3>Why these parameters</h3><p class="reason">{words_}</p>'
+
+
+def _missing(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.missing_cases is None or estimate.missing_cases_interval is None:
+        return "not estimated from this file"
+    low, high = estimate.missing_cases_interval
+    return (
+        f"about {estimate.missing_cases:,.0f} cases ({low:,.0f} to {high:,.0f}) have variants that were not released"
+        "; estimated from the release alone"
+    )
+
+
+def _alphabet(variants: tuple[Trace, ...]) -> str:
+    names = sorted({name_of(activity) for trace in variants for activity in trace})
+    shown = ", ".join(shortened(name, 60) for name in names[:200])
+    return shown + (f", and {len(names) - 200:,} more" if len(names) > 200 else "") if names else "it is empty"
+
+
+def _ranked(dossier: Dossier) -> list[int]:
+    return sorted(range(len(dossier.counts)), key=lambda place: (-dossier.counts[place], dossier.variants[place]))
+
+
+def _label(trace: Trace) -> str:
+    return " → ".join(map(name_of, trace))
+
+
+def _chart(dossier: Dossier) -> str:
+    if not dossier.variants:
+        return "<p>The release is empty: no variant was kept. That is a valid release.</p>"
+    estimate = dossier.estimate
+    intervals = estimate.intervals if estimate else None
+    values = estimate.counts if estimate else dossier.counts
+    rows = [
+        (_label(dossier.variants[place]), float(values[place]), intervals[place] if intervals else None)
+        for place in _ranked(dossier)[:_CHARTED]
+    ]
+    what = "cases of a variant: estimate and 95 % interval" if intervals else "cases of a variant in the release"
+    return frequencies_chart(rows, what)
+
+
+def _variants(dossier: Dossier) -> str:
+    """The most frequent variants as a table; the intervals are for the true number of cases."""
+    if not dossier.variants:
+        return ""
+    intervals = dossier.estimate.intervals if dossier.estimate else None
+    lines = []
+    for place in _ranked(dossier)[:SHOWN]:
+        between = f"{intervals[place][0]:,} – {intervals[place][1]:,}" if intervals else "–"
+        variant = escape(shortened(_label(dossier.variants[place]), 600))
+        lines.append(
+            f'<tr><td>{variant}</td><td class="number">{dossier.counts[place]:,}</td><td class="number">{between}</td></tr>'
+        )
+    rest = len(dossier.variants) - SHOWN
+    more = f"<p>And {rest:,} more: the release has them all.</p>" if rest > 0 else ""
+    if intervals is None:
+        more += "<p>Intervals need the noisy counts: they are in a .json release, and where frequencies are noisy.</p>"
+    return (
+        '<table><thead><tr><th scope="col">Variant</th><th scope="col" class="number">Cases in the release</th>'
+        f'<th scope="col" class="number">True count, 95 %</th></tr></thead><tbody>{"".join(lines)}</tbody></table>{more}'
+    )
+
+
+def _curve(mechanism: Mechanism) -> str:
+    points = keep_points(mechanism)
+    if not points:
+        return (
+            f"<p>With {escape(mechanism.name)} this depends on the whole tree of prefixes, not on the count alone.</p>"
+        )
+    marks = {points[0], points[-1], *(next(p for p in points if p[1] >= share) for share in (0.05, 0.5, 0.95))}
+    cells = "".join(
+        f'<tr><td class="number">{cases:,}</td><td class="number">{share:.3%}</td></tr>'
+        if share >= 1e-5
+        else f'<tr><td class="number">{cases:,}</td><td class="number">{share:.1e}</td></tr>'
+        for cases, share in sorted(marks)
+    )
+    head = '<tr><th scope="col" class="number">Cases</th><th scope="col" class="number">Probability to be released</th></tr>'
+    return f"{keep_curve(points)}<table><thead>{head}</thead><tbody>{cells}</tbody></table>"
+
+
+def _history(dossier: Dossier) -> str:
+    """Everything that was charged to the data set, or this release alone where no account was given."""
+    guarantee, account = dossier.mechanism.guarantee(), dossier.account
+    rows = [(_today(), guarantee.mechanism, guarantee.epsilon, guarantee.delta)]
+    about = "No account was given. If there were other releases about these people, theirs must be added."
+    if account is not None:
+        named = f"Data set: {escape(account.dataset)}. " if _is_named(account) else ""
+        about = f"{named}Everything that was charged to it, this release among it. Budget: {escape(account.remainder)}."
+        spendings = [(entry.time, entry.spending) for entry in account.entries]
+        rows = [(time, paid.mechanism, paid.epsilon, paid.delta) for time, paid in spendings]
+    cells = "".join(
+        f"<tr><td>{escape(when)}</td><td>{escape(what)}</td><td>{as_text(epsilon)}</td><td>{as_text(delta)}</td></tr>"
+        for when, what, epsilon, delta in rows
+    )
+    epsilon, delta = sum((row[2] for row in rows), Fraction(0)), sum((row[3] for row in rows), Fraction(0))
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("When", "Mechanism", "ε", "δ"))
+    total = f"<tr><th>Sum</th><td></td><td>{as_text(epsilon)}</td><td>{as_text(delta)}</td></tr>"
+    return f"<p>{about}</p><table><thead><tr>{head}</tr></thead><tbody>{cells}{total}</tbody></table>"
+
+
+def _is_named(account: Account) -> bool:
+    """A log without a name is known to the ledger by a digest, which is nobody else's business."""
+    return not account.dataset.startswith("log:")
+
+
+def _composition(account: Account | None) -> str:
+    return account.budget.composition if account is not None and account.budget is not None else "basic"
+
+
+def _charges(account: Account | None) -> dict[str, Any] | None:
+    if account is None:
+        return None
+    budget = account.budget
+    return {
+        "data_set": account.dataset if _is_named(account) else None,
+        "budget": budget and {"epsilon": as_text(budget.epsilon), "delta": as_text(budget.delta)},
+        "state": account.remainder,
+        "charges": [
+            {
+                "time": entry.time,
+                "mechanism": entry.spending.mechanism,
+                "epsilon": as_text(entry.spending.epsilon),
+                "delta": as_text(entry.spending.delta),
+            }
+            for entry in account.entries
+        ],
+    }
+
+
+def _machine(dossier: Dossier) -> str:
+    """For registries of deployments. `<` is written so that no name can end the element."""
+    stated = dossier.stated
+    content = {
+        "format": "travas report",
+        "version": 1,
+        "software": stated["software"],
+        "unit": stated["unit"],
+        "neighbours": stated["neighbours"],
+        "epsilon": stated["epsilon"],
+        "delta": stated["delta"],
+        "delta_spent": stated["delta_spent"],
+        "replace_one": stated["replace_one"],
+        "accounting": f"this release alone; releases of the data set: {_composition(dossier.account)} composition",
+        "standing": stated["standing"],
+        "mechanism": {"name": stated["mechanism"], "parameters": stated["parameters"]},
+        "post_processing": stated["release"]["frequencies"] + " frequencies, canonical order, artificial timestamps",
+        "data_set": stated["release"] | {"name": dossier.name, "variants": len(dossier.variants)},
+        "threat_model": {
+            "trust": "central: the data owner and the machine are trusted",
+            "attacker": "knows everything but one unit, unbounded computation",
+            "assumed_public": stated["assumed_public"],
+        },
+        "reason": dossier.reason,
+        "account": _charges(dossier.account),
+    }
+    text = json.dumps(content, ensure_ascii=True, indent=1)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

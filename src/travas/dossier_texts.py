@@ -1,0 +1,87 @@
+"""The standing texts of the report, by mechanism and by standing."""
+
+from __future__ import annotations
+
+from .mechanisms import MECHANISMS
+from .privacy import PrivacyUnit, Standing
+
+_ABOUT = {
+    "optimal": "every variant is kept with the largest probability that any (ε, δ) rule allows; its count gets the same noise",
+    "travas": "k-TSGD noise on the count of every variant and a threshold (Rafiei, Wangelik, van der Aalst, Algorithm 1)",
+    "utravas": "several TraVaS runs on equal shares of the budget, merged; their number follows from ε and δ, or was given",
+    "prefix-tree": "noise on every prefix over the alphabet, level by level (Mannhardt et al. 2019), levels share the budget",
+    "sacofa": "a prefix tree on plausible prefixes, the rules paid for from the budget (Fahrenkrog-Petersen et al. 2021)",
+}
+
+STANDINGS = {
+    Standing.VERIFIED: "the noise table was checked entry by entry in exact integers, by code that shares nothing with its "
+    "builder",
+    Standing.PROVEN: "a theorem composes it from parts: noise tables that were checked in exact integers, or noise drawn exactly",
+}
+
+PROOFS = {
+    Standing.VERIFIED: "A proof on paper (docs/mechanisms/{name}.md), and for this ε and δ an exact check of both hockey-stick "
+    "distances on the very table that was sampled.",
+    Standing.PROVEN: "A proof on paper (docs/mechanisms/{name}.md) by composition; every table in it was checked exactly.",
+}
+
+IMPLEMENTATION = (
+    "Integer tables of 128 bits, or noise drawn exactly; no floating point where privacy is decided. A table is verified "
+    "in the process that samples it, before anything is drawn. Tests compare the sampler with the table and show that "
+    "wrong noise is found. Open source: read it, run it."
+)
+
+FREQUENCIES = {
+    "estimated": "estimated from the noisy counts so that the distribution and the size of the log are kept; a rare "
+    "variant that was kept also stands for those like it that were not",
+    "noisy": "the noisy counts as they were drawn",
+}
+
+SELECTION_UTILITY = (
+    "Every variant in the release is one of the log, whole, none is invented. Frequent ones are released surely; the "
+    "curve in section 3 says how likely rare ones are. Intervals in section 2 hold the true count with a probability of "
+    "95 % at least."
+)
+SELECTION_BIAS = (
+    "Against the rare: paths that few cases took are missing, so small groups with paths of their own are "
+    "under-represented. Do not conclude from absence. Counts of frequent variants are unbiased; the missing part is "
+    "estimated with a bias downwards."
+)
+TREE_UTILITY = (
+    "Sequences over the alphabet whose noisy counts exceed the threshold. Some may not be in the log at all; traces longer "
+    "than the maximum length are lost. Intervals in section 2 hold the true count with a probability of 95 % at least, and "
+    "may reach 0."
+)
+TREE_BIAS = (
+    "Against the rare and the long: a path is lost if any of its prefixes falls below the threshold, and invented "
+    "sequences fill part of the place. Do not conclude from absence, nor from the presence of a rare sequence."
+)
+
+
+def about(mechanism: str) -> str:
+    """One sentence about what the mechanism of this name does."""
+    return _ABOUT.get(mechanism) or (MECHANISMS[mechanism].__doc__ or "").split("\n")[0]
+
+
+def protected(unit: PrivacyUnit) -> str:
+    """Whom the guarantee protects."""
+    return "one case" if unit.is_case else f"one {unit.name} with all cases, of which at most {unit.max_cases} count"
+
+
+def several(unit: PrivacyUnit) -> str:
+    """Who is protected less."""
+    if unit.is_case:
+        return "Persons with several cases: with k cases"
+    return f"Persons with several values in the column {unit.name}: with k values"
+
+
+def post_processing(frequencies: str) -> str:
+    """What was done with the noisy counts afterwards: from them and public constants alone, at no cost."""
+    estimated = (
+        "frequencies were estimated from the noisy counts and public constants; " if frequencies == "estimated" else ""
+    )
+    return (
+        f"{estimated}variants were put into canonical order, cases were numbered anew, timestamps made up. "
+        f"None of it looks at the log, so "
+        "none of it costs anything."
+    )

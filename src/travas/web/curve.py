@@ -1,0 +1,73 @@
+"""The keep-probability curve while the sliders move: from the recipe alone, without any data.
+
+A picture needs no verified table, so the table is built and not checked: that is fast. What is sampled always is checked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from ..errors import ParameterError
+from ..mechanisms.utravas import UTravas
+from ..noise import Table, optimal_table, predicted_length, travas_table
+from ..privacy import exact, exact_delta, exact_epsilon
+from ..svg import keep_curve, sampled
+from .recipe import Recipe
+
+MOST_ENTRIES = 60_000
+"""Longer tables take longer than a picture may."""
+
+EPSILONS = ("0.01", "0.02", "0.03", "0.05", "0.07", "0.1", "0.15", "0.2", "0.3", "0.4", "0.5", "0.7", "0.8", "1", "1.2",
+            "1.5", "2", "2.5", "3", "4", "5", "6", "8", "10")  # fmt: skip
+DELTAS = (*(f"{digit}e-{power}" for power in range(12, 1, -1) for digit in (1, 2, 5)), "0.1")
+"""The stops of the sliders: exact numbers, as they would be typed."""
+
+
+def nearest(stops: tuple[str, ...], value: str) -> int:
+    """The stop of a slider that is nearest to a number."""
+    try:
+        wanted = exact(value, "value")  # bounded: a person may type 1e999999999
+    except ParameterError:
+        return 0
+    return min(range(len(stops)), key=lambda place: abs(Fraction(stops[place]) - wanted) / Fraction(stops[place]))
+
+
+@dataclass(frozen=True)
+class View:
+    """What the page shows of a recipe: why it is impossible, or its curve, as numbers and as a picture."""
+
+    why: str = ""
+    points: tuple[tuple[int, float], ...] = ()
+    picture: str = ""
+
+
+@lru_cache(maxsize=256)
+def view(recipe: Recipe) -> View:
+    """Look at a recipe. Some are slow: not to be called where others wait."""
+    try:
+        found = points(recipe)
+    except ParameterError as error:
+        return View(why=str(error))
+    return View(points=found, picture=keep_curve(found) if found else "")
+
+
+def points(recipe: Recipe) -> tuple[tuple[int, float], ...]:
+    """The curve of a recipe; none for mechanisms or sizes that have no picture. ParameterError for an impossible recipe."""
+    epsilon, delta = exact_epsilon(recipe.epsilon), exact_delta(recipe.delta)
+    chosen = recipe.build()
+    if recipe.mechanism not in ("optimal", "travas", "utravas") or predicted_length(epsilon, delta) > MOST_ENTRIES:
+        return ()
+    if isinstance(chosen, UTravas):
+        runs = chosen.splits or 1
+        table = _table("travas", chosen.run.epsilon, chosen.run.delta)
+        return tuple(sampled(lambda cases: 1 - (1 - table.keep_probability(cases)) ** runs, table.length))
+    least = dict(recipe.options).get("minimum_cases", 1)
+    table = _table(recipe.mechanism, epsilon, delta)
+    return tuple(sampled(lambda cases: table.keep_probability(cases - least + 1), least - 1 + table.length))
+
+
+@lru_cache(maxsize=64)
+def _table(name: str, epsilon: Fraction, delta: Fraction) -> Table:
+    return (optimal_table if name == "optimal" else travas_table)(epsilon, delta)

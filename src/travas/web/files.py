@@ -1,0 +1,183 @@
+"""Logs in and releases out: uploads streamed to disk, files of allowed folders, downloads made on demand."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+
+from ..engines import suffix_of
+from ..errors import TravasError
+from ..guarantee import guarantee_path
+from . import tasks
+from .jobs import Job
+from .preview import SUFFIXES, preview
+from .sessions import Session
+from .settings import Settings
+
+FORMATS = {
+    ".xes.gz": "XES, compressed",
+    ".xes": "XES",
+    ".csv": "CSV",
+    ".parquet": "Parquet",
+    ".json": "JSON, with noisy counts and intervals",
+}
+_MOST_FILES, _MOST_SEEN = 2000, 100_000
+
+
+def add_routes(app: Any, settings: Settings) -> None:
+    """`POST /upload?name=…` with the file as body, and `GET /download/NAME`."""
+
+    @app.post("/upload")  # type: ignore[untyped-decorator]
+    async def upload(request: Request) -> Response:
+        return await _upload(request, settings)
+
+    @app.get("/download/{name}")  # type: ignore[untyped-decorator]
+    async def download(request: Request, name: str) -> Response:
+        return await _download(request, name)
+
+
+# ----------------------------------------------------------------------------------------------------------- logs in
+
+
+async def _upload(request: Request, settings: Settings) -> Response:
+    """The body goes to disk piece by piece. Of the name only its suffix is used there."""
+    session: Session | None = request.state.session
+    if session is None:
+        return PlainTextResponse("travas: the session has ended; load the page again\n", 403)
+    name = request.query_params.get("name", "").replace("\\", "/").rsplit("/", 1)[-1][:200] or "log"
+    suffix = suffix_of(Path(name), SUFFIXES)
+    if suffix is None:
+        return _refused(session, f"{name}: not a log I can read by its suffix; take one of {', '.join(SUFFIXES)}", 415)
+    announced = request.headers.get("content-length", "0")
+    size = int(announced) if announced.isdecimal() else 0
+    if size > settings.upload_limit:
+        return _refused(session, f"{name}: over the limit of {_gigabytes(settings.upload_limit)}", 413)
+    if size > shutil.disk_usage(session.folder).free:
+        return _refused(session, f"{name}: the disk of the server has no room for it", 507)
+    partial = session.folder / f".{os.urandom(6).hex()}.partial"
+    try:
+        received = await _stream(request, session, partial, settings.upload_limit)
+        if received is None:
+            return _refused(session, f"{name}: over the limit of {_gigabytes(settings.upload_limit)}", 413)
+        if received == 0:
+            return _refused(session, f"{name}: the file is empty; is it the right file?", 422)
+        target = session.folder / f"log-{os.urandom(4).hex()}{suffix}"
+        partial.rename(target)
+        return await open_log(session, target, name)
+    except ClientDisconnect:
+        return PlainTextResponse("", 499)
+    except OSError as error:
+        return _refused(session, f"{name}: cannot be stored on the server ({error.strerror})", 507)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+async def _stream(request: Request, session: Session, target: Path, limit: int) -> int | None:
+    """How many bytes were written; None if there are too many."""
+    received = 0
+    with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        async for piece in request.stream():
+            received += len(piece)
+            if received > limit:
+                return None
+            out.write(piece)
+            session.touch()
+    return received
+
+
+async def open_log(session: Session, path: Path, name: str) -> Response:
+    """Look at the file; if it is a log, it is the session's."""
+    try:
+        found = await asyncio.to_thread(preview, path, name)
+    except TravasError as error:
+        if path.parent == session.folder:
+            path.unlink(missing_ok=True)
+        return _refused(session, str(error), 422)
+    session.take(path, name, found)
+    return PlainTextResponse("ok\n")
+
+
+def _refused(session: Session, message: str, code: int) -> Response:
+    session.error = message
+    session.version += 1
+    return PlainTextResponse(f"travas: {message}\n", code)
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / (1 << 30):.3g} GB"
+
+
+def folder_logs(settings: Settings) -> dict[str, Path]:
+    """The logs in the allowed folders, by a name for people. What a link leads out of them is not among them."""
+    found: dict[str, Path] = {}
+    seen = 0
+    for folder in settings.folders:
+        for place, _, names in os.walk(folder):
+            seen += len(names)
+            if seen > _MOST_SEEN:
+                return found
+            for name in sorted(names):
+                path = Path(place, name)
+                if suffix_of(path, SUFFIXES) and path.resolve().is_relative_to(folder) and path.is_file():
+                    found[f"{folder.name}/{path.relative_to(folder)}"] = path.resolve()
+                    if len(found) >= _MOST_FILES:
+                        return found
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------ releases out
+
+
+async def _download(request: Request, name: str) -> Response:
+    """A file of the session's release, written when it is asked for first."""
+    session: Session | None = request.state.session
+    if session is None or session.released is None:
+        return PlainTextResponse("travas: there is no release in this session\n", 404)
+    wanted = name.removesuffix(".guarantee.json").removesuffix(".report.html")
+    suffix = wanted.removeprefix("release")
+    if not wanted.startswith("release") or suffix not in FORMATS:
+        return PlainTextResponse("travas: there is no such file\n", 404)
+    folder = session.released.folder
+    try:
+        await _written(session, folder / wanted)
+        if name.endswith(".report.html"):
+            await _reported(session, folder / wanted, folder / name)
+    except TravasError as error:
+        return PlainTextResponse(f"travas: {str(error).replace(f'{folder}/', '')}\n", 422)
+    path = guarantee_path(folder / wanted) if name.endswith(".guarantee.json") else folder / name
+    return FileResponse(path, filename=name, media_type="application/octet-stream")
+
+
+async def _written(session: Session, path: Path) -> None:
+    released = session.released
+    assert released is not None
+    plain = replace(released.release, mechanism=released.recipe.build())
+    await _once(session, path, Job(tasks.write, plain, path))
+
+
+async def _reported(session: Session, path: Path, output: Path) -> None:
+    released = session.released
+    assert released is not None
+    plain = replace(released.release, mechanism=released.recipe.build())
+    await _once(session, output, Job(tasks.report, plain, path, output, released.reason, released.account))
+
+
+async def _once(session: Session, path: Path, job: Job) -> None:
+    """A file is made once; two requests for it share the work."""
+    key = str(path)
+    if key not in session.files:
+        if path.exists():
+            return
+        session.files[key] = job
+        job.start()
+    try:
+        await session.files[key].wait()
+    finally:
+        session.files.pop(key, None)

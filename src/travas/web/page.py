@@ -1,0 +1,126 @@
+"""The page: a row of steps, of which one is open. It shows what the session knows, and changes nothing but the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import files
+
+from nicegui import ui
+from starlette.requests import Request
+
+from ..ledger import Ledger
+from ..svg import BLUE
+from .parts import refusal
+from .sessions import Session
+from .settings import Settings
+from .steps import columns, log, privacy, protection, release, result
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: its name, what draws it, and whether the session is ready for it."""
+
+    name: str
+    draw: Callable[[Page], None]
+    ready: Callable[[Session], bool]
+
+
+def _has_log(session: Session) -> bool:
+    return session.log is not None
+
+
+STEPS = (
+    Step("Log", log.draw, lambda session: True),
+    Step("Columns", columns.draw, _has_log),
+    Step("Protection", protection.draw, _has_log),
+    Step("Privacy", privacy.draw, _has_log),
+    Step("Release", release.draw, _has_log),
+    Step("Result", result.draw, lambda session: session.released is not None),
+)
+"""In the order of the work. Another step (abstraction, ladder, budget) is another line here."""
+
+
+class Page:
+    """What one tab shows."""
+
+    def __init__(self, session: Session, settings: Settings, ledger: Ledger) -> None:
+        self.session, self.settings, self.ledger = session, settings, ledger
+        self.shown = session.version
+        self.bar: ui.linear_progress | None = None
+        self.doing: ui.label | None = None
+
+    def build(self) -> None:
+        style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
+        ui.add_head_html(f"<style>{style}</style>")
+        ui.colors(primary=BLUE)
+        with ui.row().classes("w-full items-baseline"):
+            ui.html("<h1>travas</h1>", sanitize=False)
+            ui.label("hand out an event log without handing out the people in it").classes("note")
+        self.body()
+        ui.timer(0.15, self.tick)
+
+    def go(self, step: int) -> None:
+        """Open a step, and put the focus on its heading."""
+        self.session.step, self.session.error = step, ""
+        self.session.version += 1
+        self.refresh()
+        ui.run_javascript("setTimeout(() => document.getElementById('step-title')?.focus(), 60)")
+
+    def refuse(self, words: str) -> None:
+        """Say what is wrong, and leave everything else on the page as it is."""
+        self.session.error = words
+        self.alert.refresh()
+
+    def refresh(self) -> None:
+        self.shown = self.session.version
+        self.body.refresh()
+
+    def tick(self) -> None:
+        """Look after work that runs, and show what changed, also in another tab of this browser."""
+        session = self.session
+        session.touch()
+        session.settle()
+        if session.version != self.shown:
+            self.refresh()
+        elif session.job is not None and self.bar is not None and self.doing is not None:
+            self.bar.value = round(session.job.share, 2)
+            self.doing.text = f"{session.job.words} … {session.job.share:.0%}"
+
+    @ui.refreshable_method
+    def body(self) -> None:
+        session = self.session
+        self.bar = self.doing = None
+        with ui.element("nav").props('aria-label="steps"'), ui.element("ol").classes("steps"):
+            for number, step in enumerate(STEPS):
+                with ui.element("li"):
+                    button = ui.button(f"{number + 1}  {step.name}", on_click=lambda number=number: self.go(number))
+                    here = number == session.step
+                    button.props("no-caps dense unelevated" + (" aria-current=step" if here else " outline"))
+                    button.set_enabled(step.ready(session) and session.job is None)
+        with ui.column().classes("card"):
+            self.alert()
+            if session.job is not None:
+                self.working()
+            else:
+                STEPS[session.step].draw(self)
+
+    @ui.refreshable_method
+    def alert(self) -> None:
+        if self.session.error:
+            refusal(self.session.error)
+
+    def working(self) -> None:
+        """Long work in the background: what it does, how far it is, and the way out."""
+        assert self.session.job is not None
+        self.doing = ui.label(f"{self.session.job.words} …").props("role=status")
+        self.bar = ui.linear_progress(self.session.job.share, show_value=False).props('aria-label="progress"')
+        ui.button("Cancel", on_click=self.session.stop).props("no-caps outline")
+
+
+def add_page(settings: Settings, ledger: Ledger) -> None:
+    """The one page, at `/`."""
+
+    @ui.page("/")
+    def index(request: Request) -> None:
+        Page(request.state.session, settings, ledger).build()

@@ -1,0 +1,157 @@
+"""The first events of a log, for choosing its columns. Private: it shows cells of the true log."""
+
+from __future__ import annotations
+
+import csv
+import io
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..engines import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..errors import LogError
+from ..logs.columns import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading, recognised
+
+SUFFIXES = XES_SUFFIXES + CSV_SUFFIXES + PARQUET_SUFFIXES
+_ROWS = 6
+_HEAD = 1 << 20
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The columns a case and an event have, the first rows, and what was recognised (None where nothing was)."""
+
+    kind: str
+    case_columns: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    case: str | None
+    activity: str | None
+    timestamp: str | None
+
+    def reading(self) -> Reading:
+        """The reading that was recognised."""
+        timestamp = None if self.kind == "xes" else self.timestamp
+        return Reading(case=self.case, activities=(self.activity,) if self.activity else (), timestamp=timestamp)
+
+
+def preview(path: Path, name: str, reading: Reading = DEFAULT_READING) -> Preview:
+    """Look at the beginning of a file, no more than some megabytes of it unpacked. LogError where it is no log.
+
+    Of the reading only delimiter, quote and encoding matter here.
+    """
+    kind = suffix_of(path, SUFFIXES)
+    if kind is None:
+        raise LogError(f"{name}: not a log I can read by its suffix; take one of {', '.join(SUFFIXES)}")
+    if not path.stat().st_size:
+        raise LogError(f"{name}: the file is empty; is it the right file?")
+    try:
+        if kind in XES_SUFFIXES:
+            return _xes(path)
+        return _csv(path, reading) if kind in CSV_SUFFIXES else _parquet(path)
+    except LogError as error:
+        raise LogError(str(error).replace(str(path), name)) from None
+
+
+def _head(path: Path) -> bytes:
+    from ..logs.files import chunks
+
+    head = b""
+    with closing(chunks(path, lambda _: None)) as pieces:
+        for piece in pieces:
+            head += piece
+            if len(head) >= _HEAD:
+                break
+    return head
+
+
+def _csv(path: Path, reading: Reading) -> Preview:
+    from ..logs.csv import dialect_of
+
+    head = _head(path)
+    dialect = dialect_of(head, reading)
+    text = head.decode(dialect.encoding, errors="replace").lstrip("\ufeff")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter, quotechar=dialect.quote or '"')
+    rows: list[tuple[str, ...]] = []
+    try:
+        for cells in reader:
+            if cells:
+                rows.append(tuple(cells))
+            if len(rows) > _ROWS:
+                break
+    except csv.Error:
+        raise LogError(f"{path}: not a CSV file; is it the right file?") from None
+    if not rows:
+        raise LogError(f"{path}: the log is empty, it has no header; is it the right file?")
+    return _table(rows[0], rows[1:])
+
+
+def _parquet(path: Path) -> Preview:
+    import polars as pl
+
+    try:
+        scan = pl.scan_parquet(path, glob=False)
+        names = scan.collect_schema().names()
+        rows = scan.head(_ROWS).collect().rows()
+    except BaseException as error:  # Polars' own words may quote the data; a damaged file can make it panic
+        if isinstance(error, KeyboardInterrupt | MemoryError):
+            raise
+        raise LogError(f"{path}: cannot be read as Parquet ({type(error).__name__}); is the file whole?") from None
+    return _table(tuple(names), [tuple("" if cell is None else str(cell) for cell in row) for row in rows])
+
+
+def _table(names: tuple[str, ...], rows: list[tuple[str, ...]]) -> Preview:
+    found = {role: recognised(role, names) for role in ("case", "activity", "timestamp")}
+    cells = tuple((row + ("",) * len(names))[: len(names)] for row in rows)
+    return Preview("table", names, names, cells, found["case"], found["activity"], found["timestamp"])
+
+
+def _xes(path: Path) -> Preview:
+    """The attributes of the first traces and their events."""
+    from lxml import etree
+
+    from ..logs.files import chunks
+
+    parser: Any = etree.XMLPullParser(
+        events=("end",), tag="{*}trace", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
+    )
+    traces: list[tuple[dict[str, str], list[dict[str, str]]]] = []
+    size = 0
+    try:
+        with closing(chunks(path, lambda _: None, 1 << 16)) as pieces:
+            for piece in pieces:
+                size += len(piece)
+                parser.feed(piece)
+                traces += [_trace(element) for _, element in parser.read_events()]
+                if len(traces) >= _ROWS or size >= 8 * _HEAD:
+                    break
+    except etree.XMLSyntaxError:
+        if not traces:
+            raise LogError(f"{path}: not an XES log, or damaged at its beginning; is it the right file?") from None
+    if not traces:
+        raise LogError(f"{path}: not an XES log with traces; is it the right file?")
+    of_case = tuple(dict.fromkeys(key for attributes, _ in traces for key in attributes))
+    of_event = tuple(dict.fromkeys(key for _, events in traces for event in events for key in event))
+    rows = [tuple(event.get(key, "") for key in of_event) for _, events in traces for event in events][:_ROWS]
+    return Preview(
+        "xes",
+        of_case,
+        of_event,
+        tuple(rows),
+        ACTIVITY if ACTIVITY in of_case else None,
+        recognised("activity", of_event),
+        TIMESTAMP if TIMESTAMP in of_event else recognised("timestamp", of_event),
+    )
+
+
+def _trace(element: Any) -> tuple[dict[str, str], list[dict[str, str]]]:
+    def attributes(of: Any) -> dict[str, str]:
+        return {
+            child.get("key"): child.get("value") for child in of if child.get("key") and child.get("value") is not None
+        }
+
+    from lxml import etree
+
+    events = [child for child in element if isinstance(child.tag, str) and etree.QName(child).localname == "event"]
+    return attributes(element), [attributes(event) for event in events[:_ROWS]]

@@ -1,0 +1,143 @@
+"""One browser's work, kept on the server: a reload finds it again, another browser never does."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..budget import Account
+from ..logs.columns import Reading
+from ..release import Release
+from .jobs import Job
+from .preview import Preview
+from .recipe import Recipe
+from .storage import Storage
+from .tasks import Diagnosis
+
+
+@dataclass(frozen=True)
+class Released:
+    """A release of this session: the public thing, its files' folder, and the reason given. `kept` is private."""
+
+    release: Release
+    recipe: Recipe
+    folder: Path
+    reason: str
+    account: Account
+    kept: str
+    notes: tuple[str, ...]
+
+
+@dataclass(eq=False)
+class Session:
+    """The state of the page for one browser. It lives in memory and in one owner-only folder, and goes with both."""
+
+    id: str
+    folder: Path
+    seen: float = field(default_factory=time.monotonic)
+    step: int = 0
+    log: Path | None = None
+    name: str = ""
+    uploaded: int = 0
+    preview: Preview | None = None
+    reading: Reading = field(default_factory=Reading)
+    recipe: Recipe = field(default_factory=Recipe)
+    reason: str = ""
+    diagnosis: Diagnosis | None = None
+    released: Released | None = None
+    dataset: str = ""
+    releases: int = 0
+    job: Job | None = None
+    finish: Callable[[Any], None] = field(default=lambda _: None, repr=False)
+    error: str = ""
+    version: int = 0  # rises with every change that all open pages must show
+    files: dict[str, Job] = field(default_factory=dict)
+
+    def touch(self) -> None:
+        self.seen = time.monotonic()
+
+    def take(self, log: Path, name: str, preview: Preview) -> None:
+        """Another log: all that was known of the last one is forgotten."""
+        if self.log is not None and self.log != log and self.log.parent == self.folder:
+            self.log.unlink(missing_ok=True)
+        self.stop()
+        self.log, self.name, self.preview, self.reading = log, name, preview, preview.reading()
+        self.diagnosis, self.released, self.error, self.step, self.dataset = None, None, "", 1, ""
+        self.version += 1
+
+    def read_as(self, reading: Reading) -> None:
+        """Another rule from events to variants: what was found with the last one no longer holds."""
+        if reading != self.reading:
+            self.reading, self.diagnosis = reading, None
+
+    def start(self, job: Job, finish: Callable[[Any], None]) -> None:
+        """Begin long work; what it gives goes to `finish` when some page, or the sweeper, looks after it."""
+        self.stop()
+        self.job, self.finish, self.error = job, finish, ""
+        job.start()
+        self.version += 1
+
+    def settle(self) -> None:
+        """Take what finished work has given."""
+        job = self.job
+        if job is None or not job.done:
+            return
+        self.job = None
+        if job.error:
+            self.error = job.error
+        elif not job.cancelled:
+            self.finish(job.result)
+        self.version += 1
+
+    def stop(self) -> None:
+        """Cancel what runs."""
+        if self.job is not None:
+            self.job.cancel()
+            self.job = None
+            self.version += 1
+
+    def close(self) -> None:
+        self.stop()
+        for job in self.files.values():
+            job.cancel()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Sessions:
+    """All browsers. A session that nobody looked at for some minutes is deleted, with its files."""
+
+    def __init__(self, storage: Storage, minutes_kept: float) -> None:
+        self.storage, self.minutes_kept = storage, minutes_kept
+        self._sessions: dict[str, Session] = {}
+
+    def create(self) -> Session:
+        name = os.urandom(16).hex()
+        session = Session(name, self.storage.folder(os.urandom(8).hex()))
+        self._sessions[name] = session
+        return session
+
+    def get(self, name: str | None) -> Session | None:
+        session = self._sessions.get(name or "")
+        if session is not None:
+            session.touch()
+        return session
+
+    def sweep(self) -> None:
+        """Delete what was left; called now and then."""
+        now = time.monotonic()
+        for session in list(self._sessions.values()):
+            session.settle()
+            if now - session.seen > 60 * self.minutes_kept:
+                session.close()
+                del self._sessions[session.id]
+
+    def close(self) -> None:
+        for session in self._sessions.values():
+            session.close()
+        self._sessions.clear()
+        self.storage.close()

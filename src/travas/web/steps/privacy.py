@@ -1,0 +1,96 @@
+"""Step 4: ε and δ, what they mean, and the keep-probability curve that moves with them. No data are needed."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from nicegui import ui
+
+from ... import words
+from ...privacy import exact_delta, exact_epsilon
+from ..curve import DELTAS, EPSILONS, View, nearest, view
+from ..parts import note, onward, picture, title
+from ..recipe import Recipe
+
+if TYPE_CHECKING:
+    from ..page import Page
+
+
+def draw(page: Page) -> None:
+    session = page.session
+    title("How much privacy: ε and δ")
+    note(
+        "Choose them before you look at the log: choosing by what comes out is a use of the log that no guarantee covers."
+    )
+    fields: dict[str, ui.input] = {}
+    sliders: dict[str, ui.slider] = {}
+
+    async def typed(name: str, text: str) -> None:
+        number = (text or "").strip()
+        session.recipe = (
+            replace(session.recipe, epsilon=number) if name == "epsilon" else replace(session.recipe, delta=number)
+        )
+        stops = EPSILONS if name == "epsilon" else DELTAS
+        place = nearest(stops, session.recipe.epsilon if name == "epsilon" else session.recipe.delta)
+        if sliders[name].value != place:
+            moving.add(name)
+            sliders[name].value = place
+            moving.discard(name)
+        await redraw()
+
+    def slid(name: str, place: int) -> None:
+        stops = EPSILONS if name == "epsilon" else DELTAS
+        if name not in moving:
+            fields[name].value = stops[int(place)]
+
+    moving: set[str] = set()
+    asked = 0
+    for name, stops, label in (("epsilon", EPSILONS, "ε"), ("delta", DELTAS, "δ")):
+        value = session.recipe.epsilon if name == "epsilon" else session.recipe.delta
+        with ui.row().classes("w-full items-center no-wrap"):
+            fields[name] = ui.input(label, value=value).style("width: 7rem").props(f'aria-label="{name}"')
+            sliders[name] = ui.slider(min=0, max=len(stops) - 1, step=1, value=nearest(stops, value))
+            sliders[name].props(f'aria-label="{name}, smaller protects more"').classes("w-full")
+        fields[name].on_value_change(lambda event, name=name: typed(name, event.value))
+        sliders[name].on_value_change(lambda event, name=name: slid(name, event.value))
+
+    meaning_epsilon = ui.label().classes("words")
+    meaning_delta = ui.label().classes("words")
+    meaning_curve = ui.label().classes("note")
+    drawing = picture("", "keep-probability curve").classes("fit")
+
+    async def redraw() -> None:
+        nonlocal asked
+        asked += 1
+        mine, recipe = asked, session.recipe
+        sliders["epsilon"].props["aria-valuetext"] = recipe.epsilon
+        sliders["delta"].props["aria-valuetext"] = recipe.delta
+        found = await asyncio.to_thread(view, recipe)
+        if mine != asked or drawing.is_deleted:
+            return  # somebody moved on
+        go_on.set_enabled(not found.why)
+        drawing.content = found.picture
+        meaning_epsilon.text, meaning_delta.text, meaning_curve.text = _words(recipe, found)
+
+    go_on = onward("Continue", lambda: page.go(4))
+    ui.timer(0.01, redraw, once=True)
+
+
+def _words(recipe: Recipe, found: View) -> tuple[str, str, str]:
+    """What ε, δ and the curve mean; or why there is nothing to say about them."""
+    if found.why:
+        return found.why, "", ""
+    epsilon, delta = exact_epsilon(recipe.epsilon), exact_delta(recipe.delta)
+    about = "What is kept depends on more than the number of cases, or the curve is too long to draw."
+    if found.points:
+        half = next(cases for cases, share in found.points if share >= 0.5)
+        sure = found.points[-1][0]
+        about = f"A variant of {half:,} cases is rather released than not, one of {sure:,} or more surely."
+    released: Literal["variants of the log", "any sequence"] = "variants of the log" if found.points else "any sequence"
+    return (
+        "ε: " + words.of_epsilon(epsilon, delta, "case"),
+        "δ: " + words.of_delta(delta, "case", released),
+        about,
+    )

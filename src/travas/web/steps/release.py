@@ -1,0 +1,126 @@
+"""Step 5: look at the log if you must, see what it costs, give the reason, release."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+
+from ...errors import ParameterError
+from ...release import Mechanism, Release
+from .. import tasks
+from ..budget import show_budget
+from ..curve import view
+from ..jobs import Job
+from ..parts import note, onward, private, refusal, table, title
+from ..recipe import Recipe
+from ..sessions import Released, Session
+
+if TYPE_CHECKING:
+    from ..page import Page
+
+RESULT = 5
+
+
+def draw(page: Page) -> None:
+    session, recipe = page.session, page.session.recipe
+    title("Release")
+    options = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in recipe.options)
+    table(
+        ["what", "chosen"],
+        [
+            ["log", session.name],
+            ["activity", ", ".join(session.reading.activities)],
+            ["protects", "one case more or less"],
+            ["mechanism", recipe.mechanism + (f" ({options})" if options else "")],
+            ["ε, δ", f"{recipe.epsilon}, {recipe.delta}"],
+        ],
+    )
+    why = view(recipe).why
+    if why:
+        refusal(why)
+        return
+    fits = False
+
+    def allowed(yes: bool) -> None:
+        nonlocal fits
+        fits = yes
+        go.set_enabled(fits)
+
+    show_budget(page, allowed)
+    diagnosis(page)
+    reason = ui.textarea("Why these parameters (for the report)", value=session.reason).classes("w-full")
+    reason.on_value_change(lambda event: setattr(session, "reason", event.value or ""))
+    again = " again, at the price of another " if session.released is not None else " for "
+    go = onward(f"Release{again}ε = {recipe.epsilon}, δ = {recipe.delta}", lambda: start(page))
+    go.set_enabled(fits)
+
+
+def diagnosis(page: Page) -> None:
+    """What share would be kept: on demand only, and marked, for it is computed from the true log."""
+    session = page.session
+    found = session.diagnosis
+    if found is None:
+        ui.button("Look at the true log: what share would be kept? (private)", on_click=lambda: look(page)).props(
+            "no-caps outline"
+        )
+        return
+    with private():
+        summary = found.summary
+        ui.label(
+            f"{summary.cases:,} cases, {summary.variants:,} variants, {summary.activities:,} activities, "
+            f"{summary.events:,} events; the longest trace has {summary.longest_trace:,}"
+        )
+        expected = ui.label().classes("words")
+
+        async def expect() -> None:
+            expected.text = await asyncio.to_thread(_expected, found, session.recipe)
+
+        ui.timer(0.01, expect, once=True)
+        for remark in found.notes:
+            ui.label(remark)
+        note("If you change ε or δ because of what you see here, that choice is not covered by the guarantee.")
+
+
+def _expected(found: tasks.Diagnosis, recipe: Recipe) -> str:
+    chosen = recipe.build()
+    if chosen.surely_kept() is None:
+        return f"What {chosen.name} keeps is not known beforehand."
+    cases, variants = found.kept(lambda size: float(chosen.keep_probability(size) or 0))
+    return f"Expected to be kept: {variants:.1%} of the variants, {cases:.1%} of the cases"
+
+
+def look(page: Page) -> None:
+    session, limit = page.session, page.settings.decompressed_limit
+    assert session.log is not None
+
+    def keep(found: Any) -> None:
+        session.diagnosis = found
+
+    session.start(Job(tasks.diagnose, session.log, session.name, session.reading, limit), keep)
+
+
+async def start(page: Page) -> None:
+    """Into a process of its own, where the ledger is charged before the noise is drawn."""
+    session, recipe = page.session, page.session.recipe
+    assert session.log is not None
+    try:
+        chosen = recipe.build()
+        await asyncio.to_thread(chosen.guarantee)
+    except ParameterError as error:
+        page.refuse(str(error))
+        return
+    ledger, dataset, limit = page.ledger.path, session.dataset, page.settings.decompressed_limit
+    job = Job(tasks.draw, session.log, session.name, session.reading, recipe, limit, ledger, dataset)
+    session.start(job, partial(_keep, session, recipe, chosen, session.reason))
+
+
+def _keep(session: Session, recipe: Recipe, chosen: Mechanism, reason: str, drawn: tasks.Drawn) -> None:
+    session.releases += 1
+    folder = session.folder / f"release-{session.releases}"
+    folder.mkdir(mode=0o700)
+    release = Release(chosen, drawn.variants, drawn.noisy, drawn.columns)
+    session.released = Released(release, recipe, folder, reason, drawn.account, drawn.kept, drawn.notes)
+    session.step = RESULT

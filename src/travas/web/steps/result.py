@@ -1,0 +1,100 @@
+"""Step 6: what was released. Everything here is public but what is marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nicegui import ui
+
+from ...chevrons import chevrons, colours_of
+from ...privacy import as_text
+from ...process_map import process_map
+from ...release import Release
+from ...svg import escape, name_of
+from ..files import FORMATS
+from ..parts import note, picture, private, table, title
+
+if TYPE_CHECKING:
+    from ..page import Page
+
+_ROWS, _EXPLORED = 200, 25
+
+
+def draw(page: Page) -> None:
+    released = page.session.released
+    assert released is not None
+    release = released.release
+    guarantee = release.guarantee
+    title("Released")
+    ui.label(
+        f"{len(release.variants):,} variants, standing for {sum(release.counts):,} cases · ε = {as_text(guarantee.epsilon)}, "
+        f"δ = {as_text(guarantee.delta)} · {guarantee.standing}"
+    ).classes("words")
+    account = released.account
+    which = "the log as it is" if account.dataset.startswith("log:") else account.dataset
+    note(f"Ledger: charged to {which}. {account.remainder}.")
+    downloads()
+    with private():
+        ui.label(f"Kept: {released.kept}")
+        for remark in released.notes:
+            ui.label(remark)
+    ranked = sorted(range(len(release.counts)), key=lambda place: (-release.counts[place], release.variants[place]))
+    with ui.tabs().props('no-caps align=left aria-label="views of the release"') as tabs:
+        for name in ("Variants", "Explorer", "Process map"):
+            ui.tab(name)
+    with ui.tab_panels(tabs, value="Variants", animated=False).classes("w-full"):
+        with ui.tab_panel("Variants"):
+            variants(release, ranked)
+        with ui.tab_panel("Explorer"):
+            explorer(release, ranked)
+        with ui.tab_panel("Process map"):
+            note("Which activity directly follows which, and how often, in the release. Steps back are dashed.")
+            picture(process_map(release.variants, release.counts), "process map").classes("tall")
+
+
+def downloads() -> None:
+    """Plain links: a file is written when it is asked for."""
+    ui.html("<h3>Downloads</h3>", sanitize=False)
+    rows = "".join(
+        f'<tr><td><a href="/download/release{suffix}" download>release{suffix}</a></td><td>{escape(what)}</td>'
+        f'<td><a href="/download/release{suffix}.guarantee.json" download>guarantee</a></td>'
+        f'<td><a href="/download/release{suffix}.report.html" download>report</a></td></tr>'
+        for suffix, what in FORMATS.items()
+    )
+    ui.html(f'<div class="scroll"><table><tbody>{rows}</tbody></table></div>', sanitize=False)
+    note("Hand out a file together with its guarantee; keep the report. Anyone can check both: travas verify.")
+
+
+def variants(release: Release, ranked: list[int]) -> None:
+    estimate = release.estimate
+    rows = []
+    for place in ranked[:_ROWS]:
+        low, high = estimate.intervals[place] if estimate.intervals else (None, None)
+        between = "–" if low is None else f"{low:,} – {high:,}"
+        path = " → ".join(map(name_of, release.variants[place]))
+        rows.append([path, f"{release.counts[place]:,}", f"{estimate.counts[place]:,.1f}", between])
+    head = ["Variant", "Cases in the event log", "Estimated true count", "95 % interval"]
+    table(head, rows, frozenset({1, 2, 3}))
+    if len(ranked) > _ROWS:
+        note(f"And {len(ranked) - _ROWS:,} more: the downloads have them all.")
+    if estimate.missing_cases is not None and estimate.missing_cases_interval is not None:
+        low, high = (round(bound) for bound in estimate.missing_cases_interval)
+        note(
+            f"Believed missing, from the release alone: about {estimate.missing_cases:,.0f} cases ({low:,} to {high:,}). "
+            "In the event log, variants that were kept also stand for these."
+        )
+    if not ranked:
+        note("The release is empty: no variant was kept. That is a valid release; a larger ε keeps more.")
+
+
+def explorer(release: Release, ranked: list[int]) -> None:
+    shown = ranked[:_EXPLORED]
+    total = max(sum(release.counts), 1)
+    colours = colours_of(release.variants, release.counts)
+    with ui.element("div").classes("explorer"):
+        for place in shown:
+            count = release.counts[place]
+            ui.label(f"{count:,} ({count / total:.1%})").classes("number")
+            picture(chevrons(release.variants[place], colours), "variant")
+    if len(ranked) > _EXPLORED:
+        note(f"The {_EXPLORED} most frequent of {len(ranked):,} variants.")

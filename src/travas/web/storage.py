@@ -1,0 +1,70 @@
+"""Where uploads lie: one owner-only directory for each running server, and nothing left of servers that are gone."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from ..errors import OutputError
+
+
+class Storage:
+    """A directory that only the owner can enter. It is locked while the server runs, and goes when it ends."""
+
+    def __init__(self, parent: Path | None = None) -> None:
+        root = (parent or Path(tempfile.gettempdir())) / f"travas-web-{os.getuid()}"
+        _private_directory(root)
+        self._remove_abandoned(root)
+        self.path = Path(tempfile.mkdtemp(dir=root))
+        self._lock = _locked(self.path)
+        assert self._lock is not None
+
+    def folder(self, name: str) -> Path:
+        """A new directory of this name."""
+        path = self.path / name
+        path.mkdir(mode=0o700)
+        return path
+
+    def close(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self._lock is not None:
+            self._lock.close()
+
+    @staticmethod
+    def _remove_abandoned(root: Path) -> None:
+        for left in root.iterdir():
+            if left.is_symlink() or not left.is_dir():
+                left.unlink(missing_ok=True)
+                continue
+            lock = _locked(left)
+            if lock is not None:
+                shutil.rmtree(left, ignore_errors=True)
+                lock.close()
+
+
+def _private_directory(path: Path) -> None:
+    """Made, or found as it must be: a real directory of ours that nobody else can enter."""
+    with suppress(FileExistsError):
+        path.mkdir(mode=0o700, parents=True)
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise OutputError(f"{path}: is not a directory of yours; remove it, or set TMPDIR to another place")
+    if stat.S_IMODE(found.st_mode) != 0o700:
+        path.chmod(0o700)
+
+
+def _locked(folder: Path) -> IO[str] | None:
+    """The lock of a server's directory, if no running server holds it."""
+    stream = (folder / ".lock").open("w")
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        stream.close()
+        return None
+    return stream

@@ -1,0 +1,139 @@
+"""What runs beside the page, in processes of their own: look, release, write. Everything here reads files."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..budget import Account
+from ..errors import LogError, OutputError
+from ..ledger import Ledger
+from ..logs.columns import Reading
+from ..release import Release
+from ..variants import Summary, Trace, Variants
+from .jobs import Watch
+from .recipe import Recipe
+
+MEMORY_LIMIT = 2 << 30
+"""A compressed CSV is unpacked into memory: so large may it be."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """PRIVATE: size and shape of the true log, and how many variants have how many cases."""
+
+    summary: Summary
+    sizes: tuple[tuple[int, int], ...]
+    notes: tuple[str, ...]
+
+    def kept(self, probability: Callable[[int], float]) -> tuple[float, float]:
+        """The expected shares of the cases and of the variants that would be released."""
+        cases = variants = 0.0
+        for size, number in self.sizes:
+            share = probability(size) * number
+            cases += share * size
+            variants += share
+        return cases / self.summary.cases, variants / self.summary.variants
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What a release is made of, and the account that was charged; `kept` and `notes` are private."""
+
+    variants: tuple[Trace, ...]
+    noisy: tuple[int, ...]
+    columns: tuple[str, ...]
+    account: Account
+    kept: str
+    notes: tuple[str, ...]
+
+
+def diagnose(path: Path, name: str, reading: Reading, limit: int, watch: Watch) -> Diagnosis:
+    """Look at the true log. Private."""
+    import numpy as np
+
+    from ..variants import summary
+
+    variants = _read(path, name, reading, limit, watch)
+    sizes, numbers = np.unique(variants.counts, return_counts=True)
+    pairs = tuple(zip(sizes.tolist(), numbers.tolist(), strict=True))
+    return Diagnosis(summary(variants), pairs, variants.notes)
+
+
+def draw(
+    path: Path, name: str, reading: Reading, recipe: Recipe, limit: int, ledger: Path, dataset: str, watch: Watch
+) -> Drawn:
+    """Charge the ledger and draw the noise, once: the data set of this name, or else the log as it is.
+
+    The table is built and verified here, where it is sampled, before the log is opened.
+    """
+    watch("building and verifying the noise", 0.0)
+    chosen, book = recipe.build(), Ledger(ledger)
+    chosen.guarantee()
+    if dataset:
+        book.check(dataset, chosen)  # a refusal need not wait for the log
+    variants = _read(path, name, reading, limit, watch)
+    watch("drawing the noise", 1.0)
+    account = book.charge(dataset or book.dataset_of(variants), chosen)
+    release = chosen.release(variants)
+    kept = f"{len(release.variants):,} of {len(variants):,} variants of {int(variants.counts.sum()):,} cases"
+    return Drawn(release.variants, release.noisy, release.columns, account, kept, variants.notes)
+
+
+def write(release: Release, path: Path, watch: Watch) -> None:
+    """The release and its guarantee file."""
+    watch("writing", 0.0)
+    release.write(path, existing="replace")
+
+
+def report(release: Release, path: Path, output: Path, reason: str, account: Account, watch: Watch) -> None:
+    """The report on a release that was written; its intervals are those of the release itself."""
+    from ..dossier import read_dossier, save_report
+    from ..guarantee import guarantee_path
+
+    watch("verifying", 0.0)
+    found = read_dossier(guarantee_path(path), path)
+    save_report(replace(found, estimate=release.estimate, reason=reason, account=account), output)
+
+
+def _read(path: Path, name: str, reading: Reading, limit: int, watch: Watch) -> Variants:
+    from ..engines import read
+
+    last = -1.0
+
+    def progress(share: float) -> None:
+        nonlocal last
+        if share - last >= 0.01:
+            last = share
+            watch("reading the log", share)
+
+    try:
+        if path.suffix.lower() == ".gz":
+            in_memory = path.name.lower().endswith(".csv.gz")
+            _check_decompressed(path, min(limit, MEMORY_LIMIT) if in_memory else limit, watch)
+        watch("reading the log", 0.0)
+        return read(path, reading, progress)
+    except (LogError, OutputError) as error:
+        raise type(error)(str(error).replace(str(path), name)) from None
+
+
+def _check_decompressed(path: Path, limit: int, watch: Watch) -> None:
+    """Refuse a small file that unpacks to a huge one, before anything holds it."""
+    size, whole, seen = 0, max(path.stat().st_size, 1), -1.0
+    with path.open("rb") as raw:
+        try:
+            with gzip.GzipFile(fileobj=raw) as stream:
+                while chunk := stream.read(1 << 20):
+                    size += len(chunk)
+                    if size > limit:
+                        raise LogError(
+                            f"{path}: unpacks to more than {limit / (1 << 30):.1f} GB; unpack or split it first"
+                        )
+                    if (share := raw.tell() / whole) - seen >= 0.02:
+                        seen = share
+                        watch("checking the compressed file", share)
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            return  # the reader has the better words for it

@@ -1,0 +1,69 @@
+"""The pictures of the page and of the report in docs/images, from the built-in log: `make screenshots`."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from browser import browsing, serving
+
+IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
+WIDTH = 960
+
+
+def main() -> None:
+    IMAGES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as server, browsing() as browser:
+        tab = browser.new_context(viewport={"width": WIDTH, "height": 700}, accept_downloads=True).new_page()
+        tab.goto(server.address)
+
+        def step(heading: str, button: str | None = None) -> None:
+            tab.get_by_role("heading", name=heading, exact=True).wait_for()
+            tab.wait_for_timeout(400)
+            if button is not None:
+                tab.get_by_role("button", name=button).click()
+
+        step("Choose an event log")
+        shoot(tab, "web-log")
+        step("Choose an event log", "made-up")
+        step("Columns")
+        shoot(tab, "web-columns")
+        step("Columns", "Continue")
+        step("What protects whom", "Continue")
+        step("How much privacy: ε and δ")
+        shoot(tab, "web-privacy")
+        step("How much privacy: ε and δ", "Continue")
+        step("Release", "Look at the true log")
+        tab.get_by_text("Expected to be kept").wait_for()
+        tab.get_by_label("Data set in the ledger").fill("hospital")
+        tab.get_by_text("before: 0 releases").wait_for()
+        tab.get_by_label("Why these parameters").fill("Agreed with the data protection officer.")
+        shoot(tab, "web-release")
+        tab.get_by_role("button", name="Release for").click()
+        step("Released")
+        shoot(tab, "web-result")
+        for name in ("Explorer", "Process map"):
+            tab.get_by_role("tab", name=name).click()
+            tab.wait_for_timeout(400)
+            tab.mouse.move(0, 0)
+            tab.locator(".q-tab-panel").screenshot(path=IMAGES / f"web-{name.lower().replace(' ', '-')}.png")
+        with tab.expect_download() as download:
+            tab.locator('a[href="/download/release.xes.gz.report.html"]').click()
+        report = Path(folder) / "report.html"
+        download.value.save_as(report)
+        tab.set_viewport_size({"width": WIDTH, "height": 1200})
+        tab.goto(report.as_uri())
+        tab.screenshot(path=IMAGES / "report.png")
+
+
+def shoot(tab: Any, name: str) -> None:
+    tab.mouse.move(0, 0)
+    tab.evaluate("document.activeElement.blur()")
+    tab.wait_for_timeout(300)
+    tab.screenshot(path=IMAGES / f"{name}.png", full_page=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

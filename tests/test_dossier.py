@@ -1,0 +1,154 @@
+"""The report: verified first, self-contained, escaped, and made of nothing but public files."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+import travas as package
+from conftest import Run
+from travas import VerificationError, anonymize, write_report
+from travas.mechanisms import MECHANISMS
+from travas.noise import Seeded
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\"'&amp;\x07"
+LOG: dict[Any, int] = {("register", "visit", HOSTILE): 400, ("register", "release"): 90, ("visit",): 1}
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+
+def options_of(name: str) -> dict[str, Any]:
+    kind = MECHANISMS[name]
+    return {"max_length": 4, "prune": 20} if "prune" in kind.options else {}
+
+
+def machine(html: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="travas-report">(.*?)</script>', html, re.DOTALL)
+    assert found is not None
+    content = json.loads(found[1])
+    assert isinstance(content, dict)
+    return content
+
+
+def made(tmp_path: Path, suffix: str = ".json", **options: Any) -> tuple[Path, Path]:
+    path = tmp_path / f"release{suffix}"
+    anonymize(LOG, epsilon=1, delta="1e-6", **options).write(path)
+    return Path(f"{path}.guarantee.json"), path
+
+
+@pytest.mark.parametrize("name", [name for name in MECHANISMS if not name.endswith("-published")])
+def test_every_mechanism_with_a_guarantee_has_a_report(name: str, tmp_path: Path) -> None:
+    files = made(tmp_path, mechanism=name, **options_of(name))
+    html = write_report(*files, tmp_path / "report.html", reason="Because <b>I</b> said so").read_text()
+    facts = machine(html)
+    assert facts["epsilon"] == "1" and facts["delta"] == "1e-6" and facts["mechanism"]["name"] == name
+    assert {"unit", "neighbours", "accounting", "post_processing", "data_set", "threat_model"} <= set(facts)
+    assert facts["data_set"]["sha256"] == hashlib.sha256(files[1].read_bytes()).hexdigest()
+    for words in ("Unit of privacy", "Trust model", "Randomness", "Side channels", "Repeated release", "Bias"):
+        assert words in html
+    assert "Because &lt;b&gt;I&lt;/b&gt; said so" in html
+    assert ("<polyline" in html) == (name not in ("prefix-tree", "sacofa"))
+
+
+@pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet"])
+@pytest.mark.parametrize("frequencies", ["estimated", "noisy"])
+def test_names_are_text_and_nothing_is_fetched(suffix: str, frequencies: str, tmp_path: Path) -> None:
+    html = write_report(
+        *made(tmp_path, suffix, frequencies=frequencies, mechanism="travas"), tmp_path / "report.html"
+    ).read_text()
+    tags = Tags()
+    tags.feed(html)
+    names = [tag for tag, _ in tags.seen]
+    assert names.count("script") == 1 and "img" not in names and "link" not in names
+    for _, attributes in tags.seen:
+        assert not any(key.startswith("on") or key in ("src", "href", "style") for key in attributes)
+    assert HOSTILE not in html and "\x07" not in html
+    style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)
+    assert style is not None
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    policy = next(a["content"] for tag, a in tags.seen if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy and policy.startswith(f"default-src 'none'; style-src 'sha256-{digest}';")
+    for picture in re.findall(r"<svg.*?</svg>", html, re.DOTALL):
+        assert ElementTree.fromstring(picture).get("aria-label")
+    assert ("True count" in html) and (" – " in html) == (suffix == ".json" or frequencies == "noisy")
+
+
+def test_a_report_is_on_a_verified_release_only(tmp_path: Path, travas: Run) -> None:
+    guarantee, release = made(tmp_path)
+    out = tmp_path / "report.html"
+    assert travas("report", guarantee, release, "-o", out).code == 0
+    assert travas("report", guarantee, release, "-o", out).code == 2  # it exists
+    assert travas("report", guarantee, release, "-o", tmp_path / "report.pdf").code == 2
+    release.write_text(release.read_text() + " ")
+    ran = travas("report", guarantee, release, "-o", out, "--force")
+    assert ran.code == 1 and "SHA-256" in ran.err
+
+
+def test_no_guarantee_no_report(tmp_path: Path) -> None:
+    for place, chosen in enumerate(
+        (
+            package.mechanism("utravas-published", 1, "1e-6"),
+            MECHANISMS["optimal"](1, "1e-6", random_bytes=Seeded(1)),  # type: ignore[arg-type]
+        )
+    ):
+        path = chosen.release(package.read(LOG)).write(tmp_path / f"{place}.json")
+        with pytest.raises(VerificationError, match="not established"):
+            write_report(f"{path}.guarantee.json", path, tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_an_empty_release_has_a_report(tmp_path: Path) -> None:
+    path = anonymize({("a",): 1}, epsilon=1, delta="1e-9").write(tmp_path / "empty.xes.gz")
+    html = write_report(f"{path}.guarantee.json", path, tmp_path / "report.html").read_text()
+    assert "The release is empty" in html and "No account was given" in html and machine(html)["account"] is None
+
+
+def test_the_history_is_that_of_the_ledger(tmp_path: Path, travas: Run, small_csv: Path) -> None:
+    travas("budget", "create", "a <b> name", "--epsilon", 2, "--delta", "1e-3")
+    out = tmp_path / "out.json"
+    for epsilon in ("0.5", "0.75"):
+        signed = ("--epsilon", epsilon, "--delta", "1e-6", "--dataset", "a <b> name")
+        assert travas("anonymize", small_csv, *signed, "-o", out, "--force").code == 0
+    files, html = (f"{out}.guarantee.json", out), tmp_path / "report.html"
+    assert travas("report", *files, "-o", html, "--dataset", "a <b> name").code == 0
+    text = html.read_text()
+    assert "<td>1.25</td>" in text and "a &lt;b&gt; name" in text and "left of ε = 2" in text
+    assert [row["epsilon"] for row in machine(text)["account"]["charges"]] == ["0.5", "0.75"]
+    ran = travas("report", *files, "-o", html, "--force", "--dataset", "another")
+    assert ran.code == 2 and "no release like this one was charged" in ran.err
+    ran = travas("report", *files, "-o", html, "--force", "--dataset", "x", "--ledger", tmp_path / "gone.db")
+    assert ran.code == 2 and not (tmp_path / "gone.db").exists()
+
+
+def test_a_log_without_a_name_keeps_its_digest_to_itself(tmp_path: Path) -> None:
+    ledger = package.Ledger(tmp_path / "ledger.db")
+    path = anonymize(LOG, epsilon=1, delta="1e-6", ledger=ledger).write(tmp_path / "r.json")
+    (account,) = ledger.accounts()
+    html = write_report(f"{path}.guarantee.json", path, tmp_path / "report.html", account=account).read_text()
+    assert account.dataset not in html and account.dataset[4:] not in html
+
+
+def test_activities_of_several_columns(tmp_path: Path) -> None:
+    log = {((HOSTILE, "start"), ("b", "end")): 500, (("b", "end"),): 400}
+    release = anonymize(log, epsilon=1, delta="1e-6")
+    for suffix in (".json", ".csv", ".parquet"):
+        path = release.write(tmp_path / f"r{suffix}")
+        html = write_report(f"{path}.guarantee.json", path, tmp_path / f"r{suffix}.html").read_text()
+        assert "2 trace variants" in html and "b / end" in html
+    path = anonymize({(("a", "start"), ("b", "end")): 500}, epsilon=1, delta="1e-6").write(tmp_path / "r.xes.gz")
+    assert "a / start → b / end" in write_report(f"{path}.guarantee.json", path, tmp_path / "x.html").read_text()

@@ -1,0 +1,189 @@
+"""The parts of the page that need no browser."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import time
+from fractions import Fraction
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import travas
+from travas import words
+from travas.chevrons import chevrons, colours_of
+from travas.demo import PAPER_LOG, write_hospital_log
+from travas.errors import LogError, OutputError, TravasError
+from travas.process_map import MOST_EDGES, directly_follows, process_map
+from travas.svg import keep_points, ticks
+
+pytest.importorskip("nicegui")
+
+from travas.web import curve, tasks
+from travas.web.jobs import Job
+from travas.web.preview import preview
+from travas.web.recipe import OFFERED, Recipe
+from travas.web.sessions import Sessions
+from travas.web.storage import Storage
+
+HOSTILE = '</text><script>alert(1)</script>"&\x07'
+
+
+def quiet(_: str, __: float) -> None:
+    pass
+
+
+def test_what_epsilon_and_delta_mean() -> None:
+    one = Fraction(1)
+    assert words.best_guess(one, Fraction(0)) == "73.11 %" and words.best_guess(Fraction(20), Fraction(0)) == "100.00 %"
+    assert words.one_in(Fraction(1, 10**6)) == "1 in 1,000,000" and words.one_in(Fraction(3, 10)) == "1 in 3"
+    assert "2.72" in words.of_epsilon(one, Fraction(0), "case")
+
+
+@pytest.mark.parametrize("name", ["optimal", "travas", "utravas"])
+@pytest.mark.parametrize(("epsilon", "delta", "least"), [("1", "1e-6", None), ("0.1", "1e-3", 5), ("10", "0.1", None)])
+def test_the_fast_curve_is_the_verified_one(name: str, epsilon: str, delta: str, least: int | None) -> None:
+    recipe = Recipe(name, epsilon, delta)
+    if name != "utravas":
+        recipe = recipe.with_option("minimum_cases", least)
+    assert curve.points(recipe) == tuple(keep_points(recipe.build()))
+
+
+def test_the_stops_of_the_sliders_make_sense() -> None:
+    for stops in (curve.EPSILONS, curve.DELTAS):
+        numbers = [Fraction(stop) for stop in stops]
+        assert numbers == sorted(numbers)
+    for epsilon in (curve.EPSILONS[0], curve.EPSILONS[-1]):
+        for delta in (curve.DELTAS[0], curve.DELTAS[-1]):
+            assert curve.points(Recipe("optimal", epsilon, delta))
+    assert (
+        curve.nearest(curve.EPSILONS, "0.99") == curve.EPSILONS.index("1")
+        and curve.nearest(curve.EPSILONS, "1e999999999") == 0
+    )
+    assert curve.view(Recipe(epsilon="0")).why and not curve.view(Recipe()).why
+    assert "max_length" in curve.view(Recipe("prefix-tree")).why and "sacofa-published" not in OFFERED
+
+
+@pytest.mark.parametrize(("first", "last"), [(1, 2), (1, 28), (1, 4711), (990, 1017), (1, 1)])
+def test_ticks_are_few_and_round(first: int, last: int) -> None:
+    found = ticks(first, last)
+    assert 1 <= len(found) <= 8 and all(first <= number <= last for number in found)
+
+
+def test_pictures_are_xml_and_names_are_text() -> None:
+    log = {("a", HOSTILE, "a", "a"): 5, ((HOSTILE,) * 70): 2, ("a",): 1}
+    for svg in (
+        process_map(list(log), list(log.values())),
+        *(chevrons(trace, colours_of(list(log), list(log.values()))) for trace in log),
+        process_map([], []),
+    ):
+        root = ElementTree.fromstring(svg)
+        assert root.get("aria-label") and root.get("role") == "img"
+        assert not [element for element in root.iter() if element.tag.endswith("script")]
+        assert all(not name.startswith("on") and name != "style" for element in root.iter() for name in element.attrib)
+
+
+def test_the_graph_counts_steps_and_keeps_every_activity_connected() -> None:
+    graph = directly_follows(list(PAPER_LOG), list(PAPER_LOG.values()))
+    assert graph.nodes["register"] == 43 and graph.edges["register", "visit"] == 35
+    assert graph.edges["blood-test", "blood-test"] == 5 and sum(graph.edges.values()) == sum(
+        (len(trace) + 1) * count for trace, count in PAPER_LOG.items()
+    )
+    many = {tuple(f"{(i * j) % 25}" for j in range(12)): i + 1 for i in range(200)}
+    large = directly_follows(list(many), list(many.values()))
+    assert len(large.edges) <= MOST_EDGES + 60 and large.left_out > 0
+    assert {edge[0] for edge in large.edges} | {"■ end"} == {edge[1] for edge in large.edges} | {"▶ start"}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".xes", ".xes.gz"])
+def test_a_preview_of_every_format(suffix: str, tmp_path: Path) -> None:
+    path = travas.anonymize(PAPER_LOG, epsilon=5, delta="0.1").write(tmp_path / f"log{suffix.removesuffix('.gz')}")
+    if suffix.endswith(".gz"):
+        packed = path.with_name(f"log{suffix}")
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+        path = packed
+    found = preview(path, "mine")
+    assert found.activity == "concept:name" and found.timestamp == "time:timestamp" and 1 <= len(found.rows) <= 6
+    assert dict(travas.read(path, found.reading()).items())
+
+
+def test_a_preview_looks_at_the_beginning_only(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(gzip.compress(b"case_id,activity\n" + b"1,visit\n" * 20_000_000, 1))
+    started = time.monotonic()
+    assert preview(path, "bomb").case == "case_id"
+    assert time.monotonic() - started < 1
+    with pytest.raises(LogError, match=r"^mine: unpacks to more than") as caught:
+        tasks.diagnose(path, "mine", travas.Reading(), 1 << 20, quiet)
+    assert str(tmp_path) not in str(caught.value)
+
+
+def test_a_diagnosis_counts_what_would_be_kept(tmp_path: Path) -> None:
+    log = write_hospital_log(tmp_path / "log.csv")
+    found = tasks.diagnose(log, "log.csv", travas.Reading(), 1 << 30, quiet)
+    assert found.kept(lambda _: 1.0) == (1.0, 1.0) and found.kept(lambda _: 0.0) == (0.0, 0.0)
+    chosen = Recipe().build()
+    cases, variants = found.kept(lambda size: float(chosen.keep_probability(size) or 0))
+    assert 0.7 < cases < 0.8 and 0 < variants < 0.05
+
+
+def fails(_: object) -> None:
+    raise RuntimeError("CANARY")
+
+
+def refuses(_: object) -> None:
+    raise TravasError("one\nline")
+
+
+def sleeps(_: object) -> None:
+    time.sleep(60)
+
+
+def dies(_: object) -> None:
+    os._exit(3)
+
+
+def settled(job: Job) -> Job:
+    job.start()
+    end = time.monotonic() + 30
+    while not job.done and time.monotonic() < end:
+        time.sleep(0.02)
+    return job
+
+
+def test_a_job_tells_what_went_wrong_and_nothing_of_the_log() -> None:
+    assert settled(Job(refuses)).error == "one line"
+    failed = settled(Job(fails)).error
+    assert "RuntimeError" in failed and "CANARY" not in failed
+    assert "ended before its time" in settled(Job(dies)).error
+
+
+def test_a_cancelled_job_is_dead() -> None:
+    job = Job(sleeps)
+    job.start()
+    job.cancel()
+    end = time.monotonic() + 10
+    while not job.done and time.monotonic() < end:
+        time.sleep(0.02)
+    assert job.done and job.cancelled and not job._process.is_alive()
+
+
+def test_sessions_that_were_left_are_deleted_with_their_files(tmp_path: Path) -> None:
+    sessions = Sessions(Storage(tmp_path), minutes_kept=10)
+    left, open_ = sessions.create(), sessions.create()
+    (left.folder / "log.csv").write_text("CANARY")
+    left.seen -= 601
+    sessions.sweep()
+    assert sessions.get(left.id) is None and not left.folder.exists()
+    assert sessions.get(open_.id) is open_ and sessions.get("") is None and sessions.get(None) is None
+    sessions.close()
+    assert not any(path.is_file() for path in tmp_path.rglob("*"))
+
+
+def test_a_storage_that_is_not_ours_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / f"travas-web-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OutputError, match="not a directory of yours"):
+        Storage(tmp_path)
