@@ -119,11 +119,10 @@ def test_killed_at_any_time_it_goes_on_where_it_was(grid: Path, tmp_path: Path) 
 
 
 def test_a_failure_is_a_result_and_counts_as_an_empty_release(grid: Path, tmp_path: Path) -> None:
-    text = GRID.replace("max_length = 3\nprune = [[9, 12]]", "max_length = 100\nprune = 0")
-    grid.write_text(text.replace('epsilon = ["1"]', 'epsilon = ["20"]'))
+    grid.write_text(GRID.replace('epsilon = ["1"]', 'epsilon = ["1e-9"]\ndelta = ["1e-8", "1e-9"]'))
     table = experiment(read_grid(grid), tmp_path / "results.parquet", silent)
     failed = table.filter(label="tree")
-    assert failed["error"].str.contains("explodes").all()
+    assert failed["error"].str.contains("needs a noise table").all()
     assert failed["relative_log_similarity"].to_list() == [0.0] * 6
     assert failed["variants"].to_list() == [0] * 6
     assert failed["absolute_log_difference_length"].drop_nulls().unique().to_list() == [20 * 3 + 5 * 2 + 1]

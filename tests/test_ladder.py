@@ -16,11 +16,12 @@ import pytest
 
 from conftest import Run
 from travas import ParameterError, Release, Standing, Variants, anonymize, compare, mechanism, read, verify
-from travas.abstractions import Grouped, parse_ladder
+from travas.abstractions import Abstraction, Grouped, parse_ladder
 from travas.compare import covered_cases
 from travas.mechanisms.ladder import CASES_SHARE, CHOICE_SHARE, Ladder
 from travas.mechanisms.prefix_tree import TwoSidedNoise
 from travas.noise import Noise, Seeded
+from travas.privacy import PrivacyUnit
 
 Log = dict[tuple[str, ...], int]
 Distribution = Counter[Any]
@@ -350,3 +351,28 @@ def test_a_ladder_and_another_mechanism_are_refused(small_csv: Path, travas: Run
     assert "give one of the two" in travas(*asked, "--ladder", "default", "--mechanism", "travas").err
     assert "optimal has no shares" in travas(*asked, "--shares", "1/2,1/2").err
     assert travas(*asked, "--mechanism", "ladder", "--minimum-cases", 3).code == 0
+
+
+# ------------------------------------------------------------------------------------------------ persons
+
+
+def test_a_ladder_for_persons_draws_with_the_step_of_a_group() -> None:
+    unit = PrivacyUnit("patient", 3)
+    rule = mechanism("ladder", "3", "1e-4", rungs="full,prefix:1", unit=unit)
+    step = rule.step
+    assert step.epsilon == 1 and step.delta < Fraction("1e-4") / 3
+    steps = rule.parameters()["steps"]
+    assert sum(Fraction(part["epsilon"]) for part in steps) == step.epsilon
+    assert sum(Fraction(part["delta"]) for part in steps) == step.delta
+    assert rule.guarantee().delta_spent <= rule.delta and rule.guarantee().unit == unit
+    with pytest.raises(ParameterError, match="counted for the unit"):
+        rule.release(Variants.from_mapping(LOG))
+    counted = dataclasses.replace(Variants.from_mapping(LOG), unit=unit, counted="cases")
+    assert rule.release(counted).guarantee.unit == unit
+
+
+def test_an_abstraction_of_persons_counted_once_per_variant_is_refused() -> None:
+    variants = dataclasses.replace(Variants.from_mapping(LOG), unit=PrivacyUnit("patient", 3), counted="units")
+    with pytest.raises(ParameterError, match="would count several times: take --ladder"):
+        Abstraction.parse("prefix:1").of(variants)
+    assert Abstraction.parse("full").of(variants) is variants

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import stat
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -128,9 +129,34 @@ def test_units_that_do_not_add_up_are_refused() -> None:
 
     entry = Entry(1, "", "x", spend(PrivacyUnit()), 1, Standing.VERIFIED, "")
     account = Account("x", Budget(Fraction(10), Fraction(1, 10)), (entry,))
-    account.admit(spend(PrivacyUnit()))
-    with pytest.raises(BudgetError, match="'patient' with 3"):
-        account.admit(spend(PrivacyUnit("patient", 3)))
+    account.admit(spend(PrivacyUnit()), Standing.VERIFIED)
+    with pytest.raises(BudgetError, match="protect the unit 'case', this one 'patient': they do not add up"):
+        account.admit(spend(PrivacyUnit("patient", 3)), Standing.VERIFIED)
+    persons = Account("x", account.budget, (replace(entry, spending=spend(PrivacyUnit("patient", 3))),))
+    persons.admit(spend(PrivacyUnit("patient", 5)), Standing.VERIFIED)  # both are about all cases of one patient
+
+
+def test_what_costs_nobody_knows_what_has_no_place_in_a_budget(book: Ledger) -> None:
+    published = mechanism("utravas-published", 1, "1e-3")
+    book.create_budget("x", epsilon=10, delta="0.1")
+    for refused in (book.check, book.charge):
+        with pytest.raises(
+            BudgetError, match="x: the guarantee of this release is not established, so its cost is not"
+        ):
+            refused("x", published)
+    assert book.account("x").entries == ()
+    book.charge("free", published)
+    with pytest.raises(ParameterError, match="free: the guarantee of a release charged to it is not established"):
+        book.create_budget("free", epsilon=10, delta="0.1")
+
+
+def test_a_budget_of_persons(book: Ledger) -> None:
+    book.create_budget("x", epsilon=1, delta="1e-3")
+    account = book.charge("x", mechanism("optimal", "0.5", "1e-4", unit=PrivacyUnit("patient", 4)))
+    assert account.entries[0].spending.unit == PrivacyUnit("patient", 4)
+    assert account.left == (Fraction(1, 2), Fraction(9, 10**4))
+    with pytest.raises(BudgetError, match="protect the unit 'patient', this one 'case'"):
+        book.charge("x", mechanism("optimal", "0.1", "1e-6"))
 
 
 def test_nothing_is_charged_when_it_fails_before_the_noise(

@@ -159,7 +159,7 @@ def test_the_guarantee_file_says_it_all(tmp_path: Path) -> None:
         ("delta_spent", "1e-9", "delta_spent is not what"),
         ("delta_spent", "1e-99999999", "delta_spent is not what"),
         ("mechanism", "travas", "is not what travas"),
-        ("unit", {"name": "hospital", "max_cases": 1000}, "unit is not what"),
+        ("unit", {"name": "hospital", "max_cases": 1000}, "is not what optimal"),
         ("neighbours", "replace everybody", "neighbours is not what"),
         ("replace_one", {"epsilon": "0", "delta": "0"}, "replace_one is not what"),
         ("assumed_public", [], "assumed_public is not what"),

@@ -79,6 +79,11 @@ class Abstraction:
 
         from .variants import CODE
 
+        if self.steps and variants.counted == "units" and not variants.unit.is_case:
+            raise ParameterError(
+                f"a {variants.unit.name} was counted once for each variant, and under an abstraction would count several "
+                "times: take --ladder RULE, or a mechanism that counts cases"
+            )
         flat = Flat.of(variants)
         for step in self.steps:
             flat = step.apply(flat)

@@ -19,7 +19,7 @@ from typing import Any
 
 from .errors import MissingExtraError
 from .noise import MAX_EPSILON, ONE, exponential_bounds, optimal_table, predicted_length, travas_table
-from .privacy import PrivacyUnit
+from .privacy import ONE_CASE, PrivacyUnit
 
 _TABLES = {"optimal": optimal_table, "travas": travas_table}
 _MAX_TABLE = 100_000  # entries; a longer table is taken at its (ε, δ)
@@ -28,7 +28,6 @@ _REACH = 8  # a loss beyond ± so many ε goes to the border: part of it to infi
 _SCALE = 192
 
 Pair = tuple[int, int]
-CASE = PrivacyUnit()
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Spending:
     mechanism: str
     epsilon: Fraction
     delta: Fraction
-    unit: PrivacyUnit = CASE
+    unit: PrivacyUnit = ONE_CASE
 
     def pairs(self) -> list[Pair]:
         """Probabilities of every outcome with and without one unit, times 2^128: the actual table where it is known.

@@ -15,7 +15,7 @@ from .logs.columns import DEFAULT_READING, Reading
 from .mechanisms import mechanism as mechanism_by_name
 from .privacy import Number
 from .release import Frequencies, Release, check_frequencies
-from .variants import Activity
+from .variants import Activity, Variants
 
 
 def anonymize(
@@ -37,6 +37,8 @@ def anonymize(
     dataset: str | None = None,
 ) -> Release:
     """Release the trace variants of a log under (ε, δ)-differential privacy for one case more or less.
+
+    With `reading=Reading(unit=…, max_cases=…)` for all cases of one unit more or less, a patient for instance.
 
     `source` is a path, a pandas or Polars DataFrame, a mapping of tuples of activities to counts, or `Variants`.
     `frequencies` says which counts go into an event log; the release has both.
@@ -62,16 +64,20 @@ def anonymize(
         alphabet=alphabet,
         rungs=rungs,
         shares=shares,
+        unit=source.unit if isinstance(source, Variants) else reading.privacy_unit,
     )
     chosen.guarantee()
+    reading = reading.for_counts_of(chosen.counted)
     check_frequencies(frequencies)
     if ledger is None:
         if dataset is not None:
             raise ParameterError(f"dataset is {dataset!r}, but there is no ledger to charge; give ledger=Ledger(path)")
         variants = read(source, reading)
+        chosen.check(variants)
     else:
         if dataset is not None:
             ledger.check(check_name(dataset), chosen)  # a refusal need not wait for the log
         variants = read(source, reading)
+        chosen.check(variants)
         ledger.charge(dataset or ledger.dataset_of(variants), chosen)
     return replace(chosen.release(variants), frequencies=frequencies)

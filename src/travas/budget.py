@@ -118,15 +118,19 @@ class Account:
             f"δ = {used} used of {as_text(self.budget.delta)} at ε = {as_text(self.budget.epsilon)}, exactly composed"
         )
 
-    def admit(self, spending: Spending) -> None:
+    def admit(self, spending: Spending, standing: Standing) -> None:
         """Raise BudgetError unless one release more fits."""
         if self.budget is None:
             return
-        for unit in {entry.spending.unit for entry in self.entries} - {spending.unit}:
+        if standing is Standing.NOT_ESTABLISHED:
             raise BudgetError(
-                f"{self.dataset}: its releases protect the unit {unit.name!r} with at most {unit.max_cases} cases, this one "
-                f"{spending.unit.name!r} with {spending.unit.max_cases}: they do not add up, so nothing was released; "
-                "take the same unit, or another data set"
+                f"{self.dataset}: the guarantee of this release is not established, so its cost is not known, and a budget "
+                "cannot hold it; nothing was released; take another mechanism, or a data set without a budget"
+            )
+        for name in {entry.spending.unit.name for entry in self.entries} - {spending.unit.name}:
+            raise BudgetError(
+                f"{self.dataset}: its releases protect the unit {name!r}, this one {spending.unit.name!r}: they do not add "
+                "up, so nothing was released; take the same unit, or another data set"
             )
         together = [*self.spendings, spending]
         if self.budget.allows(together):

@@ -20,7 +20,7 @@ from .ledger import Ledger
 from .logs.columns import Reading
 from .mechanisms import mechanism as mechanism_by_name
 from .options import AsJson, Delta, Epsilon, LedgerFile, Log, with_mechanism, with_reading
-from .privacy import Standing, as_text, rounded_up
+from .privacy import ONE_CASE, Counted, PrivacyUnit, Standing, as_text, rounded_up
 from .release import Frequencies, Mechanism, Release, check_frequencies
 from .terminal import bar, console, panel, percent, print_json, progress, show_comparison
 from .terminal import grid as facts_grid
@@ -37,7 +37,7 @@ app = typer.Typer(
 app.add_typer(budget_app, name="budget")
 
 
-Choose = Callable[[str, str], Mechanism]
+Choose = Callable[[str, str, PrivacyUnit], Mechanism]
 
 
 @app.command()
@@ -72,7 +72,7 @@ def anonymize(
     Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
     """
     counts = check_frequencies(frequencies)
-    chosen = choose(epsilon, delta)
+    chosen = choose(epsilon, delta, reading.privacy_unit)
     standing = chosen.guarantee().standing
     if standing is Standing.NOT_ESTABLISHED and not accept_no_guarantee:
         raise ParameterError(
@@ -121,7 +121,8 @@ def _release(
         if ledger is not None and dataset is not None:
             ledger.check(dataset, chosen)
     with progress("reading the log") as watch:
-        variants = read(log, reading, watch)
+        variants = read(log, reading.for_counts_of(chosen.counted), watch)
+    chosen.check(variants)
     check_output(output, existing, [*variants.alphabet, variants.columns])
     with progress("writing the release"):
         account = ledger.charge(dataset or ledger.dataset_of(variants), chosen) if ledger else None
@@ -152,9 +153,12 @@ def inspect_log(
         variants = read(log, reading, watch)
     facts = asdict(summary(variants))
     if as_json:
-        print_json(facts | {"private": True, "notes": list(variants.notes)})
+        unit = {"unit": variants.unit.name, "max_cases": variants.unit.max_cases, "counted": variants.counted}
+        print_json(facts | unit | {"private": True, "notes": list(variants.notes)})
         return
     table = facts_grid()
+    if not variants.unit.is_case:
+        table.add_row("counted", _share(variants.unit, variants.counted))
     for name, value in facts.items():
         table.add_row(name.replace("_", " "), f"{value:.1%}" if isinstance(value, float) else f"{value:,}")
     panel(table, "PRIVATE: about the true log, do not publish", "yellow")
@@ -178,6 +182,7 @@ def verify(
 
     Examples: travas verify release.xes.gz.guarantee.json release.xes.gz · travas verify --epsilon 1 --delta 1e-6
     """
+    from .guarantee import describe_unit
     from .guarantee import verify as verify_files
 
     if guarantee is not None:
@@ -189,7 +194,7 @@ def verify(
     elif epsilon is None or delta is None:
         raise ParameterError("nothing to verify: give a guarantee file, or --epsilon and --delta")
     else:
-        chosen, digest_checked = choose(epsilon, delta), False
+        chosen, digest_checked = choose(epsilon, delta, ONE_CASE), False
         with progress("building and verifying the noise table"):
             chosen.guarantee()
     facts = chosen.guarantee()
@@ -205,6 +210,7 @@ def verify(
                 "epsilon": as_text(chosen.epsilon),
                 "delta": as_text(chosen.delta),
                 "delta_spent": rounded_up(facts.delta_spent),
+                "unit": describe_unit(chosen),
                 "parameters": chosen.parameters(),
                 "digest_checked": digest_checked,
                 "keep_probability": [{"cases": cases, "probability": kept} for cases, kept in curve],
@@ -214,6 +220,9 @@ def verify(
     table = facts_grid()
     table.add_row("mechanism", chosen.name)
     table.add_row("standing", str(facts.standing))
+    table.add_row("protects", facts.protects)
+    if not chosen.unit.is_case:
+        table.add_row("counted", _share(chosen.unit, chosen.counted))
     table.add_row("ε", as_text(chosen.epsilon))
     table.add_row("δ asked", as_text(chosen.delta))
     share = f"  ({float(facts.delta_spent / chosen.delta):.1%} of what was asked)" if chosen.delta else ""
@@ -230,10 +239,12 @@ def verify(
         )
     panel(table, "The guarantee holds", "green")
     if curve:
+        noun = chosen.noun
         table = facts_grid()
         for cases, kept in curve:
-            table.add_row(f"{cases:,} case{'s' if cases > 1 else ''}", bar(kept), percent(kept))
-        panel(table, "How likely a variant is released, by the number of its cases", "cyan")
+            unit = "" if noun != "cases" else " case" if cases == 1 else " cases"
+            table.add_row(f"{cases:,}{unit}", bar(kept), percent(kept))
+        panel(table, f"How likely a variant is released, by the number of its {noun}", "cyan")
 
 
 @app.command()
@@ -283,6 +294,7 @@ def _read_private(private: str, reading: Reading) -> Variants:
     from .engines import read
     from .logs.columns import released_columns
 
+    reading = replace(reading, unit=None, max_cases=None)
     ours = Reading(activities=released_columns(reading.activities) if reading.activities else ())
     try:
         return read(private, ours)
@@ -333,7 +345,7 @@ def forecast(
     if log is None and abstractions is not None:
         raise ParameterError("abstractions only matter with a log: give one, or leave them out")
     with progress("building and verifying the noise tables"):
-        rules = [choose(e, d) for e in epsilon or EPSILONS for d in delta or DELTAS]
+        rules = [choose(e, d, reading.privacy_unit) for e in epsilon or EPSILONS for d in delta or DELTAS]
     if log is None:
         curves = [(rule, chances(rule)) for rule in rules]
         if plot is not None:
@@ -468,6 +480,9 @@ def _facts(released: Release, output: Path) -> dict[str, Any]:
         "delta_spent": rounded_up(guarantee.delta_spent),
         "standing": str(guarantee.standing),
         "abstractions": list(map(str, released.abstractions)),
+        "unit": guarantee.unit.name,
+        "max_cases": guarantee.unit.max_cases,
+        "counted": released.mechanism.counted if not guarantee.unit.is_case else "cases",
     }
 
 
@@ -485,23 +500,30 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
     estimate = released.estimate
     if estimate.missing_cases is not None and estimate.missing_cases_interval is not None:
         low, high = estimate.missing_cases_interval
-        believed = f"about {estimate.missing_cases:,.0f} cases ({low:,.0f} to {high:,.0f}) have variants not released"
+        number = f"about {estimate.missing_cases:,.0f} ({low:,.0f} to {high:,.0f})"
+        believed = f"{number} cases have variants not released"
+        if released.mechanism.noun != "cases":
+            believed = f"{number} times a {facts['unit']} has a variant that is not released"
         table.add_row("believed", believed)
     table.add_row(
-        "promise", f"ε = {facts['epsilon']}, δ = {facts['delta']} for one case more or less: {facts['standing']}"
+        "promise",
+        f"ε = {facts['epsilon']}, δ = {facts['delta']} for {released.guarantee.protects}: {facts['standing']}",
     )
+    if not variants.unit.is_case:
+        table.add_row("counted", _share(variants.unit, variants.counted))
     table.add_row("mechanism", facts["mechanism"])
     if released.is_abstracted:
         for place, rule in enumerate(released.abstractions):
-            if number := released.rungs.count(place):
-                table.add_row("abstraction", f"{rule}: {number:,} variants")
+            if times := released.rungs.count(place):
+                table.add_row("abstraction", f"{rule}: {times:,} variants")
     for reason in released.guarantee.assumptions:
         table.add_row("assumed", reason)
     established = released.guarantee.standing is not Standing.NOT_ESTABLISHED
     panel(table, "Released" if established else "Released WITHOUT a guarantee", "green" if established else "red")
     true = summary(variants)
     table = facts_grid()
-    table.add_row("read", f"{true.cases:,} cases, {true.variants:,} variants, {true.events:,} events")
+    counted = "counted" if variants.counted == "units" else "cases"
+    table.add_row("read", f"{true.cases:,} {counted}, {true.variants:,} variants, {true.events:,} events")
     if isinstance(released.mechanism, Ladder):
         rungs = [released.mechanism.rungs[place] for place in sorted(set(released.rungs))]
         share = covered_cases(variants, released, rungs)
@@ -510,6 +532,12 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
         table.add_row("kept", f"{len(released.variants) / max(true.variants, 1):.1%} of the variants")
     panel(table, "PRIVATE: about the true log, do not publish", "yellow")
     _print_notes(variants)
+
+
+def _share(unit: PrivacyUnit, counted: Counted | None) -> str:
+    """What of one unit counts, in words."""
+    what = "cases" if counted == "cases" else "variants, each once"
+    return f"of each {unit.name} at most {unit.max_cases} {what}"
 
 
 def _print_notes(variants: Variants) -> None:

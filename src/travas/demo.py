@@ -47,17 +47,22 @@ def hospital_traces() -> Iterator[tuple[str, ...]]:
 
 
 def write_hospital_log(path: Path) -> Path:
-    """The log as a CSV file, events of different cases interleaved by time as in a real export."""
-    dice = _Dice(43)
+    """The log as a CSV file, events of different cases interleaved by time as in a real export; one stay in four is of a
+    patient who was there before.
+    """
+    dice, again = _Dice(43), _Dice(6)
+    patients = 0
     start = datetime(2025, 1, 1, 8)
     rows = []
     for number, trace in enumerate(hospital_traces(), start=1):
         moment = start + timedelta(minutes=dice.below(365 * 24 * 60))
+        patient = again.below(patients) + 1 if patients and again.below(4) == 0 else patients + 1
+        patients = max(patients, patient)
         for activity in trace:
-            rows.append((moment, f"patient-{number:05d}", activity))
+            rows.append((moment, f"stay-{number:05d}", activity, f"patient-{patient:04d}"))
             moment += timedelta(minutes=1 + dice.below(300))
-    lines = [f"{case},{activity},{moment.isoformat(sep=' ')}\n" for moment, case, activity in sorted(rows)]
-    text = "case_id,activity,timestamp\n" + "".join(lines)
+    lines = [f"{case},{name},{moment.isoformat(sep=' ')},{patient}\n" for moment, case, name, patient in sorted(rows)]
+    text = "case_id,activity,timestamp,patient\n" + "".join(lines)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.read_text(encoding="utf-8", errors="replace") != text:

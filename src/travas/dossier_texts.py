@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .mechanisms import MECHANISMS
-from .privacy import Standing
+from .privacy import PrivacyUnit, Standing
 
 _ABOUT = {
     "optimal": "every variant is kept with the largest probability that any (ε, δ) rule allows; its count gets the same noise",
@@ -61,6 +61,18 @@ TREE_BIAS = (
 def about(mechanism: str) -> str:
     """One sentence about what the mechanism of this name does."""
     return _ABOUT.get(mechanism) or (MECHANISMS[mechanism].__doc__ or "").split("\n")[0]
+
+
+def protected(unit: PrivacyUnit) -> str:
+    """Whom the guarantee protects."""
+    return "one case" if unit.is_case else f"one {unit.name} with all cases, of which at most {unit.max_cases} count"
+
+
+def several(unit: PrivacyUnit) -> str:
+    """Who is protected less."""
+    if unit.is_case:
+        return "Persons with several cases: with k cases"
+    return f"Persons with several values in the column {unit.name}: with k values"
 
 
 def post_processing(frequencies: str) -> str:

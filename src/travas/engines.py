@@ -29,7 +29,11 @@ def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _
 
 def _read(source: Any, reading: Reading, progress: Progress) -> Variants:
     if isinstance(source, Variants):
+        if reading.unit is not None and (source.unit, source.counted) != (reading.privacy_unit, reading.counts_of):
+            raise _no_unit(reading, "variants")
         return source
+    if isinstance(source, Release | Mapping) and reading.unit is not None:
+        raise _no_unit(reading, "a release" if isinstance(source, Release) else "a mapping")
     if isinstance(source, Release):
         return Variants.from_mapping(_merged(source.variants, source.counts), source.columns)
     if isinstance(source, str | Path):
@@ -39,6 +43,12 @@ def _read(source: Any, reading: Reading, progress: Progress) -> Variants:
     from .logs.tables import read_frame
 
     return read_frame(source, reading)
+
+
+def _no_unit(reading: Reading, what: str) -> LogError:
+    return LogError(
+        f"unit is {reading.unit!r}, but {what} cannot be counted again by unit: give the log, with a column of this name"
+    )
 
 
 def suffix_of(path: Path, known: tuple[str, ...]) -> str | None:
@@ -74,6 +84,8 @@ def _read_file(source: str | Path, reading: Reading, progress: Progress) -> Vari
 
         return read_csv(path, reading, progress)
     if kind in RELEASE_SUFFIXES:
+        if reading.unit is not None:
+            raise _no_unit(reading, f"the release {path}")
         return _read_release(path)
     from .logs.tables import read_parquet
 

@@ -55,9 +55,11 @@ class Cell:
 
     @property
     def _identity(self) -> list[Any]:
-        """All that decides a release. The label is only a name."""
-        return [self.log.name, self.log.digest, repr(self.log.reading), self.mechanism, self.options, self.epsilon,
-                self.delta, self.run]  # fmt: skip
+        """All that decides a release. The label is only a name; of the reading, what differs from the default."""
+        given = {field.name: str(getattr(self.log.reading, field.name)) for field in fields(Reading)}
+        reading = {name: value for name, value in given.items() if value != str(getattr(DEFAULT_READING, name))}
+        at = [self.epsilon, self.delta, self.run]
+        return [self.log.name, self.log.digest, reading, self.mechanism, self.options, *at]
 
     @cached_property
     def seed(self) -> int:
@@ -178,6 +180,8 @@ def _log(name: str, given: Any, folder: Path, digest_of: Any) -> LogFile:
         raise LogError(f"the log {name!r} has no file")
     options = {option: value for option, value in given.items() if option != "file"}
     _check_names(options, {field.name for field in fields(Reading)}, f"the log {name!r}")
+    if "unit" in options:
+        raise LogError(f"the log {name!r} has a unit: experiments compare with the cases of the log; leave it out")
     if "activities" in options:
         options["activities"] = tuple(options["activities"])
     path = folder / given["file"]

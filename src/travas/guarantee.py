@@ -15,7 +15,7 @@ from typing import Any
 from .abstractions import FULL, Abstraction
 from .errors import LogError, ParameterError, VerificationError
 from .mechanisms import MECHANISMS, mechanism
-from .privacy import Standing, as_text, rounded_up
+from .privacy import PrivacyUnit, Standing, as_text, rounded_up
 from .release import Mechanism
 
 FORMAT = "travas guarantee"
@@ -53,7 +53,7 @@ def describe(chosen: Mechanism, release: dict[str, str]) -> dict[str, Any]:
         "epsilon": as_text(guarantee.epsilon),
         "delta": as_text(guarantee.delta),
         "delta_spent": spent if Fraction(spent) <= guarantee.delta else as_text(guarantee.delta),
-        "unit": {"name": guarantee.unit.name, "max_cases": guarantee.unit.max_cases},
+        "unit": describe_unit(chosen),
         "neighbours": guarantee.neighbours,
         "replace_one": {"epsilon": as_text(epsilon), "delta": as_text(delta)},
         "mechanism": guarantee.mechanism,
@@ -79,6 +79,15 @@ def released_abstractions(release: Path) -> tuple[Abstraction, ...]:
         raise LogError(f"{path}: {error}") from None
 
 
+def describe_unit(chosen: Mechanism) -> dict[str, Any]:
+    """Whom it protects and, where that is not the case itself, what is counted and what one step of a count may cost."""
+    unit = {"name": chosen.unit.name, "max_cases": chosen.unit.max_cases}
+    if chosen.unit.is_case:
+        return unit
+    step = {"step_epsilon": as_text(chosen.step.epsilon), "step_delta": as_text(chosen.step.delta)}
+    return unit | {"counted": chosen.counted} | step
+
+
 @dataclass(frozen=True)
 class Verified:
     """The outcome of a verification: the mechanism with its freshly verified tables, and what was compared."""
@@ -100,7 +109,8 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         options = {option: stated["parameters"][option] for option in kind.options} if kind else {}
         if "rungs" in options:  # rules written out: a guarantee must not make us open a file
             options["rungs"] = [Abstraction.from_json(rung) for rung in options["rungs"]]
-        rebuilt = mechanism(stated["mechanism"], stated["epsilon"], stated["delta"], **options)
+        unit = PrivacyUnit(stated["unit"]["name"], stated["unit"]["max_cases"])
+        rebuilt = mechanism(stated["mechanism"], stated["epsilon"], stated["delta"], unit=unit, **options)
         facts, sha256 = stated["release"], stated["release"]["sha256"]
     except ParameterError as error:
         raise LogError(f"{path}: {error}") from None

@@ -116,6 +116,11 @@ class Ledger:
                 raise ParameterError(
                     f"{dataset}: has a budget already, {there.budget}, and a budget is never changed; take another name"
                 )
+            if any(entry.standing is Standing.NOT_ESTABLISHED for entry in there.entries):
+                raise ParameterError(
+                    f"{dataset}: the guarantee of a release charged to it is not established, so what was spent is not "
+                    "known; take another name"
+                )
             row = (dataset, _now(), str(budget.epsilon), str(budget.delta), budget.composition)
             connection.execute("INSERT INTO budget VALUES (?, ?, ?, ?, ?)", row)
             return self._account(connection, dataset)
@@ -128,15 +133,18 @@ class Ledger:
         from . import __version__
 
         spending, least = _spending(mechanism), mechanism.parameters().get("minimum_cases")
+        standing = mechanism.guarantee().standing
         values = (
             _checked(dataset), _now(), spending.mechanism, str(spending.epsilon), str(spending.delta), spending.unit.name,
-            spending.unit.max_cases, least if isinstance(least, int) else None, str(mechanism.guarantee().standing),
+            spending.unit.max_cases, least if isinstance(least, int) else None, str(standing),
             f"travas {__version__}",
         )  # fmt: skip
         with self._open() as connection:
-            self._account(connection, dataset).admit(spending)  # slow imports happen before the file is locked
+            self._account(connection, dataset).admit(
+                spending, standing
+            )  # slow imports happen before the file is locked
             with _locked(connection):
-                self._account(connection, dataset).admit(spending)
+                self._account(connection, dataset).admit(spending, standing)
                 connection.execute(
                     f"INSERT INTO charge ({_ENTRY}) VALUES (NULL, {', '.join('?' * len(values))})", values
                 )
@@ -144,7 +152,7 @@ class Ledger:
 
     def check(self, dataset: str, mechanism: Mechanism) -> None:
         """Raise BudgetError if this release would be refused now. Charges nothing."""
-        self.account(dataset).admit(_spending(mechanism))
+        self.account(dataset).admit(_spending(mechanism), mechanism.guarantee().standing)
 
     def account(self, dataset: str) -> Account:
         """What a data set may spend and has spent. One that was never charged has an empty account."""
@@ -280,7 +288,7 @@ class Ledger:
         return [
             Entry(
                 number, time, dataset,
-                Spending(mechanism, _fraction(epsilon), _fraction(delta), PrivacyUnit(unit, max_cases)),
+                Spending(mechanism, _fraction(epsilon), _fraction(delta), _unit(unit, max_cases)),
                 minimum_cases, Standing(standing), software,
             )
             for number, dataset, time, mechanism, epsilon, delta, unit, max_cases, minimum_cases, standing, software
@@ -309,6 +317,13 @@ def _migrate(connection: sqlite3.Connection) -> None:
 def _spending(mechanism: Mechanism) -> Spending:
     guarantee = mechanism.guarantee()
     return Spending(guarantee.mechanism, guarantee.epsilon, guarantee.delta, guarantee.unit)
+
+
+def _unit(name: Any, max_cases: Any) -> PrivacyUnit:
+    try:
+        return PrivacyUnit(name, max_cases)
+    except ParameterError:
+        raise ValueError("not a unit") from None
 
 
 def _checked(dataset: str) -> str:

@@ -14,6 +14,7 @@ import typer
 from .errors import LogError, ParameterError
 from .logs.columns import DuplicateCases, OnMissing, Order, Reading
 from .mechanisms import MECHANISMS, mechanism
+from .privacy import PrivacyUnit
 from .release import Mechanism
 
 Log = Annotated[str, typer.Argument(metavar="LOG", help="Event log: .xes, .xes.gz, .csv, .csv.gz or .parquet.")]
@@ -55,7 +56,12 @@ def _panel(kind: Any, panel: str, about: str, metavar: str | None = None) -> Any
 _MECHANISM_OPTIONS = {
     "mechanism": (_panel(str, "The mechanism", f"One of: {', '.join(MECHANISMS)}.", "NAME"), "optimal"),
     "minimum_cases": (
-        _panel(str | None, "The mechanism", "optimal, travas, ladder: never release a variant of fewer cases.", "T"),
+        _panel(
+            str | None,
+            "The mechanism",
+            "optimal, travas, ladder: never release a variant of fewer cases (persons, with --unit).",
+            "T",
+        ),
         None,
     ),
     "splits": (
@@ -98,19 +104,20 @@ _MECHANISM_OPTIONS = {
 
 
 def with_mechanism(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command that takes a function `choose(epsilon, delta)` the options that choose a mechanism."""
+    """Give a command that takes a function `choose(epsilon, delta, unit)` the options that choose a mechanism."""
 
     def collect(values: dict[str, Any]) -> dict[str, Any]:
         name, path = values.pop("mechanism"), values.pop("alphabet")
         rungs, shares = values.pop("ladder"), values.pop("shares")
         numbers = {option: values.pop(option) for option in ("minimum_cases", "splits", "max_length", "prune")}
 
-        def choose(epsilon: str, delta: str) -> Mechanism:
-            whole = {option: _whole_number(option, text) for option, text in numbers.items()}
+        def choose(epsilon: str, delta: str, unit: PrivacyUnit) -> Mechanism:
+            whole: dict[str, Any] = {option: _whole_number(option, text) for option, text in numbers.items()}
             if rungs is not None and name not in ("optimal", "ladder"):
                 raise ParameterError(f"mechanism is {name!r} and there is a ladder too: give one of the two")
             chosen = name if rungs is None else "ladder"
-            return mechanism(chosen, epsilon, delta, alphabet=_alphabet(path), rungs=rungs, shares=shares, **whole)
+            public = {"alphabet": _alphabet(path), "rungs": rungs, "shares": shares}
+            return mechanism(chosen, epsilon, delta, unit=unit, **public, **whole)
 
         return {"choose": choose}
 
@@ -119,6 +126,10 @@ def with_mechanism(command: Callable[..., None]) -> Callable[..., None]:
 
 def _reading_option(kind: Any, default: Any, about: str, choices: Any = None) -> tuple[Any, Any]:
     return _panel(kind, "Reading the log", about, "|".join(get_args(choices)) if choices else None), default
+
+
+def _unit_option(about: str, metavar: str) -> tuple[Any, Any]:
+    return _panel(str | None, "Who is protected", about, metavar), None
 
 
 _READING_OPTIONS = {
@@ -130,7 +141,9 @@ _READING_OPTIONS = {
         str | None, None, "Order of a case's events. Default: file for XES, time for tables with a timestamp.", Order
     ),
     "ties": _reading_option(str, "file", "Events of a case at one time: file, activity (by name) or a column."),
-    "on_missing": _reading_option(str, "fail", "Events without case, activity or needed timestamp.", OnMissing),
+    "on_missing": _reading_option(
+        str, "fail", "Events without case, activity or needed timestamp; cases without unit.", OnMissing
+    ),
     "duplicate_cases": _reading_option(str, "fail", "Traces of one name in XES.", DuplicateCases),
     "delimiter": _reading_option(str | None, None, "Of a CSV file (tab: a tabulator). Found by itself."),
     "quote": _reading_option(str | None, None, "Of a CSV file, or none. Found by itself."),
@@ -138,6 +151,8 @@ _READING_OPTIONS = {
     "abstraction": _reading_option(
         str, "full", "A rule on every trace before counting, such as 'first | prefix:8': see docs/abstractions.md."
     ),
+    "unit": _unit_option("Column of the person (in XES: trace attribute). Default: one case is protected.", "COLUMN"),
+    "max_cases": _unit_option("Cases of one person that count, 1 to 1000. Fix it without looking at the log.", "M"),
 }
 
 
@@ -148,6 +163,7 @@ def with_reading(command: Callable[..., None]) -> Callable[..., None]:
         options = {name: values.pop(name) for name in _READING_OPTIONS}
         options["activities"] = tuple(options.pop("activity") or ())
         options["delimiter"] = {"tab": "\t", "\\t": "\t"}.get(options["delimiter"], options["delimiter"])
+        options["max_cases"] = _whole_number("max_cases", options["max_cases"])
         return {"reading": Reading(**options)}
 
     return _with_options(command, "reading", _READING_OPTIONS, collect)

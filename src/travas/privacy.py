@@ -110,6 +110,23 @@ def as_text(value: Fraction) -> str:
     return f"{sign}{digits[:-places]}.{digits[-places:]}"
 
 
+def rounded_down(value: Fraction, digits: int = 20) -> Fraction:
+    """The value to so many significant digits, never above it.
+
+    >>> rounded_down(Fraction(2, 3), 3)
+    Fraction(333, 500)
+    """
+    if value <= 0:
+        return Fraction(0)
+    unit = _unit(value, digits)
+    return math.floor(value / unit) * unit
+
+
+def _unit(value: Fraction, digits: int) -> Fraction:
+    """The power of ten that is the last of so many digits; at most one place off."""
+    return Fraction(10) ** (math.floor(math.log10(value.numerator) - math.log10(value.denominator)) - digits + 1)
+
+
 def rounded_up(value: Fraction, digits: int = 20) -> str:
     """A decimal of so many significant digits that is never below the value.
 
@@ -118,18 +135,47 @@ def rounded_up(value: Fraction, digits: int = 20) -> str:
     """
     if value <= 0:
         return "0"
-    exponent = math.floor(math.log10(value.numerator) - math.log10(value.denominator)) - digits + 1
-    scaled = value / Fraction(10) ** exponent
-    return as_text(Fraction(math.ceil(scaled)) * Fraction(10) ** exponent)
+    unit = _unit(value, digits)
+    return as_text(math.ceil(value / unit) * unit)
+
+
+MAX_CASES = 1000
+
+Counted = Literal["units", "cases"]
+"""What the count of a variant is a number of: units, each at most once a variant, or cases."""
 
 
 @dataclass(frozen=True)
 class PrivacyUnit:
-    """Whom a guarantee protects: one case, unless told otherwise."""
+    """Whom a guarantee protects: one case, unless told otherwise.
+
+    `name` is the column that tells whose a case is, `max_cases` how many of them count: a public number, never the log's
+    maximum.
+
+    >>> PrivacyUnit("patient", 3)
+    PrivacyUnit(name='patient', max_cases=3)
+    """
 
     name: str = "case"
     max_cases: int = 1
 
+    def __post_init__(self) -> None:
+        name, most = self.name, self.max_cases
+        if not isinstance(name, str) or not 0 < len(name) <= 200 or not name.isprintable() or name != name.strip():
+            raise ParameterError(
+                f"unit is {str(name)[:40]!r}: it must be the name of a column, of printable characters"
+            )
+        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_CASES:
+            raise ParameterError(f"max_cases is {most!r}: it must be a whole number from 1 to {MAX_CASES}")
+        if name == "case" and most != 1:
+            raise ParameterError(f"max_cases is {most} but the unit is the case itself: give the column of the person")
+
+    @property
+    def is_case(self) -> bool:
+        return self.name == "case"
+
+
+ONE_CASE = PrivacyUnit()
 
 Replacing = Literal["two counts", "any mechanism"]
 
@@ -149,9 +195,9 @@ class Standing(StrEnum):
 class Guarantee:
     """What was promised about one release, and how far it was checked.
 
-    `delta_spent` is what the mechanism really uses of `delta`: never more. Two logs are neighbours if one is
-    the other plus one unit. `replacing` says what replacing a unit by another costs: two neighbouring steps on
-    independent counts, or two of a mechanism about which nothing more is known.
+    `delta_spent` is what the mechanism really uses of `delta`: never more. Two logs are neighbours if one is the other
+    plus one unit, with all of its cases. `replacing` says what replacing a unit by another costs: two neighbouring steps
+    on independent counts, or two of a mechanism about which nothing more is known.
     """
 
     epsilon: Fraction
@@ -159,7 +205,7 @@ class Guarantee:
     delta_spent: Fraction
     mechanism: str
     standing: Standing
-    unit: PrivacyUnit = PrivacyUnit()
+    unit: PrivacyUnit = ONE_CASE
     replacing: Replacing = "two counts"
     assumptions: tuple[str, ...] = ()
 
@@ -174,14 +220,19 @@ class Guarantee:
 
     @property
     def neighbours(self) -> str:
-        """The relation under which the guarantee holds."""
-        return f"add or remove one {self.unit.name}"
+        """The relation under which the guarantee holds, however many cases a unit has."""
+        return "add or remove one case" if self.unit.is_case else f"add or remove all cases of one {self.unit.name}"
+
+    @property
+    def protects(self) -> str:
+        """The same in words for people."""
+        return "one case more or less" if self.unit.is_case else f"all cases of one {self.unit.name} more or less"
 
     @property
     def replace_one(self) -> tuple[Fraction, Fraction]:
         """(ε, δ) when one unit is replaced by another: two steps of the relation.
 
-        On two different counts by composition (2ε, 2δ); else by group privacy (2ε, (1 + e^ε)δ), rounded up.
+        On different counts by composition (2ε, 2δ); else by group privacy (2ε, (1 + e^ε)δ), rounded up.
         """
         factor = Fraction(2) if self.replacing == "two counts" else 1 + _exponential_above(self.epsilon)
         return 2 * self.epsilon, min(factor * self.delta, Fraction(1))

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 from .abstractions import FULL, Abstraction
 from .errors import ParameterError
 from .estimate import Estimate
-from .noise import Noise, RandomBytes
-from .privacy import Guarantee, Replacing, Standing, exact_delta, exact_epsilon
+from .noise import MAX_EPSILON, Noise, RandomBytes
+from .privacy import ONE_CASE, Counted, Guarantee, PrivacyUnit, Replacing, Standing, as_text, exact_delta, exact_epsilon
+from .units import Step, step
 from .variants import Trace, Variants
 
 if TYPE_CHECKING:
@@ -42,19 +43,28 @@ class Mechanism(ABC):
     """An immutable value with two functions: what it would cost, and the release.
 
     `options` names its public inputs beyond ε and δ. Noise from anything but the operating system's generator has no
-    guarantee.
+    guarantee. `counted` says what it must be given counts of where a unit has several cases: `cases` is sound for any
+    mechanism that draws by `step`, `units` where every count has noise of its own. None: it knows no unit but the case.
     """
 
     name: ClassVar[str]
     options: ClassVar[tuple[str, ...]]
+    counted: ClassVar[Counted | None] = None
 
     epsilon: Fraction
     delta: Fraction
     random_bytes: RandomBytes = field(default=os.urandom, kw_only=True)
+    unit: PrivacyUnit = field(default=ONE_CASE, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
         object.__setattr__(self, "delta", exact_delta(self.delta))
+        if self.epsilon > MAX_EPSILON:
+            raise ParameterError(
+                f"epsilon is {as_text(self.epsilon)}: above {MAX_EPSILON} it protects nobody; take less"
+            )
+        if self.counted is None and not self.unit.is_case:
+            raise ParameterError(f"{self.name} protects cases only: leave out the unit, or take another mechanism")
 
     @abstractmethod
     def guarantee(self) -> Guarantee:
@@ -73,8 +83,33 @@ class Mechanism(ABC):
         """What noisy counts tell about the log: post-processing, from nothing but them and public constants."""
 
     @abstractmethod
-    def release(self, variants: Variants) -> Release:
+    def _release(self, variants: Variants) -> Release:
         """Draw the noise, once, and keep what may be kept."""
+
+    def release(self, variants: Variants) -> Release:
+        """Draw the noise, once, and keep what may be kept. Refuses variants that were counted for another unit."""
+        self.check(variants)
+        return self._release(variants)
+
+    def check(self, variants: Variants) -> None:
+        """Raise ParameterError unless these variants were counted for the unit that is protected here."""
+        if variants.unit != self.unit or not (self.unit.is_case or variants.counted == self.counted):
+            raise ParameterError(
+                f"the log was counted for the unit {variants.unit.name!r} (max_cases {variants.unit.max_cases}, "
+                f"{variants.counted}), but {self.name} is to protect {self.unit.name!r} (max_cases {self.unit.max_cases}, "
+                f"{self.counted}): read it again for this mechanism and unit"
+            )
+
+    @property
+    def noun(self) -> str:
+        """What a count is a number of, in words."""
+        by_case = self.unit.is_case or self.counted == "cases"
+        return "cases" if by_case else f"different {self.unit.name} values"
+
+    @cached_property
+    def step(self) -> Step:
+        """(ε, δ) for one count that changes by one: what noise is drawn with."""
+        return step(self.epsilon, self.delta, self.unit.max_cases, self.counted or "cases")
 
     def estimate_release(self, release: Release) -> Estimate:
         """The same for a whole release, where more than the noisy counts was released."""
@@ -90,21 +125,31 @@ class Mechanism(ABC):
 
     def _guarantee(
         self,
-        delta_spent: Fraction,
+        step_delta_spent: Fraction,
         standing: Standing,
         replacing: Replacing = "two counts",
         assumptions: tuple[str, ...] = (),
     ) -> Guarantee:
-        """The guarantee with this standing if the noise is fair, and none if it is not."""
+        """The guarantee with this standing if the noise is fair, and none if it is not; δ is what a step spends."""
+        if not self.unit.is_case:
+            name = self.unit.name
+            assumptions = (
+                *assumptions,
+                f"the column {name!r} tells whose a case is: one {name} has one value there",
+                f"of the cases of one {name} at most {self.unit.max_cases} count: fixed without looking at the log",
+            )
+        if self.unit.max_cases > 1 and standing is Standing.VERIFIED:
+            standing = Standing.PROVEN  # of verified steps, by composition
         if self.random_bytes is not os.urandom:
             standing = Standing.NOT_ESTABLISHED
             assumptions = (*assumptions, "the noise was drawn from a seed and can be drawn again by anyone")
         return Guarantee(
             epsilon=self.epsilon,
             delta=self.delta,
-            delta_spent=delta_spent,
+            delta_spent=step_delta_spent * self.step.factor,
             mechanism=self.name,
             standing=standing,
+            unit=self.unit,
             replacing=replacing,
             assumptions=assumptions,
         )

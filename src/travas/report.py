@@ -207,7 +207,7 @@ def _draw_variants(axes: Any, release: Release) -> None:
     axes.set_yticks(places, [_label(trace) for _, trace in ranked], fontsize=8, parse_math=False)
     axes.invert_yaxis()
     axes.margins(x=0.12)
-    axes.set_xlabel(f"number of cases, {release.frequencies}")
+    axes.set_xlabel(f"number of {release.mechanism.noun}, {release.frequencies}")
     axes.set_title("Most frequent variants", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -223,7 +223,7 @@ def _draw_keep_probability(axes: Any, mechanism: Mechanism) -> None:
     cases = sorted({1 + (last * step) // 200 for step in range(201)})
     axes.plot(cases, [float(mechanism.keep_probability(number) or 0) for number in cases], color=_ORANGE, marker=".")
     axes.set_ylim(0, 1.05)
-    axes.set_xlabel("true number of cases of a variant")
+    axes.set_xlabel(f"true number of {mechanism.noun} of a variant")
     axes.set_ylabel("probability to be released")
     axes.set_title("What is released", fontsize=10)
     axes.grid(alpha=0.3)

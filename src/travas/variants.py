@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import TYPE_CHECKING
 
 from .abstractions import FULL, Abstraction
 from .errors import PRIVATE, LogError
+from .privacy import ONE_CASE, Counted, PrivacyUnit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +32,8 @@ class Variants:
     """Different traces of a log (`keys`, coded by `alphabet`) and the number of cases of each: private.
 
     `columns` names the activity's columns; `notes` are remarks for the data owner about what was left out;
-    `abstraction` is the public rule that was applied to every trace before counting.
+    `abstraction` is the public rule that was applied to every trace before counting. With a `unit` of several cases no
+    more than its share is counted, and `counted` says how: see `logs.units`.
     """
 
     alphabet: Sequence[Activity]
@@ -40,6 +42,8 @@ class Variants:
     columns: tuple[str, ...] = ("concept:name",)
     notes: tuple[str, ...] = ()
     abstraction: Abstraction = FULL
+    unit: PrivacyUnit = field(default=ONE_CASE, kw_only=True)
+    counted: Counted = field(default="cases", kw_only=True)
 
     def __repr__(self) -> str:
         return "Variants(private)"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Literal, get_args
 
 from ..abstractions import FULL, Abstraction
 from ..errors import PRIVATE, LogError, ParameterError
+from ..privacy import ONE_CASE, Counted, PrivacyUnit
 
 Order = Literal["file", "time"]
 OnMissing = Literal["fail", "drop"]
@@ -34,8 +35,10 @@ class Reading:
     `order`: `file` (default for XES) or `time` (default for tables with a timestamp, and where a timestamp or ties
     are given). `ties`, for events of one case
     at one time: `file`, `activity` (by name) or a column. `on_missing`: events without a case, an activity or, where
-    needed, a timestamp. `duplicate_cases`: several traces of one name in XES. `abstraction`: a public rule on every trace
-    before counting; a text such as `first | prefix:8` is parsed.
+    needed, a timestamp; cases without a unit. `duplicate_cases`: several traces of one name in XES. `abstraction`: a public
+    rule on every trace before counting; a text such as `first | prefix:8` is parsed.
+    `unit`: the column (in XES: trace attribute) that tells whose a case is; at most `max_cases` of one unit count, by the
+    rule of `logs.units`. `counted`: None is what the mechanism needs, or else units.
     """
 
     case: str | None = None
@@ -50,6 +53,9 @@ class Reading:
     quote: str | None = None
     encoding: str | None = None
     abstraction: Abstraction = FULL
+    unit: str | None = None
+    max_cases: int | None = None
+    counted: Counted | None = None
 
     def __post_init__(self) -> None:
         for name, choices in (("order", Order), ("on_missing", OnMissing), ("duplicate_cases", DuplicateCases)):
@@ -62,6 +68,7 @@ class Reading:
                 raise ParameterError(
                     f"{name} is {value!r}: it must be one ASCII character; for no quoting at all take none"
                 )
+        self._check_unit()
         for column in (self.case, *self.activities, self.timestamp, self.ties):
             if column == "":
                 raise ParameterError("a column is named '': give the name of a column")
@@ -83,6 +90,47 @@ class Reading:
                 raise ParameterError(
                     f"encoding is {self.encoding!r}, which does not exist: try utf-8 or cp1252"
                 ) from None
+
+    def _check_unit(self) -> None:
+        if self.counted is not None and self.counted not in get_args(Counted):
+            raise ParameterError(f"counted is {self.counted!r}: take one of {', '.join(get_args(Counted))}")
+        if self.unit is None:
+            if self.max_cases is not None or self.counted is not None:
+                raise ParameterError(f"max_cases is {self.max_cases}, but of whom? Give --unit COLUMN, too")
+            return
+        if self.max_cases is None:
+            raise ParameterError(
+                f"unit is {self.unit!r}, but how many cases of one count? Give --max-cases, too: a number that is fixed "
+                "without looking at the log"
+            )
+        if self.unit == "case":
+            raise ParameterError("unit is 'case', which is the word for no unit: rename the column, or leave it out")
+        if self.duplicate_cases == "separate":
+            raise ParameterError(
+                f"unit is {self.unit!r}, but with duplicate_cases separate cases have no names of their own to choose by: "
+                "take merge, or leave out the unit"
+            )
+        assert self.privacy_unit  # refused here if it makes no sense
+
+    @property
+    def privacy_unit(self) -> PrivacyUnit:
+        """Whom the counts can be made to protect."""
+        if self.unit is None or self.max_cases is None:
+            return ONE_CASE
+        return PrivacyUnit(self.unit, self.max_cases)
+
+    @property
+    def counts_of(self) -> Counted:
+        """What is counted: cases if they are the unit, else units unless told otherwise."""
+        return "cases" if self.unit is None else self.counted or "units"
+
+    def for_counts_of(self, counted: Counted | None) -> Reading:
+        """The same, counting what a mechanism needs; refused if it was told otherwise."""
+        if self.unit is None or counted is None:
+            return self
+        if self.counted not in (None, counted):
+            raise ParameterError(f"counted is {self.counted!r}, but this mechanism needs {counted}: leave it out")
+        return replace(self, counted=counted)
 
     def by_time(self) -> bool:
         """Whether time orders the events: where asked for, also by naming a timestamp or ties."""
@@ -107,6 +155,7 @@ class Columns:
     activities: tuple[str, ...]
     timestamp: str | None
     ties: str | None
+    unit: str | None
 
     @classmethod
     def of(cls, reading: Reading, present: Sequence[str], where: str) -> Columns:
@@ -121,7 +170,8 @@ class Columns:
         elif reading.order is None:
             timestamp = recognised("timestamp", present)
         ties = None if reading.ties in ("file", "activity") else _column(reading.ties, "ties", present, where)
-        return cls(case, activities, timestamp, ties)
+        unit = None if reading.unit is None else _column(reading.unit, "unit", present, where)
+        return cls(case, activities, timestamp, ties, unit)
 
 
 def recognised(role: str, present: Sequence[str]) -> str | None:

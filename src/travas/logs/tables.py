@@ -17,8 +17,9 @@ import polars.selectors as cs
 from ..errors import PRIVATE, EmptyLogError, LogError, MissingExtraError, ParameterError
 from ..variants import CODE, CODE_BYTES, Variants
 from .columns import Columns, Reading, missing_message, parse_timestamp, released_columns
+from .units import digest, several_units
 
-_CASE, _TIME, _NANOSECONDS, _TIE = "case", "time", "nanoseconds", "tie"
+_CASE, _TIME, _NANOSECONDS, _TIE, _UNIT, _DIGEST = "case", "time", "nanoseconds", "tie", "unit", "digest"
 _MICROSECONDS = pl.Datetime("us")
 _ISO_FORMATS = [
     *(
@@ -64,7 +65,7 @@ def _from_pandas(frame: Any, reading: Reading, where: str) -> pl.LazyFrame:
     if len(set(names)) < len(names):
         raise LogError(f"{where}: two columns have the same name; rename one")
     columns = Columns.of(reading, names, where)
-    wanted = {columns.case, *columns.activities, columns.timestamp, columns.ties}
+    wanted = {columns.case, *columns.activities, columns.timestamp, columns.ties, columns.unit}
     try:
         named = frame.set_axis(names, axis=1)
         table: pl.DataFrame = pl.from_pandas(named[[name for name in names if name in wanted]])
@@ -81,7 +82,7 @@ def variants_of(
     """Read, order, gather the events of each case, count equal cases. `blank_rows` are rows that are no events."""
     schema = lazy.collect_schema()
     columns = Columns.of(reading, schema.names(), where)
-    for name in (columns.case, *columns.activities, columns.timestamp, columns.ties):
+    for name in (columns.case, *columns.activities, columns.timestamp, columns.ties, columns.unit):
         if f"{name}_duplicated_0" in schema:
             raise LogError(f"{where}: two columns are named {name!r}; rename one {PRIVATE}")
     parts = [f"activity {place}" for place in range(len(columns.activities))]
@@ -91,23 +92,33 @@ def variants_of(
         coded.append(_column(columns.timestamp).alias(_TIME))
     if columns.ties is not None:
         coded.append(_column(columns.ties).alias(_TIE))
+    if columns.unit is not None:
+        coded.append(_case(columns.unit, schema[columns.unit]).alias(_UNIT))
     events = lazy.select(coded).collect(engine="streaming")
     if columns.timestamp is not None:
         events = events.with_columns(_instants(events[_TIME], reading, f"{where}, column {columns.timestamp!r}"))
     events, notes = _without_missing(events, columns, reading, where, blank_rows)
     if not events.height:
         raise EmptyLogError(f"{where}: the log is empty, it has no events; is it the right file?")
+    owners = None
+    if columns.unit is not None:
+        owners, more = _owners(events, columns, reading, where)
+        events, notes = events.drop(_UNIT), notes + more
     if columns.timestamp is not None:
         events = _in_time_order(events, parts, reading)
     events, alphabet = _one_activity(events, parts)
-    traces = events.lazy().group_by(_CASE).agg("activity").group_by("activity").len("count").collect()
+    cases = events.lazy().group_by(_CASE).agg("activity")
+    if owners is not None:
+        cases = _kept(cases.join(owners.lazy(), on=_CASE), reading)
+    traces = cases.group_by("activity").len("count").collect()
     del events
     codes = traces["activity"].explode().to_numpy().astype(CODE, copy=False).tobytes()
     ends = np.cumsum(traces["activity"].list.len().to_numpy(), dtype=np.int64) * CODE_BYTES
     starts = np.concatenate(([0], ends[:-1]))
     keys = [codes[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
     counts = traces["count"].to_numpy().astype(np.int64)
-    return Variants(alphabet, keys, counts, released_columns(columns.activities), notes)
+    named = released_columns(columns.activities)
+    return Variants(alphabet, keys, counts, named, notes, unit=reading.privacy_unit, counted=reading.counts_of)
 
 
 def _column(name: str) -> pl.Expr:
@@ -115,17 +126,19 @@ def _column(name: str) -> pl.Expr:
     return cs.by_name(name).as_expr()
 
 
-def _name(column: str, kind: pl.DataType) -> pl.Expr:
-    """Text as numbers with a dictionary. The empty text and NaN are missing; a whole float is the integer it stands for."""
+def _text(column: str, kind: pl.DataType) -> pl.Expr:
+    """A value as text; a whole float is the integer it stands for, NaN is missing."""
     value = _column(column)
-    text = value.cast(pl.String)
-    if kind.is_float():
-        value = value.fill_nan(None)
-        text = (
-            pl.when(value == value.round())
-            .then(value.cast(pl.Int64, strict=False).cast(pl.String))
-            .otherwise(value.cast(pl.String))
-        )
+    if not kind.is_float():
+        return value.cast(pl.String)
+    value = value.fill_nan(None)
+    whole = value.cast(pl.Int64, strict=False).cast(pl.String)
+    return pl.when(value == value.round()).then(whole).otherwise(value.cast(pl.String))
+
+
+def _name(column: str, kind: pl.DataType) -> pl.Expr:
+    """Text as numbers with a dictionary. The empty text and NaN are missing."""
+    text = _text(column, kind)
     return pl.when(text != "").then(text).cast(pl.Categorical(pl.Categories.random()))
 
 
@@ -159,6 +172,35 @@ def _without_missing(
             raise LogError(missing_message(f"{where}, column {names[name]!r}", what, number, first, drop))
         notes.append(f"{number:,} {what} were left out")
     return events.drop_nulls(needed), tuple(notes)
+
+
+def _owners(
+    events: pl.DataFrame, columns: Columns, reading: Reading, where: str
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Whose each case is, and its digest; cases that are nobody's are dropped or refused."""
+    values = pl.col(_UNIT).drop_nulls()
+    found = events.lazy().group_by(_CASE).agg(values.n_unique().alias("values"), values.first()).collect()
+    texts = found.select(pl.coalesce(_text(_CASE, found[_CASE].dtype), pl.col(_CASE).cast(pl.String))).to_series()
+    if (several := found["values"] > 1).any():
+        raise several_units(where, str(columns.unit), str(texts.filter(several).min()))
+    notes: tuple[str, ...] = ()
+    if number := int((nobody := found["values"] == 0).sum()):
+        what = f"cases without the unit {columns.unit!r}"
+        if reading.on_missing == "fail":
+            first = f"case {str(texts.filter(nobody).min())[:60]!r}"
+            raise LogError(missing_message(where, what, number, first, "leave them out with --on-missing drop"))
+        if number == found.height:
+            raise EmptyLogError(f"{where}: no case has the unit {columns.unit!r}; check the name of the column")
+        notes = (f"{number:,} {what} were left out",)
+    digests = pl.Series(_DIGEST, [digest(text) for text in texts], dtype=pl.Binary)
+    return found.select(_CASE, _UNIT).with_columns(digests).filter(~nobody), notes
+
+
+def _kept(cases: pl.LazyFrame, reading: Reading) -> pl.LazyFrame:
+    """The cases that count (logs.units). Of what was kept of parts of a log, it keeps what it would of the whole."""
+    if reading.counts_of == "units":
+        cases = cases.group_by(_UNIT, "activity").agg(pl.col(_DIGEST).min())
+    return cases.filter(pl.col(_DIGEST).rank("ordinal").over(_UNIT) <= reading.privacy_unit.max_cases)
 
 
 def _instants(texts: pl.Series, reading: Reading, where: str) -> list[pl.Series]:

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..engines import suffix_of
 from ..errors import PRIVATE, MissingExtraError, OutputError
-from ..guarantee import ARTIFICIAL, describe, digest, guarantee_path
+from ..guarantee import ARTIFICIAL, describe, describe_unit, digest, guarantee_path
 from ..privacy import Standing, as_text
 from ..release import Release
 from ..variants import Activity
@@ -213,6 +213,7 @@ def _write_json(release: Release, path: Path) -> None:
         "epsilon": as_text(guarantee.epsilon),
         "delta": as_text(guarantee.delta),
         "standing": str(guarantee.standing),
+        "unit": describe_unit(release.mechanism),
         "table": release.mechanism.parameters(),
         "frequencies": release.frequencies,
         "missing_cases": _with_interval(estimate.missing_cases, estimate.missing_cases_interval),
@@ -254,7 +255,7 @@ def _xes_header(release: Release) -> str:
     guarantee = release.guarantee
     privacy = {
         "privacy:operation type": "addition and suppression" + (" and generalization" if release.is_abstracted else ""),
-        "privacy:level": "case",
+        "privacy:level": guarantee.unit.name,
         "privacy:target": "trace variant",
         "privacy:mechanism": guarantee.mechanism,
         "privacy:epsilon": as_text(guarantee.epsilon),
@@ -262,6 +263,8 @@ def _xes_header(release: Release) -> str:
         "privacy:standing": str(guarantee.standing),
         "privacy:frequencies": release.frequencies,
     }
+    if not guarantee.unit.is_case:
+        privacy["privacy:max cases"] = str(guarantee.unit.max_cases)
     used = [
         (n, p)
         for n, p in _EXTENSIONS

@@ -16,6 +16,7 @@ from ..release import Progress
 from ..variants import Codes, Variants
 from .columns import ACTIVITY, TIMESTAMP, Reading, missing_message, parse_timestamp, released_columns
 from .files import chunks
+from .units import Kept, several_units
 
 MAX_TRACE_EVENTS = 10_000_000
 MAX_ELEMENT_BYTES = 16 << 20
@@ -43,6 +44,8 @@ class _Case:
     """What is known of one case so far: the codes of its activities and, where time orders, their sort keys."""
 
     name: str = ""
+    unit: str = ""
+    trace: int = 0
     codes: array[int] = field(default_factory=lambda: array("I"))
     keys: list[tuple[Any, ...]] = field(default_factory=list)
     events: int = 0
@@ -62,6 +65,7 @@ class _Cases:
         self.where, self.reading = where, reading
         self.codes = Codes()
         self.counts: Counter[bytes] = Counter()
+        self.kept = None if reading.unit is None else Kept(reading)
         self.named: dict[str, int] = {}
         self.merged: dict[str, _Case] = {}
         self.traces = 0
@@ -76,6 +80,7 @@ class _Cases:
     def finish(self, case: _Case) -> None:
         """The trace is complete: it is a case, unless something speaks against it."""
         self.traces += 1
+        case.trace = self.traces
         policy = self.reading.duplicate_cases
         if policy != "separate" and not case.name:
             self.lacking("traces without a name, which may be parts of one case", f"trace {self.traces:,}")
@@ -90,16 +95,23 @@ class _Cases:
         if policy == "merge":
             whole = self.merged.setdefault(case.name, case)
             if whole is not case:
+                if whole.unit and case.unit and whole.unit != case.unit:
+                    raise several_units(self.where, str(self.reading.unit), case.name)
+                whole.unit = whole.unit or case.unit
                 whole.codes.extend(case.codes)
                 whole.keys.extend(case.keys)
         else:
             self._count(case)
 
     def _count(self, case: _Case) -> None:
-        if case.codes:
-            self.counts[case.key()] += 1
-        else:
+        if not case.codes:
             self.empty += 1
+        elif self.kept is None:
+            self.counts[case.key()] += 1
+        elif case.unit:
+            self.kept.add(case.unit, case.name, case.key())
+        else:
+            self.lacking(f"cases without the unit {self.reading.unit!r}", f"trace {case.trace:,}")
 
     def variants(self) -> Variants:
         for case in self.merged.values():
@@ -112,6 +124,12 @@ class _Cases:
                 raise LogError(missing_message(self.where, what, number, self.first[what], drop))
         if not self.traces:
             raise EmptyLogError(f"{self.where}: the XES log has no traces; is it the right file?")
+        if self.kept is not None:
+            self.counts = self.kept.counts()
+            if not self.counts and self.missing:
+                raise EmptyLogError(
+                    f"{self.where}: no trace has the unit {self.reading.unit!r}; check the name of the attribute"
+                )
         if not self.counts:
             raise EmptyLogError(f"{self.where}: the log is empty, no trace has an event; is it the right file?")
         notes = [f"{number:,} {what} were left out" for what, number in self.missing.items()]
@@ -119,7 +137,8 @@ class _Cases:
             notes.append(f"{self.empty:,} traces without events were left out: they have no variant")
         counts = np.fromiter(self.counts.values(), dtype=np.int64, count=len(self.counts))
         columns = released_columns(self.reading.activities or (ACTIVITY,))
-        return Variants(list(self.codes), list(self.counts), counts, columns, tuple(notes))
+        unit, counted = self.reading.privacy_unit, self.reading.counts_of
+        return Variants(list(self.codes), list(self.counts), counts, columns, tuple(notes), unit=unit, counted=counted)
 
 
 class _Document:
@@ -217,6 +236,7 @@ class _Document:
         self.cells = [values(key) for key in keys]
         self.tie = None if reading.ties in ("file", "activity") else values(reading.ties)
         self.name = values(reading.case or ACTIVITY)
+        self.unit = None if reading.unit is None else values(reading.unit)
         self.count: Any = etree.XPath(f"count({step})", namespaces=spaces)
 
     def _prune(self) -> None:
@@ -243,6 +263,8 @@ class _Document:
         case = self.case
         if not case.name:
             case.name = next(iter(self.name(piece)), "")
+        if self.unit is not None and not case.unit:
+            case.unit = next(iter(self.unit(piece)), "")
         number = int(self.count(piece))
         columns = [column(piece) for column in self.columns]
         if any(len(column) != number or "" in column for column in columns):

@@ -7,7 +7,8 @@ from difflib import get_close_matches
 
 from ..abstractions import Abstraction
 from ..errors import ParameterError
-from ..privacy import Number, exact_delta, exact_epsilon
+from ..noise import MAX_EPSILON
+from ..privacy import ONE_CASE, Number, PrivacyUnit, exact_delta, exact_epsilon
 from ..release import Mechanism
 from ..variants import Activity
 from .ladder import Ladder
@@ -35,8 +36,9 @@ def mechanism(
     alphabet: Sequence[Activity] | None = None,
     rungs: str | Sequence[Abstraction | str] | None = None,
     shares: str | Sequence[Number] | None = None,
+    unit: PrivacyUnit = ONE_CASE,
 ) -> Mechanism:
-    """The mechanism of this name at (ε, δ). An option that it does not have is refused."""
+    """The mechanism of this name at (ε, δ) for one unit. An option that it does not have is refused."""
     if name not in MECHANISMS:
         near = get_close_matches(name, MECHANISMS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else "take one of: " + ", ".join(MECHANISMS)
@@ -55,4 +57,10 @@ def mechanism(
     for option in given:
         if option not in kind.options:
             raise ParameterError(f"{name} has no {option}: leave it out; its options are {', '.join(kind.options)}")
-    return kind(exact_epsilon(epsilon), exact_delta(delta), **given)  # type: ignore[arg-type]
+    try:
+        return kind(exact_epsilon(epsilon), exact_delta(delta), unit=unit, **given)  # type: ignore[arg-type]
+    except ParameterError as error:
+        whole = exact_epsilon(epsilon) > MAX_EPSILON or exact_delta(delta) == 0
+        if unit.max_cases == 1 or whole or not str(error).startswith(("epsilon", "delta")):
+            raise
+        raise ParameterError(f"{error} (that is what one of {unit.max_cases} cases of a {unit.name} gets)") from None

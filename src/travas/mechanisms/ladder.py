@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..abstractions import Abstraction, parse_ladder
 from ..errors import ParameterError
 from ..estimate import CONFIDENCE, Estimate, estimate
-from ..noise import MAX_EPSILON, Noise
+from ..noise import Noise
 from ..privacy import Guarantee, Standing, as_text, exact
 from ..release import Mechanism, Release
 from ..variants import Variants
@@ -48,6 +48,7 @@ class Ladder(Mechanism):
 
     name = "ladder"
     options = ("rungs", "shares", "minimum_cases")
+    counted = "cases"  # a person's variants may become one key further down, so once per key is not enough
 
     rungs: tuple[Abstraction, ...] = DEFAULT_RUNGS  # type: ignore[assignment]  # texts are parsed when it is made
     shares: tuple[Fraction, ...] | Literal["adaptive"] | None = None
@@ -55,10 +56,6 @@ class Ladder(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.epsilon > MAX_EPSILON:
-            raise ParameterError(
-                f"epsilon is {as_text(self.epsilon)}: above {MAX_EPSILON} it protects nobody; take less"
-            )
         object.__setattr__(self, "rungs", _rungs(self.rungs))
         object.__setattr__(self, "shares", _shares(self.shares, self.rungs))
         self._counting.check()
@@ -73,21 +70,21 @@ class Ladder(Mechanism):
 
     @cached_property
     def _counting(self) -> TwoSidedNoise:
-        return TwoSidedNoise(self.epsilon * CASES_SHARE, Fraction(0))
+        return TwoSidedNoise(self.step.epsilon * CASES_SHARE, Fraction(0))
 
     @cached_property
     def _testing(self) -> TwoSidedNoise:
         """Of the bar, and of what is held against it: half of the choice's ε each."""
-        return TwoSidedNoise(self.epsilon * CHOICE_SHARE / 2, Fraction(0))
+        return TwoSidedNoise(self.step.epsilon * CHOICE_SHARE / 2, Fraction(0))
 
     @cached_property
     def _selections(self) -> tuple[Optimal, ...]:
         """What each rung is released by."""
-        rest = self.epsilon * (1 - CASES_SHARE)
+        rest = self.step.epsilon * (1 - CASES_SHARE)
         if isinstance(self.shares, tuple):
-            return tuple(Optimal(rest * part, self.delta * part, self.minimum_cases) for part in self.shares)
-        rest -= self.epsilon * CHOICE_SHARE if self._chooses else 0
-        return (Optimal(rest, self.delta, self.minimum_cases),) * len(self.rungs)
+            return tuple(Optimal(rest * part, self.step.delta * part, self.minimum_cases) for part in self.shares)
+        rest -= self.step.epsilon * CHOICE_SHARE if self._chooses else 0
+        return (Optimal(rest, self.step.delta, self.minimum_cases),) * len(self.rungs)
 
     def _spending(self) -> list[tuple[str, Optimal]]:
         """The selections that are paid for, with their names."""
@@ -119,7 +116,7 @@ class Ladder(Mechanism):
 
     # --------------------------------------------------------------------------------------------------- the release
 
-    def release(self, variants: Variants) -> Release:
+    def _release(self, variants: Variants) -> Release:
         import numpy as np
 
         cases = max(0, int(variants.counts.sum()) + int(self._counting.draw(1, self.random_bytes)[0]))

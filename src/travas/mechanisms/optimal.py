@@ -20,4 +20,4 @@ class Optimal(PartitionSelection):
     name = "optimal"
 
     def _build(self) -> Table:
-        return optimal_table(self.epsilon, self.delta)
+        return optimal_table(self.step.epsilon, self.step.delta)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..draws import DiscreteLaplace
 from ..errors import ParameterError
 from ..estimate import CONFIDENCE, Estimate, measured
-from ..noise import MAX_EPSILON, Noise, RandomBytes, laplace_table
+from ..noise import Noise, RandomBytes, laplace_table
 from ..privacy import Guarantee, Standing, as_text
 from ..release import Mechanism, Release
 from ..trie import Prefixes, Trie
@@ -63,6 +63,7 @@ class Tree(Mechanism):
     """What all prefix trees share: a public alphabet, a maximum length, a pruning threshold, and bounded work."""
 
     options = ("max_length", "prune", "alphabet")
+    counted = "cases"
 
     max_length: int | None = None
     prune: int | None = None
@@ -70,10 +71,6 @@ class Tree(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.epsilon > MAX_EPSILON:
-            raise ParameterError(
-                f"epsilon is {as_text(self.epsilon)}: above {MAX_EPSILON} it protects nobody; take less"
-            )
         for option, least in (("max_length", 1), ("prune", 0)):
             value = getattr(self, option)
             if value is None:
@@ -151,19 +148,20 @@ class PrefixTree(Tree):
     Input      a log's variants and counts; an alphabet, a maximum length and a threshold, which must be public
     Output     sequences over the alphabet, fakes among them, with noisy counts above `prune`; longer traces are lost
     Neighbours one case more or less changes one cell of each level by one
-    Guarantee  every level (ε, δ)/max_length; candidates follow from noisy outputs only: (ε, δ) by adaptive composition
+    Guarantee  every level (ε, δ)/max_length; candidates follow from noisy outputs only: (ε, δ) by adaptive composition;
+               with a unit of several cases this is its `step`, and (ε, δ) for all of them by group privacy
     """
 
     name = "prefix-tree"
 
     @cached_property
     def noise(self) -> TwoSidedNoise:
-        return TwoSidedNoise(self.epsilon / self._length, self.delta / self._length)
+        return TwoSidedNoise(self.step.epsilon / self._length, self.step.delta / self._length)
 
     def guarantee(self) -> Guarantee:
         return self._proven()
 
-    def release(self, variants: Variants) -> Release:
+    def _release(self, variants: Variants) -> Release:
         found = grow(self, self._trie(variants), None)
         return Release(
             self, tuple(found), tuple(found.values()), variants.columns, abstractions=(variants.abstraction,)

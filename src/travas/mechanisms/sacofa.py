@@ -33,7 +33,8 @@ class Sacofa(Tree):
     Output     as the prefix tree, without sequences in which an activity comes after another it never follows
     Guarantee  a noisy matrix of how many cases have b after a's first occurrence: one case is in up to d² cells, d the
                most different activities a trace of `max_length` can have, so noise of scale d²/ε' makes it (ε', 0)-DP,
-               ε' = ε/5; the levels share the other (4ε/5, δ) as in the prefix tree: (ε, δ) by composition
+               ε' = ε/5; the levels share the other (4ε/5, δ) as in the prefix tree: (ε, δ) by composition, which is
+               the `step` of a unit of several cases
     """
 
     name = "sacofa"
@@ -45,19 +46,19 @@ class Sacofa(Tree):
     def _rules_noise(self, activities: int) -> TwoSidedNoise:
         """For the cells of the matrix: a case is in no more than the square of the activities it can have."""
         cells = max(min(activities, self._length), 1) ** 2
-        return TwoSidedNoise(self.epsilon * RULES_SHARE / cells, Fraction(0))
+        return TwoSidedNoise(self.step.epsilon * RULES_SHARE / cells, Fraction(0))
 
     @cached_property
     def noise(self) -> TwoSidedNoise:
-        return TwoSidedNoise(self.epsilon * (1 - RULES_SHARE) / self._length, self.delta / self._length)
+        return TwoSidedNoise(self.step.epsilon * (1 - RULES_SHARE) / self._length, self.step.delta / self._length)
 
     def guarantee(self) -> Guarantee:
         return self._proven()
 
     def parameters(self) -> dict[str, Any]:
-        return super().parameters() | {"rules_epsilon": as_text(self.epsilon * RULES_SHARE)}
+        return super().parameters() | {"rules_epsilon": as_text(self.step.epsilon * RULES_SHARE)}
 
-    def release(self, variants: Variants) -> Release:
+    def _release(self, variants: Variants) -> Release:
         trie = self._trie(variants)
         found = grow(self, trie, self._rules(variants, trie))
         return Release(
@@ -87,16 +88,18 @@ class SacofaPublished(Tree):
 
     @cached_property
     def noise(self) -> TwoSidedNoise:
-        return TwoSidedNoise(self.epsilon, self.delta)
+        return TwoSidedNoise(self.step.epsilon, self.step.delta)
 
     def guarantee(self) -> Guarantee:
         reasons = (
             "the rules of what is plausible were read from the true log, which no budget covers",
             f"epsilon and delta were spent on each of {self.max_length} levels, not divided over them",
         )
-        return self._guarantee(self.delta, Standing.NOT_ESTABLISHED, "any mechanism", (*self._assumptions(), *reasons))
+        return self._guarantee(
+            self.step.delta, Standing.NOT_ESTABLISHED, "any mechanism", (*self._assumptions(), *reasons)
+        )
 
-    def release(self, variants: Variants) -> Release:
+    def _release(self, variants: Variants) -> Release:
         found = self._grow(variants, self._trie(variants))
         return Release(
             self, tuple(found), tuple(found.values()), variants.columns, abstractions=(variants.abstraction,)
@@ -122,7 +125,7 @@ class SacofaPublished(Tree):
             bad = np.concatenate((by_symbol, by_end))
             noised = np.flatnonzero(~bad)
             harmful = np.flatnonzero(bad)
-            more = geometric_up_to(len(harmful), self.epsilon / 2, self.random_bytes)
+            more = geometric_up_to(len(harmful), self.step.epsilon / 2, self.random_bytes)
             noised = np.union1d(noised, harmful[choose(more, len(harmful), self.random_bytes)])
             counts = np.zeros(len(true), dtype=np.int64)
             counts[noised] = true[noised] + self.noise.draw(len(noised), self.random_bytes)

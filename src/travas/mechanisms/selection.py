@@ -28,12 +28,13 @@ class PartitionSelection(Mechanism):
 
     Input      a log's variants and their true counts
     Output     some of these variants, never another, with noisy counts ≥ c ≥ `minimum_cases`
-    Neighbours one case more or less changes one count by one
+    Neighbours one case more or less changes one count by one; one unit at most `max_cases` counts, each by one
     Guarantee  (ε, δ), verified in exact integers on the table of N; key, count and absence are functions of n − N
     `minimum_cases` T shifts N and c by T − 1: the same noise, so the same (ε, δ), and never a variant of fewer cases.
     """
 
     options = ("minimum_cases",)
+    counted = "units"
 
     minimum_cases: int = 1
 
@@ -44,7 +45,7 @@ class PartitionSelection(Mechanism):
             raise ParameterError(
                 f"minimum_cases is {least!r}: it must be a whole number from 1 (no pre-threshold) to {MAX_MINIMUM_CASES:,}"
             )
-        check_buildable(self.epsilon, self.delta)
+        check_buildable(self.step.epsilon, self.step.delta)
 
     @abstractmethod
     def _build(self) -> Table:
@@ -53,7 +54,7 @@ class PartitionSelection(Mechanism):
     @cached_property
     def noise(self) -> Noise:
         """The verified table."""
-        return Noise(self._build(), self.epsilon, self.delta)
+        return Noise(self._build(), self.step.epsilon, self.step.delta)
 
     @cached_property
     def centre(self) -> int:
@@ -94,7 +95,7 @@ class PartitionSelection(Mechanism):
         kept = np.flatnonzero(counts >= drawn)
         return kept, counts[kept] - drawn[kept] + self.centre
 
-    def release(self, variants: Variants) -> Release:
+    def _release(self, variants: Variants) -> Release:
         kept, noisy = self.select(variants.counts, self.random_bytes)
         traces = tuple(variants.traces(kept.tolist()))
         return Release(self, traces, tuple(noisy.tolist()), variants.columns, abstractions=(variants.abstraction,))

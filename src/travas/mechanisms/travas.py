@@ -21,7 +21,7 @@ class Travas(PartitionSelection):
     name = "travas"
 
     def _build(self) -> Table:
-        return travas_table(self.epsilon, self.delta)
+        return travas_table(self.step.epsilon, self.step.delta)
 
     def parameters(self) -> dict[str, Any]:
         return super().parameters() | {"threshold": self.threshold}

@@ -32,12 +32,13 @@ class UTravas(Mechanism):
 
     Input      a log's variants and their true counts
     Output     some of these variants, never another; a run that dropped a variant counts with the paper's estimate
-    Neighbours one case more or less changes one count by one, in every run
+    Neighbours one case more or less changes one count by one, in every run; one unit at most `max_cases` counts
     Guarantee  (ε, δ) by composition of verified runs: the number of splits is given, or follows from (ε, δ) alone
     """
 
     name = "utravas"
     options = ("splits",)
+    counted = "units"
 
     splits: int | None = None
 
@@ -45,10 +46,10 @@ class UTravas(Mechanism):
         super().__post_init__()
         splits = self.splits
         if splits is None:
-            object.__setattr__(self, "splits", _best_splits(self.epsilon, self.delta))
+            object.__setattr__(self, "splits", _best_splits(self.step.epsilon, self.step.delta))
         elif isinstance(splits, bool) or not isinstance(splits, int) or not 1 <= splits <= 100:
             raise ParameterError(f"splits is {splits!r}: it must be a whole number from 1 to 100")
-        Travas(self.epsilon / self._splits, self.delta / self._splits)  # refused here if it cannot be built
+        assert self.run  # refused here if it cannot be built
 
     @property
     def _splits(self) -> int:
@@ -58,7 +59,7 @@ class UTravas(Mechanism):
     @cached_property
     def run(self) -> Travas:
         """One of the equal runs."""
-        return Travas(self.epsilon / self._splits, self.delta / self._splits)
+        return Travas(self.step.epsilon / self._splits, self.step.delta / self._splits)
 
     def tables(self) -> tuple[Noise, ...]:
         return (self.run.noise,)
@@ -91,7 +92,7 @@ class UTravas(Mechanism):
             ),
         )
 
-    def release(self, variants: Variants) -> Release:
+    def _release(self, variants: Variants) -> Release:
         kept, mean = merged_runs(self.run, self._splits, variants.counts, self.random_bytes)
         return Release(
             self,
@@ -112,6 +113,7 @@ class UTravasPublished(Mechanism):
 
     name = "utravas-published"
     options = ("splits",)
+    counted = "units"
 
     splits: int = MOST_SPLITS
 
@@ -122,14 +124,17 @@ class UTravasPublished(Mechanism):
             raise ParameterError(
                 f"splits is {splits!r}: it must be a whole number from 2 to 100, the most that are tried"
             )
-        UTravas(self.epsilon, self.delta, splits)  # refused here if it cannot be built
+        assert self._with(splits)  # refused here if it cannot be built
+
+    def _with(self, splits: int) -> UTravas:
+        return UTravas(self.epsilon, self.delta, splits, random_bytes=self.random_bytes, unit=self.unit)
 
     def tables(self) -> tuple[Noise, ...]:
-        return tuple(UTravas(self.epsilon, self.delta, splits).run.noise for splits in range(2, self.splits + 1))
+        return tuple(self._with(splits).run.noise for splits in range(2, self.splits + 1))
 
     def guarantee(self) -> Guarantee:
         reason = "the number of splits was chosen by looking at the true log, which no budget covers"
-        return self._guarantee(self.delta, Standing.NOT_ESTABLISHED, assumptions=(reason,))
+        return self._guarantee(self.step.delta, Standing.NOT_ESTABLISHED, assumptions=(reason,))
 
     def parameters(self) -> dict[str, Any]:
         return {"splits": self.splits}
@@ -137,9 +142,9 @@ class UTravasPublished(Mechanism):
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         return measured(noisy, None)
 
-    def release(self, variants: Variants) -> Release:
-        chosen = UTravas(self.epsilon, self.delta, _most_similar(self.epsilon, self.delta, self.splits, variants))
-        return replace(replace(chosen, random_bytes=self.random_bytes).release(variants), mechanism=self)
+    def _release(self, variants: Variants) -> Release:
+        chosen = self._with(_most_similar(self.epsilon, self.delta, self.splits, variants))
+        return replace(chosen.release(variants), mechanism=self)
 
 
 @lru_cache(maxsize=8)
@@ -152,7 +157,7 @@ def _most_similar(epsilon: Fraction, delta: Fraction, most: int, variants: Varia
     from ..metrics import relative_log_similarity
 
     def similarity(splits: int) -> float:
-        trials = UTravas(epsilon, delta, splits, random_bytes=Seeded(splits))
+        trials = UTravas(epsilon, delta, splits, random_bytes=Seeded(splits), unit=variants.unit)
         releases = [release for release in (trials.release(variants) for _ in range(_TRIALS)) if release.variants]
         return sum(relative_log_similarity(variants, release) for release in releases) / max(len(releases), 1)
 

@@ -77,6 +77,7 @@ def draw(
         book.check(dataset, chosen)  # a refusal need not wait for the log
     variants = _read(path, name, reading, limit, watch)
     watch("drawing the noise", 1.0)
+    chosen.check(variants)
     account = book.charge(dataset or book.dataset_of(variants), chosen)
     release = chosen.release(variants)
     kept = f"{len(release.variants):,} of {len(variants):,} variants of {int(variants.counts.sum()):,} cases"

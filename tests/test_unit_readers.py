@@ -1,0 +1,299 @@
+"""Which cases of a person count: every reader against a plain twin, what is refused, and what never leaves."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any, Literal
+from xml.sax.saxutils import quoteattr
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import Run
+from travas import EmptyLogError, LogError, ParameterError, PrivacyUnit, Reading, anonymize, read
+
+Form = Literal["units", "cases"]
+Log = dict[str, tuple[str, tuple[str, ...]]]  # by case: the patient and the trace
+HEAD = "case_id,activity,patient\n"
+PATIENT = Reading(unit="patient", max_cases=2)
+SIGNED = ("--epsilon", "1", "--delta", "1e-3")
+
+logs = st.dictionaries(
+    st.one_of(st.integers(0, 99).map(str), st.text("aüé€𝄞 ,", min_size=1, max_size=4)).filter(str.strip),
+    st.tuples(
+        st.sampled_from(["p1", "p2", "ü", "NA"]), st.lists(st.sampled_from("abc"), min_size=1, max_size=2).map(tuple)
+    ),
+    min_size=1,
+    max_size=25,
+)
+forms = st.sampled_from(["units", "cases"])
+
+
+def twin(log: Log, most: int, counted: Form) -> Counter[tuple[str, ...]]:
+    """The rule of logs/units.py with nothing but dicts."""
+    counts: Counter[tuple[str, ...]] = Counter()
+    for patient in {owner for owner, _ in log.values()}:
+        own = [(hashlib.md5(c.encode()).hexdigest(), trace) for c, (owner, trace) in log.items() if owner == patient]
+        if counted == "units":
+            own = [(min(d for d, other in own if other == trace), trace) for trace in {trace for _, trace in own}]
+        counts.update(trace for _, trace in sorted(own)[:most])
+    return counts
+
+
+def frame(log: Log) -> pl.DataFrame:
+    rows = [(case, activity, patient) for case, (patient, trace) in log.items() for activity in trace]
+    return pl.DataFrame(rows, schema=["case_id", "activity", "patient"], orient="row")
+
+
+def xes(log: Log) -> str:
+    def string(key: str, value: str) -> str:
+        return f'<string key="{key}" value={quoteattr(value)}/>'
+
+    traces = [
+        f"<trace>{string('concept:name', case)}{string('patient', patient)}"
+        + "".join(f"<event>{string('concept:name', activity)}</event>" for activity in trace)
+        + "</trace>"
+        for case, (patient, trace) in log.items()
+    ]
+    return f"<log>{''.join(traces)}</log>"
+
+
+@given(log=logs, most=st.integers(1, 4), counted=forms)
+@settings(deadline=None, max_examples=150)
+def test_all_readers_follow_the_rule(log: Log, most: int, counted: Form) -> None:
+    reading, expected = Reading(unit="patient", max_cases=most, counted=counted), twin(log, most, counted)
+    with tempfile.TemporaryDirectory() as folder:
+        table, paths = frame(log), [Path(folder, f"log{suffix}") for suffix in (".csv", ".parquet", ".xes")]
+        table.write_csv(paths[0])
+        table.write_parquet(paths[1])
+        paths[2].write_text(xes(log), encoding="utf-8")
+        for source in (*paths, table, table.to_pandas()):
+            found = read(source, reading)
+            assert dict(found.items()) == expected
+            assert (found.unit, found.counted) == (PrivacyUnit("patient", most), counted)
+
+
+@given(log=logs, more=logs, most=st.integers(1, 3), counted=forms)
+@settings(deadline=None, max_examples=60)
+def test_nobody_changes_what_counts_of_another(log: Log, more: Log, most: int, counted: Form) -> None:
+    """One patient more changes the counts by what counts of them alone: at most M, at most one each if units are counted."""
+    reading = Reading(unit="patient", max_cases=most, counted=counted)
+    newcomer: Log = {f"{case}+": ("newcomer", trace) for case, (_, trace) in more.items()}
+    before, after = (
+        Counter(dict(read(frame(log), reading).items())),
+        Counter(dict(read(frame(log | newcomer), reading).items())),
+    )
+    own = Counter(dict(read(frame(newcomer), reading).items()))
+    assert after == before + own
+    assert sum(own.values()) <= most and (counted == "cases" or max(own.values()) == 1)
+
+
+def test_case_numbers_are_known_by_their_text() -> None:
+    log: Log = {str(case): ("p", (str(case % 3),)) for case in range(50)}
+    text = frame(log)
+    for counted in ("units", "cases"):
+        reading = Reading(unit="patient", max_cases=2, counted=counted)  # type: ignore[arg-type]
+        for kind in (pl.Int64, pl.Float64, pl.UInt16):
+            assert dict(read(text.cast({"case_id": kind}), reading).items()) == twin(log, 2, counted)  # type: ignore[arg-type]
+    huge = pl.DataFrame({"case_id": [1e300, float("inf"), 0.5], "activity": "a", "patient": "p"})
+    assert dict(read(huge, PATIENT).items()) == {("a",): 1}
+    assert dict(read(text, Reading(unit="case_id", max_cases=1)).items()) == dict(read(text).items())
+    units = text.with_columns(pl.lit(7.0).alias("patient"))
+    assert sum(dict(read(units, PATIENT).items()).values()) == 2
+
+
+def test_events_of_a_case_may_leave_its_unit_out_but_not_change_it(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(HEAD + "1,a,\n1,b,p\n2,a,p\n3,a,q\n")
+    assert dict(read(path, PATIENT).items()) == {("a", "b"): 1, ("a",): 2}
+    path.write_text(HEAD + "1,a,p\n1,b,q\n")
+    with pytest.raises(LogError, match=r"the case '1' has several values of the unit 'patient'.*\[private"):
+        read(path, PATIENT)
+    path.write_text(HEAD + "1,a,p\n1,,q\n")
+    assert dict(read(path, Reading(unit="patient", max_cases=2, on_missing="drop")).items()) == {("a",): 1}
+
+
+def test_a_case_that_is_nobodys(tmp_path: Path) -> None:
+    table, tree = tmp_path / "log.csv", tmp_path / "log.xes"
+    table.write_text(HEAD + "1,a,p\n2,a,\n3,b,\n")
+    tree.write_text(xes({"1": ("p", ("a",)), "2": ("", ("a",)), "3": ("", ("b",))}))
+    dropping = Reading(unit="patient", max_cases=2, on_missing="drop")
+    for path, first in ((table, "case '2'"), (tree, "trace 2")):
+        with pytest.raises(
+            LogError, match=rf"2 cases without the unit 'patient', the first at {first}; .*--on-missing drop \[private"
+        ):
+            read(path, PATIENT)
+        found = read(path, dropping)
+        assert dict(found.items()) == {("a",): 1}
+        assert found.notes == ("2 cases without the unit 'patient' were left out",)
+    table.write_text(HEAD + "1,a,\n")
+    tree.write_text(xes({"1": ("", ("a",))}))
+    for path in (table, tree):
+        with pytest.raises(EmptyLogError, match="no (case|trace) has the unit 'patient'; check the name"):
+            read(path, dropping)
+    with pytest.raises(LogError, match=r"no column 'patnt' for the unit; did you mean 'patient'.*\[private"):
+        read(table, Reading(unit="patnt", max_cases=2))
+
+
+def test_traces_of_one_name_are_one_case_of_one_person(tmp_path: Path) -> None:
+    path = tmp_path / "log.xes"
+    merging = Reading(unit="patient", max_cases=2, duplicate_cases="merge")
+    parts = [xes({"1": (patient, (activity,))})[5:-6] for patient, activity in (("", "a"), ("p", "b"), ("p", "c"))]
+    path.write_text(f"<log>{''.join(parts)}</log>")
+    assert dict(read(path, merging).items()) == {("a", "b", "c"): 1}
+    path.write_text(f"<log>{''.join(parts)}{xes({'1': ('q', ('d',))})[5:-6]}</log>")
+    with pytest.raises(LogError, match="'1' has several values of the unit"):
+        read(path, merging)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"unit": "patient"}, "how many cases of one count.*--max-cases.*without looking at the log"),
+        ({"max_cases": 3}, "max_cases is 3, but of whom.*--unit"),
+        ({"unit": "patient", "max_cases": 0}, "max_cases is 0: .* from 1 to 1000"),
+        ({"unit": "", "max_cases": 2}, "unit is ''"),
+        ({"unit": "case", "max_cases": 1}, "the word for no unit"),
+        ({"unit": "patient", "max_cases": 2, "counted": "persons"}, "counted is 'persons': take one of units, cases"),
+        ({"unit": "patient", "max_cases": 2, "duplicate_cases": "separate"}, "no names of their own to choose by"),
+    ],
+)
+def test_readings_that_make_no_sense(options: dict[str, Any], why: str) -> None:
+    with pytest.raises(ParameterError, match=why):
+        Reading(**options)
+
+
+def test_what_is_counted_already_has_no_unit_left(tmp_path: Path) -> None:
+    log = {("a",): 50}
+    release = anonymize(log, epsilon=1, delta="1e-3")
+    path = release.write(tmp_path / "out.json")
+    for source in (log, release, path, read(log)):
+        with pytest.raises(LogError, match="unit is 'patient', but .* cannot be counted again by unit"):
+            anonymize(source, epsilon=1, delta="1e-3", reading=PATIENT)
+
+
+def test_the_door_gives_every_mechanism_what_it_needs() -> None:
+    table = pd.DataFrame({"case_id": range(900), "activity": "a", "patient": [n // 3 for n in range(900)]})
+    release = anonymize(table, epsilon=2, delta="1e-2", reading=PATIENT)
+    assert release.guarantee.unit == PrivacyUnit("patient", 2)
+    assert 250 < release.noisy[0] < 350  # 300 patients, once each
+    options: dict[str, Any] = {"mechanism": "prefix-tree", "max_length": 1, "prune": 50}
+    release = anonymize(table, epsilon=10, delta="1e-2", reading=PATIENT, **options)
+    assert 500 < release.noisy[0] < 700  # two cases each
+    variants = read(table, PATIENT)
+    assert anonymize(variants, epsilon=2, delta="1e-2").guarantee.unit == PrivacyUnit("patient", 2)
+    with pytest.raises(
+        ParameterError, match="counted for the unit 'patient' .max_cases 2, units.*cases.: read it again"
+    ):
+        anonymize(variants, epsilon=2, delta="1e-2", **options)
+    cases = Reading(unit="patient", max_cases=2, counted="cases")
+    with pytest.raises(ParameterError, match="counted is 'cases', but this mechanism needs units"):
+        anonymize(table, epsilon=2, delta="1e-2", reading=cases)
+
+
+# --------------------------------------------------------------------------------------------------- the command line
+
+
+@pytest.fixture
+def clinic(tmp_path: Path) -> Path:
+    """300 patients of four visits each, two alike; one more with secrets of their own."""
+    visits = [("register", "visit"), ("register", "visit"), ("register", "release"), ("visit",)]
+    log: Log = {f"CANARY-{p}-{v}": (f"CANARY-patient-{p}", visits[v]) for p in range(300) for v in range(4)}
+    log |= {f"CANARY-case-{n}": ("CANARY-person", (f"CANARY-{n}",)) for n in range(30)}
+    path = tmp_path / "clinic.parquet"
+    frame(log).write_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".xes", ".csv", ".parquet", ".json"])
+def test_persons_from_the_command_line(
+    suffix: str, travas: Run, clinic: Path, tmp_path: Path, ledger_path: Path
+) -> None:
+    out = tmp_path / f"out{suffix}"
+    ran = travas("anonymize", clinic, *SIGNED, "--unit", "patient", "--max-cases", 3, "-o", out, "--minimum-cases", 2)
+    assert ran.code == 0, ran.err
+    assert "for all cases of one patient more or less: proven" in ran.out
+    assert "of each patient at most 3 variants, each once" in ran.out
+    promise = json.loads(Path(f"{out}.guarantee.json").read_text())
+    assert promise["unit"] == {
+        "name": "patient", "max_cases": 3, "counted": "units", "step_epsilon": "1/3", "step_delta": "1/3000",
+    }  # fmt: skip
+    assert promise["neighbours"] == "add or remove all cases of one patient"
+    checked = travas("verify", f"{out}.guarantee.json", out)
+    assert checked.code == 0 and "all cases of one patient more or less" in checked.out
+    assert set(dict(read(out).items())) == {("register", "visit"), ("register", "release"), ("visit",)}
+    if suffix == ".xes":
+        assert '<string key="privacy:level" value="patient"/>' in out.read_text()
+        assert '<string key="privacy:max cases" value="3"/>' in out.read_text()
+    history = travas("budget", "history")
+    assert "patient" in history.out
+    for text in (out.read_bytes(), Path(f"{out}.guarantee.json").read_bytes(), ledger_path.read_bytes()):
+        assert b"CANARY" not in text
+    for shown in (ran.out, ran.err, checked.out, history.out):
+        assert "CANARY" not in shown
+
+
+def test_a_tree_of_persons_from_the_command_line(travas: Run, clinic: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    words = ("--mechanism", "prefix-tree", "--max-length", 2, "--prune", 100, "--unit", "patient", "--max-cases", 2)
+    ran = travas("anonymize", clinic, "--epsilon", 10, "--delta", 0, *words, "-o", out, "--json")
+    facts = json.loads(ran.out)
+    assert (facts["unit"], facts["max_cases"], facts["counted"]) == ("patient", 2, "cases")
+    assert travas("verify", f"{out}.guarantee.json", out).code == 0
+
+
+def test_inspect_and_compare_count_persons(travas: Run, clinic: Path, tmp_path: Path) -> None:
+    words = ("--unit", "patient", "--max-cases", 3)
+    facts = json.loads(travas("inspect", clinic, *words, "--json").out)
+    assert facts["cases"] == 903 and facts["unit"] == "patient" and facts["counted"] == "units"
+    assert "of each patient at most 3 variants" in travas("inspect", clinic, *words).out
+    out = tmp_path / "out.xes"
+    assert travas("anonymize", clinic, *SIGNED, *words, "-o", out).code == 0
+    ran = travas("compare", clinic, out, *words, "--metric", "case_coverage", "--json")
+    assert json.loads(ran.out)["case_coverage"] == pytest.approx(900 / 903)
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--unit", "patient"), "how many cases of one count"),
+        (("--max-cases", "3"), "of whom"),
+        (("--unit", "patient", "--max-cases", "three"), "max_cases is 'three': it must be a whole number"),
+        (("--unit", "patient", "--max-cases", "1001"), "from 1 to 1000"),
+        (("--unit", "person", "--max-cases", "2"), "no column 'person' for the unit"),
+        (("--unit", "activity", "--max-cases", "2"), "has several values of the unit 'activity'"),
+    ],
+)
+def test_wrong_words(words: tuple[str, ...], why: str, travas: Run, clinic: Path, tmp_path: Path) -> None:
+    ran = travas("anonymize", clinic, *SIGNED, *words, "-o", tmp_path / "out.xes")
+    assert ran.code == 2 and why in ran.err and len(ran.err.splitlines()) == 1
+    assert "CANARY" not in ran.err or "[private: about the true log]" in ran.err
+    assert not (tmp_path / "out.xes").exists()
+
+
+@pytest.mark.parametrize("unit", [{"name": "patient", "max_cases": 2}, {"name": "patient"}, {}, None, 7])
+def test_a_forged_unit_is_found(unit: object, travas: Run, clinic: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    assert travas("anonymize", clinic, *SIGNED, "--unit", "patient", "--max-cases", 3, "-o", out).code == 0
+    promise = Path(f"{out}.guarantee.json")
+    promise.write_text(json.dumps(json.loads(promise.read_text()) | {"unit": unit}))
+    ran = travas("verify", promise, out)
+    assert ran.code in (1, 2) and len(ran.err.splitlines()) == 1
+
+
+def test_the_report_speaks_of_the_person(travas: Run, clinic: Path, tmp_path: Path) -> None:
+    out, page = tmp_path / "out.json", tmp_path / "report.html"
+    assert travas("anonymize", clinic, *SIGNED, "--unit", "patient", "--max-cases", 3, "-o", out).code == 0
+    ran = travas("report", f"{out}.guarantee.json", out, "-o", page)
+    assert ran.code == 0, ran.err
+    text = page.read_text()
+    assert "for all cases of one patient more or less" in text and "CANARY" not in text
+    assert "one patient with all cases, of which at most 3 count" in text
+    assert "several values in the column patient" in text and "several cases" not in text

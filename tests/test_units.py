@@ -1,0 +1,248 @@
+"""One person, many cases: the exact privacy loss of every way to place them, on the very tables that are sampled.
+
+Which cases count: test_unit_readers.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import combinations_with_replacement, pairwise, product
+from math import prod
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from travas import Guarantee, ParameterError, PrivacyUnit, Standing, Variants, mechanism
+from travas.mechanisms import MECHANISMS
+from travas.mechanisms.prefix_tree import Tree
+from travas.mechanisms.sacofa import Sacofa
+from travas.mechanisms.selection import PartitionSelection
+from travas.noise import ONE, Noise, Table, optimal_table, travas_table
+from travas.units import step
+
+Chances = dict[int | None, int]
+TREES = {"max_length": 1, "prune": 3}
+
+
+def growth_below(epsilon: Fraction) -> Fraction:
+    """A fraction below e^ε, by code that shares nothing with the library."""
+    with localcontext() as context:
+        context.prec = 90
+        return Fraction((Decimal(epsilon.numerator) / epsilon.denominator).exp() * (1 - Decimal("1e-85")))
+
+
+def weights(table: Table) -> list[int]:
+    return [above - below for below, above in pairwise([0, *table.boundaries()])]
+
+
+def outputs(table: Table, cases: int) -> Chances:
+    """What may come out of a count, times 2^128; None is "absent"."""
+    chances: Chances = {}
+    for drawn, weight in enumerate(weights(table), start=1):
+        output = cases - drawn if cases >= drawn else None
+        chances[output] = chances.get(output, 0) + weight
+    return chances
+
+
+def excess(with_unit: list[Chances], without: list[Chances], growth: Fraction) -> Fraction:
+    """The larger hockey-stick distance between two products of independent outputs: the least δ at this e^ε."""
+    scale, worst = ONE ** len(without), Fraction(0)
+    for one, other in ((with_unit, without), (without, with_unit)):
+        total = 0
+        for output in product(*one):
+            p = prod(chances[o] for chances, o in zip(one, output, strict=True))
+            q = prod(chances.get(o, 0) for chances, o in zip(other, output, strict=True))
+            total += max(0, growth.denominator * p - growth.numerator * q)
+        worst = max(worst, Fraction(total, growth.denominator * scale))
+    return worst
+
+
+def partitions(total: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
+    """Every way to place so many equal cases on cells that have no names: (3,), (2, 1), (1, 1, 1)."""
+    if total == 0:
+        yield ()
+    for first in range(min(total, most or total), 0, -1):
+        for rest in partitions(total - first, first):
+            yield (first, *rest)
+
+
+@pytest.mark.parametrize("name", ["optimal", "travas"])
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "most"), [("2", "0.5", 2), ("6", "0.3", 3), ("1", "0.9", 2), ("0.5", "0.2", 1)]
+)
+def test_each_variant_of_a_person_at_most_once(name: str, epsilon: str, delta: str, most: int) -> None:
+    """Up to M different variants, with every number of others on each: never beyond (ε, δ), "absent" included."""
+    rule = mechanism(name, epsilon, delta, unit=PrivacyUnit("patient", most))
+    assert isinstance(rule, PartitionSelection)
+    table, growth, worst = rule.noise.table, growth_below(rule.epsilon), Fraction(0)
+    for variants in range(1, most + 1):
+        for others in combinations_with_replacement(range(table.length + 1), variants):
+            there = [outputs(table, n + 1) for n in others]
+            worst = max(worst, excess(there, [outputs(table, n) for n in others], growth))
+    assert 0 < worst <= rule.guarantee().delta_spent <= rule.delta
+
+
+@pytest.mark.parametrize("splits", [1, 2])
+def test_the_runs_of_utravas_compose_inside(splits: int) -> None:
+    """Every variant of a person is drawn for in every run."""
+    rule = mechanism("utravas", "4", "0.4", splits=splits, unit=PrivacyUnit("patient", 2))
+    (noise,) = rule.tables()
+    assert (noise.epsilon, noise.delta) == (Fraction(4, 2 * splits), Fraction(4, 20 * splits))
+    growth = growth_below(rule.epsilon)
+    for others in combinations_with_replacement(range(noise.table.length + 1), 2):
+        there = [outputs(noise.table, n + 1) for n in others for _ in range(splits)]
+        gone = [outputs(noise.table, n) for n in others for _ in range(splits)]
+        assert excess(there, gone, growth) <= rule.guarantee().delta_spent <= rule.delta
+
+
+@pytest.mark.parametrize("name", ["prefix-tree", "sacofa"])
+@pytest.mark.parametrize(("epsilon", "delta", "most"), [("18", "0.3", 3), ("8", "0.01", 2), ("2", "0.2", 1)])
+def test_the_cases_of_a_person_anywhere_in_a_tree(name: str, epsilon: str, delta: str, most: int) -> None:
+    """Up to M cases on the cells of a level, in every way: all on one, each on its own, and everything between."""
+    rule = mechanism(name, epsilon, delta, unit=PrivacyUnit("patient", most), **TREES)  # type: ignore[arg-type]
+    assert isinstance(rule, Tree)
+    (noise,) = rule.tables()
+    share = Fraction(4, 5) if name == "sacofa" else Fraction(1)  # the rest pays for the rules
+    growth, plain = growth_below(rule.epsilon * share), weights(noise.table)
+    for cases in range(1, most + 1):
+        for placed in partitions(cases):
+            gone: list[Chances] = [dict(enumerate(plain)) for _ in placed]
+            there: list[Chances] = [{place + own: weight for place, weight in enumerate(plain)} for own in placed]
+            assert excess(there, gone, growth) <= rule.guarantee().delta_spent <= rule.delta
+
+
+def test_the_rules_of_sacofa_are_paid_for_by_the_step() -> None:
+    rule = mechanism("sacofa", 5, 0, max_length=1, prune=3, unit=PrivacyUnit("patient", 5))
+    assert isinstance(rule, Sacofa)
+    assert rule._rules_noise(1).epsilon + rule.noise.epsilon == rule.step.epsilon == 1
+
+
+@pytest.mark.parametrize("build", [optimal_table, travas_table])
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "most"), [("2", "0.5", 2), ("3", "0.01", 3), ("6", "1e-6", 6), ("1", "0.001", 10)]
+)
+def test_group_privacy_holds_when_all_cases_are_alike_and_is_tight(
+    build: Any, epsilon: str, delta: str, most: int
+) -> None:
+    """And (ε/m, δ/m), which is enough for different variants, is not enough here: this test can fail."""
+    e, d = Fraction(epsilon), Fraction(delta)
+    growth = growth_below(e)
+
+    def loss(epsilon: Fraction, delta: Fraction) -> Fraction:
+        table = Noise(build(epsilon, delta), epsilon, delta).table
+        cases = range(table.length + 1)
+        return max(excess([outputs(table, n + most)], [outputs(table, n)], growth) for n in cases)
+
+    group, different = step(e, d, most, "cases"), step(e, d, most, "units")
+    assert loss(group.epsilon, group.delta) <= d
+    if build is optimal_table:
+        assert loss(group.epsilon, group.delta) > d * Fraction(99, 100)
+        assert loss(different.epsilon, different.delta) > d
+
+
+@given(
+    st.fractions(Fraction(1, 1000), 20, max_denominator=10**6),
+    st.fractions(0, Fraction(99, 100), max_denominator=10**9),
+    st.integers(1, 1000),
+)
+def test_a_step_is_rounded_against_us(epsilon: Fraction, delta: Fraction, most: int) -> None:
+    found = step(epsilon, delta, most, "cases")
+    with localcontext() as context:
+        context.prec = 80
+        one = (Decimal(epsilon.numerator) / epsilon.denominator / most).exp()
+        total = Fraction(sum((one**power for power in range(most)), Decimal(0)))
+    assert found.epsilon * most == epsilon
+    assert total * (1 - Fraction(1, 10**70)) <= found.factor <= total * (1 + Fraction(1, 10**40))
+    assert found.delta * found.factor <= delta
+    assert delta - found.delta * found.factor <= delta * Fraction(1, 10**18)
+    units = step(epsilon, delta, most, "units")
+    assert (units.epsilon * most, units.delta * most) == (epsilon, delta) and units.delta >= found.delta
+
+
+def make(name: str, unit: PrivacyUnit) -> Any:
+    options = TREES if name in ("prefix-tree", "sacofa", "sacofa-published") else {}
+    return mechanism(name, "2", "0.1", unit=unit, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_guarantee_names_the_unit(name: str) -> None:
+    rule = make(name, PrivacyUnit("patient", 3))
+    guarantee: Guarantee = rule.guarantee()
+    assert guarantee.unit == PrivacyUnit("patient", 3) and (guarantee.epsilon, guarantee.delta) == (2, Fraction(1, 10))
+    assert guarantee.neighbours == "add or remove all cases of one patient"
+    assert guarantee.standing is (Standing.NOT_ESTABLISHED if name.endswith("-published") else Standing.PROVEN)
+    assert guarantee.replace_one[0] == 4 and guarantee.replace_one[1] >= Fraction(2, 10)
+    assert any("of the cases of one patient at most 3 count" in text for text in guarantee.assumptions)
+    assert rule.step.epsilon == Fraction(2, 3)
+    assert all(noise.epsilon <= rule.step.epsilon and noise.delta <= rule.step.delta for noise in rule.tables())
+    alike = make(name, PrivacyUnit("patient", 1))
+    assert alike.guarantee().standing is make(name, PrivacyUnit()).guarantee().standing
+    assert alike.guarantee().delta_spent == make(name, PrivacyUnit()).guarantee().delta_spent
+    assert alike.parameters() == make(name, PrivacyUnit()).parameters()
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_log_counted_for_another_unit_is_refused(name: str) -> None:
+    """Or a promise to a person would be kept to a case only."""
+    patient = PrivacyUnit("patient", 3)
+    plain = Variants.from_mapping({("a",): 100})
+    rule = make(name, patient)
+    right = Variants(plain.alphabet, plain.keys, plain.counts, unit=patient, counted=rule.counted)
+    assert rule.release(right).guarantee.unit == patient
+    other = "cases" if rule.counted == "units" else "units"
+    for wrong in (
+        plain,
+        Variants(plain.alphabet, plain.keys, plain.counts, unit=PrivacyUnit("patient", 4), counted=rule.counted),
+        Variants(plain.alphabet, plain.keys, plain.counts, unit=PrivacyUnit("doctor", 3), counted=rule.counted),
+        Variants(plain.alphabet, plain.keys, plain.counts, unit=patient, counted=other),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(
+            ParameterError, match="was counted for the unit '.*read it again for this mechanism and unit"
+        ):
+            rule.release(wrong)
+    with pytest.raises(ParameterError, match="counted for the unit 'patient'"):
+        make(name, PrivacyUnit()).release(right)
+
+
+def test_a_mechanism_that_knows_no_unit_refuses_one() -> None:
+    from travas.mechanisms.optimal import Optimal
+
+    class Old(Optimal):
+        counted = None
+
+    assert Old(Fraction(1), Fraction(1, 10)).guarantee().standing is Standing.VERIFIED
+    with pytest.raises(ParameterError, match="protects cases only"):
+        Old(Fraction(1), Fraction(1, 10), unit=PrivacyUnit("patient", 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "why"),
+    [
+        ("patient", 0, "max_cases is 0: it must be a whole number from 1 to 1000"),
+        ("patient", 1001, "max_cases is 1001"),
+        ("patient", True, "max_cases is True"),
+        ("patient", 2.0, "max_cases is 2.0"),
+        ("", 2, "unit is ''"),
+        (" x", 2, "unit is ' x'"),
+        ("a\nb", 2, r"unit is 'a\\nb'"),
+        ("x" * 201, 2, "unit is 'xxx"),
+        ("case", 2, "the unit is the case itself"),
+    ],
+)
+def test_units_that_are_none(name: Any, most: Any, why: str) -> None:
+    with pytest.raises(ParameterError, match=why):
+        PrivacyUnit(name, most)
+
+
+def test_what_is_too_little_for_a_case_is_said_so() -> None:
+    unit = PrivacyUnit("patient", 100)
+    with pytest.raises(ParameterError, match=r"delta is 1e-21: below 1e-20.*what one of 100 cases of a patient gets"):
+        mechanism("optimal", 1, "1e-19", unit=unit)
+    with pytest.raises(ParameterError, match="epsilon is 21: above 20 it protects nobody; take less$"):
+        mechanism("optimal", 21, "1e-6", unit=unit)
+    with pytest.raises(ParameterError, match="delta is 0: .* such as 1e-6$"):
+        mechanism("optimal", 1, 0, unit=unit)
