@@ -1,0 +1,73 @@
+"""From any source to variants: the one question every engine answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..errors import LogError
+from ..logs.columns import DEFAULT_READING, Reading
+from ..release import Progress, Release
+from ..variants import Variants
+
+
+class Engine(Protocol):
+    """Reads logs of one kind, where they are."""
+
+    def variants(self, source: Any, reading: Reading) -> Variants:
+        """The variants of this log and how many cases have each. Private."""
+
+
+def _silent(_: float) -> None:
+    """Nobody watches the progress."""
+
+
+def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _silent) -> Variants:
+    """The variants of a log. Private.
+
+    A log is a path, a folder or glob of tables, a URL of a database, a pandas, Polars or Spark DataFrame, an Ibis
+    table, a mapping of tuples to counts, `Variants` or a `Release`.
+    """
+    if isinstance(source, Variants):
+        return source
+    if isinstance(source, Release):
+        return Variants.from_mapping(dict(zip(source.variants, source.counts, strict=True)), source.columns)
+    if isinstance(source, Mapping):
+        return Variants.from_mapping(source, reading.activities)
+    return _engine(source, progress).variants(source, reading)
+
+
+def _engine(source: Any, progress: Progress) -> Engine:
+    """By the scheme of a URL, or the library an object is from; else it is a file, or a frame for Polars."""
+    if isinstance(source, str) and (scheme := re.match(r"([a-z][a-z0-9+.-]+):(//)?", source, re.IGNORECASE)):
+        if scheme[1].lower() == "spark":
+            from .spark import Spark
+
+            return Spark()
+        if scheme[2]:
+            from .sql import Database
+
+            return Database(scheme[1].lower())
+    if isinstance(source, str | Path):
+        from .files import Files
+
+        return Files(progress)
+    library = type(source).__module__.partition(".")[0]
+    if library == "pyspark":
+        from .spark import Spark
+
+        return Spark()
+    if library == "ibis":
+        from .sql import Database
+
+        return Database("ibis")
+    from .files import Frames
+
+    return Frames()
+
+
+def without_secrets(message: str) -> str:
+    """The message with whatever stands before the host of a URL left out: it may hold a password."""
+    return re.sub(r"([A-Za-z][A-Za-z0-9+.-]*://)\S*@", r"\1…@", message)

@@ -1,0 +1,205 @@
+"""Spark: the cluster computes, the driver draws. Of the variants, only those that are kept travel as traces.
+
+To the driver go a digest of each trace, its count and its length: 28 bytes a variant, however long the traces are.
+Variants are told apart by their traces; a digest (128 bits of SHA-256 over JSON) only says which ones to fetch.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from ..errors import LogError, MissingExtraError, ParameterError, TravasError
+from ..logs.columns import Reading, released_columns
+from ..variants import Activity, Trace, Variants
+from .expression import CASE, COUNT, Query
+from .remote import RemoteVariants
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    import pyarrow as pa
+
+_DIGEST, _LENGTH, _EVENTS = "digest", "length", "travas_events"
+
+
+@dataclass(frozen=True)
+class Spark:
+    """A DataFrame of a running session; or `spark:` with a path, a table or a query, in the session that is to be had.
+
+    That is the running one, the one of `spark-submit`, the server of SPARK_REMOTE, or else a local one.
+    """
+
+    def variants(self, source: Any, reading: Reading) -> Variants:
+        """The variants of a DataFrame, of `spark:PATH` (Parquet), or of `spark:` with a table or a query."""
+        try:
+            import ibis
+            import pyspark  # noqa: F401
+            from ibis.backends.pyspark.datatypes import PySparkType
+        except ImportError:
+            raise MissingExtraError("reading with Spark", "spark") from None
+        frame, where = _opened(source, reading) if isinstance(source, str) else (source, "Spark DataFrame")
+        if not hasattr(frame, "sparkSession"):
+            raise LogError(f"a {type(frame).__name__} is not an event log: give a DataFrame of pyspark.sql")
+        events = ibis.table(ibis.schema(PySparkType.to_ibis(frame.schema)), name=_EVENTS)
+        query = Query(events, reading, where, gather=_gather)
+        with _running(frame.sparkSession, where):
+            return _Store.of(frame, query)
+
+
+def _gather(events: ir.Table, parts: list[str], keys: list[Any], where: Any, others: dict[str, Any]) -> ir.Table:
+    """Spark has no ordered aggregate: collect the sort keys, which end in the parts, and sort the array."""
+    import ibis
+
+    fields = [f"key_{place}" for place in range(len(keys))]
+    rows = ibis.struct(dict(zip(fields, keys, strict=True))).collect(where=where)
+    cases = events.group_by(CASE).aggregate(rows=rows, **others)
+    cases = cases.mutate(rows=cases["rows"].sort())
+    arrays = {
+        part: cases["rows"].map(lambda row, field=field: row[field])
+        for part, field in zip(parts, fields[-len(parts) :], strict=True)
+    }
+    return cases.mutate(**arrays)
+
+
+@dataclass(frozen=True)
+class _Store:
+    """The table of variants on the cluster: computed once and kept there, as long as someone has the variants."""
+
+    frame: Any
+    query: Query
+    digests: pa.ChunkedArray
+
+    @classmethod
+    def of(cls, events: Any, query: Query) -> Variants:
+        import ibis
+        from pyspark.sql import functions as f
+
+        sql = ibis.to_sql(query.variants(), dialect="pyspark").replace("{", "{{").replace("}", "}}")
+        table = events.sparkSession.sql(sql.replace(f"`{_EVENTS}`", "{events}"), events=events)
+        digest = f.substring(f.sha2(f.to_json(f.struct(*query.parts)).cast("binary"), 256), 1, 32)
+        length = f.size(query.parts[0])
+        frame = table.withColumns({_DIGEST: f.unhex(digest), _LENGTH: length}).persist()
+        try:
+            [sums] = frame.agg(*(f.sum(name).alias(name) for name in query.lacking)).collect()
+            here = frame.where(f.col(_LENGTH) > 0).select(_DIGEST, COUNT, _LENGTH).toArrow()
+            notes = query.notes({name: sums[name] or 0 for name in query.lacking}, here.num_rows)
+        except BaseException:
+            frame.unpersist()
+            raise
+        numbers = (here[name].to_numpy().astype("int64") for name in (COUNT, _LENGTH))
+        columns = released_columns(query.columns.activities)
+        variants = RemoteVariants(cls(frame, query, here[_DIGEST]), *numbers, columns, notes)
+        weakref.finalize(variants, frame.unpersist)
+        return variants
+
+    def traces(self, places: Sequence[int]) -> list[Trace]:
+        """The traces at these places, in this order: nothing else leaves the cluster."""
+        import pyarrow as pa
+
+        if not len(places):
+            return []
+        wanted = self.digests.take(pa.array(places, pa.int64()))
+        session = self.frame.sparkSession
+        with _running(session, self.query.where):
+            chosen = session.createDataFrame(pa.table({_DIGEST: wanted}))
+            found = self.frame.join(chosen, _DIGEST).select(_DIGEST, *self.query.parts).toArrow()
+        traces = self._rows(found, self.query.parts)
+        by_digest = dict(zip(found[_DIGEST].to_pylist(), traces, strict=True))
+        if not len(by_digest) == found.num_rows == len(places):
+            raise LogError(f"{self.query.where}: changed while it was read; nothing was released, try again")
+        return [by_digest[digest] for digest in wanted.to_pylist()]
+
+    def alphabet(self) -> list[Activity]:
+        """All activities of the log."""
+        from pyspark.sql import functions as f
+
+        names = [f.col(f"row.{part}").alias(part) for part in self.query.parts]
+        rows = self.frame.select(f.explode(f.arrays_zip(*self.query.parts)).alias("row")).select(*names).distinct()
+        with _running(self.frame.sparkSession, self.query.where):
+            found = [tuple(row) for row in rows.collect()]
+        return [row[0] for row in found] if len(names) == 1 else found
+
+    @staticmethod
+    def _rows(table: pa.Table, parts: list[str]) -> list[Trace]:
+        arrays = [table[part].to_pylist() for part in parts]
+        if len(parts) == 1:
+            return [tuple(trace) for trace in arrays[0]]
+        return [tuple(zip(*row, strict=True)) for row in zip(*arrays, strict=True)]
+
+
+def _opened(source: str, reading: Reading) -> tuple[Any, str]:
+    """The events, and their name in messages. Where Spark runs is not ours to say."""
+    path = source.partition(":")[2]
+    path = path.removeprefix("//") if path.startswith("///") else path
+    named = [name for name in (path.strip("/"), reading.table, reading.query) if name]
+    if len(named) != 1 or path.startswith("//"):
+        raise ParameterError(
+            "spark: takes one of spark:PATH (Parquet), --table NAME or --query 'SELECT …'; "
+            "the master is given to spark-submit, or in SPARK_REMOTE or MASTER"
+        )
+    where = "Spark query" if reading.query else f"Spark table {reading.table!r}" if reading.table else f"spark:{path}"
+    session = _session()
+    with _running(session, where):
+        if reading.query:
+            return session.sql(reading.query), where
+        if reading.table:
+            return session.table(reading.table), where
+        return session.read.parquet(path), where
+
+
+def _session() -> Any:
+    """The running session, or a new one whose log is silent."""
+    from pyspark.sql import SparkSession
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return running
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("travas").config("spark.ui.showConsoleProgress", "false")
+    with _silent():
+        try:
+            return builder.getOrCreate()
+        except Exception as error:
+            raise LogError(
+                f"spark: no session to be had ({type(error).__name__}); is Java 17 or newer installed, the master up?"
+            ) from None
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """A JVM started meanwhile writes its log to nowhere."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+@contextmanager
+def _running(session: Any, where: str) -> Iterator[None]:
+    """Jobs of ours: cancelled on the cluster when interrupted; errors by their kind, as words may quote a cell."""
+    tag = f"travas-{uuid4().hex}"
+    session.addTag(tag)
+    try:
+        yield
+    except TravasError:
+        raise
+    except KeyboardInterrupt:
+        session.interruptTag(tag)
+        raise
+    except Exception as error:
+        kind = getattr(error, "getCondition", lambda: None)() or type(error).__name__
+        raise LogError(f"{where}: Spark could not do it ({kind}); check names and rights, or see its log") from None
+    finally:
+        session.removeTag(tag)
