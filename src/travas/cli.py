@@ -353,6 +353,8 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal that knows no ε gets a question mark
     try:
         code = app(standalone_mode=False)
+        if code == 130:  # typer's answer to an interrupt
+            raise KeyboardInterrupt
     except VerificationError as error:
         code = _fail(str(error), 1)
     except TravasError as error:
@@ -370,6 +372,8 @@ def main() -> None:
 
 
 def _fail(message: str, code: int) -> int:
-    one_line = " ".join(message.splitlines())
+    from .engines import without_secrets
+
+    one_line = " ".join(without_secrets(message).splitlines())
     typer.echo(f"travas: {one_line}", err=True)
     return code

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..errors import LogError
 from ..logs.columns import DEFAULT_READING, Reading
 from ..release import Progress, Release
 from ..variants import Variants
@@ -69,5 +68,6 @@ def _engine(source: Any, progress: Progress) -> Engine:
 
 
 def without_secrets(message: str) -> str:
-    """The message with whatever stands before the host of a URL left out: it may hold a password."""
-    return re.sub(r"([A-Za-z][A-Za-z0-9+.-]*://)\S*@", r"\1…@", message)
+    """The message without what may be a password: whatever stands before the host of a URL, or after `password=`."""
+    message = re.sub(r"([A-Za-z][A-Za-z0-9+.-]*://)\S*@", r"\1…@", message)
+    return re.sub(r"(?i)(password|token|secret)=[^\s&]*", r"\1=…", message)

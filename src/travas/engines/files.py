@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,16 +61,15 @@ class Files:
 
 def _paths(path: Path) -> Sequence[Path]:
     """The files meant, sorted by name. What begins with a dot or an underscore is not data in a lake."""
+    if (path / "_delta_log").is_dir() or any((path / "metadata").glob("*.metadata.json")):
+        raise LogError(f"{path}: a Delta or Iceberg table, whose files alone are not the log; read it with Spark")
     try:
         if path.is_dir():
-            if (path / "_delta_log").is_dir() or (path / "metadata").is_dir():
-                raise LogError(
-                    f"{path}: a Delta or Iceberg table, whose files alone are not the log; read it with Spark"
-                )
             found = [file for file in path.rglob("*") if suffix_of(file, _KNOWN) and file.is_file()]
             shown = [file for file in found if not any(p.startswith((".", "_")) for p in file.relative_to(path).parts)]
-        elif glob.has_magic(str(path)) and not path.exists():
-            shown = [Path(file) for file in glob.glob(str(path), recursive=True) if Path(file).is_file()]
+        elif any(mark in str(path) for mark in "*?[") and not path.exists():
+            pattern = str(path.relative_to(path.anchor))
+            shown = [file for file in Path(path.anchor).glob(pattern) if file.is_file()]
         else:
             return [path]
     except (OSError, ValueError) as error:

@@ -29,6 +29,9 @@ class RemoteVariants(Variants):
     What asks for `keys` (a metric, a mechanism that needs the whole tree) brings everything into memory.
     """
 
+    _store: Store
+    _lengths: NDArray[np.int64]
+
     def __init__(
         self,
         store: Store,
@@ -37,8 +40,7 @@ class RemoteVariants(Variants):
         columns: tuple[str, ...],
         notes: tuple[str, ...],
     ) -> None:
-        here = {"_store": store, "counts": counts, "_lengths": lengths, "columns": columns, "notes": notes}
-        self.__dict__.update(here)
+        self.__dict__ |= {"_store": store, "counts": counts, "_lengths": lengths, "columns": columns, "notes": notes}
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -52,11 +54,11 @@ class RemoteVariants(Variants):
         return self._store.traces(list(chosen))
 
     @cached_property
-    def alphabet(self) -> Sequence[Activity]:  # type: ignore[override]
+    def alphabet(self) -> Sequence[Activity]:
         return self._store.alphabet()
 
     @cached_property
-    def keys(self) -> Sequence[bytes]:  # type: ignore[override]
+    def keys(self) -> Sequence[bytes]:
         import numpy as np
 
         codes = Codes({activity: code for code, activity in enumerate(self.alphabet)})

@@ -80,7 +80,7 @@ class _Store:
         import ibis
         from pyspark.sql import functions as f
 
-        sql = ibis.to_sql(query.variants(), dialect="pyspark").replace("{", "{{").replace("}", "}}")
+        sql = ibis.pyspark.compile(query.variants()).replace("{", "{{").replace("}", "}}")
         table = events.sparkSession.sql(sql.replace(f"`{_EVENTS}`", "{events}"), events=events)
         digest = f.substring(f.sha2(f.to_json(f.struct(*query.parts)).cast("binary"), 256), 1, 32)
         length = f.size(query.parts[0])
@@ -92,9 +92,9 @@ class _Store:
         except BaseException:
             frame.unpersist()
             raise
-        numbers = (here[name].to_numpy().astype("int64") for name in (COUNT, _LENGTH))
+        counts, lengths = (here[name].to_numpy().astype("int64") for name in (COUNT, _LENGTH))
         columns = released_columns(query.columns.activities)
-        variants = RemoteVariants(cls(frame, query, here[_DIGEST]), *numbers, columns, notes)
+        variants = RemoteVariants(cls(frame, query, here[_DIGEST]), counts, lengths, columns, notes)
         weakref.finalize(variants, frame.unpersist)
         return variants
 
@@ -122,8 +122,7 @@ class _Store:
         names = [f.col(f"row.{part}").alias(part) for part in self.query.parts]
         rows = self.frame.select(f.explode(f.arrays_zip(*self.query.parts)).alias("row")).select(*names).distinct()
         with _running(self.frame.sparkSession, self.query.where):
-            found = [tuple(row) for row in rows.collect()]
-        return [row[0] for row in found] if len(names) == 1 else found
+            return [row[0] if len(names) == 1 else tuple(row) for row in rows.collect()]
 
     @staticmethod
     def _rows(table: pa.Table, parts: list[str]) -> list[Trace]:
@@ -162,7 +161,7 @@ def _session() -> Any:
         return running
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("travas").config("spark.ui.showConsoleProgress", "false")
-    with _silent():
+    with silent():
         try:
             return builder.getOrCreate()
         except Exception as error:
@@ -172,7 +171,7 @@ def _session() -> Any:
 
 
 @contextmanager
-def _silent() -> Iterator[None]:
+def silent() -> Iterator[None]:
     """A JVM started meanwhile writes its log to nowhere."""
     sys.stderr.flush()
     kept = os.dup(2)

@@ -34,7 +34,7 @@ class Database:
     def variants(self, source: Any, reading: Reading) -> Variants:
         """The variants of a table (`reading.table`), of a query (`reading.query`), or of an Ibis table."""
         try:
-            import ibis
+            import ibis  # noqa: F401
         except ImportError:
             raise MissingExtraError("reading a database", "sql") from None
         if not isinstance(source, str):
@@ -136,16 +136,19 @@ def _postgres(url: str) -> Any:
 
 
 def _schema(backend: Any, query: str) -> Any:
-    """The types of a query's columns, where Ibis would make a view to find them; else it finds them itself."""
-    if backend.name != "postgres":
-        return None
+    """The types of a query's columns, where Ibis cannot find them: it would make a view, or asks an older DuckDB."""
     import ibis
-    from ibis.backends.sql.datatypes import PostgresType
 
-    with backend.con.cursor() as cursor, backend.con.transaction():
-        cursor.execute(f"SELECT * FROM ({query.strip().rstrip(';')}\n) AS events LIMIT 0")
-        found = [(column.name, backend.con.adapters.types.get(column.type_code)) for column in cursor.description]
-    return ibis.schema({name: PostgresType.from_string(kind.name if kind else "unknown") for name, kind in found})
+    if backend.name == "postgres":
+        with backend.con.cursor() as cursor, backend.con.transaction():
+            cursor.execute(f"SELECT * FROM ({query.strip().rstrip(';')}\n) AS events LIMIT 0")
+            kinds = [(column.name, backend.con.adapters.types.get(column.type_code)) for column in cursor.description]
+        found = [(name, kind.name if kind else "unknown") for name, kind in kinds]
+    elif backend.name == "duckdb":
+        found = [row[:2] for row in backend.con.execute(f"DESCRIBE {query}").fetchall()]
+    else:
+        return None
+    return ibis.schema({name: backend.compiler.type_mapper.from_string(kind) for name, kind in found})
 
 
 def _sort_key(backend: str) -> Callable[[Any], Any]:
@@ -154,7 +157,7 @@ def _sort_key(backend: str) -> Callable[[Any], Any]:
         return as_it_is
     import ibis
 
-    @ibis.udf.scalar.builtin
+    @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
     def convert_to(text: str, encoding: str) -> bytes:  # type: ignore[empty-body]
         """The bytes of a text."""
 

@@ -23,7 +23,7 @@ _ISO_FORMATS = [
 ]
 
 
-class NotATimestamp(Exception):
+class UnknownFormatError(Exception):
     """A text is of no known format. Private: its argument is the text."""
 
 
@@ -40,7 +40,7 @@ def instants(texts: pl.Series, given: str | None) -> list[pl.Series]:
         row = int(cast(int, rest.arg_max()))
         form = next((form for form in formats if _parsed(texts[row : row + 1], form).null_count() == 0), None)
         if form is None:
-            raise NotATimestamp(texts[row])
+            raise UnknownFormatError(texts[row])
         formats.remove(form)
         parsed = parsed.zip_with(~rest, _parsed(texts, form))
     finer = texts.str.extract(r"[.,][0-9]{6}([0-9]{1,3})")

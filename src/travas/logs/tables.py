@@ -18,7 +18,7 @@ import polars.selectors as cs
 from ..errors import PRIVATE, EmptyLogError, LogError, MissingExtraError
 from ..variants import CODE, CODE_BYTES, Activity, Codes, Variants
 from .columns import Columns, Reading, missing_message, released_columns
-from .instants import NANOSECONDS, TIME, NotATimestamp, instants
+from .instants import NANOSECONDS, TIME, UnknownFormatError, instants
 
 EVENTS_PER_PASS = 32_000_000
 """A pass takes about 75 bytes an event."""
@@ -104,7 +104,7 @@ def variants_of(
         try:
             if columns.timestamp is not None:
                 table = table.with_columns(instants(table[TIME], reading.timestamp_format))
-        except NotATimestamp as error:
+        except UnknownFormatError as error:
             raise _unknown_timestamp(error, lazy, columns.timestamp, reading, where) from None
         if any(table[name].null_count() for name in needed):
             notes = _missing(missing, needed, reading, where, blank_rows) if notes is None else notes
@@ -185,7 +185,7 @@ def _missing(
 
 
 def _unknown_timestamp(
-    error: NotATimestamp, lazy: pl.LazyFrame, column: str | None, reading: Reading, where: str
+    error: UnknownFormatError, lazy: pl.LazyFrame, column: str | None, reading: Reading, where: str
 ) -> LogError:
     assert column is not None
     text, given = str(error), reading.timestamp_format
