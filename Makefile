@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench bench-metrics bench-utility lint clean
+.PHONY: demo test test-slow bench bench-metrics bench-scale bench-utility lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -16,6 +16,7 @@ BIN := .venv/bin
 
 .venv/installed-test: .venv/installed
 	$(BIN)/pip install --quiet --editable '.[all]' --group test
+	tests/install
 	touch $@
 
 .venv/installed-bench: .venv/installed-test
@@ -31,13 +32,16 @@ lint: .venv/installed-test
 	$(BIN)/mypy
 
 test: lint ## lint, types and tests
-	$(BIN)/pytest -n auto -m "not slow"
+	$(BIN)/pytest -n auto --dist loadgroup -m "not slow"
 
 test-slow: .venv/installed-test ## the statistical and scale tests that take minutes
 	$(BIN)/pytest -m slow
 
 bench: .venv/installed-bench ## the ratios the README quotes
 	$(BIN)/python benchmarks/core.py
+
+bench-scale: .venv/installed-bench ## 1, 10 and 100 M events; Spark: half an hour, 12 GB
+	$(BIN)/python benchmarks/scale.py
 
 bench-utility: .venv/installed-bench
 	$(BIN)/python benchmarks/utility.py

@@ -39,7 +39,12 @@ class Postgres:
         import psycopg
 
         return psycopg.connect(
-            host="127.0.0.1", port=self.port, user="postgres", password=self.password, dbname="postgres", autocommit=True
+            host="127.0.0.1",
+            port=self.port,
+            user="postgres",
+            password=self.password,
+            dbname="postgres",
+            autocommit=True,
         )
 
 
@@ -68,7 +73,9 @@ def postgres_server() -> Iterator[Postgres]:
     secret.chmod(0o644)
 
     def run(program: str, *words: str) -> None:
-        subprocess.run([*unprivileged, f"{binaries}/{program}", *words], check=True, cwd=folder, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [*unprivileged, f"{binaries}/{program}", *words], check=True, cwd=folder, stdout=subprocess.DEVNULL
+        )
 
     data = folder / "data"
     run(

@@ -36,7 +36,9 @@ def database(tmp_path: Path) -> str:
 def server(postgres: Postgres) -> Postgres:
     with postgres.owner() as owner:
         owner.execute(f"CREATE TABLE IF NOT EXISTS events AS {EVENTS}")
-        owner.execute("CREATE SEQUENCE IF NOT EXISTS numbers; GRANT ALL ON numbers TO reader; GRANT ALL ON events TO reader")
+        owner.execute(
+            "CREATE SEQUENCE IF NOT EXISTS numbers; GRANT ALL ON numbers TO reader; GRANT ALL ON events TO reader"
+        )
     return postgres
 
 
@@ -45,7 +47,9 @@ def test_tables_schemas_and_queries(database: str, server: Postgres, monkeypatch
         assert dict(read(url, TABLE).items()) == EXPECTED
         schema = "other" if url == database else "public"
         assert dict(read(url, Reading(table=f"{schema}.events")).items()) == EXPECTED
-        query = "SELECT case_id AS k, activity AS \"the %s {x}\", timestamp AS t FROM events WHERE activity <> 'b' -- all"
+        query = (
+            "SELECT case_id AS k, activity AS \"the %s {x}\", timestamp AS t FROM events WHERE activity <> 'b' -- all"
+        )
         reading = Reading(query=query, case="k", activities=("the %s {x}",), timestamp="t")
         assert dict(read(url, reading).items()) == {("a", "c"): 100}
         assert anonymize(url, epsilon=1, delta="1e-6", reading=TABLE).variants == (("a", "b", "c"),)
@@ -104,7 +108,9 @@ def test_a_password_is_never_shown(
     runs += [travas("anonymize", with_password, "--table", "events", *words, "--force")]
     assert [run.code for run in runs] == [0, 0]
     service = tmp_path / "services"
-    service.write_text(f"[log]\nhost=127.0.0.1\nport={server.port}\nuser=reader\ndbname=postgres\npassword={server.password}\n")
+    service.write_text(
+        f"[log]\nhost=127.0.0.1\nport={server.port}\nuser=reader\ndbname=postgres\npassword={server.password}\n"
+    )
     monkeypatch.setenv("PGSERVICEFILE", str(service))
     runs += [travas("inspect", "postgresql://?service=log", "--table", "events", "--json")]
     assert runs[-1].code == 0
@@ -128,7 +134,18 @@ def test_a_password_is_never_shown(
 
 def test_an_interrupted_query_is_cancelled_on_the_server(server: Postgres, tmp_path: Path) -> None:
     slow = f"SELECT e.* FROM ({EVENTS}) AS e, (SELECT pg_sleep(600)) AS s"
-    words = ["anonymize", server.url, "--query", slow, "--epsilon", "1", "--delta", "1e-6", "-o", str(tmp_path / "out.json")]
+    words = [
+        "anonymize",
+        server.url,
+        "--query",
+        slow,
+        "--epsilon",
+        "1",
+        "--delta",
+        "1e-6",
+        "-o",
+        str(tmp_path / "out.json"),
+    ]
     process = subprocess.Popen(
         [sys.executable, "-c", "import travas.cli; travas.cli.main()", *words],
         env=os.environ | {"PGPASSWORD": server.password}, stderr=subprocess.PIPE, text=True,

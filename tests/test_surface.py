@@ -16,7 +16,7 @@ from travas import cli
 from travas.demo import write_hospital_log
 
 ROOT = Path(__file__).resolve().parents[1]
-HEAVY = ("numpy", "polars", "pandas", "pyarrow", "matplotlib", "pm4py", "scipy")
+HEAVY = ("numpy", "polars", "pandas", "pyarrow", "matplotlib", "pm4py", "scipy", "ibis", "duckdb", "psycopg", "pyspark")
 
 
 def test_all_is_sorted_and_true() -> None:

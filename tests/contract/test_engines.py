@@ -6,7 +6,7 @@ import gzip
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -39,7 +39,9 @@ def folder(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.Fixt
 
 
 def csv(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Variants:
-    frame.with_columns(pl.selectors.boolean().cast(pl.String)).write_csv(tmp_path / "log.csv", quote_style="non_numeric")
+    frame.with_columns(pl.selectors.boolean().cast(pl.String)).write_csv(
+        tmp_path / "log.csv", quote_style="non_numeric"
+    )
     return read(tmp_path / "log.csv", reading)
 
 
@@ -75,7 +77,9 @@ def load(frame: pl.DataFrame, server: Any) -> str:
         ("timestamptz" if kind.time_zone else "timestamp") if isinstance(kind, pl.Datetime) else kinds[kind.base_type()]
         for kind in frame.dtypes
     ]
-    columns = ", ".join(f'"{c.replace(chr(34), chr(34) * 2)}" {kind}' for c, kind in zip(frame.columns, types, strict=True))
+    columns = ", ".join(
+        f'"{c.replace(chr(34), chr(34) * 2)}" {kind}' for c, kind in zip(frame.columns, types, strict=True)
+    )
     with server.owner() as owner, owner.cursor() as cursor:
         cursor.execute(f"CREATE TABLE {name} ({columns})")
         with cursor.copy(f"COPY {name} FROM STDIN") as copy:
@@ -100,7 +104,11 @@ Engine = Callable[[pl.DataFrame, Reading, Path, pytest.FixtureRequest], Variants
 FILES = (parquet, folder, csv, pandas)
 DATABASES = (duckdb, postgres, postgres_query)
 SPARK = (spark, spark_frame)
-ALL: list[Any] = [*FILES, *DATABASES, *(pytest.param(engine, marks=pytest.mark.xdist_group("spark")) for engine in SPARK)]
+ALL: list[Any] = [
+    *FILES,
+    *DATABASES,
+    *(pytest.param(engine, marks=pytest.mark.xdist_group("spark")) for engine in SPARK),
+]
 
 MICROSECONDS = "holds microseconds: nanoseconds do not fit in it"
 GAPS: dict[tuple[str, str], str] = {
@@ -128,7 +136,26 @@ def log(rows: list[tuple[Any, ...]], kind: pl.DataType | None = None, **more: li
 
 
 NAMES = ["b", "B", "a", "A", "ä", "z", "é", "_", "-", " a", "a ", "€", "😀", "Z", "aa", "1", "10", "9"]
-ODD = ['"', "'", "a,b", "a|b", "a→b", "x\ny", "x\r\ny", "\t", "\\", "\\N", "{events}", "%s", "$1", "NULL", "--", ";", "`", "[]"]
+ODD = [
+    '"',
+    "'",
+    "a,b",
+    "a|b",
+    "a→b",
+    "x\ny",
+    "x\r\ny",
+    "\t",
+    "\\",
+    "\\N",
+    "{events}",
+    "%s",
+    "$1",
+    "NULL",
+    "--",
+    ";",
+    "`",
+    "[]",
+]
 ODD_COLUMNS = {"case_id": 'ca"se {id}', "activity": "acti`vity\n'", "timestamp": "%time:stamp?"}
 
 
@@ -192,7 +219,9 @@ def twin(frame: pl.DataFrame, reading: Reading) -> dict[Any, int]:
         case, time = row[reading.case or "case_id"], row[reading.timestamp or "timestamp"]
         if isinstance(frame[reading.timestamp or "timestamp"].dtype, pl.Datetime) and time is not None:
             time = row["instant"]
-        names = tuple(str(v).lower() if isinstance(v, bool) else v if v is None else str(v) for v in (row[a] for a in activities))
+        names = tuple(
+            str(v).lower() if isinstance(v, bool) else v if v is None else str(v) for v in (row[a] for a in activities)
+        )
         if case in (None, "") or time is None or time != time or None in names or "" in names:
             continue
         key = (time, tie(row[reading.ties]) if reading.tie_column() else (), tuple(name.encode() for name in names))
@@ -234,7 +263,11 @@ def test_every_engine_refuses_what_is_missing_with_the_number(
         engine(frame, replace(reading, on_missing="fail"), tmp_path, request)
     assert "\n" not in str(error.value)
     notes = engine(frame, reading, tmp_path / "", request).notes if engine not in (duckdb, folder) else ()
-    assert not notes or sorted(note[:22] for note in notes) == ["1 events without a tim", "2 events without a cas", "2 events without an ac"]
+    assert not notes or sorted(note[:22] for note in notes) == [
+        "1 events without a tim",
+        "2 events without a cas",
+        "2 events without an ac",
+    ]
 
 
 @pytest.mark.parametrize("engine", ALL)
@@ -275,7 +308,9 @@ PUBLIC = sorted(path.name for path in DATA.glob("*.gz")) if DATA.is_dir() else [
 
 
 @pytest.mark.parametrize("engine", [parquet, folder, *ALL[len(FILES) :]])
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in SMALL else [pytest.mark.slow]) for name in PUBLIC])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in SMALL else [pytest.mark.slow]) for name in PUBLIC]
+)
 def test_every_engine_gives_the_same_for_a_public_log(
     engine: Engine, name: str, data: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

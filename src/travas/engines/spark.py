@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import sys
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -48,8 +50,7 @@ class Spark:
             raise LogError(f"a {type(frame).__name__} is not an event log: give a DataFrame of pyspark.sql")
         events = ibis.table(ibis.schema(PySparkType.to_ibis(frame.schema)), name=_EVENTS)
         query = Query(events, reading, where, gather=_gather)
-        with _running(frame.sparkSession, where):
-            return _Store.of(frame, query)
+        return _run(frame.sparkSession, where, lambda: _Store.of(frame, query))
 
 
 def _gather(events: ir.Table, parts: list[str], keys: list[Any], where: Any, others: dict[str, Any]) -> ir.Table:
@@ -106,9 +107,9 @@ class _Store:
             return []
         wanted = self.digests.take(pa.array(places, pa.int64()))
         session = self.frame.sparkSession
-        with _running(session, self.query.where):
-            chosen = session.createDataFrame(pa.table({_DIGEST: wanted}))
-            found = self.frame.join(chosen, _DIGEST).select(_DIGEST, *self.query.parts).toArrow()
+        chosen = session.createDataFrame(pa.table({_DIGEST: wanted}))
+        rows = self.frame.join(chosen, _DIGEST).select(_DIGEST, *self.query.parts)
+        found = _run(session, self.query.where, rows.toArrow)
         traces = self._rows(found, self.query.parts)
         by_digest = dict(zip(found[_DIGEST].to_pylist(), traces, strict=True))
         if not len(by_digest) == found.num_rows == len(places):
@@ -121,8 +122,8 @@ class _Store:
 
         names = [f.col(f"row.{part}").alias(part) for part in self.query.parts]
         rows = self.frame.select(f.explode(f.arrays_zip(*self.query.parts)).alias("row")).select(*names).distinct()
-        with _running(self.frame.sparkSession, self.query.where):
-            return [row[0] if len(names) == 1 else tuple(row) for row in rows.collect()]
+        found = _run(self.frame.sparkSession, self.query.where, rows.collect)
+        return [row[0] if len(names) == 1 else tuple(row) for row in found]
 
     @staticmethod
     def _rows(table: pa.Table, parts: list[str]) -> list[Trace]:
@@ -144,12 +145,11 @@ def _opened(source: str, reading: Reading) -> tuple[Any, str]:
         )
     where = "Spark query" if reading.query else f"Spark table {reading.table!r}" if reading.table else f"spark:{path}"
     session = _session()
-    with _running(session, where):
-        if reading.query:
-            return session.sql(reading.query), where
-        if reading.table:
-            return session.table(reading.table), where
-        return session.read.parquet(path), where
+    if reading.query:
+        return _run(session, where, lambda: session.sql(reading.query)), where
+    if reading.table:
+        return _run(session, where, lambda: session.table(reading.table)), where
+    return _run(session, where, lambda: session.read.parquet(path)), where
 
 
 def _session() -> Any:
@@ -185,20 +185,30 @@ def silent() -> Iterator[None]:
         os.close(nowhere)
 
 
-@contextmanager
-def _running(session: Any, where: str) -> Iterator[None]:
-    """Jobs of ours: cancelled on the cluster when interrupted; errors by their kind, as words may quote a cell."""
-    tag = f"travas-{uuid4().hex}"
-    session.addTag(tag)
+def _run(session: Any, where: str, work: Callable[[], Any]) -> Any:
+    """Do it in a thread of its own, so that an interrupt is heard here and cancels it there.
+
+    Errors are named by their kind, as their words may quote a cell.
+    """
+    tag, outcome = f"travas-{uuid4().hex}", Future[Any]()
+
+    def tagged() -> None:
+        session.addTag(tag)
+        try:
+            outcome.set_result(work())
+        except BaseException as error:
+            outcome.set_exception(error)
+        finally:
+            session.removeTag(tag)
+
+    Thread(target=tagged, daemon=True).start()
     try:
-        yield
-    except TravasError:
-        raise
+        return outcome.result()
     except KeyboardInterrupt:
         session.interruptTag(tag)
+        raise
+    except TravasError:
         raise
     except Exception as error:
         kind = getattr(error, "getCondition", lambda: None)() or type(error).__name__
         raise LogError(f"{where}: Spark could not do it ({kind}); check names and rights, or see its log") from None
-    finally:
-        session.removeTag(tag)
