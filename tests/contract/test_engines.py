@@ -183,7 +183,7 @@ LOGS: dict[str, tuple[pl.DataFrame, Reading]] = {
     "milliseconds": (log([("1", n, i) for i, n in enumerate("fedcba")], pl.Datetime("ms", "Asia/Tokyo")), DEFAULT),
     "nanoseconds": (
         log([("1", n, 0) for n in "cba"]).with_columns(
-            (pl.lit(10**18) + pl.col("activity").replace_strict({"c": 1, "b": 2, "a": 3})).cast(pl.Datetime("ns")).alias("timestamp")
+            timestamp=pl.Series([10**18 + 3, 10**18 + 1, 10**18 + 2]).cast(pl.Datetime("ns"))
         ),
         DEFAULT,
     ),

@@ -50,7 +50,8 @@ class Spark:
             raise LogError(f"a {type(frame).__name__} is not an event log: give a DataFrame of pyspark.sql")
         events = ibis.table(ibis.schema(PySparkType.to_ibis(frame.schema)), name=_EVENTS)
         query = Query(events, reading, where, gather=_gather)
-        return _run(frame.sparkSession, where, lambda: _Store.of(frame, query))
+        variants: Variants = _run(frame.sparkSession, where, lambda: _Store.of(frame, query))
+        return variants
 
 
 def _gather(events: ir.Table, parts: list[str], keys: list[Any], where: Any, others: dict[str, Any]) -> ir.Table:

@@ -21,7 +21,7 @@ from .files import chunks
 from .tables import variants_of
 
 _DELIMITERS = ",;\t|"
-_LEAST_ROW = 24  # bytes, to guess from the size how many events there are
+_LEAST_ROW = 32  # bytes, to guess from the size how many events there are
 _STRAY = (
     "a cell holds a quote that neither opens nor closes it; mend it, or give --delimiter or --quote "
     "('none' where nothing is quoted)"

@@ -99,7 +99,7 @@ def variants_of(
     passes, codes, counted = events // EVENTS_PER_PASS + 1, Codes(), []
     notes: tuple[str, ...] | None = None
     for number in range(passes):
-        cases = lazy if passes == 1 else lazy.filter(_column(columns.case).hash() % passes == number)
+        cases = lazy if passes == 1 else lazy.filter(_hash(columns.case, schema[columns.case]) % passes == number)
         table = cases.select(coded).collect(engine="streaming")
         try:
             if columns.timestamp is not None:
@@ -154,6 +154,12 @@ def _case(column: str, kind: pl.DataType) -> pl.Expr:
     if kind.is_float():
         return _column(column).fill_nan(None)
     return _column(column) if kind.is_integer() else _name(column, kind)
+
+
+def _hash(column: str, kind: pl.DataType) -> pl.Expr:
+    """Equal for equal cases, in whichever file they are."""
+    value = _column(column)
+    return (value if kind.is_numeric() else value.cast(pl.String)).hash()
 
 
 def _time(column: str, kind: pl.DataType) -> pl.Expr:
