@@ -106,3 +106,8 @@ def test_tables_are_of_databases_only(small_csv: Path, travas: Run) -> None:
         variants("https://example.org/log.xes")
     ran = travas("inspect", small_csv, "--query", "SELECT 1")
     assert (ran.code, ran.out) == (2, "") and "is not a database" in ran.err
+
+
+def test_a_release_does_not_become_part_of_the_log(lake: Path, travas: Run) -> None:
+    ran = travas("anonymize", lake, "--epsilon", 1, "--delta", "1e-6", "-o", lake / "c" / "release.parquet")
+    assert ran.code == 2 and "lies in the folder of the log" in ran.err

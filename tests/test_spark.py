@@ -10,6 +10,7 @@ import sys
 import time
 from dataclasses import replace
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -19,6 +20,7 @@ import pytest
 from scipy.stats import binom
 
 from conftest import Run
+from servers import missing
 from travas import LogError, ParameterError, Reading, Variants, anonymize, mechanism, read, summary
 from travas.engines import spark as engine
 from travas.engines.remote import RemoteVariants
@@ -192,3 +194,20 @@ def test_a_session_of_its_own_is_silent_and_can_be_interrupted(singletons: Path,
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=60)[1] == "travas: interrupted; nothing was written\n"
     assert process.returncode == 130
+
+
+@pytest.mark.slow
+def test_spark_connect(singletons: Path) -> None:
+    """A server of its own, and a client in a process of its own: SPARK_REMOTE is all it is told."""
+    if find_spec("grpc") is None:
+        missing("grpcio")
+    script = (
+        "import sys, travas\nfound = travas.read(f'spark:{sys.argv[1]}')\n"
+        "release = travas.anonymize(found, epsilon=1, delta='1/100')\n"
+        "print(type(found._store.frame).__module__, len(found), ('common',) in release.variants)"
+    )
+    command = [sys.executable, "-c", script, str(singletons)]
+    ran = subprocess.run(
+        command, env={**os.environ, "SPARK_REMOTE": "local[2]"}, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split() == ["pyspark.sql.connect.dataframe", str(SINGLETONS + 1), "True"]

@@ -24,7 +24,7 @@ def anonymize(
 ) -> Release:
     """Release the trace variants of a log under (ε, δ)-differential privacy for one case more or less.
 
-    `source` is a path, a pandas or Polars DataFrame, a mapping of tuples of activities to counts, or `Variants`.
+    `source` is a path, a URL of a database, a DataFrame, a mapping of tuples of activities to counts, or `Variants`.
     `frequencies` says which counts go into an event log; the release has both.
     The noise table is built and verified in exact arithmetic before the log is opened.
 

@@ -83,6 +83,8 @@ def _release(
     for target in (output, guarantee_path(output)):
         if target.exists() and Path(log).exists() and target.samefile(log):
             raise OutputError(f"{target}: is the log itself; give another output")
+    if Path(log).is_dir() and output.resolve().is_relative_to(Path(log).resolve()):
+        raise OutputError(f"{output}: lies in the folder of the log and would become part of it; give another output")
     with progress("building and verifying the noise table"):
         chosen.guarantee()
     with progress("reading the log") as watch:

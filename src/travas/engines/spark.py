@@ -10,10 +10,8 @@ import os
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -21,6 +19,7 @@ from ..errors import LogError, MissingExtraError, ParameterError, TravasError
 from ..logs.columns import Reading, released_columns
 from ..variants import Activity, Trace, Variants
 from .expression import CASE, COUNT, Query
+from .interrupt import interruptible
 from .remote import RemoteVariants
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ class _Store:
         counts, lengths = (here[name].to_numpy().astype("int64") for name in (COUNT, _LENGTH))
         columns = released_columns(query.columns.activities)
         variants = RemoteVariants(cls(frame, query, here[_DIGEST]), counts, lengths, columns, notes)
-        weakref.finalize(variants, frame.unpersist)
+        weakref.finalize(variants, _drop, frame)
         return variants
 
     def traces(self, places: Sequence[int]) -> list[Trace]:
@@ -132,6 +131,11 @@ class _Store:
         if len(parts) == 1:
             return [tuple(trace) for trace in arrays[0]]
         return [tuple(zip(*row, strict=True)) for row in zip(*arrays, strict=True)]
+
+
+def _drop(frame: Any) -> None:
+    with suppress(Exception):  # the session may have ended before
+        frame.unpersist()
 
 
 def _opened(source: str, reading: Reading) -> tuple[Any, str]:
@@ -187,27 +191,18 @@ def silent() -> Iterator[None]:
 
 
 def _run(session: Any, where: str, work: Callable[[], Any]) -> Any:
-    """Do it in a thread of its own, so that an interrupt is heard here and cancels it there.
+    """Our jobs are tagged, to be cancelled alone. Errors are named by their kind, as their words may quote a cell."""
+    tag = f"travas-{uuid4().hex}"
 
-    Errors are named by their kind, as their words may quote a cell.
-    """
-    tag, outcome = f"travas-{uuid4().hex}", Future[Any]()
-
-    def tagged() -> None:
+    def tagged() -> Any:
         session.addTag(tag)
         try:
-            outcome.set_result(work())
-        except BaseException as error:
-            outcome.set_exception(error)
+            return work()
         finally:
             session.removeTag(tag)
 
-    Thread(target=tagged, daemon=True).start()
     try:
-        return outcome.result()
-    except KeyboardInterrupt:
-        session.interruptTag(tag)
-        raise
+        return interruptible(tagged, lambda: session.interruptTag(tag))
     except TravasError:
         raise
     except Exception as error:

@@ -17,6 +17,7 @@ from ..errors import LogError, MissingExtraError, ParameterError, TravasError
 from ..logs.columns import Reading, released_columns
 from ..variants import Activity, Codes, Variants
 from .expression import COUNT, Query, as_it_is
+from .interrupt import interruptible
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,11 +35,13 @@ class Database:
     def variants(self, source: Any, reading: Reading) -> Variants:
         """The variants of a table (`reading.table`), of a query (`reading.query`), or of an Ibis table."""
         try:
-            import ibis  # noqa: F401
+            import ibis
         except ImportError:
             raise MissingExtraError("reading a database", "sql") from None
-        if not isinstance(source, str):
+        if isinstance(source, ibis.Table):
             return self._of(source, reading, f"{source.get_backend().name} table")
+        if not isinstance(source, str):
+            raise LogError(f"a {type(source).__name__} of Ibis is not an event log: give a table of it")
         if self.scheme not in SCHEMES:
             raise LogError(
                 f"{self.scheme}:// is not something I can read: give a file, or a database by {'://, '.join(SCHEMES)}://"
@@ -58,9 +61,13 @@ class Database:
     def _of(self, table: Any, reading: Reading, where: str) -> Variants:
         import polars as pl
 
-        query = Query(table, reading, where, sort_key=_sort_key(table.get_backend().name))
+        backend = table.get_backend()
+        if backend.name not in SCHEMES:
+            raise LogError(f"{where}: not a database I know; for Spark give the DataFrame, else export the log")
+        query = Query(table, reading, where, sort_key=_sort_key(backend.name))
         with _plain_words(f"{where}: the query failed", "try it with a --query of your own, or export the log"):
-            counted = pl.DataFrame(pl.from_arrow(query.variants().to_pyarrow()))
+            answer = interruptible(query.variants().to_pyarrow, lambda: _cancel(backend))
+        counted = pl.DataFrame(pl.from_arrow(answer))
         lacking = {name: int(counted[name].sum()) for name in query.lacking}
         counted = counted.filter(pl.col(query.parts[0]).list.len() > 0)
         return coded(counted, query, query.notes(lacking, counted.height))
@@ -114,6 +121,14 @@ def _plain_words(what: str, remedy: str) -> Iterator[None]:
         raise MissingExtraError("reading this database", "sql") from None
     except Exception as error:
         raise LogError(f"{what} ({type(error).__name__}); {remedy}") from None
+
+
+def _cancel(backend: Any) -> None:
+    """Ibis has no word for it."""
+    if backend.name == "postgres":
+        backend.con.cancel_safe()
+    elif backend.name == "duckdb":
+        backend.con.interrupt()
 
 
 def _duckdb_file(url: str) -> Path:
