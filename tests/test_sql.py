@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from threading import Timer
 
 import duckdb
 import pytest
@@ -69,13 +68,6 @@ def test_an_ibis_table(database: str) -> None:
     for wrong, words in ((sqlite, "not a database I know"), (table.activity, "of Ibis is not an event log")):
         with pytest.raises(LogError, match=words):
             read(wrong)
-
-
-def test_an_interrupted_query_of_duckdb(database: str) -> None:
-    Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
-    slow = "SELECT a::text AS case_id, 'x' AS activity, b AS timestamp FROM range(1000000) s(a), range(1000000) t(b)"
-    with pytest.raises(KeyboardInterrupt):
-        read(database, Reading(query=slow))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from ..errors import LogError, MissingExtraError, ParameterError, TravasError
 from ..logs.columns import Reading, released_columns
 from ..variants import Activity, Codes, Variants
 from .expression import COUNT, Query, as_it_is
-from .interrupt import interruptible
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,8 +65,7 @@ class Database:
             raise LogError(f"{where}: not a database I know; for Spark give the DataFrame, else export the log")
         query = Query(table, reading, where, sort_key=_sort_key(backend.name))
         with _plain_words(f"{where}: the query failed", "try it with a --query of your own, or export the log"):
-            answer = interruptible(query.variants().to_pyarrow, lambda: _cancel(backend))
-        counted = pl.DataFrame(pl.from_arrow(answer))
+            counted = pl.DataFrame(pl.from_arrow(query.variants().to_pyarrow()))  # psycopg cancels it when interrupted
         lacking = {name: int(counted[name].sum()) for name in query.lacking}
         counted = counted.filter(pl.col(query.parts[0]).list.len() > 0)
         return coded(counted, query, query.notes(lacking, counted.height))
@@ -121,14 +119,6 @@ def _plain_words(what: str, remedy: str) -> Iterator[None]:
         raise MissingExtraError("reading this database", "sql") from None
     except Exception as error:
         raise LogError(f"{what} ({type(error).__name__}); {remedy}") from None
-
-
-def _cancel(backend: Any) -> None:
-    """Ibis has no word for it."""
-    if backend.name == "postgres":
-        backend.con.cancel_safe()
-    elif backend.name == "duckdb":
-        backend.con.interrupt()
 
 
 def _duckdb_file(url: str) -> Path:
