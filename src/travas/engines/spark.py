@@ -83,6 +83,8 @@ class _Store:
 
         sql = ibis.pyspark.compile(query.variants()).replace("{", "{{").replace("}", "}}")
         table = events.sparkSession.sql(sql.replace(f"`{_EVENTS}`", "{events}"), events=events)
+        with suppress(Exception):  # what is persisted is not coalesced by Spark; over Connect this is not to be had
+            table = table.coalesce(2 * events.sparkSession.sparkContext.defaultParallelism)
         digest = f.substring(f.sha2(f.to_json(f.struct(*query.parts)).cast("binary"), 256), 1, 32)
         length = f.size(query.parts[0])
         frame = table.withColumns({_DIGEST: f.unhex(digest), _LENGTH: length}).persist()
