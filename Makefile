@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench bench-ladder bench-ledger bench-metrics bench-utility bench-web browser reproduce screenshots lint clean
+.PHONY: demo test test-slow bench bench-ladder bench-ledger bench-metrics bench-scale bench-utility bench-web browser reproduce screenshots lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -16,6 +16,7 @@ BIN := .venv/bin
 
 .venv/installed-test: .venv/installed
 	$(BIN)/pip install --quiet --editable '.[all]' --group test
+	tests/install
 	touch $@
 
 .venv/installed-bench: .venv/installed-test
@@ -34,7 +35,7 @@ browser: ## Debian's Chromium, for the tests of the page; without root they are 
 	@command -v chromium >/dev/null || test "$$(id -u)" != 0 || (apt-get update -qq && apt-get install -qq -y chromium >/dev/null)
 
 test: lint browser ## lint, types and tests
-	$(BIN)/pytest -n auto -m "not slow"
+	$(BIN)/pytest -n auto --dist loadgroup -m "not slow"
 
 test-slow: .venv/installed-test ## the statistical and scale tests that take minutes
 	$(BIN)/pytest -m slow
@@ -44,6 +45,8 @@ bench: .venv/installed-bench ## the ratios the README quotes
 
 bench-ladder: .venv/installed-bench
 	$(BIN)/python benchmarks/ladder.py $(LOGS)
+bench-scale: .venv/installed-bench ## 1, 10 and 100 M events; Spark: half an hour, 12 GB
+	$(BIN)/python benchmarks/scale.py
 
 bench-utility: .venv/installed-bench
 	$(BIN)/python benchmarks/utility.py

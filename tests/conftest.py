@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from servers import postgres, postgres_server, spark  # noqa: F401 (fixtures)
 from travas import cli
 
 DATA = Path(os.environ.get("TRAVAS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))

@@ -138,7 +138,7 @@ def test_bad_parameters_are_one_line_code_2_and_write_nothing(
         ("log.csv", b"case_id,activity\n", "the log is empty"),
         ("log.csv", b"case_id,activity,timestamp\n1,a,later\n", "row 1"),
         ("log.parquet", b"PAR1xxxxPAR1", "cannot be read as Parquet"),
-        ("dir.csv", "directory", "cannot be opened"),
+        ("dir.csv", "directory", "no file there is a log"),
         ("postgresql:", None, "by its suffix"),
     ],
 )

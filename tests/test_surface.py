@@ -16,7 +16,10 @@ from travas import cli
 from travas.demo import write_hospital_log
 
 ROOT = Path(__file__).resolve().parents[1]
-HEAVY = ("nicegui", "numpy", "polars", "pandas", "pyarrow", "matplotlib", "pm4py", "scipy", "sqlite3", "dp_accounting")
+HEAVY = (
+    "nicegui", "numpy", "polars", "pandas", "pyarrow", "matplotlib", "pm4py", "scipy", "sqlite3", "dp_accounting",
+    "ibis", "duckdb", "psycopg", "pyspark",
+)  # fmt: skip
 
 
 def test_all_is_sorted_and_true() -> None:

@@ -6,7 +6,7 @@ step does, with examples: docs/abstractions.md. On a whole log, steps work on al
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .abstraction_rules import FileStep, Group, Only, Without, read_rules
@@ -77,7 +77,7 @@ class Abstraction:
         """The same, and which key each variant went to."""
         import numpy as np
 
-        from .variants import CODE
+        from .variants import CODE, Variants
 
         if self.steps and variants.counted == "units" and not variants.unit.is_case:
             raise ParameterError(
@@ -97,13 +97,15 @@ class Abstraction:
         counts = _sums(groups, variants.counts, len(places))
         lost = int(variants.counts[groups < 0].sum())
         note = (f"{lost} cases with nothing left under {self} were left out",) if lost else ()
-        abstracted = replace(
-            variants,
-            alphabet=flat.alphabet,
-            keys=list(places),
-            counts=counts,
-            notes=(*variants.notes, *note),
-            abstraction=variants.abstraction | self,
+        abstracted = Variants(
+            flat.alphabet,
+            list(places),
+            counts,
+            variants.columns,
+            (*variants.notes, *note),
+            variants.abstraction | self,
+            unit=variants.unit,
+            counted=variants.counted,
         )
         return Grouped(abstracted, groups)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .abstractions import Abstraction
 from .budget import check_name
-from .engines import read
+from .engines import needs_name, read
 from .errors import ParameterError
 from .ledger import Ledger
 from .logs.columns import DEFAULT_READING, Reading
@@ -40,7 +40,7 @@ def anonymize(
 
     With `reading=Reading(unit=…, max_cases=…)` for all cases of one unit more or less, a patient for instance.
 
-    `source` is a path, a pandas or Polars DataFrame, a mapping of tuples of activities to counts, or `Variants`.
+    `source` is a path, a URL of a database, a DataFrame, a mapping of tuples of activities to counts, or `Variants`.
     `frequencies` says which counts go into an event log; the release has both.
     The other options belong to single mechanisms: `minimum_cases` to optimal, travas and ladder, `splits` to utravas,
     `max_length`, `prune` and `alphabet` to prefix-tree and sacofa, `rungs` and `shares` to ladder.
@@ -75,6 +75,8 @@ def anonymize(
         variants = read(source, reading)
         chosen.check(variants)
     else:
+        if dataset is None and needs_name(source):
+            raise ParameterError("a database is charged under a name: give dataset=NAME (--dataset)")
         if dataset is not None:
             ledger.check(check_name(dataset), chosen)  # a refusal need not wait for the log
         variants = read(source, reading)

@@ -106,7 +106,7 @@ def _release(
     dataset: str | None,
 ) -> tuple[Release, Variants, Account | None]:
     """What can be known to fail fails before the ledger is charged, and that is before the noise is drawn."""
-    from .engines import read
+    from .engines import needs_name, read
     from .guarantee import guarantee_path
     from .logs.write import check_output
 
@@ -116,10 +116,14 @@ def _release(
             raise OutputError(f"{target}: is the log itself; give another output")
         if target.exists() and ledger is not None and target.samefile(ledger.path):
             raise OutputError(f"{target}: is the ledger; give another output")
+    if Path(log).is_dir() and output.resolve().is_relative_to(Path(log).resolve()):
+        raise OutputError(f"{output}: lies in the folder of the log and would become part of it; give another output")
     with progress("building and verifying the noise table"):
         chosen.guarantee()
         if ledger is not None and dataset is not None:
             ledger.check(dataset, chosen)
+        if ledger is not None and dataset is None and needs_name(log):
+            raise ParameterError("a database is charged under a name: give --dataset NAME")
     with progress("reading the log") as watch:
         variants = read(log, reading.for_counts_of(chosen.counted), watch)
     chosen.check(variants)
@@ -559,6 +563,8 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal that knows no ε gets a question mark
     try:
         code = app(standalone_mode=False)
+        if code == 130:  # typer's answer to an interrupt
+            raise KeyboardInterrupt
     except VerificationError as error:
         code = _fail(str(error), 1)
     except BudgetError as error:
@@ -578,6 +584,8 @@ def main() -> None:
 
 
 def _fail(message: str, code: int) -> int:
-    one_line = " ".join(message.splitlines())
+    from .engines import without_secrets
+
+    one_line = " ".join(without_secrets(message).splitlines())
     typer.echo(f"travas: {one_line}", err=True)
     return code

@@ -17,7 +17,14 @@ from .mechanisms import MECHANISMS, mechanism
 from .privacy import PrivacyUnit
 from .release import Mechanism
 
-Log = Annotated[str, typer.Argument(metavar="LOG", help="Event log: .xes, .xes.gz, .csv, .csv.gz or .parquet.")]
+Log = Annotated[
+    str,
+    typer.Argument(
+        metavar="LOG",
+        help="Event log: .xes, .csv or .parquet (.xes.gz and .csv.gz too); a folder or 'glob' of CSV or Parquet files; "
+        "or a URL: postgresql://HOST/DB, duckdb:///FILE with --table or --query; spark: (see docs/engines.md).",
+    ),
+]
 Epsilon = Annotated[str, typer.Option(help="ε, exactly as written: 1, 0.5, 1/3. At most 20.", metavar="NUMBER")]
 Delta = Annotated[
     str, typer.Option(help="δ, exactly as written: 1e-6. From 1e-20 to below 1; 0 for trees only.", metavar="NUMBER")
@@ -140,7 +147,9 @@ _READING_OPTIONS = {
     "order": _reading_option(
         str | None, None, "Order of a case's events. Default: file for XES, time for tables with a timestamp.", Order
     ),
-    "ties": _reading_option(str, "file", "Events of a case at one time: file, activity (by name) or a column."),
+    "ties": _reading_option(
+        str | None, None, "Events of a case at one time: file, activity (by name; default in databases) or a column."
+    ),
     "on_missing": _reading_option(
         str, "fail", "Events without case, activity or needed timestamp; cases without unit.", OnMissing
     ),
@@ -153,6 +162,8 @@ _READING_OPTIONS = {
     ),
     "unit": _unit_option("Column of the person (in XES: trace attribute). Default: one case is protected.", "COLUMN"),
     "max_cases": _unit_option("Cases of one person that count, 1 to 1000. Fix it without looking at the log.", "M"),
+    "table": _reading_option(str | None, None, "Of a database: the table of events, such as public.events."),
+    "query": _reading_option(str | None, None, "Of a database, instead of a table: a SELECT that gives the events."),
 }
 
 

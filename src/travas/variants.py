@@ -58,6 +58,12 @@ class Variants:
         alphabet = self.alphabet
         return [tuple(map(alphabet.__getitem__, np.frombuffer(self.keys[i], CODE).tolist())) for i in chosen]
 
+    def lengths(self) -> NDArray[np.int64]:
+        """How many events a case of each variant has."""
+        import numpy as np
+
+        return np.array([len(key) for key in self.keys], dtype=np.int64) // CODE_BYTES
+
     def items(self) -> Iterator[tuple[Trace, int]]:
         """Every trace with its true count: for metrics and tests, never for a file that leaves."""
         return zip(self.traces(range(len(self))), self.counts.tolist(), strict=True)
@@ -134,9 +140,7 @@ class Summary:
 
 def summary(variants: Variants) -> Summary:
     """Size and shape of the true log: private. `trace_uniqueness` is variants / cases."""
-    import numpy as np
-
-    lengths = np.array([len(key) for key in variants.keys], dtype=np.int64) // CODE_BYTES
+    lengths = variants.lengths()
     cases = int(variants.counts.sum())
     return Summary(
         events=int(lengths @ variants.counts),

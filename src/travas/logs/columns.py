@@ -33,12 +33,12 @@ class Reading:
     """The rule from events to variants. What is None is found: columns by their usual names, the rest by the file.
 
     `order`: `file` (default for XES) or `time` (default for tables with a timestamp, and where a timestamp or ties
-    are given). `ties`, for events of one case
-    at one time: `file`, `activity` (by name) or a column. `on_missing`: events without a case, an activity or, where
+    are given). `ties`, for events of one case at one time: `file` (default for files), `activity` (by name; default
+    where rows have no order: databases, Spark) or a column. `on_missing`: events without a case, an activity or, where
     needed, a timestamp; cases without a unit. `duplicate_cases`: several traces of one name in XES. `abstraction`: a public
     rule on every trace before counting; a text such as `first | prefix:8` is parsed.
     `unit`: the column (in XES: trace attribute) that tells whose a case is; at most `max_cases` of one unit count, by the
-    rule of `logs.units`. `counted`: None is what the mechanism needs, or else units.
+    rule of `logs.units`. `counted`: None is what the mechanism needs, or else units. `table` or `query`: of a database.
     """
 
     case: str | None = None
@@ -46,7 +46,7 @@ class Reading:
     timestamp: str | None = None
     timestamp_format: str | None = None
     order: Order | None = None
-    ties: str = "file"
+    ties: str | None = None
     on_missing: OnMissing = "fail"
     duplicate_cases: DuplicateCases = "fail"
     delimiter: str | None = None
@@ -56,6 +56,8 @@ class Reading:
     unit: str | None = None
     max_cases: int | None = None
     counted: Counted | None = None
+    table: str | None = None
+    query: str | None = None
 
     def __post_init__(self) -> None:
         for name, choices in (("order", Order), ("on_missing", OnMissing), ("duplicate_cases", DuplicateCases)):
@@ -78,7 +80,9 @@ class Reading:
             raise ParameterError(
                 f"activity columns are {self.activities}: {CASE} and {TIMESTAMP} cannot be part of one"
             )
-        if self.order == "file" and self.ties != "file":
+        if self.table is not None and self.query is not None:
+            raise ParameterError("table and query are both given: the log is one of them")
+        if self.order == "file" and self.ties not in (None, "file"):
             raise ParameterError(f"ties is {self.ties!r} but order is 'file', which has no ties: give --order time")
         if isinstance(self.abstraction, str):
             object.__setattr__(self, "abstraction", Abstraction.parse(self.abstraction))
@@ -135,8 +139,12 @@ class Reading:
     def by_time(self) -> bool:
         """Whether time orders the events: where asked for, also by naming a timestamp or ties."""
         if self.order is None:
-            return self.timestamp is not None or self.ties != "file"
+            return self.timestamp is not None or self.ties not in (None, "file")
         return self.order == "time"
+
+    def tie_column(self) -> str | None:
+        """The column that orders the events of one time, if it is one."""
+        return None if self.ties in ("file", "activity") else self.ties
 
 
 def released_columns(activities: tuple[str, ...]) -> tuple[str, ...]:
@@ -169,7 +177,9 @@ class Columns:
             timestamp = _column(reading.timestamp, "timestamp", present, where)
         elif reading.order is None:
             timestamp = recognised("timestamp", present)
-        ties = None if reading.ties in ("file", "activity") else _column(reading.ties, "ties", present, where)
+        ties = reading.tie_column()
+        if ties is not None:
+            _column(ties, "ties", present, where)
         unit = None if reading.unit is None else _column(reading.unit, "unit", present, where)
         return cls(case, activities, timestamp, ties, unit)
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..engines import XES_SUFFIXES, read, suffix_of
+from ..engines import read
+from ..engines.files import XES_SUFFIXES, suffix_of
 from ..errors import EmptyLogError, LogError
 from ..variants import Trace, Variants
 from .columns import ACTIVITY, CASE, TIMESTAMP, Reading

@@ -1,47 +1,45 @@
-"""Tables in: CSV, Parquet and data frames, through Polars.
+"""Tables in: Parquet, data frames and what CSV gives, through Polars.
 
 Every step is a rule on one row or one case. Columns are coded to integers while they are read, so that memory holds
-a few numbers per event and no text.
+a few numbers per event and no text. A log too long for that is read in several passes, each over the cases of one
+hash: a case is in one pass as a whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from ..errors import PRIVATE, EmptyLogError, LogError, MissingExtraError, ParameterError
-from ..variants import CODE, CODE_BYTES, Variants
-from .columns import Columns, Reading, missing_message, parse_timestamp, released_columns
+from ..errors import PRIVATE, EmptyLogError, LogError, MissingExtraError
+from ..variants import CODE, CODE_BYTES, Activity, Codes, Variants
+from .columns import Columns, Reading, missing_message, released_columns
+from .instants import NANOSECONDS, TIME, UnknownFormatError, instants
 from .units import digest, several_units
 
-_CASE, _TIME, _NANOSECONDS, _TIE, _UNIT, _DIGEST = "case", "time", "nanoseconds", "tie", "unit", "digest"
-_MICROSECONDS = pl.Datetime("us")
-_ISO_FORMATS = [
-    *(
-        f"%Y-%m-%d{between}{clock}{zone}"
-        for between in "T "
-        for clock in ("%H:%M:%S%.f", "%H:%M")
-        for zone in ("%#z", "")
-    ),
-    "%Y-%m-%d",
-]
+EVENTS_PER_PASS = 32_000_000
+"""A pass takes about 75 bytes an event."""
+
+_CASE, _TIE, _ROW, _UNIT, _DIGEST = "case", "tie", "row", "unit", "digest"
 
 
-def read_parquet(path: Path, reading: Reading) -> Variants:
-    """The variants of a `.parquet` file."""
+def read_parquet(paths: Sequence[Path], reading: Reading, where: str) -> Variants:
+    """The variants of a log in `.parquet` files; the order of the files is the order of the rows."""
     try:
-        return variants_of(pl.scan_parquet(path, glob=False), reading, str(path))
+        table = pl.scan_parquet(list(paths), glob=False, hive_partitioning=False)
+        return variants_of(table, reading, where, events=table.select(pl.len()).collect().item())
     except LogError:
         raise
+    except pl.exceptions.SchemaError:
+        raise LogError(f"{where}: the files have different columns or types; give those of one log") from None
     except BaseException as error:  # Polars' own words may quote the data; a damaged file can make it panic
         if isinstance(error, KeyboardInterrupt | MemoryError):
             raise
-        raise LogError(f"{path}: cannot be read as Parquet ({type(error).__name__}); is the file whole?") from None
+        raise LogError(f"{where}: cannot be read as Parquet ({type(error).__name__}); is the file whole?") from None
 
 
 def read_frame(frame: Any, reading: Reading) -> Variants:
@@ -77,48 +75,71 @@ def _from_pandas(frame: Any, reading: Reading, where: str) -> pl.LazyFrame:
 
 
 def variants_of(
-    lazy: pl.LazyFrame, reading: Reading, where: str, blank_rows: Callable[[], list[int]] = list
+    lazy: pl.LazyFrame, reading: Reading, where: str, blank_rows: Callable[[], list[int]] = list, events: int = 0
 ) -> Variants:
-    """Read, order, gather the events of each case, count equal cases. `blank_rows` are rows that are no events."""
+    """Read, order, gather the events of each case, count equal cases.
+
+    `blank_rows` are rows that are no events; `events` is about how many there are, where that is known.
+    """
     schema = lazy.collect_schema()
     columns = Columns.of(reading, schema.names(), where)
     for name in (columns.case, *columns.activities, columns.timestamp, columns.ties, columns.unit):
         if f"{name}_duplicated_0" in schema:
             raise LogError(f"{where}: two columns are named {name!r}; rename one {PRIVATE}")
-    parts = [f"activity {place}" for place in range(len(columns.activities))]
+    needed = {_CASE: columns.case} | {f"activity {place}": name for place, name in enumerate(columns.activities)}
     coded = [_case(columns.case, schema[columns.case]).alias(_CASE)]
-    coded += [_name(name, schema[name]).alias(part) for part, name in zip(parts, columns.activities, strict=True)]
+    coded += [_name(name, schema[name]).alias(part) for part, name in needed.items() if part != _CASE]
+    parts = list(needed)[1:]
     if columns.timestamp is not None:
-        coded.append(_column(columns.timestamp).alias(_TIME))
+        needed[TIME] = columns.timestamp
+        coded.append(_time(columns.timestamp, schema[columns.timestamp]).alias(TIME))
+    missing = lazy.select(expression.is_null() for expression in coded)
     if columns.ties is not None:
         coded.append(_column(columns.ties).alias(_TIE))
     if columns.unit is not None:
         coded.append(_case(columns.unit, schema[columns.unit]).alias(_UNIT))
-    events = lazy.select(coded).collect(engine="streaming")
-    if columns.timestamp is not None:
-        events = events.with_columns(_instants(events[_TIME], reading, f"{where}, column {columns.timestamp!r}"))
-    events, notes = _without_missing(events, columns, reading, where, blank_rows)
-    if not events.height:
+
+    # a person's cases may be in any pass, so with a unit there is one only
+    passes, codes, counted = 1 if columns.unit else events // EVENTS_PER_PASS + 1, Codes(), []
+    notes: tuple[str, ...] | None = None
+    for number in range(passes):
+        cases = lazy if passes == 1 else lazy.filter(_hash(columns.case, schema[columns.case]) % passes == number)
+        table = cases.select(coded).collect(engine="streaming")
+        try:
+            if columns.timestamp is not None:
+                table = table.with_columns(instants(table[TIME], reading.timestamp_format))
+        except UnknownFormatError as error:
+            raise _unknown_timestamp(error, lazy, columns.timestamp, reading, where) from None
+        if any(table[name].null_count() for name in needed):
+            notes = _missing(missing, needed, reading, where, blank_rows) if notes is None else notes
+            table = table.drop_nulls(list(needed))
+        owners = None
+        if columns.unit is not None and table.height:
+            owners, more = _owners(table, columns, reading, where)
+            table, notes = table.drop(_UNIT), (notes or ()) + more
+        if columns.timestamp is not None:
+            table = _in_time_order(table, parts, reading)
+        table = _one_activity(table, parts, codes)
+        gathered = table.lazy().group_by(_CASE).agg("activity")
+        if owners is not None:
+            gathered = _kept(gathered.join(owners.lazy(), on=_CASE), reading)
+        counted.append(gathered.group_by("activity").len("count").collect())
+        del table, gathered
+    traces = counted[0] if passes == 1 else pl.concat(counted).group_by("activity").agg(pl.col("count").sum())
+    if not traces.height:
         raise EmptyLogError(f"{where}: the log is empty, it has no events; is it the right file?")
-    owners = None
-    if columns.unit is not None:
-        owners, more = _owners(events, columns, reading, where)
-        events, notes = events.drop(_UNIT), notes + more
-    if columns.timestamp is not None:
-        events = _in_time_order(events, parts, reading)
-    events, alphabet = _one_activity(events, parts)
-    cases = events.lazy().group_by(_CASE).agg("activity")
-    if owners is not None:
-        cases = _kept(cases.join(owners.lazy(), on=_CASE), reading)
-    traces = cases.group_by("activity").len("count").collect()
-    del events
-    codes = traces["activity"].explode().to_numpy().astype(CODE, copy=False).tobytes()
-    ends = np.cumsum(traces["activity"].list.len().to_numpy(), dtype=np.int64) * CODE_BYTES
-    starts = np.concatenate(([0], ends[:-1]))
-    keys = [codes[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    keys = keys_of(traces["activity"].explode(), traces["activity"].list.len())
     counts = traces["count"].to_numpy().astype(np.int64)
     named = released_columns(columns.activities)
-    return Variants(alphabet, keys, counts, named, notes, unit=reading.privacy_unit, counted=reading.counts_of)
+    return Variants(list(codes), keys, counts, named, notes or (), unit=reading.privacy_unit, counted=reading.counts_of)
+
+
+def keys_of(activities: pl.Series, lengths: pl.Series) -> list[bytes]:
+    """The codes of all traces, one after the other, cut into keys."""
+    codes = activities.to_numpy().astype(CODE, copy=False).tobytes()
+    ends = np.cumsum(lengths.to_numpy(), dtype=np.int64) * CODE_BYTES
+    starts = np.concatenate(([0], ends[:-1]))
+    return [codes[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 
 def _column(name: str) -> pl.Expr:
@@ -149,29 +170,38 @@ def _case(column: str, kind: pl.DataType) -> pl.Expr:
     return _column(column) if kind.is_integer() else _name(column, kind)
 
 
-def _without_missing(
-    events: pl.DataFrame, columns: Columns, reading: Reading, where: str, blank_rows: Callable[[], list[int]]
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Only events with a case, an activity and, where it orders, a timestamp; the others are dropped or refused."""
-    names = {_CASE: columns.case, _TIME: columns.timestamp or ""}
-    names |= {f"activity {place}": name for place, name in enumerate(columns.activities)}
-    needed = [name for name in events.columns if name in names]
-    if not any(events[name].null_count() for name in needed):
-        return events, ()
-    blank = np.zeros(events.height, dtype=bool)
-    blank[blank_rows()] = True
+def _hash(column: str, kind: pl.DataType) -> pl.Expr:
+    """Equal for equal cases, in whichever file they are."""
+    value = _column(column)
+    return (value if kind.is_numeric() else value.cast(pl.String)).hash()
+
+
+def _time(column: str, kind: pl.DataType) -> pl.Expr:
+    """A timestamp as it is; NaN and the empty text are missing."""
+    if kind.is_temporal() or kind.is_numeric():
+        return _column(column).fill_nan(None) if kind.is_float() else _column(column)
+    text = _column(column).cast(pl.String)
+    return pl.when(text != "").then(text)
+
+
+def _missing(
+    missing: pl.LazyFrame, needed: dict[str, str], reading: Reading, where: str, blank_rows: Callable[[], list[int]]
+) -> tuple[str, ...]:
+    """Refuse events without a case, an activity or, where it orders, a timestamp; or say how many are dropped."""
+    rows = missing.with_row_index(_ROW).filter(pl.any_horizontal(list(needed))).collect(engine="streaming")
+    rows = rows.filter(~pl.col(_ROW).is_in(blank_rows()))
     notes = []
-    for name in needed:
-        missing = events[name].is_null().to_numpy() & ~blank
-        if not (number := int(missing.sum())):
+    for name, column in needed.items():
+        lacking = rows.filter(pl.col(name))[_ROW]
+        if not len(lacking):
             continue
-        what = f"events without {'a case' if name == _CASE else 'a timestamp' if name == _TIME else 'an activity'}"
+        what = f"events without {'a case' if name == _CASE else 'a timestamp' if name == TIME else 'an activity'}"
         if reading.on_missing == "fail":
-            first = f"row {int(missing.argmax()) + 1:,} (the header not counted)"
+            first = f"row {int(lacking[0]) + 1:,} (the header not counted)"
             drop = "leave them out with --on-missing drop"
-            raise LogError(missing_message(f"{where}, column {names[name]!r}", what, number, first, drop))
-        notes.append(f"{number:,} {what} were left out")
-    return events.drop_nulls(needed), tuple(notes)
+            raise LogError(missing_message(f"{where}, column {column!r}", what, len(lacking), first, drop))
+        notes.append(f"{len(lacking):,} {what} were left out")
+    return tuple(notes)
 
 
 def _owners(
@@ -203,59 +233,23 @@ def _kept(cases: pl.LazyFrame, reading: Reading) -> pl.LazyFrame:
     return cases.filter(pl.col(_DIGEST).rank("ordinal").over(_UNIT) <= reading.privacy_unit.max_cases)
 
 
-def _instants(texts: pl.Series, reading: Reading, where: str) -> list[pl.Series]:
-    """Timestamps as something that sorts: microseconds, and the nanoseconds beyond them where there are any.
-
-    Text is parsed value by value; without a zone it is taken as UTC.
-    """
-    if texts.dtype.is_temporal() or texts.dtype.is_numeric():
-        return [texts.fill_nan(None) if texts.dtype.is_float() else texts]
-    texts = texts.cast(pl.String)
-    texts = texts.set(texts == "", None)
-    given = reading.timestamp_format
-    formats = list(_ISO_FORMATS) if given is None else [given]
-    instants = pl.Series(_TIME, [None], dtype=_MICROSECONDS).new_from_index(0, len(texts))
-    while (rest := instants.is_null() & texts.is_not_null()).any():
-        row = int(cast(int, rest.arg_max()))
-        form = next((form for form in formats if _parsed(texts[row : row + 1], form).null_count() == 0), None)
-        if form is None:
-            remedy = "give --timestamp-format" if given is None else f"it is not of the format {given!r}"
-            raise LogError(
-                f"{where}, row {row + 1:,} (the header not counted): {texts[row][:60]!r} is not a timestamp I know; "
-                f"{remedy} {PRIVATE}"
-            )
-        formats.remove(form)
-        instants = instants.zip_with(~rest, _parsed(texts, form))
-    finer = texts.str.extract(r"[.,][0-9]{6}([0-9]{1,3})")
-    if given is not None or finer.null_count() == len(finer):
-        return [instants.alias(_TIME)]
-    return [instants.alias(_TIME), finer.str.pad_end(3, "0").cast(pl.Int64).fill_null(0).alias(_NANOSECONDS)]
-
-
-def _parsed(texts: pl.Series, form: str) -> pl.Series:
-    """Null where a text is not of this format, which is strptime's, here and in XES."""
-    form = form.replace(".%f", "%.f")
-    if "%f" in form:  # a fraction after something else than a point: only Python's own parser knows it
-        return texts.map_elements(lambda text: _strptime(text, form), return_dtype=pl.Int64).cast(_MICROSECONDS)
-    try:
-        parsed = texts.str.to_datetime(form, time_unit="us", strict=False)
-    except pl.exceptions.PolarsError:
-        raise ParameterError(f"timestamp_format is {form!r}, which is not a format: try '%Y-%m-%d %H:%M:%S'") from None
-    if isinstance(parsed.dtype, pl.Datetime) and parsed.dtype.time_zone is not None:
-        parsed = parsed.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    return parsed.cast(_MICROSECONDS)
-
-
-def _strptime(text: str, form: str) -> int | None:
-    try:
-        return parse_timestamp(text, form.replace("%.f", ".%f")) // 1000
-    except ValueError:
-        return None
+def _unknown_timestamp(
+    error: UnknownFormatError, lazy: pl.LazyFrame, column: str | None, reading: Reading, where: str
+) -> LogError:
+    assert column is not None
+    text, given = str(error), reading.timestamp_format
+    found = lazy.select(_column(column).cast(pl.String).alias(TIME)).with_row_index(_ROW).filter(pl.col(TIME) == text)
+    row = int(found.select(pl.col(_ROW).min()).collect(engine="streaming").item()) + 1
+    remedy = "give --timestamp-format" if given is None else f"it is not of the format {given!r}"
+    return LogError(
+        f"{where}, column {column!r}, row {row:,} (the header not counted): {text[:60]!r} is not a timestamp I know; "
+        f"{remedy} {PRIVATE}"
+    )
 
 
 def _in_time_order(events: pl.DataFrame, parts: list[str], reading: Reading) -> pl.DataFrame:
     """All events by time; one stable sort of the whole log also orders the events of each case."""
-    by: list[pl.Expr] = [pl.col(name) for name in (_TIME, _NANOSECONDS) if name in events.columns]
+    by: list[pl.Expr] = [pl.col(name) for name in (TIME, NANOSECONDS) if name in events.columns]
     if reading.ties == "activity":
         by += [pl.col(part).cast(pl.String) for part in parts]
     elif _TIE in events.columns:
@@ -270,22 +264,23 @@ def _in_time_order(events: pl.DataFrame, parts: list[str], reading: Reading) -> 
             by += [number, pl.when(number.is_null()).then(tie)]
         else:
             by.append(tie)
-    elif len(by) == 1 and events[_TIME].is_sorted():
-        return events.drop(_TIME)
-    return events.sort(by, maintain_order=True, nulls_last=True).drop(_TIME, _NANOSECONDS, _TIE, strict=False)
+    elif len(by) == 1 and events[TIME].is_sorted():
+        return events.drop(TIME)
+    return events.sort(by, maintain_order=True, nulls_last=True).drop(TIME, NANOSECONDS, _TIE, strict=False)
 
 
-def _one_activity(events: pl.DataFrame, parts: list[str]) -> tuple[pl.DataFrame, list[Any]]:
-    """Activities as codes 0, 1, …, and what they stand for; several columns make tuples."""
+def _one_activity(events: pl.DataFrame, parts: list[str], codes: Codes) -> pl.DataFrame:
+    """Activities as codes, the same in every pass; several columns make tuples."""
     kinds = events.select(parts).unique()
-    codes = kinds.with_columns(pl.col(part).to_physical() for part in parts)
-    names = kinds.with_columns(pl.col(part).cast(pl.String) for part in parts).rows()
+    rows = kinds.with_columns(pl.col(part).cast(pl.String) for part in parts).rows()
+    names: list[Activity] = [row[0] for row in rows] if len(parts) == 1 else list(rows)
+    coded = np.array([codes[name] for name in names], dtype=CODE)
+    physical = kinds.with_columns(pl.col(part).to_physical() for part in parts)
     table = events.select(_CASE, *(pl.col(part).to_physical() for part in parts))
     if len(parts) == 1:
-        numbers = codes.to_series().to_numpy()
-        dense = np.zeros(int(numbers.max()) + 1, dtype=CODE)
-        dense[numbers] = np.arange(len(numbers))
-        activity = pl.Series("activity", dense[table[parts[0]].to_numpy()])
-        return table.select(_CASE, activity), [name for (name,) in names]
-    codes = codes.with_row_index("activity")
-    return table.join(codes, on=parts, how="left", maintain_order="left").select(_CASE, "activity"), names
+        numbers = physical.to_series().to_numpy()
+        dense = np.zeros(int(numbers.max(initial=0)) + 1, dtype=CODE)
+        dense[numbers] = coded
+        return table.select(_CASE, pl.Series("activity", dense[table[parts[0]].to_numpy()]))
+    physical = physical.with_columns(pl.Series("activity", coded))
+    return table.join(physical, on=parts, how="left", maintain_order="left").select(_CASE, "activity")

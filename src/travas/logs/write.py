@@ -20,7 +20,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from ..engines import suffix_of
+from ..engines.files import suffix_of
 from ..errors import PRIVATE, MissingExtraError, OutputError
 from ..guarantee import ARTIFICIAL, describe, describe_unit, digest, guarantee_path
 from ..privacy import Standing, as_text

@@ -154,9 +154,7 @@ class _Document:
         self.trace: Any = None
         self.case = _Case()
         self.prolog = b""
-        self.by_time = reading.order == "time" or (
-            reading.order is None and (reading.timestamp is not None or reading.ties != "file")
-        )
+        self.by_time = reading.by_time()
         self.tie_seen = False
         self.pending = 0  # bytes fed since something was last taken out of the tree
 
@@ -234,7 +232,8 @@ class _Document:
 
         self.columns = [values(key, step + "/") for key in keys]
         self.cells = [values(key) for key in keys]
-        self.tie = None if reading.ties in ("file", "activity") else values(reading.ties)
+        tie = reading.tie_column()
+        self.tie = None if tie is None else values(tie)
         self.name = values(reading.case or ACTIVITY)
         self.unit = None if reading.unit is None else values(reading.unit)
         self.count: Any = etree.XPath(f"count({step})", namespaces=spaces)

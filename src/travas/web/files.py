@@ -12,7 +12,7 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
-from ..engines import suffix_of
+from ..engines.files import suffix_of
 from ..errors import TravasError
 from ..guarantee import guarantee_path
 from . import tasks

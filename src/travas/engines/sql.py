@@ -1,0 +1,169 @@
+"""Databases, through Ibis: the variants and their counts are computed there, over a connection that cannot write.
+
+Of a URL nothing is ever shown but its scheme, as the rest may hold a password; nor are the database's own words,
+which may quote a cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from ..errors import LogError, MissingExtraError, ParameterError, TravasError
+from ..logs.columns import Reading, released_columns
+from ..variants import Activity, Codes, Variants
+from .expression import COUNT, Query, as_it_is
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_POSTGRES = ("postgresql", "postgres")
+SCHEMES = (*_POSTGRES, "duckdb", "bigquery", "snowflake", "trino")
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database that Ibis can ask, by URL, or a table of it: all variants travel, and nothing else."""
+
+    scheme: str
+
+    def variants(self, source: Any, reading: Reading) -> Variants:
+        """The variants of a table (`reading.table`), of a query (`reading.query`), or of an Ibis table."""
+        try:
+            import ibis
+        except ImportError:
+            raise MissingExtraError("reading a database", "sql") from None
+        if isinstance(source, ibis.Table):
+            return self._of(source, reading, f"{source.get_backend().name} table")
+        if not isinstance(source, str):
+            raise LogError(f"a {type(source).__name__} of Ibis is not an event log: give a table of it")
+        if self.scheme not in SCHEMES:
+            raise LogError(
+                f"{self.scheme}:// is not something I can read: give a file, or a database by {'://, '.join(SCHEMES)}://"
+            )
+        if reading.table is None and reading.query is None:
+            raise ParameterError(f"a {self.scheme} database is not yet a log: give --table NAME or --query 'SELECT …'")
+        where = f"{self.scheme} {'query' if reading.table is None else f'table {reading.table!r}'}"
+        with self._connected(source) as backend:
+            with _plain_words(f"{where}: cannot be opened", "check its name and your rights"):
+                if reading.query is not None:
+                    table = backend.sql(reading.query, schema=_schema(backend, reading.query))
+                else:
+                    schema, _, name = str(reading.table).rpartition(".")
+                    table = backend.table(name, database=schema or None)
+            return self._of(table, reading, where)
+
+    def _of(self, table: Any, reading: Reading, where: str) -> Variants:
+        import polars as pl
+
+        backend = table.get_backend()
+        if backend.name not in SCHEMES:
+            raise LogError(f"{where}: not a database I know; for Spark give the DataFrame, else export the log")
+        query = Query(table, reading, where, sort_key=_sort_key(backend.name))
+        with _plain_words(f"{where}: the query failed", "try it with a --query of your own, or export the log"):
+            counted = pl.DataFrame(pl.from_arrow(query.variants().to_pyarrow()))  # psycopg cancels it when interrupted
+        lacking = {name: int(counted[name].sum()) for name in query.lacking}
+        counted = counted.filter(pl.col(query.parts[0]).list.len() > 0)
+        return coded(counted, query, query.notes(lacking, counted.height))
+
+    @contextmanager
+    def _connected(self, url: str) -> Iterator[Any]:
+        import ibis
+
+        hint = "check the URL, that the server is up, and the password (PGPASSWORD, or a service file)"
+        with _plain_words(f"{self.scheme}: cannot connect", hint):
+            if self.scheme in _POSTGRES:
+                backend = _postgres(url)
+            elif self.scheme == "duckdb":
+                backend = ibis.duckdb.connect(_duckdb_file(url), read_only=True)
+            else:
+                backend = ibis.connect(url)
+        try:
+            yield backend
+        finally:
+            backend.disconnect()
+
+
+def coded(counted: pl.DataFrame, query: Query, notes: tuple[str, ...]) -> Variants:
+    """Arrays of texts and their counts, in memory."""
+    import numpy as np
+    import polars as pl
+
+    from ..logs.tables import keys_of
+
+    codes = Codes()
+    lengths = counted[query.parts[0]].list.len()
+    texts = counted.select(pl.col(part).explode() for part in query.parts)
+    kinds = texts.unique()
+    rows = kinds.rows()
+    names: list[Activity] = [row[0] for row in rows] if len(query.parts) == 1 else list(rows)
+    kinds = kinds.with_columns(pl.Series("code", [codes[name] for name in names], dtype=pl.UInt32))
+    exploded = texts.join(kinds, on=query.parts, how="left", maintain_order="left")["code"]
+    keys = keys_of(exploded, lengths)
+    counts = counted[COUNT].to_numpy().astype(np.int64)
+    return Variants(list(codes), keys, counts, released_columns(query.columns.activities), notes)
+
+
+@contextmanager
+def _plain_words(what: str, remedy: str) -> Iterator[None]:
+    """Errors of a database by their kind: UndefinedTable, InsufficientPrivilege, CatalogException, …"""
+    try:
+        yield
+    except TravasError:
+        raise
+    except ImportError:
+        raise MissingExtraError("reading this database", "sql") from None
+    except Exception as error:
+        raise LogError(f"{what} ({type(error).__name__}); {remedy}") from None
+
+
+def _duckdb_file(url: str) -> Path:
+    """`duckdb:///file.db`: a file from the root, or else from here."""
+    text = unquote(url.partition("://")[2].partition("?")[0])
+    path = next((path for path in (Path(text), Path(text.lstrip("/"))) if path.is_file()), None)
+    if path is None:
+        raise LogError(f"{text}: there is no such DuckDB file, neither from the root nor from here; check the path")
+    return path
+
+
+def _postgres(url: str) -> Any:
+    """By libpq itself, which knows service and password files; Ibis would not, and could write."""
+    import ibis
+    import psycopg
+
+    connection = psycopg.connect(url, autocommit=True, application_name="travas")
+    connection.execute("SET default_transaction_read_only = on")
+    return ibis.postgres.from_connection(connection)
+
+
+def _schema(backend: Any, query: str) -> Any:
+    """The types of a query's columns, where Ibis cannot find them: it would make a view, or asks an older DuckDB."""
+    import ibis
+
+    if backend.name == "postgres":
+        with backend.con.cursor() as cursor, backend.con.transaction():
+            cursor.execute(f"SELECT * FROM ({query.strip().rstrip(';')}\n) AS events LIMIT 0")
+            kinds = [(column.name, backend.con.adapters.types.get(column.type_code)) for column in cursor.description]
+        found = [(name, kind.name if kind else "unknown") for name, kind in kinds]
+    elif backend.name == "duckdb":
+        found = [row[:2] for row in backend.con.execute(f"DESCRIBE {query}").fetchall()]
+    else:
+        return None
+    return ibis.schema({name: backend.compiler.type_mapper.from_string(kind) for name, kind in found})
+
+
+def _sort_key(backend: str) -> Callable[[Any], Any]:
+    """PostgreSQL compares text by the collation of the database, bytes by bytes."""
+    if backend != "postgres":
+        return as_it_is
+    import ibis
+
+    @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
+    def convert_to(text: str, encoding: str) -> bytes:  # type: ignore[empty-body]
+        """The bytes of a text."""
+
+    return lambda text: convert_to(text, "UTF8")

@@ -1,0 +1,70 @@
+"""Timestamps of tables: text parsed value by value into something that sorts."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import polars as pl
+
+from ..errors import ParameterError
+from .columns import parse_timestamp
+
+TIME, NANOSECONDS = "time", "nanoseconds"
+
+_MICROSECONDS = pl.Datetime("us")
+_ISO_FORMATS = [
+    *(
+        f"%Y-%m-%d{between}{clock}{zone}"
+        for between in "T "
+        for clock in ("%H:%M:%S%.f", "%H:%M")
+        for zone in ("%#z", "")
+    ),
+    "%Y-%m-%d",
+]
+
+
+class UnknownFormatError(Exception):
+    """A text is of no known format. Private: its argument is the text."""
+
+
+def instants(texts: pl.Series, given: str | None) -> list[pl.Series]:
+    """Timestamps as something that sorts: microseconds, and the nanoseconds beyond them where there are any.
+
+    Text is parsed value by value, by the `given` format or any of ISO 8601; without a zone it is taken as UTC.
+    """
+    if texts.dtype.is_temporal() or texts.dtype.is_numeric():
+        return [texts]
+    formats = list(_ISO_FORMATS) if given is None else [given]
+    parsed = pl.Series(TIME, [None], dtype=_MICROSECONDS).new_from_index(0, len(texts))
+    while (rest := parsed.is_null() & texts.is_not_null()).any():
+        row = int(cast(int, rest.arg_max()))
+        form = next((form for form in formats if _parsed(texts[row : row + 1], form).null_count() == 0), None)
+        if form is None:
+            raise UnknownFormatError(texts[row])
+        formats.remove(form)
+        parsed = parsed.zip_with(~rest, _parsed(texts, form))
+    finer = texts.str.extract(r"[.,][0-9]{6}([0-9]{1,3})")
+    if given is not None or finer.null_count() == len(finer):
+        return [parsed.alias(TIME)]
+    return [parsed.alias(TIME), finer.str.pad_end(3, "0").cast(pl.Int64).fill_null(0).alias(NANOSECONDS)]
+
+
+def _parsed(texts: pl.Series, form: str) -> pl.Series:
+    """Null where a text is not of this format, which is strptime's, here and in XES."""
+    form = form.replace(".%f", "%.f")
+    if "%f" in form:  # a fraction after something else than a point: only Python's own parser knows it
+        return texts.map_elements(lambda text: _strptime(text, form), return_dtype=pl.Int64).cast(_MICROSECONDS)
+    try:
+        parsed = texts.str.to_datetime(form, time_unit="us", strict=False)
+    except pl.exceptions.PolarsError:
+        raise ParameterError(f"timestamp_format is {form!r}, which is not a format: try '%Y-%m-%d %H:%M:%S'") from None
+    if isinstance(parsed.dtype, pl.Datetime) and parsed.dtype.time_zone is not None:
+        parsed = parsed.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    return parsed.cast(_MICROSECONDS)
+
+
+def _strptime(text: str, form: str) -> int | None:
+    try:
+        return parse_timestamp(text, form.replace("%.f", ".%f")) // 1000
+    except ValueError:
+        return None

@@ -1,0 +1,319 @@
+"""Every engine gives the variants and counts of a plain twin, for the same events in any order of the rows."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import polars as pl
+import pytest
+from lxml import etree
+
+from conftest import DATA
+from travas import LogError, Reading, Variants, read
+
+START = datetime(2024, 3, 31, 0, 30, tzinfo=UTC)  # half an hour before the clocks change in Berlin
+DEFAULT = Reading(ties="activity")
+
+# ----------------------------------------------------------------------------------------------------- the engines
+
+
+def parquet(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Variants:
+    frame.write_parquet(tmp_path / "log.parquet")
+    return read(tmp_path / "log.parquet", reading)
+
+
+def folder(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Variants:
+    """Several files, several passes; cases lie across both."""
+    for place, part in enumerate(frame.iter_slices(-(-frame.height // 3))):
+        part.write_parquet(tmp_path / f"{place}.parquet")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("travas.logs.tables.EVENTS_PER_PASS", max(frame.height // 3, 1))
+        return read(tmp_path, reading)
+
+
+def csv(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Variants:
+    frame.with_columns(pl.selectors.boolean().cast(pl.String)).write_csv(
+        tmp_path / "log.csv", quote_style="non_numeric"
+    )
+    return read(tmp_path / "log.csv", reading)
+
+
+def pandas(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Variants:
+    return read(frame.to_pandas(), reading)
+
+
+def duckdb(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Variants:
+    import duckdb as library
+
+    with library.connect(tmp_path / "log.db") as connection:
+        connection.execute("CREATE TABLE events AS SELECT * FROM frame")
+    return read(f"duckdb://{tmp_path}/log.db", replace(reading, table="events"))
+
+
+def postgres(frame: pl.DataFrame, reading: Reading, _: Path, request: pytest.FixtureRequest) -> Variants:
+    server = request.getfixturevalue("postgres")
+    name = load(frame, server)
+    return read(server.url, replace(reading, table=name))
+
+
+def postgres_query(frame: pl.DataFrame, reading: Reading, _: Path, request: pytest.FixtureRequest) -> Variants:
+    server = request.getfixturevalue("postgres")
+    name = load(frame, server)
+    return read(server.url, replace(reading, query=f"SELECT * FROM {name} WHERE true;"))
+
+
+def load(frame: pl.DataFrame, server: Any) -> str:
+    """The frame as a table of PostgreSQL, by COPY."""
+    kinds = {pl.String: "text", pl.Int64: "bigint", pl.Float64: "float8", pl.Boolean: "boolean", pl.Date: "date"}
+    name = f"log_{uuid4().hex}"
+    types = [
+        ("timestamptz" if kind.time_zone else "timestamp") if isinstance(kind, pl.Datetime) else kinds[kind.base_type()]
+        for kind in frame.dtypes
+    ]
+    columns = ", ".join(
+        f'"{c.replace(chr(34), chr(34) * 2)}" {kind}' for c, kind in zip(frame.columns, types, strict=True)
+    )
+    with server.owner() as owner, owner.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE {name} ({columns})")
+        with cursor.copy(f"COPY {name} FROM STDIN") as copy:
+            for row in frame.iter_rows():
+                copy.write_row(row)
+    return name
+
+
+def spark(frame: pl.DataFrame, reading: Reading, tmp_path: Path, request: pytest.FixtureRequest) -> Variants:
+    request.getfixturevalue("spark")
+    frame.write_parquet(tmp_path / "log.parquet")
+    return read(f"spark:{tmp_path}/log.parquet", reading)
+
+
+def spark_frame(frame: pl.DataFrame, reading: Reading, tmp_path: Path, request: pytest.FixtureRequest) -> Variants:
+    session = request.getfixturevalue("spark")
+    frame.write_parquet(tmp_path / "log.parquet")
+    return read(session.read.parquet(f"{tmp_path}/log.parquet").repartition(5), reading)
+
+
+Engine = Callable[[pl.DataFrame, Reading, Path, pytest.FixtureRequest], Variants]
+FILES = (parquet, folder, csv, pandas)
+DATABASES = (duckdb, postgres, postgres_query)
+SPARK = (spark, spark_frame)
+ALL: list[Any] = [
+    *FILES,
+    *DATABASES,
+    *(pytest.param(engine, marks=pytest.mark.xdist_group("spark")) for engine in SPARK),
+]
+
+MICROSECONDS = "holds microseconds: nanoseconds do not fit in it"
+GAPS: dict[tuple[str, str], str] = {
+    ("nanoseconds", "postgres"): f"PostgreSQL {MICROSECONDS}",
+    ("nanoseconds", "postgres_query"): f"PostgreSQL {MICROSECONDS}",
+    ("nanoseconds", "spark"): f"Spark {MICROSECONDS}",
+    ("nanoseconds", "spark_frame"): f"Spark {MICROSECONDS}",
+    ("dates", "pandas"): "pandas has no column of dates",
+    ("numbers as times", "csv"): "a number in CSV is a text, and as a time it needs a format",
+    ("floats as times", "csv"): "a number in CSV is a text, and as a time it needs a format",
+    ("odd columns", "csv"): "a header is one line",
+}
+
+# -------------------------------------------------------------------------------------------------------- the logs
+
+
+def log(rows: list[tuple[Any, ...]], kind: pl.DataType | None = None, **more: list[Any]) -> pl.DataFrame:
+    """Rows of case, activity, time; a whole number is minutes after START. The rows are shuffled."""
+    times = [START + timedelta(minutes=time) if isinstance(time, int) else time for _, _, time in rows]
+    columns = {"case_id": [row[0] for row in rows], "activity": [row[1] for row in rows], "timestamp": times}
+    frame = pl.DataFrame(columns | more, strict=False)
+    if kind is not None:
+        frame = frame.with_columns(pl.col("timestamp").cast(kind))
+    return frame.sample(fraction=1, shuffle=True, seed=7)
+
+
+NAMES = ["b", "B", "a", "A", "ä", "z", "é", "_", "-", " a", "a ", "€", "😀", "Z", "aa", "1", "10", "9"]
+ODD = [
+    '"',
+    "'",
+    "a,b",
+    "a|b",
+    "a→b",
+    "x\ny",
+    "x\r\ny",
+    "\t",
+    "\\",
+    "\\N",
+    "{events}",
+    "%s",
+    "$1",
+    "NULL",
+    "--",
+    ";",
+    "`",
+    "[]",
+]
+ODD_COLUMNS = {"case_id": 'ca"se {id}', "activity": "acti`vity\n'", "timestamp": "%time:stamp?"}
+
+
+def random_log() -> pl.DataFrame:
+    """Two thousand events in few times, so that most are tied."""
+    numbers = [(n * 2654435761) % 2**32 for n in range(2000)]
+    return log([(f"c{n % 211}", NAMES[n // 7 % len(NAMES)], n // 1009 % 4) for n in numbers])
+
+
+LOGS: dict[str, tuple[pl.DataFrame, Reading]] = {
+    "ties by name": (log([("1", name, 0) for name in NAMES] + [("2", name, 0) for name in NAMES[::-1]]), DEFAULT),
+    "ties by number": (log([("1", a, 0) for a in "dcba"], tie=[10, 9, None, -3]), Reading(ties="tie")),
+    "ties by text": (
+        log([("1", a, 0) for a in "hgfedcba"], tie=["10", "9", "x", "", None, "-3", "1\n", "X"]),
+        Reading(ties="tie"),
+    ),
+    "ties twice": (log([("1", a, 0) for a in "abab"], tie=[2, 2, 1, 1]).sort("tie", "activity"), Reading(ties="tie")),
+    "missing": (
+        log([("1", "a", 0), ("1", None, 1), ("1", "", 2), (None, "b", 3), ("", "b", 4), ("2", "c", None), ("1", "d", 5)]),
+        replace(DEFAULT, on_missing="drop"),
+    ),
+    "NA": (log([(c, a, 0) for c in ("NA", "nan", "None", "null", "NULL") for a in ("NA", "null", "x")]), DEFAULT),
+    "zones": (log([("1", n, 30 * i) for i, n in enumerate("abcdef")], pl.Datetime("us", "Europe/Berlin")), DEFAULT),
+    "no zone": (log([("1", n, 30 * i) for i, n in enumerate("fedcba")], pl.Datetime("us")), DEFAULT),
+    "milliseconds": (log([("1", n, i) for i, n in enumerate("fedcba")], pl.Datetime("ms", "Asia/Tokyo")), DEFAULT),
+    "nanoseconds": (
+        log([("1", n, 0) for n in "cba"]).with_columns(
+            timestamp=pl.Series([10**18 + 3, 10**18 + 1, 10**18 + 2]).cast(pl.Datetime("ns"))
+        ),
+        DEFAULT,
+    ),
+    "dates": (log([("1", n, i * 1440) for i, n in enumerate("cba")], pl.Date()), DEFAULT),
+    "numbers as times": (log([("1", n, 0) for n in "cba"], None).with_columns(timestamp=pl.Series([3, 1, 2])), DEFAULT),
+    "floats as times": (
+        log([("1", n, 0) for n in "cba"]).with_columns(timestamp=pl.Series([0.3, float("nan"), -0.2])),
+        replace(DEFAULT, on_missing="drop"),
+    ),
+    "numbers as cases": (log([(case, "a", 0) for case in (1, -1, 2**62, 2**62 + 1, 1)]), DEFAULT),
+    "texts as cases": (log([(case, "a", 0) for case in ("1", "01", "1.0", " 1", "1 ", "é", "é")]), DEFAULT),
+    "numbers as names": (log([("1", n, n) for n in (3, 1, 2)]), DEFAULT),
+    "truths as names": (log([("1", n == 1, n) for n in (3, 1, 2)]), DEFAULT),
+    "odd names": (log([(str(n), name, n) for n in range(3) for name in ODD[n:]]), DEFAULT),
+    "not joined": (log([("1", "a,b", 0), ("1", "c", 1), ("2", "a", 0), ("2", "b,c", 1), ("3", "a,b,c", 0)]), DEFAULT),
+    "odd columns": (
+        log([("1", "b", 0), ("1", "a", 1)]).rename(ODD_COLUMNS),
+        Reading(*(ODD_COLUMNS["case_id"], (ODD_COLUMNS["activity"],), ODD_COLUMNS["timestamp"]), ties="activity"),
+    ),
+    "tuples": (
+        log([("1", "a", 0), ("1", "a", 0), ("2", "a", 0), ("2", "b", 1)], phase=["start", "end", "x", None]),
+        Reading(activities=("activity", "phase"), ties="activity", on_missing="drop"),
+    ),
+    "random": (random_log(), DEFAULT),
+}  # fmt: skip
+
+
+def twin(frame: pl.DataFrame, reading: Reading) -> dict[Any, int]:
+    """Sorting and counting with nothing but dicts."""
+    activities = reading.activities or ("activity",)
+    cases: dict[Any, list[tuple[Any, Any]]] = {}
+    for row in frame.iter_rows(named=True):
+        case, time = row[reading.case or "case_id"], row[reading.timestamp or "timestamp"]
+        if isinstance(frame[reading.timestamp or "timestamp"].dtype, pl.Datetime) and time is not None:
+            time = row["instant"]
+        names = tuple(
+            str(v).lower() if isinstance(v, bool) else v if v is None else str(v) for v in (row[a] for a in activities)
+        )
+        if case in (None, "") or time is None or time != time or None in names or "" in names:
+            continue
+        key = (time, tie(row[reading.ties]) if reading.tie_column() else (), tuple(name.encode() for name in names))
+        cases.setdefault(case, []).append((key, names if len(names) > 1 else names[0]))
+    return Counter(tuple(name for _, name in sorted(events, key=lambda event: event[0])) for events in cases.values())
+
+
+def tie(value: Any) -> tuple[Any, ...]:
+    if value in (None, ""):
+        return (2,)
+    text = str(value)
+    return (0, int(text)) if text.removeprefix("-").isdigit() and "\n" not in text else (1, text.encode())
+
+
+@pytest.mark.parametrize("name", LOGS)
+@pytest.mark.parametrize("engine", ALL)
+def test_every_engine_gives_the_variants_of_a_plain_twin(
+    engine: Engine, name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if reason := GAPS.get((name, engine.__name__)):
+        pytest.skip(reason)
+    frame, reading = LOGS[name]
+    times = frame[reading.timestamp or "timestamp"]
+    exact = times.to_physical() if isinstance(times.dtype, pl.Datetime) else times
+    expected = twin(frame.with_columns(exact.alias("instant")), reading)
+    found = engine(frame, reading, tmp_path, request)
+    assert dict(found.items()) == expected
+    assert len(found) == len(expected) and found.counts.sum() == sum(expected.values())
+    assert sorted(found.alphabet) == sorted({activity for trace in expected for activity in trace})
+    assert repr(found) == "Variants(private)"
+
+
+@pytest.mark.parametrize("engine", ALL)
+def test_every_engine_refuses_what_is_missing_with_the_number(
+    engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    frame, reading = LOGS["missing"]
+    with pytest.raises(LogError, match=r"2 events without a case.* --on-missing drop .*\[private") as error:
+        engine(frame, replace(reading, on_missing="fail"), tmp_path, request)
+    assert "\n" not in str(error.value)
+    notes = engine(frame, reading, tmp_path / "", request).notes if engine not in (duckdb, folder) else ()
+    assert not notes or sorted(note[:22] for note in notes) == [
+        "1 events without a tim",
+        "2 events without a cas",
+        "2 events without an ac",
+    ]
+
+
+@pytest.mark.parametrize("engine", ALL)
+def test_every_engine_refuses_an_empty_log(engine: Engine, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    frame, reading = LOGS["missing"]
+    with pytest.raises(LogError, match="the log is empty"):
+        engine(frame.filter(pl.col("activity").is_null()), reading, tmp_path, request)
+
+
+# --------------------------------------------------------------------------------------------------- the public logs
+
+
+def events_of(path: Path) -> pl.DataFrame:
+    """The events of a public log as a typed table."""
+    if path.name.endswith(".csv.gz"):
+        table = pl.read_csv(gzip.decompress(path.read_bytes()), infer_schema=False)
+        return table.select("case_id", "activity", pl.col("timestamp").str.to_datetime(time_unit="us"))
+    return pl.DataFrame(
+        rows_of(path), schema={"case_id": pl.String, "activity": pl.String, "timestamp": pl.String}, orient="row"
+    ).with_columns(pl.col("timestamp").str.to_datetime(time_unit="us", time_zone="UTC"))
+
+
+def rows_of(path: Path) -> Iterator[tuple[str, ...]]:
+    with gzip.open(path) as stream:
+        for _, trace in etree.iterparse(stream, tag="{*}trace", huge_tree=True):
+            case = value(trace, "concept:name")
+            for event in trace.iterchildren("{*}event"):
+                yield case, value(event, "concept:name"), value(event, "time:timestamp")
+            trace.clear()
+
+
+def value(element: Any, key: str) -> str:
+    return next(child.get("value") for child in element if child.get("key") == key)
+
+
+SMALL = ("bpic2013-closed-problems.xes.gz", "sepsis.xes.gz")
+PUBLIC = sorted(path.name for path in DATA.glob("*.gz")) if DATA.is_dir() else []
+
+
+@pytest.mark.parametrize("engine", [parquet, folder, *ALL[len(FILES) :]])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in SMALL else [pytest.mark.slow]) for name in PUBLIC]
+)
+def test_every_engine_gives_the_same_for_a_public_log(
+    engine: Engine, name: str, data: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    expected = read(data / name, Reading(order="time", ties="activity"))
+    found = engine(events_of(data / name), DEFAULT, tmp_path, request)
+    assert dict(found.items()) == dict(expected.items())

@@ -1,0 +1,126 @@
+"""Real parts for the tests: a PostgreSQL server on loopback and one Spark per test process."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def missing(what: str) -> None:
+    """Under CI a missing part is a failure: a suite that skips proves nothing."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{what} is not installed; tests/install brings it")
+    pytest.skip(f"{what} is not installed; tests/install brings it")
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """A server whose user `reader` may read, with a password; its default collation is not that of the bytes."""
+
+    port: int
+    password: str = "CANARY-s3cret"
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://reader@127.0.0.1:{self.port}/postgres"
+
+    def owner(self) -> Any:
+        import psycopg
+
+        return psycopg.connect(
+            host="127.0.0.1",
+            port=self.port,
+            user="postgres",
+            password=self.password,
+            dbname="postgres",
+            autocommit=True,
+        )
+
+
+def _binaries() -> Path | None:
+    found = shutil.which("initdb")
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True)
+    return Path(found).parent if found else folders[0].parent if folders else None
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Postgres]:
+    binaries = _binaries()
+    if binaries is None:
+        missing("PostgreSQL")
+    folder = Path(tempfile.mkdtemp(prefix="travas-postgres-"))
+    unprivileged: list[str] = []
+    if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+        user = next(name for name in ("postgres", "nobody") if name in {entry.pw_name for entry in pwd.getpwall()})
+        unprivileged = ["setpriv", f"--reuid={user}", "--clear-groups"]
+        shutil.chown(folder, user)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        server = Postgres(probe.getsockname()[1])
+    secret = folder / "password"
+    secret.write_text(server.password)
+    secret.chmod(0o644)
+
+    def run(program: str, *words: str) -> None:
+        subprocess.run(
+            [*unprivileged, f"{binaries}/{program}", *words], check=True, cwd=folder, stdout=subprocess.DEVNULL
+        )
+
+    data = folder / "data"
+    run(
+        "initdb", "-D", str(data), "-U", "postgres", "-A", "scram-sha-256", f"--pwfile={secret}", "-E", "UTF8",
+        "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US", "--no-sync",
+    )  # fmt: skip
+    options = f"-p {server.port} -k {folder} -h 127.0.0.1 -c fsync=off"
+    run("pg_ctl", "-D", str(data), "-w", "-l", str(folder / "log"), "-o", options, "start")
+    try:
+        with server.owner() as owner:
+            owner.execute(f"CREATE ROLE reader LOGIN PASSWORD '{server.password}'")
+            owner.execute("ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO reader")
+        yield server
+    finally:
+        run("pg_ctl", "-D", str(data), "-m", "immediate", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def postgres(postgres_server: Postgres, monkeypatch: pytest.MonkeyPatch) -> Postgres:
+    monkeypatch.setenv("PGPASSWORD", postgres_server.password)
+    return postgres_server
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Local mode, in a time zone that is not UTC."""
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        missing("Java")
+    from pyspark.sql import SparkSession
+
+    from travas.engines.spark import silent
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.session.timeZone": "America/New_York",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+    }
+    with silent():
+        session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+    yield session
+    session.stop()

@@ -1,0 +1,226 @@
+"""Spark: the release is the mechanism's, and of the traces only those released leave the cluster."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from fractions import Fraction
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+import polars as pl
+import pytest
+from scipy.stats import binom
+
+from conftest import Run
+from servers import missing
+from travas import LogError, ParameterError, Reading, Variants, anonymize, mechanism, read, summary
+from travas.engines import spark as engine
+from travas.engines.remote import RemoteVariants
+from travas.noise import Seeded
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+SINGLETONS = 5000
+LONG = 40
+
+
+@pytest.fixture(scope="module")
+def singletons(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Thousands of long traces that one case each has, and one that a hundred have."""
+    rows = [(f"s{case}", f"{case}-{step}", step) for case in range(SINGLETONS) for step in (0, 1)]
+    rows += [(f"s{case}", "x" * LONG, step) for case in range(SINGLETONS) for step in (2, 3)]
+    rows += [(f"c{case}", "common", 0) for case in range(100)]
+    path = tmp_path_factory.mktemp("spark") / "log.parquet"
+    pl.DataFrame(rows, schema=["case_id", "activity", "timestamp"], orient="row").write_parquet(path)
+    return path
+
+
+def in_memory(remote: Variants) -> Variants:
+    """The same variants in the same order, wholly here."""
+    return Variants(list(remote.alphabet), list(remote.keys), remote.counts, remote.columns)
+
+
+@pytest.mark.parametrize("name", ["optimal", "travas"])
+def test_the_release_is_the_one_from_memory(name: str, singletons: Path) -> None:
+    """The same bytes over the same order of keys give the same release, draw by draw."""
+    remote = read(f"spark:{singletons}")
+    local = in_memory(remote)
+    assert isinstance(remote, RemoteVariants) and not isinstance(local, RemoteVariants)
+    for minimum_cases in (1, 3):
+        chosen = mechanism(name, "1/2", "1/20", minimum_cases)
+        releases = [replace(chosen, random_bytes=Seeded(9)).release(variants) for variants in (remote, local)]
+        assert releases[0].variants == releases[1].variants and releases[0].noisy == releases[1].noisy
+        assert bool(len(releases[0].variants) > 10) == (minimum_cases == 1)
+
+
+def test_as_many_singletons_are_kept_as_the_table_says(singletons: Path) -> None:
+    """The number kept is binomial. False alarms: one in a billion; a third more or less would be noticed."""
+    chosen = mechanism("optimal", 1, "1/2")
+    kept = len(anonymize(f"spark:{singletons}", epsilon=1, delta="1/2").variants) - 1
+    right, rate = chosen.keep_probability(1), 1e-9
+    low, high = (binom.ppf(share, SINGLETONS, float(right)) for share in (rate / 2, 1 - rate / 2))
+    assert low <= kept <= high
+    for wrong in (right * Fraction(7, 10), right * Fraction(13, 10)):
+        assert binom.cdf(high, SINGLETONS, float(wrong)) - binom.cdf(low - 1, SINGLETONS, float(wrong)) < 1e-9
+
+
+def test_only_what_is_kept_travels(singletons: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    travelled: list[Any] = []
+    collect, to_arrow = DataFrame.collect, DataFrame.toArrow
+    monkeypatch.setattr(DataFrame, "toArrow", lambda self: travelled.append(to_arrow(self)) or travelled[-1])
+    monkeypatch.setattr(DataFrame, "collect", lambda self: travelled.append(collect(self)) or travelled[-1])
+    release = anonymize(f"spark:{singletons}", epsilon=1, delta="1/100")
+    sums, counts, traces = travelled
+    assert len(sums) == 1
+    assert counts.column_names == ["digest", "count", "length"] and counts.num_rows == SINGLETONS + 1
+    assert counts.nbytes < 40 * counts.num_rows
+    assert traces.num_rows == len(release.variants) < SINGLETONS / 20
+
+
+def test_summary_and_alphabet(singletons: Path) -> None:
+    found = summary(read(f"spark:{singletons}"))
+    assert (found.events, found.cases, found.variants) == (4 * SINGLETONS + 100, SINGLETONS + 100, SINGLETONS + 1)
+    assert (found.activities, found.longest_trace) == (2 * SINGLETONS + 2, 4)
+
+
+def test_a_log_that_changes_meanwhile_is_not_released(singletons: Path) -> None:
+    variants = read(f"spark:{singletons}")
+    store = variants._store  # type: ignore[attr-defined]
+    with pytest.raises(LogError, match="changed while it was read; nothing was released"):
+        replace(store, frame=store.frame.where("count > 1")).traces(range(10))
+
+
+def test_the_session_is_left_as_it_was(spark: Any, singletons: Path) -> None:
+    persistent = spark.sparkContext._jsc.getPersistentRDDs
+    gc.collect()
+    before = persistent().size()
+    variants = read(f"spark:{singletons}", Reading(ties="activity"))
+    assert persistent().size() == before + 1
+    del variants
+    gc.collect()
+    assert persistent().size() == before
+    with pytest.raises(LogError, match="no column"):
+        read(f"spark:{singletons}", Reading(case="patient"))
+    assert persistent().size() == before
+    assert spark.conf.get("spark.sql.session.timeZone") == "America/New_York"
+    assert not spark.catalog.listTables() and not spark.getTags()
+
+
+def test_frames_tables_and_queries(spark: Any, singletons: Path, travas: Run, tmp_path: Path) -> None:
+    frame = spark.read.parquet(str(singletons)).where("case_id LIKE 'c%'")
+    frame.createOrReplaceTempView("events")
+    try:
+        for source, reading in (
+            (frame, Reading()),
+            ("spark:", Reading(table="events")),
+            ("spark:", Reading(query="SELECT * FROM events WHERE activity = 'common'")),
+        ):
+            assert dict(read(source, reading).items()) == {("common",): 100}
+        out = tmp_path / "out.xes.gz"
+        ran = travas(
+            "anonymize",
+            "spark:",
+            "--table",
+            "events",
+            "--dataset",
+            "events",
+            "--epsilon",
+            1,
+            "--delta",
+            "1e-6",
+            "-o",
+            out,
+        )
+        assert ran.code == 0 and not ran.err, ran.err
+        assert dict(read(out).items()) == {("common",): pytest.approx(100, abs=40)}
+    finally:
+        spark.catalog.dropTempView("events")
+
+
+@pytest.mark.parametrize(
+    ("source", "reading", "words"),
+    [
+        ("spark:", Reading(), "takes one of spark:PATH"),
+        ("spark://cluster:7077", Reading(), "the master is given to spark-submit"),
+        ("spark:/log", Reading(table="events"), "takes one of spark:PATH"),
+        ("spark:/no/such", Reading(), r"could not do it \(PATH_NOT_FOUND\)"),
+        ("spark:", Reading(table="nothing"), r"could not do it \(TABLE_OR_VIEW_NOT_FOUND\)"),
+        ("spark:", Reading(query="SELEC 1"), r"could not do it \(PARSE_SYNTAX_ERROR\)"),
+        ("spark:", Reading(query="SELECT 1 AS case_id, 'a' AS activity, now() AS timestamp", ties="file"), "no order"),
+        ("spark:", Reading(query="SELECT 1 AS case_id, 'a' AS activity, 'x' AS timestamp"), "no time"),
+        (
+            "spark:",
+            Reading(query="SELECT raise_error('CANARY') AS case_id, 'a' AS activity, now() AS timestamp"),
+            "Spark",
+        ),
+    ],
+)
+def test_one_clear_line(spark: Any, source: str, reading: Reading, words: str) -> None:
+    with pytest.raises((LogError, ParameterError), match=words) as error:
+        read(source, reading)
+    assert "\n" not in str(error.value) and "CANARY" not in str(error.value)
+
+
+def test_what_is_not_a_frame(spark: Any) -> None:
+    with pytest.raises(LogError, match="a SparkSession is not an event log"):
+        read(spark)
+    assert engine.Spark() == engine.Spark()
+
+
+SLOW = "SELECT string(a.id % 9) AS case_id, 'a' AS activity, b.id AS timestamp FROM range(1000000) a, range(1000000) b"
+
+
+def test_an_interrupted_query_is_cancelled_on_the_cluster(spark: Any) -> None:
+    jobs = spark.sparkContext.statusTracker()
+    Timer(4, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        read("spark:", Reading(query=SLOW))
+    deadline = time.monotonic() + 60
+    while jobs.getActiveJobsIds():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+@pytest.mark.slow
+def test_a_session_of_its_own_is_silent_and_can_be_interrupted(singletons: Path, tmp_path: Path) -> None:
+    def start(source: str, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", "import travas.cli; travas.cli.main()", "anonymize", source, *words, "--dataset", "events", "--epsilon", "1",
+             "--delta", "1e-6", "-o", str(tmp_path / f"out{len(words)}.json")],
+            env={**os.environ, "MASTER": "local[2]"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    process = start(f"spark:{singletons}")
+    assert (process.communicate(timeout=240)[1], process.returncode) == ("", 0)
+    process = start("spark:", "--query", SLOW)
+    time.sleep(60)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[1] == "travas: interrupted; nothing was written\n"
+    assert process.returncode == 130
+
+
+@pytest.mark.slow
+def test_spark_connect(singletons: Path) -> None:
+    """A server of its own, and a client in a process of its own: SPARK_REMOTE is all it is told."""
+    if find_spec("grpc") is None:
+        missing("grpcio")
+    script = (
+        "import sys, travas\nfound = travas.read(f'spark:{sys.argv[1]}')\n"
+        "release = travas.anonymize(found, epsilon=1, delta='1/100')\n"
+        "print(type(found._store.frame).__module__, len(found), ('common',) in release.variants)"
+    )
+    command = [sys.executable, "-c", script, str(singletons)]
+    ran = subprocess.run(
+        command, env={**os.environ, "SPARK_REMOTE": "local[2]"}, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split() == ["pyspark.sql.connect.dataframe", str(SINGLETONS + 1), "True"]
