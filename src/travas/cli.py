@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from . import commands
+from . import commands, diagnostics
 from .budget import Account, check_name
 from .budget_cli import app as budget_app
 from .budget_cli import charged, print_charge
-from .errors import BudgetError, EmptyLogError, LogError, OutputError, ParameterError, TravasError, VerificationError
+from .diagnostics import print_notes, share_of
+from .errors import BudgetError, OutputError, ParameterError, TravasError, VerificationError
 from .ledger import Ledger
 from .logs.columns import Reading
 from .mechanisms import mechanism as mechanism_by_name
-from .options import AsJson, Delta, Epsilon, LedgerFile, Log, with_mechanism, with_reading
-from .privacy import ONE_CASE, Counted, PrivacyUnit, Standing, as_text, rounded_up
+from .options import AsJson, Choose, Delta, Epsilon, LedgerFile, Log, with_mechanism, with_reading
+from .privacy import ONE_CASE, Standing, as_text, rounded_up
 from .release import Frequencies, Mechanism, Release, check_frequencies
-from .terminal import bar, console, panel, percent, print_json, progress, show_comparison
+from .terminal import bar, console, panel, percent, print_json, progress
 from .terminal import grid as facts_grid
 from .variants import Variants
 
@@ -35,9 +35,6 @@ app = typer.Typer(
     epilog="Start with: [bold]travas demo[/bold]",
 )
 app.add_typer(budget_app, name="budget")
-
-
-Choose = Callable[[str, str, PrivacyUnit], Mechanism]
 
 
 @app.command()
@@ -138,37 +135,6 @@ def _release(
     return released, variants, account
 
 
-@app.command("inspect")
-@with_reading
-def inspect_log(
-    log: Log,
-    as_json: AsJson = False,
-    *,
-    reading: Reading,
-) -> None:
-    """Show size and shape of the true log. Private: it is not for publication.
-
-    Example: travas inspect hospital.xes.gz
-    """
-    from .engines import read
-    from .variants import summary
-
-    with progress("reading the log") as watch:
-        variants = read(log, reading, watch)
-    facts = asdict(summary(variants))
-    if as_json:
-        unit = {"unit": variants.unit.name, "max_cases": variants.unit.max_cases, "counted": variants.counted}
-        print_json(facts | unit | {"private": True, "notes": list(variants.notes)})
-        return
-    table = facts_grid()
-    if not variants.unit.is_case:
-        table.add_row("counted", _share(variants.unit, variants.counted))
-    for name, value in facts.items():
-        table.add_row(name.replace("_", " "), f"{value:.1%}" if isinstance(value, float) else f"{value:,}")
-    panel(table, "PRIVATE: about the true log, do not publish", "yellow")
-    _print_notes(variants)
-
-
 @app.command()
 @with_mechanism
 def verify(
@@ -226,7 +192,7 @@ def verify(
     table.add_row("standing", str(facts.standing))
     table.add_row("protects", facts.protects)
     if not chosen.unit.is_case:
-        table.add_row("counted", _share(chosen.unit, chosen.counted))
+        table.add_row("counted", share_of(chosen.unit, chosen.counted))
     table.add_row("ε", as_text(chosen.epsilon))
     table.add_row("δ asked", as_text(chosen.delta))
     share = f"  ({float(facts.delta_spent / chosen.delta):.1%} of what was asked)" if chosen.delta else ""
@@ -249,174 +215,6 @@ def verify(
             unit = "" if noun != "cases" else " case" if cases == 1 else " cases"
             table.add_row(f"{cases:,}{unit}", bar(kept), percent(kept))
         panel(table, f"How likely a variant is released, by the number of its {noun}", "cyan")
-
-
-@app.command()
-@with_reading
-def compare(
-    original: Annotated[str, typer.Argument(metavar="ORIGINAL", help="The true log; the reading options are for it.")],
-    private: Annotated[str, typer.Argument(metavar="PRIVATE", help="The private log, or a .json release.")],
-    metric: Annotated[
-        list[str] | None, typer.Option(help="Only this metric; may be given several times. See docs/metrics.md.")
-    ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw a picture: .png, .svg or .pdf.", metavar="FILE")] = None,
-    as_json: AsJson = False,
-    *,
-    reading: Reading,
-) -> None:
-    """Measure how much of a log survived. Private: it reads the true log.
-
-    Example: travas compare hospital.xes.gz release.xes.gz --plot what-survived.png
-    """
-    from .abstractions import FULL
-    from .compare import compare as compare_logs
-    from .engines import read
-    from .guarantee import released_abstractions
-
-    rule, plain = reading.abstraction, replace(reading, abstraction=FULL)
-    with progress("reading the original log") as watch:
-        true = read(original, plain, watch)
-    with progress("reading the private log"):
-        released = _read_private(private, plain)
-    with progress("measuring"):
-        rules = released_abstractions(Path(private)) if rule == FULL else (rule,)
-        comparison = compare_logs(true, released, metric or None, rules)
-    if plot is not None:
-        from .report import draw_comparison
-
-        draw_comparison(true, released, plot)
-    if as_json:
-        print_json(comparison.as_json() | {"private": True, "remarks": list(comparison.remarks)})
-    else:
-        show_comparison(comparison)
-        if plot is not None:
-            console().print(f"picture, private too: {plot}")
-
-
-def _read_private(private: str, reading: Reading) -> Variants:
-    """A release of ours has the usual column names; another tool's log may have those of the original."""
-    from .engines import read
-    from .logs.columns import released_columns
-
-    reading = replace(reading, unit=None, max_cases=None)
-    ours = Reading(activities=released_columns(reading.activities) if reading.activities else ())
-    try:
-        return read(private, ours)
-    except EmptyLogError:
-        return Variants.from_mapping({})
-    except LogError:
-        if reading == ours:
-            raise
-    return read(private, reading)
-
-
-@app.command()
-@with_reading
-@with_mechanism
-def forecast(
-    log: Annotated[
-        str | None, typer.Argument(metavar="[LOG]", help="With a log, what of it would be kept: private.")
-    ] = None,
-    epsilon: Annotated[
-        list[str] | None,
-        typer.Option(help="ε; may be given several times. With a log: 0.5, 1, 2, 4.", metavar="NUMBER"),
-    ] = None,
-    delta: Annotated[
-        list[str] | None,
-        typer.Option(help="δ; may be given several times. With a log: 1e-4, 1e-6, 1e-8.", metavar="NUMBER"),
-    ] = None,
-    abstractions: Annotated[
-        str | None, typer.Option(help="With a log: those to look at, from fine to coarse.", metavar="LIST")
-    ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw a picture: .png, .svg or .pdf.", metavar="FILE")] = None,
-    as_json: AsJson = False,
-    *,
-    reading: Reading,
-    choose: Choose,
-) -> None:
-    """Show what a release at (ε, δ) would keep, by the number of cases of a variant. Private only with a log.
-
-    Examples: travas forecast --epsilon 1 --delta 1e-6 --plot kept.png · travas forecast hospital.xes.gz
-    """
-    from .abstractions import parse_ladder
-    from .forecast import ABSTRACTIONS, DELTAS, EPSILONS, chances
-    from .forecast import forecast as forecast_log
-    from .report import draw_chances, draw_forecast
-    from .terminal import show_chances, show_forecast
-
-    if log is None and (not epsilon or not delta):
-        raise ParameterError("without a log there must be --epsilon and --delta, or give a log")
-    if log is None and abstractions is not None:
-        raise ParameterError("abstractions only matter with a log: give one, or leave them out")
-    with progress("building and verifying the noise tables"):
-        rules = [choose(e, d, reading.privacy_unit) for e in epsilon or EPSILONS for d in delta or DELTAS]
-    if log is None:
-        curves = [(rule, chances(rule)) for rule in rules]
-        if plot is not None:
-            draw_chances(curves, plot)
-        show_chances(curves, as_json)
-    else:
-        from .engines import read
-
-        with progress("reading the log") as watch:
-            variants = read(log, reading, watch)
-        found = forecast_log(variants, rules, parse_ladder(abstractions or ABSTRACTIONS))
-        if plot is not None:
-            draw_forecast(found, plot)
-        show_forecast(found, as_json)
-    if plot is not None and not as_json:
-        console().print(f"picture{', private too' if log else ''}: {plot}")
-
-
-@app.command()
-def experiment(
-    grid: Annotated[Path, typer.Argument(metavar="GRID.toml", help="What to do: see docs/experiments.md.")],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The results. Default: GRID.parquet.", metavar="FILE.parquet")
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Where the logs lie, if not where the grid says.", metavar="DIR")
-    ] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes. Default: all cores.", metavar="NUMBER", min=1)] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the results: a heatmap for each log and metric.", metavar="DIR")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Run a grid of logs × mechanisms × ε × δ, and draw it. Goes on where it stopped. Private: it reads the true logs.
-
-    Example: travas experiment experiments/paper.toml --plot docs/images
-    """
-    from .experiments import experiment as run_experiment
-    from .grids import read_grid
-
-    wanted = read_grid(grid, data)
-    target = output or Path(grid.name).with_suffix(".parquet")
-    with progress("running the experiment") as watch:
-        table = run_experiment(wanted, target, watch, workers)
-    failed = table.filter(table["error"].is_not_null())
-    pictures = []
-    if plot is not None:
-        from .report import draw_experiment
-
-        pictures = draw_experiment(wanted, table, plot)
-    if as_json:
-        facts = {
-            "results": str(target),
-            "runs": len(table),
-            "failed": len(failed),
-            "pictures": list(map(str, pictures)),
-        }
-        print_json(facts | {"private": True})
-        return
-    shown = facts_grid()
-    shown.add_row("results", str(target))
-    shown.add_row("runs", f"{len(table):,}, {len(failed):,} of them failed and count as empty releases")
-    for error, times in failed["error"].value_counts(sort=True).head(5).iter_rows():
-        shown.add_row("failed", f"{times:,} × {error}")
-    for picture in pictures:
-        shown.add_row("picture", str(picture))
-    panel(shown, "PRIVATE: measured against the true logs, do not publish unless they are public", "yellow")
 
 
 @app.command()
@@ -444,6 +242,10 @@ def demo(
     console().print(f"check it   travas verify {target}.guarantee.json {target}")
 
 
+app.command("inspect")(diagnostics.inspect_log)
+app.command()(diagnostics.compare)
+app.command()(diagnostics.forecast)
+app.command()(diagnostics.experiment)
 app.command()(commands.report)
 app.command()(commands.serve)
 
@@ -514,7 +316,7 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
         f"ε = {facts['epsilon']}, δ = {facts['delta']} for {released.guarantee.protects}: {facts['standing']}",
     )
     if not variants.unit.is_case:
-        table.add_row("counted", _share(variants.unit, variants.counted))
+        table.add_row("counted", share_of(variants.unit, variants.counted))
     table.add_row("mechanism", facts["mechanism"])
     if released.is_abstracted:
         for place, rule in enumerate(released.abstractions):
@@ -535,18 +337,7 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
     else:
         table.add_row("kept", f"{len(released.variants) / max(true.variants, 1):.1%} of the variants")
     panel(table, "PRIVATE: about the true log, do not publish", "yellow")
-    _print_notes(variants)
-
-
-def _share(unit: PrivacyUnit, counted: Counted | None) -> str:
-    """What of one unit counts, in words."""
-    what = "cases" if counted == "cases" else "variants, each once"
-    return f"of each {unit.name} at most {unit.max_cases} {what}"
-
-
-def _print_notes(variants: Variants) -> None:
-    for note in variants.notes:
-        console().print(f"[private] {note}")
+    print_notes(variants)
 
 
 def _curve(chosen: Mechanism) -> list[tuple[int, float]]:

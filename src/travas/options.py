@@ -30,6 +30,9 @@ Delta = Annotated[
     str, typer.Option(help="δ, exactly as written: 1e-6. From 1e-20 to below 1; 0 for trees only.", metavar="NUMBER")
 ]
 LedgerFile = Annotated[Path | None, typer.Option(help="The ledger. Default: TRAVAS_LEDGER, or yours.", metavar="FILE")]
+Choose = Callable[[str, str, PrivacyUnit], Mechanism]
+"""From ε, δ and the unit to the mechanism that the options describe."""
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
