@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench bench-ladder bench-ledger bench-metrics bench-scale bench-utility bench-web browser reproduce screenshots lint clean
+.PHONY: demo test test-slow bench bench-ladder bench-ledger bench-metrics bench-scale bench-utility bench-web reproduce screenshots lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -31,10 +31,7 @@ lint: .venv/installed-test
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 
-browser: ## Debian's Chromium, for the tests of the page; without root they are skipped, but never in CI
-	@command -v chromium >/dev/null || test "$$(id -u)" != 0 || (apt-get update -qq && apt-get install -qq -y chromium >/dev/null)
-
-test: lint browser ## lint, types and tests
+test: lint ## lint, types and tests
 	$(BIN)/pytest -n auto --dist loadgroup -m "not slow"
 
 test-slow: .venv/installed-test ## the statistical and scale tests that take minutes
@@ -45,6 +42,7 @@ bench: .venv/installed-bench ## the ratios the README quotes
 
 bench-ladder: .venv/installed-bench
 	$(BIN)/python benchmarks/ladder.py $(LOGS)
+
 bench-scale: .venv/installed-bench ## 1, 10 and 100 M events; Spark: half an hour, 12 GB
 	$(BIN)/python benchmarks/scale.py
 
@@ -61,10 +59,10 @@ reproduce: .venv/installed-bench ## the paper's study: an hour and a half on two
 bench-metrics: .venv/installed-bench
 	$(BIN)/python benchmarks/metrics.py
 
-bench-web: .venv/installed-bench browser
+bench-web: .venv/installed-bench
 	$(BIN)/python benchmarks/web.py
 
-screenshots: .venv/installed-test browser ## the pictures of the page in docs/images
+screenshots: .venv/installed-test ## the pictures of the page in docs/images
 	$(BIN)/python tests/e2e/screenshots.py
 
 clean:
