@@ -51,6 +51,8 @@ class Query:
     columns: Columns = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.reading.unit is not None:
+            raise ParameterError(f"unit is {self.reading.unit!r}, which a {self.where} cannot count yet: export the log")
         for name, remedy in (("order", "order by time"), ("ties", "take activity, or a column")):
             if getattr(self.reading, name) == "file":
                 raise ParameterError(f"{name} is 'file', but the rows of a {self.where} have no order: {remedy}")
