@@ -195,8 +195,8 @@ def test_an_interrupted_query_is_cancelled_on_the_cluster(spark: Any) -> None:
 def test_a_session_of_its_own_is_silent_and_can_be_interrupted(singletons: Path, tmp_path: Path) -> None:
     def start(source: str, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-c", "import travas.cli; travas.cli.main()", "anonymize", source, *words, "--dataset", "events", "--epsilon", "1",
-             "--delta", "1e-6", "-o", str(tmp_path / f"out{len(words)}.json")],
+            [sys.executable, "-c", "import travas.cli; travas.cli.main()", "anonymize", source, *words,
+             "--dataset", "events", "--epsilon", "1", "--delta", "1e-6", "-o", str(tmp_path / f"out{len(words)}.json")],
             env={**os.environ, "MASTER": "local[2]"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
