@@ -424,7 +424,7 @@ def test_cases_that_are_equal_to_the_database_have_the_smallest_digest_of_their_
             connection.execute("ALTER TABLE events ADD COLUMN patient VARCHAR DEFAULT 'p'")
         reading = Reading(unit="patient", max_cases=1, counted="cases", table="events")
         [(trace, _)] = read(f"duckdb://{tmp_path}/{place}.db", reading).items()
-        assert set(trace) == {expected}
+        assert trace == (expected,) * sum(text == expected for _, _, text in rows)
 
 
 # --------------------------------------------------------------------------------------------------- the public logs

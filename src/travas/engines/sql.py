@@ -170,5 +170,5 @@ def _sort_key(backend: str) -> Callable[[Any], Any]:
     def to_utf8(text: str) -> bytes:  # type: ignore[empty-body]
         """The bytes of a text, in Trino."""
 
-    keys = {"postgres": lambda text: convert_to(text, "UTF8"), "trino": to_utf8}
+    keys: dict[str, Callable[[Any], Any]] = {"postgres": lambda text: convert_to(text, "UTF8"), "trino": to_utf8}
     return keys.get(backend, as_it_is)
