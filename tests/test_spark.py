@@ -21,10 +21,11 @@ from scipy.stats import binom
 
 from conftest import Run
 from servers import missing
-from travas import LogError, ParameterError, Reading, Variants, anonymize, mechanism, read, summary
+from travas import LogError, ParameterError, PrivacyUnit, Reading, Variants, anonymize, mechanism, read, summary
 from travas.engines import spark as engine
 from travas.engines.remote import RemoteVariants
 from travas.noise import Seeded
+from travas.privacy import Counted
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -85,6 +86,28 @@ def test_only_what_is_kept_travels(singletons: Path, monkeypatch: pytest.MonkeyP
     assert counts.column_names == ["digest", "count", "length"] and counts.num_rows == SINGLETONS + 1
     assert counts.nbytes < 40 * counts.num_rows
     assert traces.num_rows == len(release.variants) < SINGLETONS / 20
+
+
+@pytest.mark.parametrize("counted", ["units", "cases"])
+def test_a_release_for_persons(counted: Counted, spark: Any) -> None:
+    """400 patients of three cases each, two alike, and one with a thousand cases of their own."""
+    query = (
+        "SELECT string(id) AS case_id, if(id % 3 = 0, 'a', 'b') AS activity, 0 AS timestamp, id div 3 AS patient "
+        "FROM range(1200) UNION ALL SELECT concat('x', id), concat('CANARY', id), 0, -1 FROM range(1000)"
+    )
+    reading = Reading(unit="patient", max_cases=2, counted=counted, query=query)
+    found = read("spark:", reading)
+    assert (found.unit, found.counted) == (PrivacyUnit("patient", 2), counted)
+    assert len(found) == 4 and found.counts.sum() == 802  # two of the thousand
+    if counted == "units":
+        release = anonymize(found, epsilon=4, delta="1e-6")
+        assert release.guarantee.unit == PrivacyUnit("patient", 2)
+        assert dict(zip(release.variants, release.noisy, strict=True)) == {
+            (name,): pytest.approx(400, abs=40) for name in "ab"
+        }
+    else:
+        with pytest.raises(ParameterError, match="read it again"):
+            anonymize(found, epsilon=4, delta="1e-6")
 
 
 def test_summary_and_alphabet(singletons: Path) -> None:
@@ -196,8 +219,7 @@ def test_a_session_of_its_own_is_silent_and_can_be_interrupted(singletons: Path,
     def start(source: str, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-c", "import travas.cli; travas.cli.main()", "anonymize", source, *words,
-             "--dataset", "events", "--epsilon", "1",
-             "--delta", "1e-6", "-o", str(tmp_path / f"out{len(words)}.json")],
+             "--dataset", "events", "--epsilon", "1", "--delta", "1e-6", "-o", str(tmp_path / f"out{len(words)}.json")],
             env={**os.environ, "MASTER": "local[2]"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -183,3 +184,56 @@ def test_a_database_is_charged_under_a_name(database: str, tmp_path: Path, trava
     ran = travas("anonymize", database, *words)
     assert ran.code == 2 and "give --dataset NAME" in ran.err
     assert travas("anonymize", database, *words, "--dataset", "events").code == 0
+
+
+CLINIC = (
+    "SELECT 'CANARY-' || n / 2 AS case_id, CASE n % 2 WHEN 0 THEN 'register' ELSE 'visit' END AS activity, n AS timestamp, "
+    "CASE n % 2 WHEN 0 THEN 'CANARY-' || n / 8 ELSE '' END AS patient FROM generate_series(0, 2399) AS s(n) UNION ALL "
+    "SELECT 'CANARY-case-' || n, 'CANARY-' || n, n, 'CANARY-person' FROM generate_series(1, 30) AS s(n)"
+)
+
+
+def test_persons_from_the_command_line(server: Postgres, tmp_path: Path, travas: Run) -> None:
+    """300 patients of four equal cases each; one more with secrets of their own."""
+    with duckdb.connect(tmp_path / "clinic.db") as connection:
+        connection.execute(f"CREATE TABLE clinic AS {CLINIC.replace(' / ', ' // ')}")
+    with server.owner() as owner:
+        owner.execute(f"CREATE TABLE IF NOT EXISTS clinic AS {CLINIC}; GRANT SELECT ON clinic TO reader")
+    person = ("--unit", "patient", "--max-cases", 3)
+    for url in (f"duckdb://{tmp_path}/clinic.db", server.url):
+        out = tmp_path / f"{url[:6]}.json"
+        words = (url, "--table", "clinic", "--dataset", url[:6], "--delta", "1e-3", *person)
+        ran = travas("anonymize", *words, "--epsilon", 1, "--minimum-cases", 2, "-o", out)
+        assert ran.code == 0, ran.err
+        assert "for all cases of one patient more or less: proven" in ran.out
+        checked = travas("verify", f"{out}.guarantee.json", out)
+        assert checked.code == 0 and "all cases of one patient more or less" in checked.out
+        assert dict(read(out).items()) == {("register", "visit"): pytest.approx(300, abs=100)}
+        promise = json.loads(Path(f"{out}.guarantee.json").read_text())
+        assert (promise["unit"]["max_cases"], promise["unit"]["counted"]) == (3, "units")
+        for shown in (ran.out, ran.err, checked.out, out.read_text(), json.dumps(promise)):
+            assert "CANARY" not in shown
+        facts = json.loads(travas("inspect", url, "--table", "clinic", *person, "--json").out)
+        assert (facts["cases"], facts["unit"], facts["counted"]) == (303, "patient", "units")
+        tree = ("--mechanism", "prefix-tree", "--max-length", 2, "--prune", 100, "--epsilon", 10)
+        ran = travas("anonymize", *words, *tree, "-o", out, "--force", "--json")
+        assert ran.code == 0 and json.loads(ran.out)["counted"] == "cases", ran.err
+        refused = travas(
+            "anonymize", *words[:-4], "--unit", "activity", "--max-cases", 2, "--epsilon", 1, "-o", "no.json"
+        )
+        assert refused.code == 2 and "has several values of the unit 'activity'" in refused.err
+        assert "[private: about the true log]" in refused.err and refused.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["bigquery", "snowflake", "trino"])
+def test_the_query_by_unit_compiles_for_the_others(name: str) -> None:
+    import ibis
+
+    from travas.engines.expression import Query
+    from travas.engines.sql import _sort_key
+
+    kinds = {"case_id": "int64", "activity": "string", "timestamp": "timestamp", "patient": "uuid"}
+    for counted in ("units", "cases"):
+        reading = Reading(unit="patient", max_cases=2, counted=counted)  # type: ignore[arg-type]
+        query = Query(ibis.table(kinds, name="events"), reading, "table", sort_key=_sort_key(name))
+        assert "MD5(" in ibis.to_sql(query.variants(), dialect=name)

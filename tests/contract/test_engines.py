@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -16,7 +17,8 @@ import pytest
 from lxml import etree
 
 from conftest import DATA
-from travas import LogError, Reading, Variants, read
+from travas import EmptyLogError, LogError, PrivacyUnit, Reading, Variants, read
+from travas.privacy import Counted
 
 START = datetime(2024, 3, 31, 0, 30, tzinfo=UTC)  # half an hour before the clocks change in Berlin
 DEFAULT = Reading(ties="activity")
@@ -275,6 +277,154 @@ def test_every_engine_refuses_an_empty_log(engine: Engine, tmp_path: Path, reque
     frame, reading = LOGS["missing"]
     with pytest.raises(LogError, match="the log is empty"):
         engine(frame.filter(pl.col("activity").is_null()), reading, tmp_path, request)
+
+
+# ------------------------------------------------------------------------------------------------------- the persons
+
+PERSON = Reading(ties="activity", unit="patient", max_cases=2)
+
+
+def persons_log() -> pl.DataFrame:
+    """One with many cases of few variants, one with many variants, one with one case; events without, but no cases."""
+    cases = {f"{n}": ("many", ["ab", "ba", "abc"][n % 3]) for n in range(20)}
+    cases |= {f"é {n}\N{MUSICAL SYMBOL G CLEF}": ("NA", "abcdefgh"[n:]) for n in range(8)}
+    cases |= {"007": ("Many", "ab"), "7 ": ("many ", "ab"), "A": ("x", "aa"), "a": ("x", "aa"), "b": ("é", "ab")}
+    rows = [
+        (case, activity, len(trace) % 2 * time)
+        for case, (_, trace) in cases.items()
+        for time, activity in enumerate(trace)
+    ]
+    patients: list[str | None] = []
+    for place, (patient, trace) in enumerate(cases.values()):
+        shown = [patient] * len(trace) if place % 3 == 0 else [patient, *([None, ""] * len(trace))[: len(trace) - 1]]
+        patients += shown if place % 2 else shown[::-1]
+    return log(rows, patient=patients)
+
+
+def numbered(frame: pl.DataFrame) -> pl.DataFrame:
+    """Cases and patients as whole numbers, some of them negative or long."""
+    cases = {case: n * (-1) ** n * (2**40 + 1) ** (n % 2) for n, case in enumerate(sorted(frame["case_id"].unique()))}
+    patients = {patient: n for n, patient in enumerate(sorted(set(frame["patient"].drop_nulls()) - {""}))}
+    return frame.with_columns(
+        pl.col("case_id").replace_strict(cases, return_dtype=pl.Int64),
+        pl.col("patient").replace_strict(patients, default=None, return_dtype=pl.Int64),
+    )
+
+
+PERSONS: dict[str, tuple[pl.DataFrame, Reading]] = {
+    "texts": (persons_log(), PERSON),
+    "numbers": (numbered(persons_log()), PERSON),
+    "random": (random_log().with_columns(pl.col("case_id").str.slice(1, 1).alias("patient")), PERSON),
+    "the case itself": (random_log(), replace(PERSON, unit="case_id")),
+    "missing": (
+        log(
+            [("1", "a", 0), ("1", None, 1), ("2", "a", 0), ("2", "b", 1), ("3", "a", 0), ("4", "", 0), (None, "a", 0)],
+            patient=["p", "other", None, "", None, "q", "r"],
+        ),
+        replace(PERSON, on_missing="drop"),
+    ),
+}
+
+
+def persons_twin(frame: pl.DataFrame, reading: Reading) -> Counter[Any]:
+    """The rule of logs/units.py with nothing but dicts."""
+    owners: dict[Any, Any] = {}
+    for row in frame.filter(pl.col("case_id").is_not_null(), pl.col("activity") != "").iter_rows(named=True):
+        if row[str(reading.unit)] not in (None, ""):
+            owners[row["case_id"]] = row[str(reading.unit)]
+    own: dict[Any, list[tuple[str, Any]]] = {}
+    for case, patient in owners.items():
+        [trace] = twin(
+            frame.filter(pl.col("case_id") == case).with_columns(pl.col("timestamp").alias("instant")), reading
+        )
+        own.setdefault(patient, []).append((hashlib.md5(str(case).encode()).hexdigest(), trace))
+    counts: Counter[Any] = Counter()
+    for cases in own.values():
+        if reading.counts_of == "units":
+            smallest = {trace: digest for digest, trace in sorted(cases, reverse=True)}
+            cases = [(digest, trace) for trace, digest in smallest.items()]
+        counts.update(trace for _, trace in sorted(cases)[: reading.max_cases])
+    return counts
+
+
+@pytest.mark.parametrize("name", PERSONS)
+@pytest.mark.parametrize("counted", ["units", "cases"])
+@pytest.mark.parametrize("engine", ALL)
+def test_every_engine_counts_the_same_of_every_person(
+    engine: Engine, counted: Counted, name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    frame, reading = PERSONS[name]
+    for most in (1, 3):
+        reading = replace(reading, max_cases=most, counted=counted)
+        place = tmp_path / str(most)
+        place.mkdir()
+        found = engine(frame, reading, place, request)
+        assert dict(found.items()) == persons_twin(frame, reading)
+        assert (found.unit, found.counted) == (PrivacyUnit(str(reading.unit), most), counted)
+
+
+@pytest.mark.parametrize("engine", ALL)
+def test_every_engine_refuses_cases_of_nobody_or_of_two(
+    engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    frame, dropping = PERSONS["missing"]
+    whole = frame.filter(pl.col("case_id").is_not_null(), pl.col("activity") != "")
+    places = iter(tmp_path / str(number) for number in range(9))
+
+    def run(events: pl.DataFrame, reading: Reading) -> Variants:
+        place = next(places)
+        place.mkdir()
+        return engine(events, reading, place, request)
+
+    nobody = r"2 cases without the unit 'patient', the first at case '2'; .*--on-missing drop \[private"
+    with pytest.raises(LogError, match=nobody):
+        run(whole, PERSON)
+    found = run(whole, dropping)
+    assert dict(found.items()) == {("a",): 1}
+    assert found.notes == ("2 cases without the unit 'patient' were left out",)
+    with pytest.raises(EmptyLogError, match="no case has the unit 'patient'; check the name of the column"):
+        run(whole.with_columns(pl.lit("").alias("patient")), dropping)
+    two = whole.with_columns(
+        pl.when(pl.col("activity") == "b").then(pl.lit("q")).otherwise(pl.lit("p")).alias("patient")
+    )
+    for reading in (PERSON, dropping):
+        with pytest.raises(
+            LogError, match=r"the case '2' has several values of the unit 'patient'.*\[private"
+        ) as error:
+            run(two, reading)
+        assert "\n" not in str(error.value)
+    with pytest.raises(LogError, match=r"no column 'patnt' for the unit; did you mean 'patient'.*\[private"):
+        run(whole, replace(PERSON, unit="patnt"))
+
+
+@pytest.mark.parametrize("engine", ALL[len(FILES) :])
+def test_cases_whose_text_differs_by_engine_are_refused_with_a_unit(
+    engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    frame = PERSONS["numbers"][0].cast({"case_id": pl.Float64})
+    with pytest.raises(
+        LogError, match=r"column 'case_id' is of type float64, by which cases of a unit cannot be chosen"
+    ):
+        engine(frame, PERSON, tmp_path, request)
+
+
+def test_cases_that_are_equal_to_the_database_have_the_smallest_digest_of_their_texts(tmp_path: Path) -> None:
+    """Else the order of the rows, which others can change, would decide which case of a person counts."""
+    import duckdb as library
+
+    rows = [(case, "a", case.lower()) for case in ("ab", "Ab", "aB", "AB", "cd", "Cd", "ef", "eF")]
+    digests = {text: min(hashlib.md5(c.encode()).hexdigest() for c, _, t in rows if t == text) for _, _, text in rows}
+    expected = min(digests, key=digests.__getitem__)
+    for place, order in enumerate((rows, rows[::-1])):
+        with library.connect(tmp_path / f"{place}.db") as connection:
+            connection.execute(
+                "CREATE TABLE events (case_id VARCHAR COLLATE NOCASE, step VARCHAR, activity VARCHAR, timestamp INT)"
+            )
+            connection.executemany("INSERT INTO events VALUES (?, ?, ?, 0)", order)
+            connection.execute("ALTER TABLE events ADD COLUMN patient VARCHAR DEFAULT 'p'")
+        reading = Reading(unit="patient", max_cases=1, counted="cases", table="events")
+        [(trace, _)] = read(f"duckdb://{tmp_path}/{place}.db", reading).items()
+        assert trace == (expected,) * sum(text == expected for _, _, text in rows)
 
 
 # --------------------------------------------------------------------------------------------------- the public logs

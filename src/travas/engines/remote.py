@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from ..privacy import Counted, PrivacyUnit
 from ..variants import CODE, Activity, Codes, Trace, Variants
 
 if TYPE_CHECKING:
@@ -39,8 +40,11 @@ class RemoteVariants(Variants):
         lengths: NDArray[np.int64],
         columns: tuple[str, ...],
         notes: tuple[str, ...],
+        unit: PrivacyUnit,
+        counted: Counted,
     ) -> None:
         self.__dict__ |= {"_store": store, "counts": counts, "_lengths": lengths, "columns": columns, "notes": notes}
+        self.__dict__ |= {"unit": unit, "counted": counted}
 
     def __len__(self) -> int:
         return len(self.counts)

@@ -89,15 +89,18 @@ class _Store:
         length = f.size(query.parts[0])
         frame = table.withColumns({_DIGEST: f.unhex(digest), _LENGTH: length}).persist()
         try:
-            [sums] = frame.agg(*(f.sum(name).alias(name) for name in query.lacking)).collect()
+            sums = [f.coalesce(f.sum(name), f.lit(0)).alias(name) for name in query.sums]
+            [found] = frame.agg(*sums, *(f.min(name).alias(name) for name in query.firsts)).collect()
             here = frame.where(f.col(_LENGTH) > 0).select(_DIGEST, COUNT, _LENGTH).toArrow()
-            notes = query.notes({name: sums[name] or 0 for name in query.lacking}, here.num_rows)
+            notes = query.notes(found.asDict(), here.num_rows)
         except BaseException:
             frame.unpersist()
             raise
         counts, lengths = (here[name].to_numpy().astype("int64") for name in (COUNT, _LENGTH))
-        columns = released_columns(query.columns.activities)
-        variants = RemoteVariants(cls(frame, query, here[_DIGEST]), counts, lengths, columns, notes)
+        columns, reading = released_columns(query.columns.activities), query.reading
+        variants = RemoteVariants(
+            cls(frame, query, here[_DIGEST]), counts, lengths, columns, notes, reading.privacy_unit, reading.counts_of
+        )
         weakref.finalize(variants, _drop, frame)
         return variants
 

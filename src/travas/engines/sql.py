@@ -66,9 +66,10 @@ class Database:
         query = Query(table, reading, where, sort_key=_sort_key(backend.name))
         with _plain_words(f"{where}: the query failed", "try it with a --query of your own, or export the log"):
             counted = pl.DataFrame(pl.from_arrow(query.variants().to_pyarrow()))  # psycopg cancels it when interrupted
-        lacking = {name: int(counted[name].sum()) for name in query.lacking}
+        found: dict[str, Any] = {name: int(counted[name].sum()) for name in query.sums}
+        found |= {name: counted[name].min() for name in query.firsts}
         counted = counted.filter(pl.col(query.parts[0]).list.len() > 0)
-        return coded(counted, query, query.notes(lacking, counted.height))
+        return coded(counted, query, query.notes(found, counted.height))
 
     @contextmanager
     def _connected(self, url: str) -> Iterator[Any]:
@@ -105,7 +106,8 @@ def coded(counted: pl.DataFrame, query: Query, notes: tuple[str, ...]) -> Varian
     exploded = texts.join(kinds, on=query.parts, how="left", maintain_order="left")["code"]
     keys = keys_of(exploded, lengths)
     counts = counted[COUNT].to_numpy().astype(np.int64)
-    return Variants(list(codes), keys, counts, released_columns(query.columns.activities), notes)
+    columns, reading = released_columns(query.columns.activities), query.reading
+    return Variants(list(codes), keys, counts, columns, notes, unit=reading.privacy_unit, counted=reading.counts_of)
 
 
 @contextmanager
@@ -157,13 +159,16 @@ def _schema(backend: Any, query: str) -> Any:
 
 
 def _sort_key(backend: str) -> Callable[[Any], Any]:
-    """PostgreSQL compares text by the collation of the database, bytes by bytes."""
-    if backend != "postgres":
-        return as_it_is
+    """PostgreSQL compares text by the collation of the database, bytes by bytes; Trino digests bytes only."""
     import ibis
 
     @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
     def convert_to(text: str, encoding: str) -> bytes:  # type: ignore[empty-body]
-        """The bytes of a text."""
+        """The bytes of a text, in PostgreSQL."""
 
-    return lambda text: convert_to(text, "UTF8")
+    @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
+    def to_utf8(text: str) -> bytes:  # type: ignore[empty-body]
+        """The bytes of a text, in Trino."""
+
+    keys: dict[str, Callable[[Any], Any]] = {"postgres": lambda text: convert_to(text, "UTF8"), "trino": to_utf8}
+    return keys.get(backend, as_it_is)
