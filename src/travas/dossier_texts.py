@@ -10,6 +10,8 @@ _ABOUT = {
     "travas": "k-TSGD noise on the count of every variant and a threshold (Rafiei, Wangelik, van der Aalst, Algorithm 1)",
     "utravas": "several TraVaS runs on equal shares of the budget, merged; their number follows from ε and δ, or was given",
     "prefix-tree": "noise on every prefix over the alphabet, level by level (Mannhardt et al. 2019), levels share the budget",
+    "ladder": "variants are counted on coarser and coarser keys (rungs), each case at most once; every rung keeps what "
+    "optimal would, for its part of ε and δ",
     "sacofa": "a prefix tree on plausible prefixes, the rules paid for from the budget (Fahrenkrog-Petersen et al. 2021)",
 }
 

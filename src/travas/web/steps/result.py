@@ -28,7 +28,7 @@ def draw(page: Page) -> None:
     title("Released")
     ui.label(
         f"{len(release.variants):,} variants, standing for {sum(release.counts):,} cases · ε = {as_text(guarantee.epsilon)}, "
-        f"δ = {as_text(guarantee.delta)} · {guarantee.standing}"
+        f"δ = {as_text(guarantee.delta)} for {guarantee.protects} · {guarantee.standing}"
     ).classes("words")
     account = released.account
     which = "the log as it is" if account.dataset.startswith("log:") else account.dataset
@@ -72,19 +72,32 @@ def variants(release: Release, ranked: list[int]) -> None:
         low, high = estimate.intervals[place] if estimate.intervals else (None, None)
         between = "–" if low is None else f"{low:,} – {high:,}"
         path = " → ".join(map(name_of, release.variants[place]))
-        rows.append([path, f"{release.counts[place]:,}", f"{estimate.counts[place]:,.1f}", between])
-    head = ["Variant", "Cases in the event log", "Estimated true count", "95 % interval"]
-    table(head, rows, frozenset({1, 2, 3}))
+        rule = [rule_of(release, place)] if release.is_abstracted else []
+        rows.append([path, *rule, f"{release.counts[place]:,}", f"{estimate.counts[place]:,.1f}", between])
+    noun = release.mechanism.noun
+    what = "Estimated true count" + ("" if noun == "cases" else f" of {noun}")
+    rules = ["Abstraction"] if release.is_abstracted else []
+    head = ["Variant", *rules, "Cases in the event log", what, "95 % interval"]
+    table(head, rows, frozenset(range(len(head) - 3, len(head))))
+    if rules:
+        note(
+            "Abstraction: the public rule by which the trace was made coarser before it was counted; full is as it was."
+        )
     if len(ranked) > _ROWS:
         note(f"And {len(ranked) - _ROWS:,} more: the downloads have them all.")
     if estimate.missing_cases is not None and estimate.missing_cases_interval is not None:
         low, high = (round(bound) for bound in estimate.missing_cases_interval)
         note(
-            f"Believed missing, from the release alone: about {estimate.missing_cases:,.0f} cases ({low:,} to {high:,}). "
+            f"Believed missing, from the release alone: about {estimate.missing_cases:,.0f} {noun} ({low:,} to {high:,}). "
             "In the event log, variants that were kept also stand for these."
         )
     if not ranked:
         note("The release is empty: no variant was kept. That is a valid release; a larger ε keeps more.")
+
+
+def rule_of(release: Release, place: int) -> str:
+    """By which rule a trace was made coarser."""
+    return str(release.abstractions[release.rungs[place]])
 
 
 def explorer(release: Release, ranked: list[int]) -> None:
@@ -94,7 +107,8 @@ def explorer(release: Release, ranked: list[int]) -> None:
     with ui.element("div").classes("explorer"):
         for place in shown:
             count = release.counts[place]
-            ui.label(f"{count:,} ({count / total:.1%})").classes("number")
+            rule = f" · {rule_of(release, place)}" if release.is_abstracted else ""
+            ui.label(f"{count:,} ({count / total:.1%}){rule}").classes("number")
             picture(chevrons(release.variants[place], colours), "variant")
     if len(ranked) > _EXPLORED:
         note(f"The {_EXPLORED} most frequent of {len(ranked):,} variants.")
