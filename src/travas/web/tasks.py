@@ -98,13 +98,14 @@ def write(release: Release, path: Path, watch: Watch) -> None:
 
 
 def report(release: Release, path: Path, output: Path, reason: str, account: Account, watch: Watch) -> None:
-    """The report on a release that was written; its intervals are those of the release itself."""
+    """The report on a release that was written; its traces and intervals are those of the release itself."""
     from ..dossier import read_dossier, save_report
     from ..guarantee import guarantee_path
 
     watch("verifying", 0.0)
     found = read_dossier(guarantee_path(path), path)
-    save_report(replace(found, estimate=release.estimate, reason=reason, account=account), output)
+    own = replace(found, variants=release.variants, counts=release.counts, rules=release.rules)
+    save_report(replace(own, estimate=release.estimate, reason=reason, account=account), output)
 
 
 def _read(path: Path, name: str, reading: Reading, limit: int, watch: Watch) -> Variants:

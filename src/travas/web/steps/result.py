@@ -66,20 +66,24 @@ def downloads() -> None:
 
 
 def variants(release: Release, ranked: list[int]) -> None:
-    estimate = release.estimate
+    estimate, rules, noun = release.estimate, release.rules, release.mechanism.noun
     rows = []
     for place in ranked[:_ROWS]:
         low, high = estimate.intervals[place] if estimate.intervals else (None, None)
         between = "–" if low is None else f"{low:,} – {high:,}"
         path = " → ".join(map(name_of, release.variants[place]))
-        rule = [rule_of(release, place)] if release.is_abstracted else []
+        rule = [rules[place]] if release.is_abstracted else []
         rows.append([path, *rule, f"{release.counts[place]:,}", f"{estimate.counts[place]:,.1f}", between])
-    noun = release.mechanism.noun
     what = "Estimated true count" + ("" if noun == "cases" else f" of {noun}")
-    rules = ["Abstraction"] if release.is_abstracted else []
-    head = ["Variant", *rules, "Cases in the event log", what, "95 % interval"]
+    head = [
+        "Variant",
+        *(["Abstraction"] if release.is_abstracted else []),
+        "Cases in the event log",
+        what,
+        "95 % interval",
+    ]
     table(head, rows, frozenset(range(len(head) - 3, len(head))))
-    if rules:
+    if release.is_abstracted:
         note(
             "Abstraction: the public rule by which the trace was made coarser before it was counted; full is as it was."
         )
@@ -95,19 +99,14 @@ def variants(release: Release, ranked: list[int]) -> None:
         note("The release is empty: no variant was kept. That is a valid release; a larger ε keeps more.")
 
 
-def rule_of(release: Release, place: int) -> str:
-    """By which rule a trace was made coarser."""
-    return str(release.abstractions[release.rungs[place]])
-
-
 def explorer(release: Release, ranked: list[int]) -> None:
     shown = ranked[:_EXPLORED]
     total = max(sum(release.counts), 1)
-    colours = colours_of(release.variants, release.counts)
+    colours, rules = colours_of(release.variants, release.counts), release.rules
     with ui.element("div").classes("explorer"):
         for place in shown:
             count = release.counts[place]
-            rule = f" · {rule_of(release, place)}" if release.is_abstracted else ""
+            rule = f" · {rules[place]}" if release.is_abstracted else ""
             ui.label(f"{count:,} ({count / total:.1%}){rule}").classes("number")
             picture(chevrons(release.variants[place], colours), "variant")
     if len(ranked) > _EXPLORED:
