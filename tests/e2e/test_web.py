@@ -305,14 +305,14 @@ def test_a_wrong_abstraction_is_one_line(page: Any, tmp_path: Path) -> None:
         ("prefx:3", "which does not exist"),
         (f"only:{rules}", "none is read here"),
         ("first | group:../../etc/passwd", "none is read here"),
-        ("prefix:0", "prefix"),
+        ("prefix:0", "whole number from 1"),
     ):
         field.fill(text)
         page.get_by_role("alert").filter(has_text=why).wait_for()
         assert len(alert(page).splitlines()) == 1
     press(page, "4 Privacy")
     heading(page, "How much privacy: ε and δ")
-    page.get_by_text("prefix:0").wait_for()
+    page.get_by_text("prefix has the length '0'").wait_for()
     assert page.get_by_role("button", name="Continue").is_disabled()
     press(page, "3 Protection")
     heading(page, "What protects whom")
