@@ -200,7 +200,9 @@ def test_the_curve_follows_the_unit_and_the_rung(name: str) -> None:
     chosen, found = recipe.build(), curve.view(recipe)
     assert chosen.unit == travas.PrivacyUnit("patient", 3) and found.mechanism == chosen
     if isinstance(chosen, Ladder):
-        assert found.rung == "the rung that was chosen" and found.points == tuple(keep_points(chosen.spending()[0][1]))
+        assert found.rung == "the one that will be chosen" and found.points == tuple(
+            keep_points(chosen.spending()[0][1])
+        )
     else:
         assert found.points == tuple(keep_points(chosen)) and "different patient values" in found.picture
     assert found.points != curve.points(Recipe(name, "2", "1e-3").build())

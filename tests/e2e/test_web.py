@@ -283,6 +283,8 @@ def test_a_ladder_from_rungs_to_a_verified_release(page: Any, travas: Run, tmp_p
     press(page, "Continue")
     page.get_by_text("On a ladder it depends on the rung; here: full").wait_for()
     press(page, "Continue")
+    press(page, "Look at the true log")
+    page.get_by_text("on the rung full; coarser rungs add cases").wait_for()
     release(page)
     shown = page.locator(".q-tab-panel").inner_text()
     assert "Abstraction" in shown and "prefix:2" in shown and "full" in shown

@@ -60,7 +60,10 @@ def view(recipe: Recipe) -> View:
         found = points(chosen)
     except ParameterError as error:
         return View(why=str(error))
-    rung = chosen.spending()[0][0] if isinstance(chosen, Ladder) else ""
+    rung = ""
+    if isinstance(chosen, Ladder):
+        paid = chosen.spending()
+        rung = paid[0][0] if len(paid) == len(chosen.rungs) else "the one that will be chosen"
     return View("", chosen, rung, found, keep_curve(found, chosen.noun) if found else "")
 
 

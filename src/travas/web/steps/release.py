@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
+from ...abstractions import FULL
 from ...errors import ParameterError
+from ...mechanisms.ladder import Ladder
 from ...privacy import protects
 from ...release import Mechanism
 from .. import tasks
@@ -92,11 +94,14 @@ def diagnosis(page: Page) -> None:
 
 def _expected(found: tasks.Diagnosis, recipe: Recipe) -> str:
     chosen = recipe.build()
-    if chosen.surely_kept() is None:
+    one, rung = chosen, ""
+    if isinstance(chosen, Ladder) and chosen.rungs[0] == FULL:
+        one, rung = chosen.spending()[0][1], " on the rung full; coarser rungs add cases"
+    if one.surely_kept() is None:
         return f"What {chosen.name} keeps is not known beforehand."
+    cases, variants = found.kept(lambda size: float(one.keep_probability(size) or 0))
     unit = "" if chosen.noun == "cases" else f", counted by {chosen.unit.name}"
-    cases, variants = found.kept(lambda size: float(chosen.keep_probability(size) or 0))
-    return f"Expected to be kept: {variants:.1%} of the variants, {cases:.1%} of the cases{unit}"
+    return f"Expected to be kept: {variants:.1%} of the variants, {cases:.1%} of the cases{unit}{rung}"
 
 
 def look(page: Page) -> None:
