@@ -208,6 +208,12 @@ def test_the_curve_follows_the_unit_and_the_rung(name: str) -> None:
     assert found.points != curve.points(Recipe(name, "2", "1e-3").build())
 
 
+def test_a_search_that_would_hold_up_the_page_is_refused() -> None:
+    recipe = Recipe("utravas", "0.01", "1e-9", unit="patient", max_cases="200")
+    assert "give the number of runs yourself" in curve.view(recipe).why
+    assert not curve.view(recipe.with_option("splits", 2)).why
+
+
 def test_the_curve_of_a_ladder_is_that_of_its_first_rung() -> None:
     recipe = Recipe("ladder").with_option("rungs", "full, prefix:2").with_option("shares", "3/4, 1/4")
     found = curve.view(recipe)

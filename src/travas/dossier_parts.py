@@ -8,6 +8,7 @@ from . import dossier_texts as texts
 from .dossier import Dossier
 from .estimate import Estimate
 from .mechanisms.ladder import Ladder
+from .privacy import exact, rounded_up
 from .release import Mechanism
 from .svg import escape, frequencies_chart, keep_curve, keep_points, name_of, shortened
 from .variants import Trace
@@ -63,17 +64,23 @@ def steps(mechanism: Mechanism) -> str:
     if not isinstance(mechanism, Ladder):
         return ""
     cells = "".join(
-        f"<tr><td>{escape(step['step'])}</td><td>{escape(step['epsilon'])}</td><td>{escape(step['delta'])}</td></tr>"
+        f"<tr><td>{escape(step['step'])}</td><td>{_number(step['epsilon'])}</td><td>{_number(step['delta'])}</td></tr>"
         for step in mechanism.parameters()["steps"]
     )
     head = "".join(f'<th scope="col">{name}</th>' for name in ("Step", "ε", "δ"))
     most = mechanism.unit.max_cases
-    each = "" if most == 1 else f" for one of the {most} cases of a {mechanism.unit.name} that count"
+    each = (
+        "" if most == 1 else f" for one of the {most} cases of a {mechanism.unit.name} that count, and over all of them"
+    )
     return (
         f"<h3>Step by step</h3><p>Rungs, from fine to coarse: {escape(', '.join(map(str, mechanism.rungs)))}. A case that one "
-        "rung has released is not counted on the next. What each step spends, together no more than ε and δ"
-        f"{escape(each)}:</p><table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>"
+        f"rung has released is not counted on the next. What each step spends{escape(each)}, together no more than ε and δ"
+        f" (rounded up; exact in the parameters):</p><table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>"
     )
+
+
+def _number(value: str) -> str:
+    return rounded_up(exact(value, "a part"), 6)
 
 
 def chart(dossier: Dossier) -> str:

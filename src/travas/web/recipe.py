@@ -11,11 +11,16 @@ from ..errors import ParameterError
 from ..logs.columns import DEFAULT_READING, Reading
 from ..mechanisms import MECHANISMS
 from ..mechanisms import mechanism as mechanism_by_name
-from ..privacy import MAX_CASES
+from ..noise import predicted_length
+from ..privacy import MAX_CASES, exact_delta, exact_epsilon
 from ..release import Mechanism
+from ..units import step
 
 OFFERED = tuple(name for name in MECHANISMS if not name.endswith("-published"))
 """Mechanisms with a guarantee: the page offers no others."""
+
+LONGEST_SEARCH = 10_000
+"""Entries of a table above which looking for the best number of runs takes longer than a page may."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,10 @@ class Recipe:
     def build(self) -> Mechanism:
         """The mechanism, its tables not yet built; ParameterError where the recipe makes no sense."""
         unit = self.reading(DEFAULT_READING).privacy_unit
+        if self.mechanism == "utravas" and "splits" not in dict(self.options):
+            share = step(exact_epsilon(self.epsilon), exact_delta(self.delta), unit.max_cases, "units")
+            if predicted_length(share.epsilon, share.delta) > LONGEST_SEARCH:
+                raise ParameterError("utravas would look long for its number of runs: give the number of runs yourself")
         return mechanism_by_name(self.mechanism, self.epsilon, self.delta, unit=unit, **self._options())
 
     def reading(self, columns: Reading) -> Reading:
