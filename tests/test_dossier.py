@@ -16,6 +16,9 @@ import pytest
 import travas as package
 from conftest import Run
 from travas import VerificationError, anonymize, write_report
+from travas.demo import write_hospital_log
+from travas.dossier import read_dossier
+from travas.dossier_html import as_html
 from travas.mechanisms import MECHANISMS
 from travas.noise import Seeded
 
@@ -62,7 +65,7 @@ def test_every_mechanism_with_a_guarantee_has_a_report(name: str, tmp_path: Path
     for words in ("Unit of privacy", "Trust model", "Randomness", "Side channels", "Repeated release", "Bias"):
         assert words in html
     assert "Because &lt;b&gt;I&lt;/b&gt; said so" in html
-    assert ("<polyline" in html) == (name not in ("prefix-tree", "sacofa", "ladder"))
+    assert ("<polyline" in html) == (name not in ("prefix-tree", "sacofa"))
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet"])
@@ -152,3 +155,101 @@ def test_activities_of_several_columns(tmp_path: Path) -> None:
         assert "2 trace variants" in html and "b / end" in html
     path = anonymize({(("a", "start"), ("b", "end")): 500}, epsilon=1, delta="1e-6").write(tmp_path / "r.xes.gz")
     assert "a / start → b / end" in write_report(f"{path}.guarantee.json", path, tmp_path / "x.html").read_text()
+
+
+ON_RUNGS: dict[Any, int] = {
+    ("a", "b", "c"): 400,
+    ("a", "b"): 300,
+    ("a", HOSTILE, "c"): 200,
+    **{("a", "b", "c", f"x{n}"): 1 for n in range(300)},
+}
+
+
+def ladder(
+    tmp_path: Path, suffix: str, rungs: str = "full,prefix:3,prefix:2", **options: Any
+) -> tuple[package.Release, Path]:
+    release = anonymize(ON_RUNGS, epsilon=2, delta="1e-3", mechanism="ladder", rungs=rungs, **options)
+    return release, release.write(tmp_path / f"ladder{suffix}")
+
+
+@pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet"])
+@pytest.mark.parametrize("frequencies", ["estimated", "noisy"])
+def test_a_ladder_is_told_rung_by_rung(suffix: str, frequencies: str, tmp_path: Path) -> None:
+    release, path = ladder(tmp_path, suffix, frequencies=frequencies)
+    assert len(set(release.variants)) < len(release.variants)  # a trace on two rungs
+    found = read_dossier(Path(f"{path}.guarantee.json"), path)
+    told = sorted(zip(found.variants, found.rules, found.counts, strict=True))
+    assert told == sorted(zip(release.variants, release.rules, release.counts, strict=True))
+    assert found.estimate == (release.estimate if suffix == ".json" else None)
+    html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
+    facts = machine(html)
+    assert [rule["name"] for rule in facts["abstraction"]] == list(map(str, release.used_abstractions))
+    assert "Step by step" in html and "<td>number of cases</td><td>0.1</td><td>0</td>" in html
+    assert (
+        "A coarser picture" in html and "prefix:3: The first so many activities" in html and "<td>prefix:3</td>" in html
+    )
+    assert HOSTILE not in html and (" – " in html) == (suffix == ".json")
+
+
+def test_a_ladder_in_xes_and_the_default_one(tmp_path: Path) -> None:
+    log = {("a", "b", "c"): 400, **{("a", "b", "c", f"x{n}"): 1 for n in range(300)}}
+    for rungs in ("default", "full,prefix:3"):
+        release = anonymize(log, epsilon=2, delta="1e-3", mechanism="ladder", rungs=rungs)
+        for suffix in (".xes", ".xes.gz"):
+            path = release.write(tmp_path / f"{rungs[:4]}{suffix}")
+            found = read_dossier(Path(f"{path}.guarantee.json"), path)
+            told = sorted(zip(found.variants, found.rules, found.counts, strict=True))
+            assert told == sorted(zip(release.variants, release.rules, release.counts, strict=True))
+            assert "Rungs, from fine to coarse: full, prefix" in as_html(found)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet", ".xes.gz"])
+def test_an_abstracted_release_names_its_rule(suffix: str, tmp_path: Path) -> None:
+    rules = tmp_path / "groups.csv"
+    rules.write_text("b,<i>\nc,<i>\n")
+    variants = package.Abstraction.parse(f"group:{rules} | fold").of(
+        package.read({("a", "b", "c"): 400, ("a", "b"): 300})
+    )
+    path = anonymize(variants, epsilon=1, delta="1e-6").write(tmp_path / f"r{suffix}")
+    html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
+    assert machine(html)["abstraction"][0]["rule"] == [{"group": [["b", "<i>"], ["c", "<i>"]]}, "fold"]
+    assert "fold: An activity that follows itself at once counts once (1 of the traces)" in html and "<i>" not in html
+    assert str(rules) not in html and (" – " in html) == (suffix == ".json")
+
+
+def test_rungs_that_are_not_those_of_the_guarantee_have_no_report(tmp_path: Path) -> None:
+    _, path = ladder(tmp_path, ".json")
+    promise = Path(f"{path}.guarantee.json")
+    for change in (
+        {"abstractions": [[], ["prefix:3"]], "rungs": None},
+        {"abstractions": [[], ["prefix:3"], ["prefix:9"]], "rungs": None},
+        {"rungs": 7},
+    ):
+        content = json.loads(path.read_text())
+        content |= change | {"rungs": [change["rungs"] or 0] * len(content["variants"])}
+        forged = tmp_path / "forged.json"
+        forged.write_text(json.dumps(content))
+        stated = json.loads(promise.read_text())
+        stated["release"]["sha256"] = hashlib.sha256(forged.read_bytes()).hexdigest()
+        signed = tmp_path / "forged.json.guarantee.json"
+        signed.write_text(json.dumps(stated))
+        with pytest.raises(package.TravasError) as caught:
+            write_report(signed, forged, tmp_path / "r.html")
+        assert "rungs" in str(caught.value) or "not a release" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("optimal", "of one patient at most 2 different variants count, each once"),
+        ("ladder", "cases: of one patient at most 2."),
+    ],
+)
+def test_the_unit_is_told_in_words(name: str, told: str, tmp_path: Path) -> None:
+    log = write_hospital_log(tmp_path / "log.csv")
+    reading = package.Reading(unit="patient", max_cases=2)
+    path = anonymize(log, epsilon=1, delta="1e-6", mechanism=name, reading=reading).write(tmp_path / "r.json")
+    html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
+    assert told in html and "all cases of one patient more or less" in html and "whether a given patient was in" in html
+    assert machine(html)["unit"]["max_cases"] == 2 and "<polyline" in html
+    assert ("different patient values" in html) == (name == "optimal")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import os
+import pickle
 import time
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,6 +18,7 @@ from travas import words
 from travas.chevrons import chevrons, colours_of
 from travas.demo import PAPER_LOG, write_hospital_log
 from travas.errors import LogError, OutputError, TravasError
+from travas.mechanisms.ladder import Ladder
 from travas.process_map import MOST_EDGES, directly_follows, process_map
 from travas.svg import keep_points, ticks
 
@@ -23,6 +26,7 @@ pytest.importorskip("nicegui")
 
 from travas.web import curve, tasks
 from travas.web.jobs import Job
+from travas.web.parts import on_page
 from travas.web.preview import preview
 from travas.web.recipe import OFFERED, Recipe
 from travas.web.sessions import Sessions
@@ -48,7 +52,8 @@ def test_the_fast_curve_is_the_verified_one(name: str, epsilon: str, delta: str,
     recipe = Recipe(name, epsilon, delta)
     if name != "utravas":
         recipe = recipe.with_option("minimum_cases", least)
-    assert curve.points(recipe) == tuple(keep_points(recipe.build()))
+    chosen = recipe.build()
+    assert curve.points(chosen) == tuple(keep_points(chosen))
 
 
 def test_the_stops_of_the_sliders_make_sense() -> None:
@@ -57,7 +62,7 @@ def test_the_stops_of_the_sliders_make_sense() -> None:
         assert numbers == sorted(numbers)
     for epsilon in (curve.EPSILONS[0], curve.EPSILONS[-1]):
         for delta in (curve.DELTAS[0], curve.DELTAS[-1]):
-            assert curve.points(Recipe("optimal", epsilon, delta))
+            assert curve.points(Recipe("optimal", epsilon, delta).build())
     assert (
         curve.nearest(curve.EPSILONS, "0.99") == curve.EPSILONS.index("1")
         and curve.nearest(curve.EPSILONS, "1e999999999") == 0
@@ -187,3 +192,84 @@ def test_a_storage_that_is_not_ours_is_refused(tmp_path: Path) -> None:
     (tmp_path / f"travas-web-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OutputError, match="not a directory of yours"):
         Storage(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["optimal", "travas", "utravas", "ladder"])
+def test_the_curve_follows_the_unit_and_the_rung(name: str) -> None:
+    recipe = Recipe(name, "2", "1e-3", unit="patient", max_cases="3")
+    chosen, found = recipe.build(), curve.view(recipe)
+    assert chosen.unit == travas.PrivacyUnit("patient", 3) and found.mechanism == chosen
+    if isinstance(chosen, Ladder):
+        assert found.rung == "the one that will be chosen" and found.points == tuple(
+            keep_points(chosen.spending()[0][1])
+        )
+    else:
+        assert found.points == tuple(keep_points(chosen)) and "different patient values" in found.picture
+    assert found.points != curve.points(Recipe(name, "2", "1e-3").build())
+
+
+def test_a_search_that_would_hold_up_the_page_is_refused() -> None:
+    recipe = Recipe("utravas", "0.01", "1e-9", unit="patient", max_cases="200")
+    assert "give the number of runs yourself" in curve.view(recipe).why
+    assert not curve.view(recipe.with_option("splits", 2)).why
+
+
+def test_the_curve_of_a_ladder_is_that_of_its_first_rung() -> None:
+    recipe = Recipe("ladder").with_option("rungs", "full, prefix:2").with_option("shares", "3/4, 1/4")
+    found = curve.view(recipe)
+    assert found.rung == "full" and found.points == tuple(keep_points(recipe.build().spending()[0][1]))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "why"),
+    [
+        (Recipe(unit="patient"), "how many cases of one count"),
+        (Recipe(unit="patient", max_cases="0"), "max_cases is 0"),
+        (Recipe(unit="patient", max_cases="two"), "max_cases is 'two'"),
+        (Recipe(unit="patient", max_cases="9" * 50), "must be a whole number from 1 to 1000"),
+        (Recipe(unit="case", max_cases="2"), "the word for no unit"),
+        (Recipe(abstraction="only:/etc/passwd"), "none is read here"),
+        (Recipe(abstraction="fold | group:x"), "none is read here"),
+        (Recipe(abstraction="nothing"), "which does not exist"),
+        (Recipe(abstraction="first", unit="patient", max_cases="2"), "would count several times"),
+        (Recipe("ladder").with_option("rungs", "full,without:/etc/passwd"), "none is read here"),
+        (Recipe("ladder").with_option("rungs", "full,full"), "twice"),
+        (Recipe("ladder").with_option("shares", "1/2"), "1 shares for 10 rungs"),
+    ],
+)
+def test_what_is_typed_is_refused_in_one_line(recipe: Recipe, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def opened(*_: object) -> None:
+        raise AssertionError("a file was opened")
+
+    monkeypatch.setattr("travas.abstractions.read_rules", opened)
+    with pytest.raises(travas.ParameterError, match=why) as caught:
+        recipe.check(travas.Reading())
+    assert "\n" not in str(caught.value) and curve.view(recipe).why == str(caught.value)
+    assert "--" not in on_page(str(caught.value))
+
+
+def test_a_recipe_reads_the_log_for_its_mechanism() -> None:
+    columns = travas.Reading(case="c", activities=("a",))
+    recipe = Recipe(unit="patient", max_cases="2")
+    assert recipe.reading(columns) == travas.Reading(
+        case="c", activities=("a",), unit="patient", max_cases=2, counted="units"
+    )
+    ladder = replace(recipe.with_mechanism("ladder"), abstraction="fold")
+    assert ladder.reading(columns).counted == "cases" and str(ladder.reading(columns).abstraction) == "fold"
+    with pytest.raises(travas.ParameterError, match="names of their own"):
+        recipe.check(travas.Reading(duplicate_cases="separate"))
+
+
+@pytest.mark.parametrize("name", ["optimal", "ladder"])
+def test_a_drawn_release_is_whole(name: str, tmp_path: Path) -> None:
+    log = write_hospital_log(tmp_path / "log.csv")
+    recipe = Recipe(name, unit="patient", max_cases="2")
+    reading = recipe.reading(travas.Reading())
+    drawn = tasks.draw(log, "log.csv", reading, recipe, 1 << 30, tmp_path / "ledger.db", "", quiet)
+    release = pickle.loads(pickle.dumps(drawn)).release
+    assert release == drawn.release and release.mechanism == recipe.build() and release.variants
+    assert release.is_abstracted == (name == "ladder") and (release.cases is not None) == (name == "ladder")
+    assert drawn.account.entries[-1].spending.unit == travas.PrivacyUnit("patient", 2)
+    path = release.write(tmp_path / "r.xes.gz")
+    tasks.report(release, path, tmp_path / "r.html", "", drawn.account, quiet)
+    assert "all cases of one patient more or less" in (tmp_path / "r.html").read_text()

@@ -7,11 +7,12 @@ step does, with examples: docs/abstractions.md. On a whole log, steps work on al
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .abstraction_rules import FileStep, Group, Only, Without, read_rules
 from .abstraction_steps import AsSet, First, Flat, Fold, Loops, Prefix, Step, Suffix
 from .errors import ParameterError
+from .privacy import Counted, PrivacyUnit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +24,9 @@ STEPS: dict[str, type[Step]] = {
     step.name: step for step in (Fold, Loops, First, Prefix, Suffix, Only, Without, Group, AsSet)
 }
 MAX_STEPS = 20
+
+Files = Literal["read", "refuse"]
+"""What to do with a step that names a file: whoever types for another machine must not have it read there."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +50,10 @@ class Abstraction:
         return " | ".join(map(str, self.steps)) or "full"
 
     @classmethod
-    def parse(cls, text: str) -> Abstraction:
+    def parse(cls, text: str, files: Files = "read") -> Abstraction:
         """From `full`, or steps with `|` between them. A step with a FILE reads it now: the rule is what was in it."""
         names = [name.strip() for name in text.split("|")]
-        return cls(()) if names == ["full"] else cls(tuple(map(_parse_step, names)))
+        return cls(()) if names == ["full"] else cls(tuple(_parse_step(name, files) for name in names))
 
     def as_json(self) -> list[Any]:
         """The rule itself, complete: what was in a file is written out."""
@@ -73,17 +77,21 @@ class Abstraction:
         """The log under this abstraction: keys that became equal are one. Cases of which nothing is left are left out."""
         return self.grouped(variants).variants if self.steps else variants
 
+    def check(self, unit: PrivacyUnit, counted: Counted) -> None:
+        """Raise ParameterError where variants that were counted like this must not be made coarser."""
+        if self.steps and counted == "units" and not unit.is_case:
+            raise ParameterError(
+                f"a {unit.name} was counted once for each variant, and under an abstraction would count several "
+                "times: take --ladder RULE, or a mechanism that counts cases"
+            )
+
     def grouped(self, variants: Variants) -> Grouped:
         """The same, and which key each variant went to."""
         import numpy as np
 
         from .variants import CODE, Variants
 
-        if self.steps and variants.counted == "units" and not variants.unit.is_case:
-            raise ParameterError(
-                f"a {variants.unit.name} was counted once for each variant, and under an abstraction would count several "
-                "times: take --ladder RULE, or a mechanism that counts cases"
-            )
+        self.check(variants.unit, variants.counted)
         flat = Flat.of(variants)
         for step in self.steps:
             flat = step.apply(flat)
@@ -143,17 +151,19 @@ def _sums(groups: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> ND
     return sums
 
 
-def parse_ladder(text: str) -> tuple[Abstraction, ...]:
+def parse_ladder(text: str, files: Files = "read") -> tuple[Abstraction, ...]:
     """Abstractions with commas between them, from fine to coarse: `full,fold,first,prefix:6`."""
-    return tuple(Abstraction.parse(part.strip()) for part in text.split(","))
+    return tuple(Abstraction.parse(part.strip(), files) for part in text.split(","))
 
 
-def _parse_step(name: str) -> Step:
+def _parse_step(name: str, files: Files = "read") -> Step:
     kind, _, argument = name.partition(":")
     if kind not in STEPS:
         known = ", ".join(step.usage for step in STEPS.values())
         raise ParameterError(f"abstraction has the step {name!r}, which does not exist: take full, {known}")
     step = STEPS[kind]
+    if issubclass(step, FileStep) and files == "refuse":
+        raise ParameterError(f"abstraction has the step {kind}, whose rules are in a file, and none is read here")
     return step.make(read_rules(name, argument) if issubclass(step, FileStep) else argument)
 
 

@@ -9,20 +9,26 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from .abstractions import FULL, Abstraction
 from .budget import Account, Entry
-from .errors import OutputError, ParameterError
+from .errors import OutputError, ParameterError, VerificationError
 from .estimate import Estimate
-from .guarantee import load, verify
-from .release import Mechanism
+from .guarantee import load, stated_abstractions, verify
+from .mechanisms.ladder import Ladder
+from .release import Mechanism, check_frequencies
 from .variants import Trace
+
+if TYPE_CHECKING:
+    from .logs.releases import Content
 
 
 @dataclass(frozen=True)
 class Dossier:
     """What a report says: the guarantee as stated and checked, and the release. All of it public.
 
+    `abstractions` are the rules by which its traces were made coarser, `rules` the name of the one of each variant.
     `estimate` is None where the release has only the frequencies and the noisy counts cannot be told.
     """
 
@@ -32,8 +38,15 @@ class Dossier:
     variants: tuple[Trace, ...]
     counts: tuple[int, ...]
     estimate: Estimate | None
+    abstractions: tuple[Abstraction, ...] = (FULL,)
+    rules: tuple[str, ...] = ()
     reason: str = ""
     account: Account | None = None
+
+    @property
+    def is_abstracted(self) -> bool:
+        """Whether a rule may have made traces coarser: on a ladder also if every one that was kept is full."""
+        return isinstance(self.mechanism, Ladder) or self.abstractions != (FULL,)
 
 
 def write_report(
@@ -78,10 +91,30 @@ def read_dossier(guarantee: Path, release: Path) -> Dossier:
 
     verified = verify(guarantee, release)
     stated = load(guarantee)
+    rules = stated_abstractions(stated, guarantee)
     content = read_release(release)
-    noisy = content.noisy if stated["release"]["frequencies"] != "noisy" else content.counts
-    estimate = None if noisy is None else verified.mechanism.estimate(noisy)
-    return Dossier(stated, verified.mechanism, release.name, content.variants, content.counts, estimate)
+    if not set(content.rules) <= set(map(str, rules)):
+        raise VerificationError(f"{release}: a trace was made by a rule that {guarantee} does not name")
+    chosen = verified.mechanism
+    return Dossier(
+        stated, chosen, release.name, content.variants, content.counts, _estimate(chosen, content, stated, release), rules,
+        content.rules,
+    )  # fmt: skip
+
+
+def _estimate(chosen: Mechanism, content: Content, stated: dict[str, Any], path: Path) -> Estimate | None:
+    """What the release itself says of the true counts: on a ladder only if it tells the rungs and the number of cases."""
+    frequencies = check_frequencies(stated["release"]["frequencies"])
+    if isinstance(chosen, Ladder) and content.noisy is not None:
+        stairs = zip(content.abstractions, chosen.rungs, strict=False)
+        ends = [rule.steps[len(rule.steps) - len(rung.steps) :] for rule, rung in stairs]
+        if len(content.abstractions) != len(chosen.rungs) or ends != [rung.steps for rung in chosen.rungs]:
+            raise VerificationError(f"{path}: its rungs are not those of its guarantee")
+    whole = content.release(chosen, frequencies)
+    if whole is not None:
+        return whole.estimate
+    by_count = frequencies == "noisy" and not isinstance(chosen, Ladder)
+    return chosen.estimate(content.counts) if by_count else None
 
 
 def save_report(dossier: Dossier, path: Path) -> Path:

@@ -11,28 +11,22 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
+from . import dossier_parts as parts
 from . import dossier_texts as texts
 from . import words
 from .budget import Account
 from .dossier import Dossier
-from .estimate import Estimate
 from .privacy import as_text
-from .release import Mechanism
-from .svg import escape, frequencies_chart, keep_curve, keep_points, name_of, shortened
-from .variants import Trace
-
-SHOWN = 40
-"""Variants in the report's table; the release has them all."""
-
-_CHARTED = 15
+from .svg import escape
 
 
 def as_html(dossier: Dossier) -> str:
     """The whole report, one self-contained page."""
     stated, mechanism = dossier.stated, dossier.mechanism
     guarantee = mechanism.guarantee()
-    selects = mechanism.surely_kept() is not None
+    released = words.released_by(mechanism)
     unit = guarantee.unit.name
+    traces: texts.Traces = "coarser" if dossier.is_abstracted else "whole"
     style = _resource("dossier.css")
     plain = {
         "date": _today(),
@@ -57,25 +51,28 @@ def as_html(dossier: Dossier) -> str:
         "format": stated["release"]["format"],
         "sha256": stated["release"]["sha256"],
         "variant_count": f"{len(dossier.variants):,}",
-        "case_count": f"{sum(dossier.counts):,}",
+        "case_count": f"{sum(dossier.counts):,} {mechanism.noun}",
+        "counting": texts.counting(mechanism),
         "frequencies": texts.FREQUENCIES[stated["release"]["frequencies"]],
-        "missing": _missing(dossier.estimate),
-        "alphabet": _alphabet(dossier.variants),
+        "missing": parts.missing(dossier.estimate, mechanism.noun),
+        "alphabet": parts.alphabet(dossier.variants),
         "meaning_epsilon": words.of_epsilon(guarantee.epsilon, guarantee.delta, unit),
-        "meaning_delta": words.of_delta(guarantee.delta, unit, "variants of the log" if selects else "any sequence"),
+        "meaning_delta": words.of_delta(guarantee.delta, unit, released),
         "proof": texts.PROOFS[guarantee.standing].format(name=mechanism.name),
         "implementation": texts.IMPLEMENTATION,
-        "utility": texts.SELECTION_UTILITY if selects else texts.TREE_UTILITY,
-        "bias": texts.SELECTION_BIAS if selects else texts.TREE_BIAS,
+        "utility": texts.utility(released, traces),
+        "bias": texts.bias(released, traces),
         "post_processing": texts.post_processing(stated["release"]["frequencies"]),
     }
     drawn = {
         "style": style,
         "style_hash": "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
         "reason": _reason(dossier.reason),
-        "chart": _chart(dossier),
-        "variants": _variants(dossier),
-        "curve": _curve(mechanism),
+        "chart": parts.chart(dossier),
+        "variants": parts.variants(dossier),
+        "curve": parts.curve(mechanism),
+        "coarser": parts.coarser(dossier),
+        "steps": parts.steps(mechanism),
         "history": _history(dossier),
         "machine": _machine(dossier),
     }
@@ -96,83 +93,6 @@ def _resource(name: str) -> str:
 def _reason(reason: str) -> str:
     words_ = escape(reason.strip()) or "No reason was given for these parameters."
     return f'<h3>Why these parameters</h3><p class="reason">{words_}</p>'
-
-
-def _missing(estimate: Estimate | None) -> str:
-    if estimate is None or estimate.missing_cases is None or estimate.missing_cases_interval is None:
-        return "not estimated from this file"
-    low, high = estimate.missing_cases_interval
-    return (
-        f"about {estimate.missing_cases:,.0f} cases ({low:,.0f} to {high:,.0f}) have variants that were not released"
-        "; estimated from the release alone"
-    )
-
-
-def _alphabet(variants: tuple[Trace, ...]) -> str:
-    names = sorted({name_of(activity) for trace in variants for activity in trace})
-    shown = ", ".join(shortened(name, 60) for name in names[:200])
-    return shown + (f", and {len(names) - 200:,} more" if len(names) > 200 else "") if names else "it is empty"
-
-
-def _ranked(dossier: Dossier) -> list[int]:
-    return sorted(range(len(dossier.counts)), key=lambda place: (-dossier.counts[place], dossier.variants[place]))
-
-
-def _label(trace: Trace) -> str:
-    return " → ".join(map(name_of, trace))
-
-
-def _chart(dossier: Dossier) -> str:
-    if not dossier.variants:
-        return "<p>The release is empty: no variant was kept. That is a valid release.</p>"
-    estimate = dossier.estimate
-    intervals = estimate.intervals if estimate else None
-    values = estimate.counts if estimate else dossier.counts
-    rows = [
-        (_label(dossier.variants[place]), float(values[place]), intervals[place] if intervals else None)
-        for place in _ranked(dossier)[:_CHARTED]
-    ]
-    what = "cases of a variant: estimate and 95 % interval" if intervals else "cases of a variant in the release"
-    return frequencies_chart(rows, what)
-
-
-def _variants(dossier: Dossier) -> str:
-    """The most frequent variants as a table; the intervals are for the true number of cases."""
-    if not dossier.variants:
-        return ""
-    intervals = dossier.estimate.intervals if dossier.estimate else None
-    lines = []
-    for place in _ranked(dossier)[:SHOWN]:
-        between = f"{intervals[place][0]:,} – {intervals[place][1]:,}" if intervals else "–"
-        variant = escape(shortened(_label(dossier.variants[place]), 600))
-        lines.append(
-            f'<tr><td>{variant}</td><td class="number">{dossier.counts[place]:,}</td><td class="number">{between}</td></tr>'
-        )
-    rest = len(dossier.variants) - SHOWN
-    more = f"<p>And {rest:,} more: the release has them all.</p>" if rest > 0 else ""
-    if intervals is None:
-        more += "<p>Intervals need the noisy counts: they are in a .json release, and where frequencies are noisy.</p>"
-    return (
-        '<table><thead><tr><th scope="col">Variant</th><th scope="col" class="number">Cases in the release</th>'
-        f'<th scope="col" class="number">True count, 95 %</th></tr></thead><tbody>{"".join(lines)}</tbody></table>{more}'
-    )
-
-
-def _curve(mechanism: Mechanism) -> str:
-    points = keep_points(mechanism)
-    if not points:
-        return (
-            f"<p>With {escape(mechanism.name)} this depends on the whole tree of prefixes, not on the count alone.</p>"
-        )
-    marks = {points[0], points[-1], *(next(p for p in points if p[1] >= share) for share in (0.05, 0.5, 0.95))}
-    cells = "".join(
-        f'<tr><td class="number">{cases:,}</td><td class="number">{share:.3%}</td></tr>'
-        if share >= 1e-5
-        else f'<tr><td class="number">{cases:,}</td><td class="number">{share:.1e}</td></tr>'
-        for cases, share in sorted(marks)
-    )
-    head = '<tr><th scope="col" class="number">Cases</th><th scope="col" class="number">Probability to be released</th></tr>'
-    return f"{keep_curve(points)}<table><thead>{head}</thead><tbody>{cells}</tbody></table>"
 
 
 def _history(dossier: Dossier) -> str:
@@ -240,6 +160,7 @@ def _machine(dossier: Dossier) -> str:
         "accounting": f"this release alone; releases of the data set: {_composition(dossier.account)} composition",
         "standing": stated["standing"],
         "mechanism": {"name": stated["mechanism"], "parameters": stated["parameters"]},
+        "abstraction": [{"name": str(rule), "rule": rule.as_json()} for rule in dossier.abstractions],
         "post_processing": stated["release"]["frequencies"] + " frequencies, canonical order, artificial timestamps",
         "data_set": stated["release"] | {"name": dossier.name, "variants": len(dossier.variants)},
         "threat_model": {

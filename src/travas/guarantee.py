@@ -67,14 +67,17 @@ def describe(chosen: Mechanism, release: dict[str, str]) -> dict[str, Any]:
 def released_abstractions(release: Path) -> tuple[Abstraction, ...]:
     """The rules by which a release was made coarser, as the guarantee file beside it says; none if there is no such file."""
     path = guarantee_path(release)
-    if not path.is_file():
-        return (FULL,)
-    facts = load(path).get("release")
-    stated = facts.get("abstractions", [[]]) if isinstance(facts, dict) else None
+    return stated_abstractions(load(path), path) if path.is_file() else (FULL,)
+
+
+def stated_abstractions(stated: dict[str, Any], path: Path) -> tuple[Abstraction, ...]:
+    """The same from a guarantee file that was loaded from there."""
+    facts = stated.get("release")
+    rules = facts.get("abstractions", [[]]) if isinstance(facts, dict) else None
     try:
-        if not isinstance(stated, list) or not stated:
+        if not isinstance(rules, list) or not rules:
             raise ParameterError("its abstractions are not a list of rules")
-        return tuple(map(Abstraction.from_json, stated))
+        return tuple(map(Abstraction.from_json, rules))
     except (ParameterError, LogError) as error:
         raise LogError(f"{path}: {error}") from None
 

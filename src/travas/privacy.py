@@ -177,6 +177,12 @@ class PrivacyUnit:
 
 ONE_CASE = PrivacyUnit()
 
+
+def protects(unit: PrivacyUnit) -> str:
+    """What may be more or less without showing, in words for people."""
+    return "one case more or less" if unit.is_case else f"all cases of one {unit.name} more or less"
+
+
 Replacing = Literal["two counts", "any mechanism"]
 
 
@@ -226,7 +232,7 @@ class Guarantee:
     @property
     def protects(self) -> str:
         """The same in words for people."""
-        return "one case more or less" if self.unit.is_case else f"all cases of one {self.unit.name} more or less"
+        return protects(self.unit)
 
     @property
     def replace_one(self) -> tuple[Fraction, Fraction]:

@@ -202,6 +202,12 @@ class Release:
         return any(rule != FULL for rule in self.abstractions)
 
     @property
+    def rules(self) -> tuple[str, ...]:
+        """For each variant, the name of the rule by which it was made."""
+        names = tuple(map(str, self.abstractions))
+        return tuple(names[rung] for rung in self.rungs)
+
+    @property
     def used_abstractions(self) -> tuple[Abstraction, ...]:
         """The rules by which its own traces were made; all of them where nothing was released."""
         return tuple(self.abstractions[rung] for rung in sorted(set(self.rungs))) or self.abstractions

@@ -71,8 +71,8 @@ def sampled(probability: Callable[[int], Fraction], last: int) -> list[tuple[int
     return [(number, float(probability(number))) for number in sorted({1, last} | cases)]
 
 
-def keep_curve(points: Sequence[tuple[int, float]]) -> str:
-    """How likely a variant is released, by its number of cases."""
+def keep_curve(points: Sequence[tuple[int, float]], noun: str = "cases") -> str:
+    """How likely a variant is released, by its number of cases, or of what else is counted."""
     width, height, left, right, top, bottom = 560, 260, 56, 20, 14, 44
     first, last = points[0][0], max(points[-1][0], points[0][0] + 1)
 
@@ -92,11 +92,11 @@ def keep_curve(points: Sequence[tuple[int, float]]) -> str:
         parts += [line(x, height - bottom, x, height - bottom + 4, INK), text(x, height - 26, f"{cases:,}", "middle")]
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(*point) for point in points))
     parts.append(f'<polyline points="{path}" fill="none" stroke="{BLUE}" stroke-width="2.5"/>')
-    parts.append(text((left + width - right) / 2, height - 8, "number of cases that have the variant", "middle"))
+    parts.append(text((left + width - right) / 2, height - 8, f"number of {noun} that have the variant", "middle"))
     half = next(cases for cases, share in points if share >= 0.5)
     words = (
-        f"Probability that a variant is released, by the number of its cases: over one half from {half:,} cases, "
-        f"certain from {points[-1][0]:,} cases."
+        f"Probability that a variant is released, by the number of {noun} that have it: over one half from {half:,}, "
+        f"certain from {points[-1][0]:,}."
     )
     return document(width, height, words, parts)
 

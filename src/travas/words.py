@@ -6,6 +6,10 @@ import math
 from fractions import Fraction
 from typing import Literal
 
+from .release import Mechanism
+
+Released = Literal["variants of the log", "any sequence"]
+
 
 def factor(epsilon: Fraction) -> str:
     """e^ε, for people: never smaller than it is."""
@@ -40,7 +44,12 @@ def of_epsilon(epsilon: Fraction, delta: Fraction, unit: str) -> str:
     )
 
 
-def of_delta(delta: Fraction, unit: str, released: Literal["variants of the log", "any sequence"]) -> str:
+def released_by(mechanism: Mechanism) -> Released:
+    """Whether nothing but what occurs in the log is released; over a public alphabet, other sequences are, too."""
+    return "any sequence" if "alphabet" in mechanism.options else "variants of the log"
+
+
+def of_delta(delta: Fraction, unit: str, released: Released) -> str:
     """The sentence about δ. Where nothing but variants of the log is released, it bounds what a single one risks."""
     if delta == 0:
         return "There is no exception to it."

@@ -31,6 +31,8 @@ def main() -> None:
         step("Columns")
         shoot(tab, "web-columns")
         step("Columns", "Continue")
+        step("What protects whom")
+        shoot(tab, "web-protection")
         step("What protects whom", "Continue")
         step("How much privacy: ε and δ")
         shoot(tab, "web-privacy")

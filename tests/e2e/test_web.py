@@ -13,7 +13,7 @@ import pytest
 from browser import Server, browsing, chromium, serving
 
 import travas as package
-from conftest import DATA
+from conftest import DATA, Run
 from travas.demo import write_hospital_log
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
@@ -224,6 +224,114 @@ def test_a_mechanism_with_options_of_its_own(page: Any) -> None:
     assert "· proven" in page.locator(".card").inner_text()
 
 
+def to_protection(tab: Any) -> None:
+    press(tab, "Try it with a made-up hospital log")
+    heading(tab, "Columns")
+    press(tab, "Continue")
+    heading(tab, "What protects whom")
+
+
+def choose(tab: Any, label: str, option: str) -> None:
+    tab.get_by_label(label, exact=True).click()
+    tab.get_by_role("option", name=option, exact=True).click()
+    tab.locator("[role=option]").first.wait_for(state="hidden")
+
+
+def test_a_release_that_protects_patients(page: Any, travas: Run, tmp_path: Path) -> None:
+    to_protection(page)
+    choose(page, "Unit", "one patient")
+    press(page, "Continue")
+    page.get_by_role("alert").wait_for()
+    assert "how many cases of one count?" in alert(page) and "--" not in alert(page)
+    page.get_by_label("At most so many cases of one patient count").fill("1001")
+    page.get_by_text("max_cases is 1001: it must be a whole number").wait_for()
+    page.get_by_label("At most so many cases of one patient count").fill("2")
+    page.get_by_role("alert").wait_for(state="detached")
+    press(page, "Continue")
+    heading(page, "How much privacy: ε and δ")
+    page.get_by_text("guess whether a given patient was in the log").wait_for()
+    half = page.get_by_text(re.compile("different patient values is rather released than not")).inner_text()
+    press(page, "Continue")
+    heading(page, "Release")
+    assert page.get_by_role("cell", name="all cases of one patient more or less").count() == 1
+    press(page, "Look at the true log")
+    page.get_by_text("counted by patient").wait_for()
+    release(page)
+    assert "all cases of one patient more or less · proven" in page.locator(".card").inner_text()
+    for suffix in (".xes.gz", ".json"):
+        file = saved(page, f"release{suffix}", tmp_path, f"r{suffix}")
+        promise = saved(page, f"release{suffix}.guarantee.json", tmp_path, f"r{suffix}.guarantee.json")
+        assert travas("verify", promise, file).code == 0
+    chosen = package.verify(promise).mechanism
+    assert chosen.unit == package.PrivacyUnit("patient", 2)
+    first = next(n for n in range(1, 1000) if (chosen.keep_probability(n) or 0) >= 0.5)
+    assert f"A variant of {first:,} " in half
+    report = saved(page, "release.xes.gz.report.html", tmp_path, "r.html").read_text()
+    assert "of one patient at most 2 different variants count, each once" in report
+
+
+def test_a_ladder_from_rungs_to_a_verified_release(page: Any, travas: Run, tmp_path: Path) -> None:
+    to_protection(page)
+    choose(page, "Mechanism", "ladder")
+    page.get_by_label("Rungs, from fine to coarse").fill("full, only:/etc/passwd")
+    page.get_by_text("abstraction has the step only").wait_for()
+    page.get_by_label("Rungs, from fine to coarse").fill("full, first, prefix:2")
+    page.get_by_label("Shares of ε and δ").fill("1/2, 1/2")
+    page.get_by_text("2 shares for 3 rungs").wait_for()
+    page.get_by_label("Shares of ε and δ").fill("1/2, 1/4, 1/4")
+    page.get_by_role("alert").wait_for(state="detached")
+    press(page, "Continue")
+    page.get_by_text("On a ladder it depends on the rung; here: full").wait_for()
+    press(page, "Continue")
+    press(page, "Look at the true log")
+    page.get_by_text("on the rung full; coarser rungs add cases").wait_for()
+    release(page)
+    shown = page.locator(".q-tab-panel").inner_text()
+    assert "Abstraction" in shown and "prefix:2" in shown and "full" in shown
+    page.get_by_role("tab", name="Explorer").click()
+    page.get_by_text("· prefix:2").first.wait_for()
+    for suffix in (".csv", ".json"):
+        file = saved(page, f"release{suffix}", tmp_path, f"r{suffix}")
+        promise = saved(page, f"release{suffix}.guarantee.json", tmp_path, f"r{suffix}.guarantee.json")
+        assert travas("verify", promise, file).code == 0
+    report = saved(page, "release.csv.report.html", tmp_path, "r.html").read_text()
+    assert "Step by step" in report and "95 % interval" in report and "prefix:2: The first so many activities" in report
+
+
+def test_a_wrong_abstraction_is_one_line(page: Any, tmp_path: Path) -> None:
+    rules = tmp_path / "rules.txt"
+    rules.write_text("visit")
+    to_protection(page)
+    field = page.get_by_label("Abstraction (empty: the trace as it is)")
+    for text, why in (
+        ("prefx:3", "which does not exist"),
+        (f"only:{rules}", "none is read here"),
+        ("first | group:../../etc/passwd", "none is read here"),
+        ("prefix:0", "whole number from 1"),
+    ):
+        field.fill(text)
+        page.get_by_role("alert").filter(has_text=why).wait_for()
+        assert len(alert(page).splitlines()) == 1
+    press(page, "4 Privacy")
+    heading(page, "How much privacy: ε and δ")
+    page.get_by_text("prefix has the length '0'").wait_for()
+    assert page.get_by_role("button", name="Continue").is_disabled()
+    press(page, "3 Protection")
+    heading(page, "What protects whom")
+    field.fill("first | prefix:3")
+    choose(page, "Unit", "one patient")
+    page.get_by_label("At most so many cases of one patient count").fill("2")
+    page.get_by_role("alert").filter(has_text="under an abstraction would count several times").wait_for()
+    assert "--ladder" not in alert(page)
+    choose(page, "Unit", "one case")
+    press(page, "Continue")
+    heading(page, "How much privacy: ε and δ")
+    page.get_by_text(re.compile("^δ: ")).wait_for()
+    press(page, "Continue")
+    release(page)
+    assert "first | prefix:3" in page.locator(".q-tab-panel").inner_text()
+
+
 def test_over_budget_is_refused_before_anything_is_read(page: Any, server: Server, tmp_path: Path) -> None:
     press(page, "Try it with a made-up hospital log")
     to_release(page)
@@ -285,6 +393,14 @@ def test_names_are_text_wherever_they_come_from(page: Any) -> None:
     upload(page, content(f"{HOSTILE}.csv", f'case_id,activity,"{HOSTILE}"\n{rows}'.encode()))
     heading(page, "Columns")
     assert page.get_by_text(HOSTILE).count() >= 1
+    press(page, "Continue")
+    choose(page, "Unit", f"one {HOSTILE}")
+    page.get_by_label(f"At most so many cases of one {HOSTILE} count").fill("2")
+    press(page, "Continue")
+    page.get_by_text(f"guess whether a given {HOSTILE} was in the log").wait_for()
+    press(page, "3 Protection")
+    choose(page, "Unit", "one case")
+    press(page, "2 Columns")
     to_release(page)
     release(page)
     assert HOSTILE in page.locator(".q-tab-panel").inner_text()

@@ -129,11 +129,12 @@ class Reading:
         return "cases" if self.unit is None else self.counted or "units"
 
     def for_counts_of(self, counted: Counted | None) -> Reading:
-        """The same, counting what a mechanism needs; refused if it was told otherwise."""
+        """The same, counting what a mechanism needs; refused if it was told otherwise, or its abstraction forbids it."""
         if self.unit is None or counted is None:
             return self
         if self.counted not in (None, counted):
             raise ParameterError(f"counted is {self.counted!r}, but this mechanism needs {counted}: leave it out")
+        self.abstraction.check(self.privacy_unit, counted)
         return replace(self, counted=counted)
 
     def by_time(self) -> bool:

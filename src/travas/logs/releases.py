@@ -1,53 +1,102 @@
-"""Releases of ours read back: the very variants, counts and, where the format has them, noisy counts."""
+"""Releases of ours read back: the very variants, counts, rules and, where the format has them, noisy counts."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..abstractions import FULL, Abstraction
 from ..engines import read
 from ..engines.files import XES_SUFFIXES, suffix_of
-from ..errors import EmptyLogError, LogError
-from ..variants import Trace, Variants
+from ..errors import EmptyLogError, LogError, ParameterError
+from ..release import Frequencies, Mechanism, Release
+from ..variants import Activity, Trace, Variants
 from .columns import ACTIVITY, CASE, TIMESTAMP, Reading
+from .write import RULE
+
+_RULE_OF_TRACE = RULE.removeprefix("case:")
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a release file holds, in canonical order. `noisy` is None where the file does not tell."""
+    """What a release file holds, in canonical order. `rules` names, for each variant, the rule that made it coarser.
+
+    The rest is None or empty where the file does not tell: `noisy`, the rules themselves with the place of each variant
+    among them, and the noisy number of cases.
+    """
 
     variants: tuple[Trace, ...]
     counts: tuple[int, ...]
-    noisy: tuple[int, ...] | None
+    rules: tuple[str, ...]
     columns: tuple[str, ...]
+    noisy: tuple[int, ...] | None = None
+    abstractions: tuple[Abstraction, ...] = ()
+    rungs: tuple[int, ...] = ()
+    cases: int | None = None
+
+    def release(self, mechanism: Mechanism, frequencies: Frequencies) -> Release | None:
+        """The release as it was made; None where the file does not hold all of it."""
+        if self.noisy is None or not self.abstractions:
+            return None
+        parts = self.columns, frequencies, self.abstractions, self.rungs, self.cases
+        return Release(mechanism, self.variants, self.noisy, *parts)
 
 
 def read_release(path: Path) -> Content:
     """Any file that `Release.write` wrote. An empty release is one without variants."""
     if suffix_of(path, (".json",)):
         return _from_json(path)
-    columns = _xes_columns(path) if suffix_of(path, XES_SUFFIXES) else _table_columns(path)
-    try:
-        variants = read(path, Reading(activities=columns, order="file", duplicate_cases="fail"))
-    except EmptyLogError:
-        variants = Variants.from_mapping({}, columns)
-    found = sorted(variants.items())
-    return Content(tuple(trace for trace, _ in found), tuple(count for _, count in found), None, columns)
+    if suffix_of(path, XES_SUFFIXES):
+        columns, is_abstracted = _xes_header(path)
+        found = _xes_by_rule(path, columns) if is_abstracted else _by_rule(path, columns, ())
+    else:
+        names = _table_columns(path)
+        columns = tuple(name for name in names if name != RULE) or (ACTIVITY,)
+        found = _by_rule(path, columns, (RULE,) if RULE in names else ())
+    rows = sorted((trace, rule, count) for (trace, rule), count in found.items())
+    return Content(tuple(row[0] for row in rows), tuple(row[2] for row in rows), tuple(row[1] for row in rows), columns)
 
 
 def _from_json(path: Path) -> Content:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        rows = [
-            (tuple(a if isinstance(a, str) else tuple(a) for a in trace), int(count), int(noisy))
-            for trace, count, noisy in zip(content["variants"], content["counts"], content["noisy"], strict=True)
-        ]
+        traces = tuple(tuple(a if isinstance(a, str) else tuple(a) for a in trace) for trace in content["variants"])
+        counts, noisy = tuple(map(int, content["counts"])), tuple(map(int, content["noisy"]))
         columns = tuple(map(str, content["columns"]))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        abstractions = tuple(map(Abstraction.from_json, content.get("abstractions", [[]])))
+        rungs = tuple(map(int, content.get("rungs", [0] * len(traces))))
+        cases = None if content.get("cases") is None else int(content["cases"])
+        if not len(traces) == len(counts) == len(noisy) == len(rungs) or not all(
+            0 <= r < len(abstractions) for r in rungs
+        ):
+            raise ValueError
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, ParameterError, LogError):
         raise LogError(f"{path}: not a release of travas; give a .json that `travas anonymize` wrote") from None
-    return Content(tuple(row[0] for row in rows), tuple(row[1] for row in rows), tuple(row[2] for row in rows), columns)
+    rules = tuple(str(abstractions[rung]) for rung in rungs)
+    return Content(traces, counts, rules, columns, noisy, abstractions, rungs, cases)
+
+
+# ------------------------------------------------------------------------------------------------------- event logs
+
+
+def _by_rule(path: Path, columns: tuple[str, ...], rule: tuple[str, ...]) -> Counter[tuple[Trace, str]]:
+    """Cases by trace and rule: in a table, every row says by which rule its case was made."""
+    try:
+        variants = read(path, Reading(activities=(*columns, *rule), order="file", duplicate_cases="fail"))
+    except EmptyLogError:
+        variants = Variants.from_mapping({}, columns)
+    found: Counter[tuple[Trace, str]] = Counter()
+    for trace, count in variants.items():
+        if not rule:
+            found[trace, str(FULL)] += count
+            continue
+        named = [tuple(activity) for activity in trace]
+        own: Trace = tuple(parts[0] if len(columns) == 1 else parts[:-1] for parts in named)
+        found[own, named[0][-1]] += count
+    return found
 
 
 def _table_columns(path: Path) -> tuple[str, ...]:
@@ -58,22 +107,61 @@ def _table_columns(path: Path) -> tuple[str, ...]:
         names = scan.collect_schema().names()
     except (OSError, pl.exceptions.PolarsError):
         raise LogError(f"{path}: not a release of travas; give a file that `travas anonymize` wrote") from None
-    return tuple(name for name in names if name not in (CASE, TIMESTAMP, "privacy:standing")) or (ACTIVITY,)
+    return tuple(name for name in names if name not in (CASE, TIMESTAMP, "privacy:standing"))
 
 
-def _xes_columns(path: Path) -> tuple[str, ...]:
-    """The keys that the header says every event has, without the timestamp."""
+def _xes_header(path: Path) -> tuple[tuple[str, ...], bool]:
+    """The keys that the header says every event has, without the timestamp; and whether traces were made coarser."""
+    from lxml import etree
+
+    columns: tuple[str, ...] = (ACTIVITY,)
+    is_abstracted = False
+    try:
+        for element in _elements(path, ("global", "string", "trace")):
+            if etree.QName(element).localname == "trace":
+                break
+            if element.get("scope") == "event":
+                columns = tuple(child.get("key") for child in element if child.get("key") != TIMESTAMP) or columns
+            if element.get("key") == "privacy:operation type":
+                is_abstracted = "generalization" in (element.get("value") or "")
+    except etree.XMLSyntaxError:
+        pass
+    return columns, is_abstracted
+
+
+def _xes_by_rule(path: Path, columns: tuple[str, ...]) -> Counter[tuple[Trace, str]]:
+    """Of our own XES only: the rule is an attribute of the trace, which the reader of logs does not look at."""
+    from lxml import etree
+
+    found: Counter[tuple[Trace, str]] = Counter()
+    try:
+        for element in _elements(path, ("trace",)):
+            trace: list[Activity] = []
+            rule = str(FULL)
+            for child in element:
+                if etree.QName(child).localname == "event":
+                    values = {part.get("key"): part.get("value") for part in child}
+                    trace.append(values[columns[0]] if len(columns) == 1 else tuple(values[key] for key in columns))
+                elif child.get("key") == _RULE_OF_TRACE:
+                    rule = child.get("value") or rule
+            found[tuple(trace), rule] += 1
+            element.clear()
+            while element.getprevious() is not None:  # what was read is let go
+                del element.getparent()[0]
+    except (etree.XMLSyntaxError, KeyError):
+        raise LogError(f"{path}: not a release of travas; give a file that `travas anonymize` wrote") from None
+    return found
+
+
+def _elements(path: Path, names: tuple[str, ...]) -> Any:
+    """The elements of these names, as they end."""
     from lxml import etree
 
     from .files import chunks
 
-    parser: Any = etree.XMLPullParser(events=("end",), tag="{*}global", resolve_entities=False, no_network=True)
-    try:
-        for chunk in chunks(path, lambda _: None, 1 << 16):
-            parser.feed(chunk)
-            for _, element in parser.read_events():
-                if element.get("scope") == "event":
-                    return tuple(child.get("key") for child in element if child.get("key") != TIMESTAMP) or (ACTIVITY,)
-    except etree.XMLSyntaxError:
-        pass
-    return (ACTIVITY,)
+    tags = tuple(f"{{*}}{name}" for name in names)
+    parser: Any = etree.XMLPullParser(events=("end",), tag=tags, resolve_entities=False, no_network=True)
+    for chunk in chunks(path, lambda _: None, 1 << 16):
+        parser.feed(chunk)
+        for _, element in parser.read_events():
+            yield element

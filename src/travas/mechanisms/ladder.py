@@ -86,14 +86,14 @@ class Ladder(Mechanism):
         rest -= self.step.epsilon * CHOICE_SHARE if self._chooses else 0
         return (Optimal(rest, self.step.delta, self.minimum_cases),) * len(self.rungs)
 
-    def _spending(self) -> list[tuple[str, Optimal]]:
-        """The selections that are paid for, with their names."""
+    def spending(self) -> list[tuple[str, Optimal]]:
+        """The selections that are paid for, with their names: by rung, or one for whichever is chosen."""
         if self._chooses:
             return [("the rung that was chosen", self._selections[0])]
         return [(str(rung), selection) for rung, selection in zip(self.rungs, self._selections, strict=True)]
 
     def tables(self) -> tuple[Noise, ...]:
-        return tuple(selection.noise for _, selection in self._spending())
+        return tuple(selection.noise for _, selection in self.spending())
 
     def guarantee(self) -> Guarantee:
         spent = sum((noise.delta_spent for noise in self.tables()), Fraction(0))
@@ -104,7 +104,7 @@ class Ladder(Mechanism):
         if self._chooses:
             choice = as_text(2 * self._testing.epsilon)
             steps.append({"step": "choice of the rung", "epsilon": choice, "delta": "0"})
-        for name, selection in self._spending():
+        for name, selection in self.spending():
             of_rung = {"step": name, "epsilon": as_text(selection.epsilon), "delta": as_text(selection.delta)}
             steps.append(of_rung | {key: value for key, value in selection.parameters().items() if key in _OF_TABLE})
         return {

@@ -1,6 +1,7 @@
 """The keep-probability curve while the sliders move: from the recipe alone, without any data.
 
 A picture needs no verified table, so the table is built and not checked: that is fast. What is sampled always is checked.
+On a ladder it is the curve of the first rung, or of the one that will be chosen.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ from fractions import Fraction
 from functools import lru_cache
 
 from ..errors import ParameterError
+from ..mechanisms.ladder import Ladder
+from ..mechanisms.selection import PartitionSelection
 from ..mechanisms.utravas import UTravas
 from ..noise import Table, optimal_table, predicted_length, travas_table
-from ..privacy import exact, exact_delta, exact_epsilon
+from ..privacy import exact
+from ..release import Mechanism
 from ..svg import keep_curve, sampled
 from .recipe import Recipe
 
@@ -36,9 +40,14 @@ def nearest(stops: tuple[str, ...], value: str) -> int:
 
 @dataclass(frozen=True)
 class View:
-    """What the page shows of a recipe: why it is impossible, or its curve, as numbers and as a picture."""
+    """What the page shows of a recipe: why it is impossible, or the mechanism and its curve, as numbers and as a picture.
+
+    `rung` names the rung of a ladder that the curve is about.
+    """
 
     why: str = ""
+    mechanism: Mechanism | None = None
+    rung: str = ""
     points: tuple[tuple[int, float], ...] = ()
     picture: str = ""
 
@@ -47,25 +56,26 @@ class View:
 def view(recipe: Recipe) -> View:
     """Look at a recipe. Some are slow: not to be called where others wait."""
     try:
-        found = points(recipe)
+        chosen = recipe.build()
+        found = points(chosen)
     except ParameterError as error:
         return View(why=str(error))
-    return View(points=found, picture=keep_curve(found) if found else "")
+    rung = ""
+    if isinstance(chosen, Ladder):
+        paid = chosen.spending()
+        rung = paid[0][0] if len(paid) == len(chosen.rungs) else "the one that will be chosen"
+    return View("", chosen, rung, found, keep_curve(found, chosen.noun) if found else "")
 
 
-def points(recipe: Recipe) -> tuple[tuple[int, float], ...]:
-    """The curve of a recipe; none for mechanisms or sizes that have no picture. ParameterError for an impossible recipe."""
-    epsilon, delta = exact_epsilon(recipe.epsilon), exact_delta(recipe.delta)
-    chosen = recipe.build()
-    if recipe.mechanism not in ("optimal", "travas", "utravas") or predicted_length(epsilon, delta) > MOST_ENTRIES:
+def points(chosen: Mechanism) -> tuple[tuple[int, float], ...]:
+    """The curve of a mechanism; none for mechanisms or sizes that have no picture."""
+    if isinstance(chosen, Ladder):
+        return points(chosen.spending()[0][1])
+    one, runs = (chosen.run, chosen.splits or 1) if isinstance(chosen, UTravas) else (chosen, 1)
+    if not isinstance(one, PartitionSelection) or predicted_length(one.step.epsilon, one.step.delta) > MOST_ENTRIES:
         return ()
-    if isinstance(chosen, UTravas):
-        runs = chosen.splits or 1
-        table = _table("travas", chosen.run.epsilon, chosen.run.delta)
-        return tuple(sampled(lambda cases: 1 - (1 - table.keep_probability(cases)) ** runs, table.length))
-    least = dict(recipe.options).get("minimum_cases", 1)
-    table = _table(recipe.mechanism, epsilon, delta)
-    return tuple(sampled(lambda cases: table.keep_probability(cases - least + 1), least - 1 + table.length))
+    below, table = one.minimum_cases - 1, _table(one.name, one.step.epsilon, one.step.delta)
+    return tuple(sampled(lambda cases: 1 - (1 - table.keep_probability(cases - below)) ** runs, below + table.length))
 
 
 @lru_cache(maxsize=64)

@@ -38,15 +38,23 @@ _FIELDS = {
     "--encoding": "the encoding (Columns, More)",
     "--max-length": "the longest variant (Protection)",
     "--prune": "what noisy counts must exceed (Protection)",
+    "--unit COLUMN": "the unit (Protection)",
+    "--max-cases": "their number (Protection)",
+    "--ladder RULE": "the ladder (Protection)",
 }
 """Where the page has what the command line's words speak of."""
 
 
-def refusal(words: str) -> None:
-    """One clear line about what is wrong."""
+def on_page(words: str) -> str:
+    """The words of the library, with the page's fields for the command line's options."""
     for option, field in _FIELDS.items():
         words = words.replace(option, field)
-    ui.label(words).classes("refusal").props("role=alert")
+    return words
+
+
+def refusal(words: str) -> None:
+    """One clear line about what is wrong."""
+    ui.label(on_page(words)).classes("refusal").props("role=alert")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: frozenset[int] = frozenset()) -> None:

@@ -2,35 +2,91 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from typing import Any
 
+from ..abstractions import FULL, Abstraction, parse_ladder
+from ..errors import ParameterError
+from ..logs.columns import DEFAULT_READING, Reading
 from ..mechanisms import MECHANISMS
 from ..mechanisms import mechanism as mechanism_by_name
+from ..noise import predicted_length
+from ..privacy import MAX_CASES, exact_delta, exact_epsilon
 from ..release import Mechanism
+from ..units import step
 
 OFFERED = tuple(name for name in MECHANISMS if not name.endswith("-published"))
 """Mechanisms with a guarantee: the page offers no others."""
 
+LONGEST_SEARCH = 10_000
+"""Entries of a table above which looking for the best number of runs takes longer than a page may."""
+
 
 @dataclass(frozen=True)
 class Recipe:
-    """Mechanism and parameters as they were typed in: exact text and whole numbers, never a float."""
+    """Everything as it was typed in: exact text and whole numbers, never a float. Nothing typed here opens a file.
+
+    `unit` is a column, or empty for one case; `max_cases` belongs to it. `options` are those of the mechanism.
+    """
 
     mechanism: str = "optimal"
     epsilon: str = "1"
     delta: str = "1e-6"
-    options: tuple[tuple[str, int], ...] = ()
+    options: tuple[tuple[str, int | str], ...] = ()
+    unit: str = ""
+    max_cases: str = ""
+    abstraction: str = ""
 
     def build(self) -> Mechanism:
         """The mechanism, its tables not yet built; ParameterError where the recipe makes no sense."""
-        return mechanism_by_name(self.mechanism, self.epsilon, self.delta, **dict(self.options))  # type: ignore[arg-type]
+        unit = self.reading(DEFAULT_READING).privacy_unit
+        if self.mechanism == "utravas" and "splits" not in dict(self.options):
+            share = step(exact_epsilon(self.epsilon), exact_delta(self.delta), unit.max_cases, "units")
+            if predicted_length(share.epsilon, share.delta) > LONGEST_SEARCH:
+                raise ParameterError("utravas would look long for its number of runs: give the number of runs yourself")
+        return mechanism_by_name(self.mechanism, self.epsilon, self.delta, unit=unit, **self._options())
+
+    def reading(self, columns: Reading) -> Reading:
+        """How the log is read for it: columns and order as given, the unit and the abstraction as typed."""
+        made = replace(
+            columns,
+            unit=self.unit or None,
+            max_cases=_whole(self.max_cases) if self.unit else None,
+            abstraction=_rule(self.abstraction),
+        )
+        return made.for_counts_of(MECHANISMS[self.mechanism].counted)
+
+    def check(self, columns: Reading) -> None:
+        """Raise ParameterError where whom and what it protects makes no sense, whatever ε and δ are."""
+        self.reading(columns)
+        if self.mechanism == "ladder":
+            replace(self, epsilon="10", delta="0.1", unit="").build()
 
     def with_mechanism(self, name: str) -> Recipe:
         """Another mechanism, and of the options those that it has."""
         known = MECHANISMS[name].options
         return replace(self, mechanism=name, options=tuple(pair for pair in self.options if pair[0] in known))
 
-    def with_option(self, name: str, value: int | None) -> Recipe:
+    def with_option(self, name: str, value: int | str | None) -> Recipe:
         """The recipe with an option set, or left to its default."""
-        rest = {key: number for key, number in self.options if key != name}
+        rest = {key: given for key, given in self.options if key != name}
         return replace(self, options=tuple(sorted((rest if value is None else rest | {name: value}).items())))
+
+    def _options(self) -> dict[str, Any]:
+        options: dict[str, Any] = dict(self.options)
+        rungs = options.get("rungs")
+        if rungs is not None and rungs != "default":
+            options["rungs"] = parse_ladder(rungs, files="refuse")
+        return options
+
+
+def _rule(text: str) -> Abstraction:
+    return Abstraction.parse(text, files="refuse") if text else FULL
+
+
+def _whole(text: str) -> int | None:
+    """The number of cases that was typed; None where nothing was."""
+    if text and not re.fullmatch("[0-9]{1,9}", text, re.ASCII):
+        raise ParameterError(f"max_cases is {text[:40]!r}: it must be a whole number from 1 to {MAX_CASES}")
+    return int(text) if text else None

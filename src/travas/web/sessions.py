@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..budget import Account
+from ..errors import ParameterError
 from ..logs.columns import Reading
 from ..release import Release
 from .jobs import Job
@@ -74,6 +75,17 @@ class Session:
         """Another rule from events to variants: what was found with the last one no longer holds."""
         if reading != self.reading:
             self.reading, self.diagnosis = reading, None
+
+    def refused(self) -> str:
+        """Why the recipe does not go with how this log is read; empty if it does."""
+        try:
+            self.recipe.check(self.reading)
+        except ParameterError as error:
+            return str(error)
+        unit, found = self.recipe.unit, self.preview
+        if unit and found is not None and unit not in found.case_columns:
+            return f"unit is {unit!r}, but this log has no such column: choose whom to protect (Protection)"
+        return ""
 
     def start(self, job: Job, finish: Callable[[Any], None]) -> None:
         """Begin long work; what it gives goes to `finish` when some page, or the sweeper, looks after it."""

@@ -13,7 +13,7 @@ from ..errors import LogError, OutputError
 from ..ledger import Ledger
 from ..logs.columns import Reading
 from ..release import Release
-from ..variants import Summary, Trace, Variants
+from ..variants import Summary, Variants
 from .jobs import Watch
 from .recipe import Recipe
 
@@ -23,8 +23,9 @@ MEMORY_LIMIT = 2 << 30
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """PRIVATE: size and shape of the true log, and how many variants have how many cases."""
+    """PRIVATE: size and shape of the true log as it was read, and how many variants have how many cases."""
 
+    reading: Reading
     summary: Summary
     sizes: tuple[tuple[int, int], ...]
     notes: tuple[str, ...]
@@ -41,11 +42,9 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a release is made of, and the account that was charged; `kept` and `notes` are private."""
+    """A release, and the account that was charged; `kept` and `notes` are private."""
 
-    variants: tuple[Trace, ...]
-    noisy: tuple[int, ...]
-    columns: tuple[str, ...]
+    release: Release
     account: Account
     kept: str
     notes: tuple[str, ...]
@@ -60,7 +59,7 @@ def diagnose(path: Path, name: str, reading: Reading, limit: int, watch: Watch) 
     variants = _read(path, name, reading, limit, watch)
     sizes, numbers = np.unique(variants.counts, return_counts=True)
     pairs = tuple(zip(sizes.tolist(), numbers.tolist(), strict=True))
-    return Diagnosis(summary(variants), pairs, variants.notes)
+    return Diagnosis(reading, summary(variants), pairs, variants.notes)
 
 
 def draw(
@@ -80,8 +79,16 @@ def draw(
     chosen.check(variants)
     account = book.charge(dataset or book.dataset_of(variants), chosen)
     release = chosen.release(variants)
-    kept = f"{len(release.variants):,} of {len(variants):,} variants of {int(variants.counts.sum()):,} cases"
-    return Drawn(release.variants, release.noisy, release.columns, account, kept, variants.notes)
+    plain = replace(release, mechanism=recipe.build())  # without its tables
+    return Drawn(plain, account, _kept(release, variants), variants.notes)
+
+
+def _kept(release: Release, variants: Variants) -> str:
+    total = f"{len(variants):,} variants, where {int(variants.counts.sum()):,} cases count"
+    if release.mechanism.counted == "units" and not release.mechanism.unit.is_case:
+        total += f" (a {release.mechanism.unit.name} once a variant)"
+    on_rungs = len(release.abstractions) > 1
+    return f"{len(release.variants):,} traces{' on the rungs' if on_rungs else ''}, of a log of {total}"
 
 
 def write(release: Release, path: Path, watch: Watch) -> None:
@@ -91,13 +98,14 @@ def write(release: Release, path: Path, watch: Watch) -> None:
 
 
 def report(release: Release, path: Path, output: Path, reason: str, account: Account, watch: Watch) -> None:
-    """The report on a release that was written; its intervals are those of the release itself."""
+    """The report on a release that was written; its traces and intervals are those of the release itself."""
     from ..dossier import read_dossier, save_report
     from ..guarantee import guarantee_path
 
     watch("verifying", 0.0)
     found = read_dossier(guarantee_path(path), path)
-    save_report(replace(found, estimate=release.estimate, reason=reason, account=account), output)
+    own = replace(found, variants=release.variants, counts=release.counts, rules=release.rules)
+    save_report(replace(own, estimate=release.estimate, reason=reason, account=account), output)
 
 
 def _read(path: Path, name: str, reading: Reading, limit: int, watch: Watch) -> Variants:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from nicegui import ui
 
 from ... import words
-from ...privacy import exact_delta, exact_epsilon
 from ..curve import DELTAS, EPSILONS, View, nearest, view
-from ..parts import note, onward, picture, title
-from ..recipe import Recipe
+from ..parts import note, on_page, onward, picture, title
 
 if TYPE_CHECKING:
     from ..page import Page
@@ -70,27 +68,29 @@ def draw(page: Page) -> None:
         found = await asyncio.to_thread(view, recipe)
         if mine != asked or drawing.is_deleted:
             return  # somebody moved on
-        go_on.set_enabled(not found.why)
-        drawing.content = found.picture
-        meaning_epsilon.text, meaning_delta.text, meaning_curve.text = _words(recipe, found)
+        why = found.why or session.refused()
+        go_on.set_enabled(not why)
+        drawing.content = "" if why else found.picture
+        meaning_epsilon.text, meaning_delta.text, meaning_curve.text = (on_page(why), "", "") if why else _words(found)
 
     go_on = onward("Continue", lambda: page.go(4))
     ui.timer(0.01, redraw, once=True)
 
 
-def _words(recipe: Recipe, found: View) -> tuple[str, str, str]:
-    """What ε, δ and the curve mean; or why there is nothing to say about them."""
-    if found.why:
-        return found.why, "", ""
-    epsilon, delta = exact_epsilon(recipe.epsilon), exact_delta(recipe.delta)
+def _words(found: View) -> tuple[str, str, str]:
+    """What ε, δ and the curve mean, for the unit that is protected."""
+    chosen = found.mechanism
+    assert chosen is not None
     about = "What is kept depends on more than the number of cases, or the curve is too long to draw."
     if found.points:
         half = next(cases for cases, share in found.points if share >= 0.5)
-        sure = found.points[-1][0]
-        about = f"A variant of {half:,} cases is rather released than not, one of {sure:,} or more surely."
-    released: Literal["variants of the log", "any sequence"] = "variants of the log" if found.points else "any sequence"
+        sure, noun = found.points[-1][0], chosen.noun
+        about = f"A variant of {half:,} {noun} is rather released than not, one of {sure:,} or more surely."
+    if found.points and found.rung:
+        about = f"On a ladder it depends on the rung; here: {found.rung}. {about}"
+    unit = chosen.unit.name
     return (
-        "ε: " + words.of_epsilon(epsilon, delta, "case"),
-        "δ: " + words.of_delta(delta, "case", released),
+        "ε: " + words.of_epsilon(chosen.epsilon, chosen.delta, unit),
+        "δ: " + words.of_delta(chosen.delta, unit, words.released_by(chosen)),
         about,
     )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
+from ...abstractions import FULL
 from ...errors import ParameterError
-from ...release import Mechanism, Release
+from ...mechanisms.ladder import Ladder
+from ...privacy import protects
+from ...release import Mechanism
 from .. import tasks
 from ..budget import show_budget
 from ..curve import view
@@ -27,21 +31,23 @@ RESULT = 5
 def draw(page: Page) -> None:
     session, recipe = page.session, page.session.recipe
     title("Release")
+    found = view(recipe)
+    why = found.why or session.refused()
+    if why or found.mechanism is None:
+        refusal(why)
+        return
     options = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in recipe.options)
     table(
         ["what", "chosen"],
         [
             ["log", session.name],
             ["activity", ", ".join(session.reading.activities)],
-            ["protects", "one case more or less"],
+            ["protects", protects(found.mechanism.unit)],
+            ["traces", recipe.abstraction or "as they are"],
             ["mechanism", recipe.mechanism + (f" ({options})" if options else "")],
             ["ε, δ", f"{recipe.epsilon}, {recipe.delta}"],
         ],
     )
-    why = view(recipe).why
-    if why:
-        refusal(why)
-        return
     fits = False
 
     def allowed(yes: bool) -> None:
@@ -62,15 +68,17 @@ def diagnosis(page: Page) -> None:
     """What share would be kept: on demand only, and marked, for it is computed from the true log."""
     session = page.session
     found = session.diagnosis
-    if found is None:
+    if found is None or found.reading != session.recipe.reading(session.reading):
         ui.button("Look at the true log: what share would be kept? (private)", on_click=lambda: look(page)).props(
             "no-caps outline"
         )
         return
     with private():
         summary = found.summary
+        unit = found.reading.privacy_unit
+        counted = "cases" if unit.is_case else f"cases that count (at most {unit.max_cases} of a {unit.name})"
         ui.label(
-            f"{summary.cases:,} cases, {summary.variants:,} variants, {summary.activities:,} activities, "
+            f"{summary.cases:,} {counted}, {summary.variants:,} variants, {summary.activities:,} activities, "
             f"{summary.events:,} events; the longest trace has {summary.longest_trace:,}"
         )
         expected = ui.label().classes("words")
@@ -86,10 +94,14 @@ def diagnosis(page: Page) -> None:
 
 def _expected(found: tasks.Diagnosis, recipe: Recipe) -> str:
     chosen = recipe.build()
-    if chosen.surely_kept() is None:
+    one, rung = chosen, ""
+    if isinstance(chosen, Ladder) and chosen.rungs[0] == FULL:
+        one, rung = chosen.spending()[0][1], " on the rung full; coarser rungs add cases"
+    if one.surely_kept() is None:
         return f"What {chosen.name} keeps is not known beforehand."
-    cases, variants = found.kept(lambda size: float(chosen.keep_probability(size) or 0))
-    return f"Expected to be kept: {variants:.1%} of the variants, {cases:.1%} of the cases"
+    cases, variants = found.kept(lambda size: float(one.keep_probability(size) or 0))
+    unit = "" if chosen.noun == "cases" else f", counted by {chosen.unit.name}"
+    return f"Expected to be kept: {variants:.1%} of the variants, {cases:.1%} of the cases{unit}{rung}"
 
 
 def look(page: Page) -> None:
@@ -99,7 +111,8 @@ def look(page: Page) -> None:
     def keep(found: Any) -> None:
         session.diagnosis = found
 
-    session.start(Job(tasks.diagnose, session.log, session.name, session.reading, limit), keep)
+    reading = session.recipe.reading(session.reading)
+    session.start(Job(tasks.diagnose, session.log, session.name, reading, limit), keep)
 
 
 async def start(page: Page) -> None:
@@ -107,13 +120,13 @@ async def start(page: Page) -> None:
     session, recipe = page.session, page.session.recipe
     assert session.log is not None
     try:
-        chosen = recipe.build()
+        chosen, reading = recipe.build(), recipe.reading(session.reading)
         await asyncio.to_thread(chosen.guarantee)
     except ParameterError as error:
         page.refuse(str(error))
         return
     ledger, dataset, limit = page.ledger.path, session.dataset, page.settings.decompressed_limit
-    job = Job(tasks.draw, session.log, session.name, session.reading, recipe, limit, ledger, dataset)
+    job = Job(tasks.draw, session.log, session.name, reading, recipe, limit, ledger, dataset)
     session.start(job, partial(_keep, session, recipe, chosen, session.reason))
 
 
@@ -121,6 +134,6 @@ def _keep(session: Session, recipe: Recipe, chosen: Mechanism, reason: str, draw
     session.releases += 1
     folder = session.folder / f"release-{session.releases}"
     folder.mkdir(mode=0o700)
-    release = Release(chosen, drawn.variants, drawn.noisy, drawn.columns)
+    release = replace(drawn.release, mechanism=chosen)
     session.released = Released(release, recipe, folder, reason, drawn.account, drawn.kept, drawn.notes)
     session.step = RESULT

@@ -28,7 +28,7 @@ def draw(page: Page) -> None:
     title("Released")
     ui.label(
         f"{len(release.variants):,} variants, standing for {sum(release.counts):,} cases · ε = {as_text(guarantee.epsilon)}, "
-        f"δ = {as_text(guarantee.delta)} · {guarantee.standing}"
+        f"δ = {as_text(guarantee.delta)} for {guarantee.protects} · {guarantee.standing}"
     ).classes("words")
     account = released.account
     which = "the log as it is" if account.dataset.startswith("log:") else account.dataset
@@ -66,21 +66,33 @@ def downloads() -> None:
 
 
 def variants(release: Release, ranked: list[int]) -> None:
-    estimate = release.estimate
+    estimate, rules, noun = release.estimate, release.rules, release.mechanism.noun
     rows = []
     for place in ranked[:_ROWS]:
         low, high = estimate.intervals[place] if estimate.intervals else (None, None)
         between = "–" if low is None else f"{low:,} – {high:,}"
         path = " → ".join(map(name_of, release.variants[place]))
-        rows.append([path, f"{release.counts[place]:,}", f"{estimate.counts[place]:,.1f}", between])
-    head = ["Variant", "Cases in the event log", "Estimated true count", "95 % interval"]
-    table(head, rows, frozenset({1, 2, 3}))
+        rule = [rules[place]] if release.is_abstracted else []
+        rows.append([path, *rule, f"{release.counts[place]:,}", f"{estimate.counts[place]:,.1f}", between])
+    what = "Estimated true count" + ("" if noun == "cases" else f" of {noun}")
+    head = [
+        "Variant",
+        *(["Abstraction"] if release.is_abstracted else []),
+        "Cases in the event log",
+        what,
+        "95 % interval",
+    ]
+    table(head, rows, frozenset(range(len(head) - 3, len(head))))
+    if release.is_abstracted:
+        note(
+            "Abstraction: the public rule by which the trace was made coarser before it was counted; full is as it was."
+        )
     if len(ranked) > _ROWS:
         note(f"And {len(ranked) - _ROWS:,} more: the downloads have them all.")
     if estimate.missing_cases is not None and estimate.missing_cases_interval is not None:
         low, high = (round(bound) for bound in estimate.missing_cases_interval)
         note(
-            f"Believed missing, from the release alone: about {estimate.missing_cases:,.0f} cases ({low:,} to {high:,}). "
+            f"Believed missing, from the release alone: about {estimate.missing_cases:,.0f} {noun} ({low:,} to {high:,}). "
             "In the event log, variants that were kept also stand for these."
         )
     if not ranked:
@@ -90,11 +102,12 @@ def variants(release: Release, ranked: list[int]) -> None:
 def explorer(release: Release, ranked: list[int]) -> None:
     shown = ranked[:_EXPLORED]
     total = max(sum(release.counts), 1)
-    colours = colours_of(release.variants, release.counts)
+    colours, rules = colours_of(release.variants, release.counts), release.rules
     with ui.element("div").classes("explorer"):
         for place in shown:
             count = release.counts[place]
-            ui.label(f"{count:,} ({count / total:.1%})").classes("number")
+            rule = f" · {rules[place]}" if release.is_abstracted else ""
+            ui.label(f"{count:,} ({count / total:.1%}){rule}").classes("number")
             picture(chevrons(release.variants[place], colours), "variant")
     if len(ranked) > _EXPLORED:
         note(f"The {_EXPLORED} most frequent of {len(ranked):,} variants.")
