@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
 from ..estimate import Estimate, measured
-from ..noise import Noise, RandomBytes, Seeded
+from ..noise import Noise, RandomBytes, Seeded, travas_threshold
 from ..privacy import Guarantee, Standing
 from ..release import Mechanism, Release
 from ..variants import Variants
@@ -200,12 +200,17 @@ def _best_splits(epsilon: Fraction, delta: Fraction) -> int:
     """
     import numpy as np
 
+    cases = np.arange(1, _SIZES + 1)
+
     def kept(splits: int) -> float:
-        table = Travas(epsilon / splits, delta / splits).noise.table
-        cases = np.arange(1, _SIZES + 1)
-        once = np.ones(_SIZES)
-        part = (table.high[:_SIZES] + table.low[:_SIZES] / 2.0**64) / 2.0**64
-        once[: len(part)] = part
+        """In floats, which decide nothing here: k-TSGD noise as TraVaS has it, without building its table."""
+        rate = float(epsilon / splits)
+        threshold = travas_threshold(epsilon / splits, delta / splits)
+        whole = 1 + np.exp(-rate) - 2 * np.exp(-rate * (threshold + 1))
+        needed = threshold + 1 - cases  # of the noise, for a variant of so many cases
+        far = np.maximum(np.where(needed > 0, needed, 1 - needed), 1)
+        beyond = np.maximum(np.exp(-rate * far) - np.exp(-rate * (threshold + 1)), 0) / whole
+        once = np.where(needed > 0, beyond, 1 - beyond)
         return float(((1 - (1 - once) ** splits) / cases**2).sum())
 
     def possible(splits: int) -> bool:
