@@ -52,7 +52,7 @@ bench-utility: .venv/installed-bench
 bench-ledger: .venv/installed-bench
 	$(BIN)/python benchmarks/ledger.py
 
-reproduce: .venv/installed-bench ## the paper's study: an hour and a half on two cores; goes on where it stopped
+reproduce: .venv/installed-bench ## the paper's study: half an hour on two cores; goes on where it stopped
 	$(BIN)/travas experiment experiments/paper.toml -o experiments/results/paper.parquet --plot docs/images/paper
 	$(BIN)/python benchmarks/reproduce.py experiments/results/paper.parquet
 

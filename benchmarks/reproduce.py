@@ -11,6 +11,7 @@ import math
 import sys
 from collections import defaultdict
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
 import polars as pl
@@ -60,9 +61,9 @@ def tables(results: pl.DataFrame) -> None:
             printed, recomputed = entry.get("printed") or {}, entry.get("recomputed") or {}
             cells = [str(label), str(epsilon), str(delta)]
             for metric in METRICS.values():
-                values = runs[metric].drop_nulls()
-                mean = float(values.mean()) if len(values) else math.nan  # type: ignore[arg-type]
-                error = float(values.std()) / math.sqrt(len(values)) if len(values) > 1 else 0.0  # type: ignore[arg-type]
+                values = runs[metric].drop_nulls().to_list()
+                mean = fmean(values) if values else math.nan
+                error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
                 cells.append(f"{number(mean)} ± {number(error)}")
                 if metric in ("relative_log_similarity", "absolute_log_difference_penalty"):
                     cells.append(number(recomputed.get(metric)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from core import BARE
 from harness import SCRATCH, best, finish, measure, row
 
 LOGS = SCRATCH / "scale"
@@ -34,14 +35,6 @@ table = pl.DataFrame({
 table.filter(pl.col("step") < 4).drop("step").write_parquet(PATH + "-early.parquet")
 table.filter(pl.col("step") >= 4).drop("step").write_parquet(PATH + "-late.parquet")
 begin()
-end()
-"""
-BARE = """
-import polars as pl
-begin()
-case, activity = "case:concept:name", "concept:name"
-log = pl.scan_parquet(PATH).sort(case, "time:timestamp")
-variants = log.group_by(case, maintain_order=True).agg(activity).group_by(activity).len().collect(engine="streaming")
 end()
 """
 OURS = """

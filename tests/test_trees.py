@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import ParameterError, Variants, anonymize, mechanism, read
+from travas import Ledger, ParameterError, Variants, anonymize, mechanism, read
 from travas.draws import DiscreteLaplace, choose, geometric_up_to, uniform_below
 from travas.mechanisms import prefix_tree
 from travas.mechanisms.prefix_tree import PrefixTree, TwoSidedNoise
@@ -154,10 +155,12 @@ def test_a_dead_tree_ends_early() -> None:
         rule.release(Variants.from_mapping({("a", "b"): 5}))
 
 
-def test_an_alphabet_of_another_width_is_refused() -> None:
-    log = {(("a", "start"), ("a", "complete")): 50}
+def test_an_alphabet_of_another_width_is_refused_and_costs_nothing(tmp_path: Path) -> None:
+    log, ledger = {(("a", "start"), ("a", "complete")): 50}, Ledger(tmp_path / "ledger.db")
+    options: dict[str, Any] = {"mechanism": "prefix-tree", "max_length": 3, "prune": 9, "alphabet": ["a"]}
     with pytest.raises(ParameterError, match="2 columns"):
-        anonymize(log, epsilon=1, delta="0.01", mechanism="prefix-tree", max_length=3, prune=9, alphabet=["a"])
+        anonymize(log, epsilon=1, delta="0.01", ledger=ledger, dataset="log", **options)
+    assert ledger.history() == []
 
 
 def test_sacofa_drops_what_never_follows_once_it_can_afford_to_know() -> None:

@@ -50,7 +50,7 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
         cells = grid.cells()
         waiting = [cell for cell in cells if cell.key not in done]
         left = len(waiting)
-        for rows in _measured(waiting, workers or len(os.sched_getaffinity(0))):
+        for rows in _measured(waiting, workers or os.cpu_count() or 1):
             journal.writelines(json.dumps(row) + "\n" for row in rows)
             journal.flush()
             os.fsync(journal.fileno())

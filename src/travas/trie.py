@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .errors import PRIVATE, ParameterError
 from .variants import CODE, Activity, Trace, Variants
 
 if TYPE_CHECKING:
@@ -63,11 +62,6 @@ class Trie:
         import numpy as np
 
         names = sorted(set(variants.alphabet) if alphabet is None else set(alphabet))
-        width = len(variants.columns)
-        if any((len(name) if isinstance(name, tuple) else 1) != width for name in names):
-            raise ParameterError(
-                f"an activity of this log is made of {width} columns, one of the alphabet is not {PRIVATE}"
-            )
         self.alphabet: list[Activity] = names
         place = {name: code for code, name in enumerate(names)}
         codes = self._codes = np.array([place.get(name, NOWHERE) for name in variants.alphabet], dtype=np.int64)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..draws import DiscreteLaplace
-from ..errors import ParameterError
+from ..errors import PRIVATE, ParameterError
 from ..estimate import CONFIDENCE, Estimate, measured
 from ..noise import Noise, RandomBytes, laplace_table
 from ..privacy import Guarantee, Standing, as_text
@@ -129,6 +129,15 @@ class Tree(Mechanism):
         """The noise is symmetric: the noisy count is the estimate. A variant may be a fake: the interval may reach 0."""
         radius = self.noise.within(CONFIDENCE)
         return measured(noisy, tuple((max(0, count - radius), count + radius) for count in noisy))
+
+    def check(self, variants: Variants) -> None:
+        """Refuse an alphabet whose names are of another width, too: before the charge."""
+        super().check(variants)
+        width = len(variants.columns)
+        if any((len(name) if isinstance(name, tuple) else 1) != width for name in self.alphabet or ()):
+            raise ParameterError(
+                f"an activity of this log is made of {width} columns, one of the alphabet is not {PRIVATE}"
+            )
 
     def _trie(self, variants: Variants) -> Trie:
         return Trie(variants, self._length, self.alphabet)
