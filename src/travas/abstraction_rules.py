@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 from abc import abstractmethod
@@ -25,6 +24,8 @@ class FileStep(Step):
     """A rule that a file gives: public, and written out in the guarantee."""
 
     def __str__(self) -> str:
+        import hashlib
+
         content = json.dumps(self.rules(), ensure_ascii=False).encode()
         return f"{self.name}:sha256-{hashlib.sha256(content).hexdigest()[:12]}"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import webbrowser
 from pathlib import Path
 from typing import Annotated
 
@@ -72,4 +71,6 @@ def serve(
 def _ready(address: str, no_open: bool) -> None:
     console().print(f"travas is at {address}  (Ctrl-C ends it)")
     if not no_open:
+        import webbrowser
+
         webbrowser.open(address)

@@ -5,7 +5,6 @@ Schema: docs/guarantee.md. Numbers that decide privacy are exact decimals or fra
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
 from fractions import Fraction
@@ -34,6 +33,8 @@ def guarantee_path(release: Path) -> Path:
 
 def digest(path: Path) -> str:
     """SHA-256 of a file's bytes."""
+    import hashlib
+
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
