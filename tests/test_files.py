@@ -86,7 +86,7 @@ def test_passes_change_nothing(suffix: str, tmp_path: Path, monkeypatch: pytest.
         return path
 
     expected = {order: variants(write(), Reading(order=order)) for order in ("file", "time")}  # type: ignore[arg-type]
-    monkeypatch.setattr("travas.logs.tables.EVENTS_PER_PASS", 1)
+    monkeypatch.setattr("travas.logs.events.EVENTS_PER_PART", 1)
     assert {order: variants(path, Reading(order=order)) for order in expected} == expected  # type: ignore[arg-type]
     rows[150], rows[170] = ("c1", "", "2020-01-01"), ("", "a", "2020-01-01")
     with pytest.raises(LogError, match="1 events without a case, the first at row 171"):
@@ -95,6 +95,28 @@ def test_passes_change_nothing(suffix: str, tmp_path: Path, monkeypatch: pytest.
     rows[120] = ("c1", "a", "yesterday")
     with pytest.raises(LogError, match="row 121 .*'yesterday' is not a timestamp"):
         variants(write(), Reading(on_missing="drop"))
+
+
+def test_cases_of_equal_hashes_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hashes stand for cases while a file is read. If two share one, it is read with others, and never counted so."""
+    rows = [(f"c{n % 13}" if n % 17 else "", f"a{n * 7 % 5}") for n in range(200)]
+    frame = pl.DataFrame(rows, schema=["case_id", "activity"], orient="row")
+    frame.write_parquet(path := tmp_path / "log.parquet")
+    reading = Reading(order="file", on_missing="drop")
+    expected = variants(frame, reading)
+    seeds = []
+
+    def few_at_first(name: pl.Expr, seed: int) -> pl.Expr:
+        seeds.append(seed)
+        return pl.when(name.is_not_null()).then(name.hash(seed) % (12 if seed < worst else 2**40))
+
+    monkeypatch.setattr("travas.logs.events._hashed", few_at_first)
+    for worst in (0, 1, 2):
+        assert variants(path, reading) == expected
+        assert max(seeds) == worst
+    worst = 3
+    with pytest.raises(LogError, match="changed while it was read"):
+        variants(path, reading)
 
 
 def test_tables_are_of_databases_only(small_csv: Path, travas: Run) -> None:

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from ..errors import LogError, MissingExtraError, ParameterError, TravasError
 from ..logs.columns import Reading, released_columns
-from ..variants import Activity, Codes, Variants
+from ..variants import Codes, Variants
 from .expression import COUNT, Query, as_it_is
 
 if TYPE_CHECKING:
@@ -97,14 +97,8 @@ def coded(counted: pl.DataFrame, query: Query, notes: tuple[str, ...]) -> Varian
     from ..logs.tables import keys_of
 
     codes = Codes()
-    lengths = counted[query.parts[0]].list.len()
-    texts = counted.select(pl.col(part).explode() for part in query.parts)
-    kinds = texts.unique()
-    rows = kinds.rows()
-    names: list[Activity] = [row[0] for row in rows] if len(query.parts) == 1 else list(rows)
-    kinds = kinds.with_columns(pl.Series("code", [codes[name] for name in names], dtype=pl.UInt32))
-    exploded = texts.join(kinds, on=query.parts, how="left", maintain_order="left")["code"]
-    keys = keys_of(exploded, lengths)
+    names = pl.List(pl.Categorical(pl.Categories.random()))
+    keys = keys_of(counted.with_columns(pl.col(query.parts).cast(names)), query.parts, codes)
     counts = counted[COUNT].to_numpy().astype(np.int64)
     columns, reading = released_columns(query.columns.activities), query.reading
     return Variants(list(codes), keys, counts, columns, notes, unit=reading.privacy_unit, counted=reading.counts_of)

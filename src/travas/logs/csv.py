@@ -17,6 +17,7 @@ from ..errors import PRIVATE, EmptyLogError, LogError
 from ..release import Progress
 from ..variants import Variants
 from .columns import Columns, Reading
+from .events import Events
 from .files import chunks
 from .tables import variants_of
 
@@ -47,7 +48,8 @@ def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Prog
         tables = [file.table() for file in files]
         if len(files) > 1:
             tables = [_needed(table, reading, file.path) for table, file in zip(tables, files, strict=True)]
-        return variants_of(pl.concat(tables), reading, where, lambda: _blank_lines(files), size // _LEAST_ROW)
+        events = Events(pl.concat(tables), reading, where, lambda: _blank_lines(files))
+        return variants_of(events, size // _LEAST_ROW)
     except pl.exceptions.NoDataError:
         raise EmptyLogError(
             f"{where}: the log is empty, it has no header and no events; is it the right file?"
