@@ -29,9 +29,10 @@ step = np.arange(len(case)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 codes = activities[np.repeat(ends[pick] - sizes, sizes) + step]
 moment = (np.repeat(rng.integers(0, 365 * 86400, cases), sizes) + step * 600) * 1_000_000 + rng.integers(0, 1000, len(case))
 table = pl.DataFrame({
-    "case:concept:name": pl.Series(case + int(PART) * cases).cast(pl.String), "concept:name": names.gather(pl.Series(codes)),
+    "case:concept:name": "case-" + pl.Series(case + int(PART) * cases).cast(pl.String),
+    "concept:name": names.gather(pl.Series(codes)),
     "time:timestamp": pl.Series(moment).cast(pl.Datetime("us", "UTC")), "step": step,
-}).with_columns("case-" + pl.col("case:concept:name")).sort("time:timestamp")
+}).sort("time:timestamp")
 table.filter(pl.col("step") < 4).drop("step").write_parquet(PATH + "-early.parquet")
 table.filter(pl.col("step") >= 4).drop("step").write_parquet(PATH + "-late.parquet")
 begin()
@@ -64,7 +65,7 @@ end()
 SPARK_OURS = (
     SESSION
     + """
-import travas
+import ibis.backends.pyspark, travas  # imports are counted on neither side
 begin()
 travas.read(events).counts
 end()
