@@ -71,6 +71,31 @@ travas.read(events).counts
 end()
 """
 )
+SINGLETONS = """
+import polars as pl
+for part in range(10):
+    cases = pl.DataFrame({"number": pl.int_range(part * 1_000_000, (part + 1) * 1_000_000, eager=True)})
+    steps = pl.DataFrame({"step": range(10)})
+    digit = (pl.col("number") // 10 ** (pl.col("step") % 7)) % 10
+    cases.join(steps, how="cross").select(
+        ("case-" + pl.col("number").cast(pl.String)).alias("case:concept:name"),
+        ("an activity with a name of some length, " + digit.cast(pl.String)).alias("concept:name"),
+        (pl.col("step").cast(pl.Int64) * 60_000_000).cast(pl.Datetime("us", "UTC")).alias("time:timestamp"),
+    ).write_parquet(f"{PATH}-{part}.parquet")
+begin()
+end()
+"""
+SPARK_SINGLETONS = (
+    SESSION
+    + """
+import ibis.backends.pyspark, travas
+begin()
+variants = travas.read(events)
+assert len(variants) == 10_000_000, len(variants)
+print(len(travas.mechanism("optimal", epsilon=1, delta="1e-6").release(variants).variants), "kept")
+end()
+"""
+)
 
 
 def generate() -> None:
@@ -80,6 +105,9 @@ def generate() -> None:
         if not (LOGS / f"{name}-late.parquet").exists():
             print(f"generating {name} …", flush=True)
             measure(GENERATE, PATH=LOGS / name, PART=part, CASES=cases)
+    if not (LOGS / "singletons-9.parquet").exists():
+        print("generating singletons …", flush=True)
+        measure(SINGLETONS, PATH=LOGS / "singletons")
 
 
 def files() -> None:
@@ -117,10 +145,19 @@ def spark() -> None:
     )
 
 
+def singletons() -> None:
+    """Ten million variants of one case each: what is held of each by the Python process that draws the noise."""
+    seconds, memory = measure(SPARK_SINGLETONS, PATH=LOGS / "singletons-*.parquet")
+    _, idle = measure(SESSION + "begin()\nend()\n", PATH=LOGS / "small-*.parquet")
+    share = (memory - idle) * 2**20 / 10_000_000
+    row("Spark, 10 M variants: memory of the driver per variant", share, 200, "≤", "bytes", f"[{seconds:.0f} s]")
+
+
 def main() -> None:
     generate()
     files()
     spark()
+    singletons()
     finish()
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from .abstractions import Abstraction
 from .anonymize import anonymize
 from .budget import Account, Budget, Entry
 from .compare import Comparison, compare
-from .dossier import write_report
 from .engines import read
 from .errors import (
     BudgetError,
@@ -29,6 +30,9 @@ from .plan import Plan, plan
 from .privacy import Guarantee, PrivacyUnit, Standing
 from .release import Mechanism, Release
 from .variants import Summary, Variants, summary
+
+if TYPE_CHECKING:
+    from .dossier import write_report
 
 __version__ = "0.1.0"
 
@@ -71,3 +75,12 @@ __all__ = [
     "verify",
     "write_report",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The report is imported when it is wanted."""
+    if name == "write_report":
+        from .dossier import write_report
+
+        return write_report
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from importlib import import_module
+from typing import cast
 
 from ..abstractions import Abstraction
 from ..errors import ParameterError
@@ -11,17 +13,34 @@ from ..noise import MAX_EPSILON
 from ..privacy import ONE_CASE, Number, PrivacyUnit, exact_delta, exact_epsilon
 from ..release import Mechanism
 from ..variants import Activity
-from .ladder import Ladder
-from .optimal import Optimal
-from .prefix_tree import PrefixTree
-from .sacofa import Sacofa, SacofaPublished
-from .travas import Travas
-from .utravas import UTravas, UTravasPublished
 
-MECHANISMS: dict[str, type[Mechanism]] = {
-    kind.name: kind
-    for kind in (Optimal, Travas, UTravas, PrefixTree, Sacofa, UTravasPublished, SacofaPublished, Ladder)
-}
+
+class _Mechanisms(Mapping[str, type[Mechanism]]):
+    """Each is imported when it is wanted, so that no command waits for the others."""
+
+    _CLASSES = {  # noqa: RUF012
+        "optimal": "optimal.Optimal",
+        "travas": "travas.Travas",
+        "utravas": "utravas.UTravas",
+        "prefix-tree": "prefix_tree.PrefixTree",
+        "sacofa": "sacofa.Sacofa",
+        "utravas-published": "utravas.UTravasPublished",
+        "sacofa-published": "sacofa.SacofaPublished",
+        "ladder": "ladder.Ladder",
+    }
+
+    def __getitem__(self, name: str) -> type[Mechanism]:
+        module, _, kind = self._CLASSES[name].partition(".")
+        return cast(type[Mechanism], getattr(import_module(f".{module}", __name__), kind))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._CLASSES)
+
+    def __len__(self) -> int:
+        return len(self._CLASSES)
+
+
+MECHANISMS = _Mechanisms()
 
 
 def mechanism(
