@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import stat
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +20,7 @@ from travas import (
     BudgetError,
     Ledger,
     LedgerError,
+    MissingExtraError,
     OutputError,
     ParameterError,
     PrivacyUnit,
@@ -179,6 +181,14 @@ def test_nothing_is_charged_when_it_fails_before_the_noise(
         (small_csv, *parameters, book.path, "--force"),
     ):
         assert travas("anonymize", *words).code == 2
+    assert book.history() == []
+
+
+def test_nothing_is_charged_when_an_extra_is_missing(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rapidfuzz", None)
+    monkeypatch.setitem(sys.modules, "rapidfuzz.distance", None)
+    with pytest.raises(MissingExtraError, match="metrics"):
+        anonymize(LOG, epsilon=1, delta="1e-2", mechanism="utravas-published", ledger=book)
     assert book.history() == []
 
 

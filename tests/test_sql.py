@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Timer
 
 import duckdb
 import pytest
@@ -136,6 +137,16 @@ def test_a_password_is_never_shown(
         assert "CANARY" not in run.out + run.err
     for file in out.iterdir():
         assert b"CANARY" not in file.read_bytes() and b"127.0.0.1" not in file.read_bytes()
+
+
+def test_duckdb_hears_an_interrupt(database: str) -> None:
+    slow = "SELECT e.* FROM events e, (SELECT count(*) AS n FROM range(20_000_000_000) t(i) WHERE hash(i) = 0) s"
+    begun = time.monotonic()
+    Timer(2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        read(database, Reading(query=slow))
+    assert 1 < time.monotonic() - begun < 15
+    assert dict(read(database, TABLE).items()) == EXPECTED
 
 
 def test_an_interrupted_query_is_cancelled_on_the_server(server: Postgres, tmp_path: Path) -> None:

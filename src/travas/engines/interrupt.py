@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 def interruptible(work: Callable[[], Result], cancel: Callable[[], object]) -> Result:
     """Do it in a thread of its own, so that an interrupt is heard here at once and cancels it there.
 
-    Spark's client is deaf while it waits. Ten seconds are given for the cancelling.
+    Spark's client is deaf while it waits, and so is DuckDB. Ten seconds are given for the cancelling.
     """
     outcome: Future[Result] = Future()
 

@@ -17,6 +17,7 @@ from ..errors import LogError, MissingExtraError, ParameterError, TravasError
 from ..logs.columns import Reading, released_columns
 from ..variants import Codes, Variants
 from .expression import COUNT, Query, as_it_is
+from .interrupt import interruptible
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,7 +66,10 @@ class Database:
             raise LogError(f"{where}: not a database I know; for Spark give the DataFrame, else export the log")
         query = Query(table, reading, where, sort_key=_sort_key(backend.name))
         with _plain_words(f"{where}: the query failed", "try it with a --query of your own, or export the log"):
-            counted = pl.DataFrame(pl.from_arrow(query.variants().to_pyarrow()))  # psycopg cancels it when interrupted
+            asked = query.variants()
+            cancel = getattr(backend.con, "interrupt", None)  # DuckDB is deaf while it works; psycopg hears and cancels
+            answer = asked.to_pyarrow() if cancel is None else interruptible(asked.to_pyarrow, cancel)
+            counted = pl.DataFrame(pl.from_arrow(answer))
         found: dict[str, Any] = {name: int(counted[name].sum()) for name in query.sums}
         found |= {name: counted[name].min() for name in query.firsts}
         counted = counted.filter(pl.col(query.parts[0]).list.len() > 0)

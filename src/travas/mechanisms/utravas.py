@@ -142,6 +142,11 @@ class UTravasPublished(Mechanism):
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         return measured(noisy, None)
 
+    def check(self, variants: Variants) -> None:
+        """Also make the choice, which may lack the extra `metrics`: nothing must fail once it is charged."""
+        super().check(variants)
+        _most_similar(self.epsilon, self.delta, self.splits, variants)
+
     def _release(self, variants: Variants) -> Release:
         chosen = self._with(_most_similar(self.epsilon, self.delta, self.splits, variants))
         return replace(chosen.release(variants), mechanism=self)
