@@ -82,9 +82,9 @@ def estimate(mechanism: PartitionSelection, noisy: tuple[int, ...], missing: flo
         intervals=_intervals(chances, released),
         frequencies=_whole(counts + missing * shares),
         missing_cases=missing,
-        missing_cases_interval=cases.interval(missing, witnesses),
+        missing_cases_interval=cases.interval(missing, len(noisy)),
         missing_variants=unseen,
-        missing_variants_interval=variants.interval(unseen, witnesses),
+        missing_variants_interval=variants.interval(unseen, len(noisy)),
     )
 
 
@@ -123,15 +123,16 @@ class _Chances:
 
 @dataclass(frozen=True)
 class _Quantity:
-    """A positive number known by its posterior median and the variance of its logarithm."""
+    """A positive number by the quantiles of its posterior: the median, and the ends of the middle 95 %."""
 
+    low: float
     median: float
-    variance: float
+    high: float
 
-    def interval(self, centre: float, witnesses: float) -> Interval:
-        """Log-normal, with the spread of a sample of so many witnesses on top."""
-        width = math.exp(1.96 * math.sqrt(self.variance + math.log1p(1 / max(witnesses, 1.0))))
-        return float(centre / width), float(centre * width)
+    def interval(self, estimate: float, released: int) -> Interval:
+        """The middle 95 %, as if so many variants had been released by chance; wider where the estimate lies outside."""
+        spread = math.exp(1.96 * math.sqrt(math.log1p(1 / released)))
+        return min(self.low / spread, estimate), max(self.high * spread, estimate)
 
 
 @dataclass(frozen=True)
@@ -182,11 +183,10 @@ def _quantity(chance: NDArray[np.float64], values: NDArray[np.float64]) -> _Quan
     import numpy as np
 
     order = np.argsort(values, axis=None)
-    chance, values = chance.ravel()[order], values.ravel()[order]
-    logs = np.log(np.maximum(values, 1e-300))
-    middle = float((chance * logs).sum())
-    median = float(values[min(int(np.searchsorted(np.cumsum(chance), 0.5)), len(values) - 1)])
-    return _Quantity(median, float((chance * (logs - middle) ** 2).sum()))
+    tail = (1 - CONFIDENCE) / 2
+    places = np.searchsorted(np.cumsum(chance.ravel()[order]), (tail, 0.5, 1 - tail))
+    low, median, high = values.ravel()[order][np.minimum(places, values.size - 1)].tolist()
+    return _Quantity(low, median, high)
 
 
 def _cells(least: int, most: int) -> NDArray[np.int64]:
