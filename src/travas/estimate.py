@@ -22,6 +22,7 @@ CONFIDENCE = 0.95
 ZIPF = (2.0, 0.5)  # prior of the exponent of the number of variants with n cases: Zipf's law, and how far from it
 EXPONENTS = [1.05 + 0.05 * step for step in range(60)]
 EXTRA_SINGLES = (0.0, 1.0, 3.0, 9.0)  # κ: single cases beyond the power law, as multiples of it; prior ∝ 1/(1 + κ)
+MANY_SINGLES = 27.0  # a κ that only intervals reckon with
 SHARED_BELOW = 10.0  # with about so few witnesses of the rare variants, half their mass is shared by all kept ones
 MOST_THRESHOLDS = 10  # a kept variant stands for at most so many thresholds' worth of missing cases
 _FINE, _COARSE = 300, 600  # cells of the number of cases: one by one, then in steps of equal ratio
@@ -156,12 +157,13 @@ def _posterior(chances: _Chances, values: NDArray[np.int64], times: NDArray[np.i
     exponents = np.array(EXPONENTS)[:, None]
     prior = cases**-exponents * width  # variants with n cases: one row per exponent
     tail = (high[-1] + 0.5) ** (1 - exponents) / (exponents - 1)
-    single, extra = prior[:, :1], np.array(EXTRA_SINGLES)
+    single, extra = prior[:, :1], np.array((*EXTRA_SINGLES, MANY_SINGLES))
     likely = (prior @ seen.T)[:, None, :] + (single * extra)[:, :, None] * seen[:, 0]
     released = prior @ kept[:, None] + tail + single * extra * kept[0]  # expected variants released, per unit of G
     fit = (np.log(np.maximum(likely, 1e-300)) * times).sum(axis=-1) - times.sum() * np.log(released)
     fit -= (exponents - ZIPF[0]) ** 2 / (2 * ZIPF[1] ** 2) + np.log1p(extra)
-    chance = np.exp(fit - fit.max())
+    cautious = np.exp(fit - fit.max())
+    chance = np.where(extra == MANY_SINGLES, 0, cautious)
     chance /= chance.sum()
     scale = times.sum() / released  # so many times G makes the released number of variants
     variants = (prior @ (1 - kept)[:, None] + single * extra * (1 - kept[0])) * scale
@@ -174,19 +176,23 @@ def _posterior(chances: _Chances, values: NDArray[np.int64], times: NDArray[np.i
     return _Posterior(
         counts=joint @ cases,
         weights=joint @ unseen,
-        missing_cases=_quantity(chance, missing),
-        missing_variants=_quantity(chance, variants),
+        missing_cases=_quantity(chance, cautious, missing),
+        missing_variants=_quantity(chance, cautious, variants),
     )
 
 
-def _quantity(chance: NDArray[np.float64], values: NDArray[np.float64]) -> _Quantity:
+def _quantity(chance: NDArray[np.float64], cautious: NDArray[np.float64], values: NDArray[np.float64]) -> _Quantity:
+    """The median by one posterior, the ends of the interval by the more cautious one."""
     import numpy as np
 
     order = np.argsort(values, axis=None)
+
+    def quantile(weights: NDArray[np.float64], level: float) -> float:
+        sums = np.cumsum(weights.ravel()[order])
+        return float(values.ravel()[order[min(int(np.searchsorted(sums, level * sums[-1])), values.size - 1)]])
+
     tail = (1 - CONFIDENCE) / 2
-    places = np.searchsorted(np.cumsum(chance.ravel()[order]), (tail, 0.5, 1 - tail))
-    low, median, high = values.ravel()[order][np.minimum(places, values.size - 1)].tolist()
-    return _Quantity(low, median, high)
+    return _Quantity(quantile(cautious, tail), quantile(chance, 0.5), quantile(cautious, 1 - tail))
 
 
 def _cells(least: int, most: int) -> NDArray[np.int64]:
