@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -116,6 +117,11 @@ def test_encodings(path: Path) -> None:
         ("case_id,activity\n1,a\n2,b,c\n", "row 2 .* has 3 cells, the header 2"),
         ('case_id,activity\n1,"a\n2,b\n', "row 1 .* is not well quoted"),
         ('case_id,activity\n1,x"y\n', "a quote that neither opens nor closes"),
+        ('case_id,activity,note\n1,a,"big" pipe 5"\n2,b,y\n3,c,5" pipe\n4,d,w\n', "not well quoted"),
+        ('note,case_id,activity\n"x,1,a\ny,2,b\n"z,3,c\nw,4,d\n', "not well quoted"),
+        ("note,case_id,activity\n5, pipe,1,a\nx,1,b\n", "row 1 .* has 4 cells, the header 3"),
+        ('case_id,activity,note\n1,a,"x" y\n,b,z\n', "not well quoted"),
+        (f'case_id,activity,note\n1,a,"{"x" * 200_000}"\n,b,z\n', "1 events without a case, the first at row 2"),
         ("case_id,activity\n", "the log is empty"),
         ("\n", "the log is empty|no column for the case"),
     ],
@@ -124,6 +130,22 @@ def test_what_is_not_csv_is_refused_with_the_row(path: Path, text: str, why: str
     with pytest.raises(LogError, match=why) as error:
         variants(csv(path, text))
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("column", ["case_id", "person"])
+@pytest.mark.parametrize(
+    "values", [[{"id": 1.0000000001}, {"id": 1.0000000002}], [dt.time(1, 2, 3, 4), dt.time(1, 2, 3, 5)]]
+)
+def test_identifiers_whose_text_may_be_that_of_another_are_refused(values: list[object], column: str) -> None:
+    frame = pl.DataFrame({"case_id": ["1", "2"], "activity": ["a", "b"], "person": ["x", "y"]})
+    frame = frame.with_columns(pl.Series(column, values))
+    with pytest.raises(LogError, match=f"column '{column}' is of type .* nobody can be told apart"):
+        variants(frame, Reading(order="file", unit="person", max_cases=1))
+
+
+def test_names_that_are_large_numbers_are_names(path: Path) -> None:
+    frame = pl.DataFrame({"case_id": [1, 1, 1], "activity": [1e19, float("inf"), 2.0]})
+    assert variants(frame, Reading(order="file")) == {("1e+19", "inf", "2"): 1}
 
 
 def test_without_quoting_a_quote_is_a_letter(path: Path) -> None:

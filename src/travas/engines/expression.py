@@ -6,7 +6,8 @@
     variants  one row a trace: how often it counts, and how many events lacked something
 
 The rule is the one of `logs.tables`, but rows have no order here: events of one case at one time go by the tie's
-column, then by name, so that every run gives the same. Names and ties are compared by the bytes of their UTF-8.
+column, then by name, so that every run gives the same. Names and ties are compared by the bytes of their UTF-8: two
+spellings that a database takes for equal are two names, or one case could rename the variant of all others.
 It is one statement, which sees one state of the log: what does not count is summed up in a row without a trace.
 """
 
@@ -40,7 +41,7 @@ def gather(events: ir.Table, parts: list[str], keys: list[Any], where: Any, othe
 
 
 def as_it_is(text: Any) -> Any:
-    """Most databases compare text by its bytes, or by its code points, which is the same order."""
+    """Spark compares text by its bytes, and refuses to mix collations."""
     return text
 
 
@@ -52,7 +53,7 @@ class Query:
     reading: Reading
     where: str
     gather: Gather = gather
-    sort_key: Callable[[Any], Any] = as_it_is
+    as_bytes: Callable[[Any], Any] = as_it_is
     columns: Columns = field(init=False)
 
     def __post_init__(self) -> None:
@@ -126,7 +127,8 @@ class Query:
         """The events, as what is needed of them."""
         columns, table = self.columns, self.events
         read = {CASE: _present(table[columns.case]), TIME: self._time(table[columns.timestamp])}
-        read |= {part: self._name(table[name]) for part, name in zip(self.parts, columns.activities, strict=True)}
+        names = zip(self.parts, columns.activities, strict=True)
+        read |= {part: self.as_bytes(self._name(table[name])) for part, name in names}
         if columns.ties is not None:
             read |= {f"tie_{place}": key for place, key in enumerate(self._ties(_present(table[columns.ties])))}
         if columns.unit is not None:
@@ -136,7 +138,7 @@ class Query:
     def _cases(self, events: ir.Table) -> ir.Table:
         present = {f"without_{name}": events[name] for name in (CASE, *self.parts, TIME)}
         ties = [events[name] for name in events.columns if name.startswith("tie_")]
-        keys = [events[TIME], *ties, *(self.sort_key(events[part]) for part in self.parts)]
+        keys = [events[TIME], *ties, *(events[part] for part in self.parts)]
         complete = reduce(and_, (value.notnull() for value in present.values()))
         lacking = {name: events.count() - value.count() for name, value in present.items()}  # faster than to add up
         if self.columns.unit is None:
@@ -174,7 +176,7 @@ class Query:
 
         if not _is_name(case.type()):
             raise self._unfit(case, "by which cases of a unit cannot be chosen", "text or whole numbers")
-        return md5(self.sort_key(case.cast("string")))
+        return md5(self.as_bytes(case.cast("string")))
 
     def _ties(self, tie: Any) -> list[Any]:
         """Missing ones last. Of texts, whole numbers by size come before others."""
@@ -184,7 +186,7 @@ class Query:
             return [tie.isnull(), tie]
         whole = tie.re_search(r"^[+-]?[0-9]{1,18}$") & ~tie.contains("\n")  # some take $ for the end of a line
         number = ibis.ifelse(whole, tie, None).cast("int64")
-        return [tie.isnull(), number.isnull(), number, self.sort_key(ibis.ifelse(whole, None, tie))]
+        return [tie.isnull(), number.isnull(), number, self.as_bytes(ibis.ifelse(whole, None, tie))]
 
     def _unfit(self, column: Any, verdict: str, remedy: str) -> LogError:
         name, kind = column.get_name(), column.type()

@@ -25,8 +25,12 @@ def interruptible(work: Callable[[], Result], cancel: Callable[[], object]) -> R
 
     Thread(target=run, daemon=True).start()
     try:
-        return outcome.result()
+        while not wait([outcome], timeout=0.2).done:  # a signal may have been delivered to another thread
+            pass
     except KeyboardInterrupt:
-        cancel()
-        wait([outcome], timeout=10)
+        for _ in range(50):  # it may not have begun yet
+            cancel()
+            if wait([outcome], timeout=0.2).done:
+                break
         raise
+    return outcome.result()

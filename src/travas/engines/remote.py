@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -56,6 +57,11 @@ class RemoteVariants(Variants):
     def traces(self, chosen: Iterable[int]) -> list[Trace]:
         """The traces of the chosen variants, by their places: they travel now."""
         return self._store.traces(list(chosen))
+
+    def canonical(self) -> Variants:
+        """The same variants in the order of their traces: all of them travel."""
+        here = Variants(self.alphabet, self.keys, self.counts, self.columns, self.notes)
+        return replace(here, unit=self.unit, counted=self.counted).canonical()
 
     @cached_property
     def alphabet(self) -> Sequence[Activity]:

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from ..errors import LogError, MissingExtraError, ParameterError, TravasError
 from ..logs.columns import Reading, released_columns
 from ..variants import Codes, Variants
-from .expression import COUNT, Query, as_it_is
+from .expression import COUNT, Query
 from .interrupt import interruptible
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Database:
         backend = table.get_backend()
         if backend.name not in SCHEMES:
             raise LogError(f"{where}: not a database I know; for Spark give the DataFrame, else export the log")
-        query = Query(table, reading, where, sort_key=_sort_key(backend.name))
+        query = Query(table, reading, where, as_bytes=as_bytes_in(backend.name))
         with _plain_words(f"{where}: the query failed", "try it with a --query of your own, or export the log"):
             asked = query.variants()
             cancel = getattr(backend.con, "interrupt", None)  # DuckDB is deaf while it works; psycopg hears and cancels
@@ -102,7 +102,8 @@ def coded(counted: pl.DataFrame, query: Query, notes: tuple[str, ...]) -> Varian
 
     codes = Codes()
     names = pl.List(pl.Categorical(pl.Categories.random()))
-    keys = keys_of(counted.with_columns(pl.col(query.parts).cast(names)), query.parts, codes)
+    texts = counted.with_columns(pl.col(query.parts).cast(pl.List(pl.String)).cast(names))
+    keys = keys_of(texts, query.parts, codes)
     counts = counted[COUNT].to_numpy().astype(np.int64)
     columns, reading = released_columns(query.columns.activities), query.reading
     return Variants(list(codes), keys, counts, columns, notes, unit=reading.privacy_unit, counted=reading.counts_of)
@@ -156,17 +157,30 @@ def _schema(backend: Any, query: str) -> Any:
     return ibis.schema({name: backend.compiler.type_mapper.from_string(kind) for name, kind in found})
 
 
-def _sort_key(backend: str) -> Callable[[Any], Any]:
-    """PostgreSQL compares text by the collation of the database, bytes by bytes; Trino digests bytes only."""
+def as_bytes_in(backend: str) -> Callable[[Any], Any]:
+    """How text becomes the bytes of its UTF-8 there. As text it would be compared by the column's collation."""
     import ibis
 
-    @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
-    def convert_to(text: str, encoding: str) -> bytes:  # type: ignore[empty-body]
-        """The bytes of a text, in PostgreSQL."""
+    one = ibis.udf.scalar.builtin(signature=(("string",), "binary"))
+    two = ibis.udf.scalar.builtin(signature=(("string", "string"), "binary"))
 
-    @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
-    def to_utf8(text: str) -> bytes:  # type: ignore[empty-body]
-        """The bytes of a text, in Trino."""
+    @one
+    def encode(text): ...  # type: ignore[no-untyped-def]
 
-    keys: dict[str, Callable[[Any], Any]] = {"postgres": lambda text: convert_to(text, "UTF8"), "trino": to_utf8}
-    return keys.get(backend, as_it_is)
+    @one
+    def to_utf8(text): ...  # type: ignore[no-untyped-def]
+
+    @two
+    def convert_to(text, encoding): ...  # type: ignore[no-untyped-def]
+
+    @two
+    def to_binary(text, encoding): ...  # type: ignore[no-untyped-def]
+
+    functions: dict[str, Callable[[Any], Any]] = {
+        "duckdb": encode,
+        "postgres": lambda text: convert_to(text, "UTF8"),
+        "trino": to_utf8,
+        "snowflake": lambda text: to_binary(text, "UTF-8"),
+        "bigquery": lambda text: text.cast("binary"),
+    }
+    return functions[backend]

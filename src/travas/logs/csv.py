@@ -48,13 +48,13 @@ def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Prog
         tables = [file.table() for file in files]
         if len(files) > 1:
             tables = [_needed(table, reading, file.path) for table, file in zip(tables, files, strict=True)]
-        events = Events(pl.concat(tables), reading, where, lambda: _blank_lines(files))
+        events = Events(pl.concat(tables), reading, where, lambda: _blank_lines(files), whole_rows=True)
         return variants_of(events, size // _LEAST_ROW)
     except pl.exceptions.NoDataError:
         raise EmptyLogError(
             f"{where}: the log is empty, it has no header and no events; is it the right file?"
         ) from None
-    except pl.exceptions.PolarsError:
+    except (pl.exceptions.PolarsError, csv.Error):
         at_fault, fault = next(((file.path, found) for file in files if (found := file.first_fault())), (where, _STRAY))
         raise LogError(f"{at_fault}: {fault} {PRIVATE}") from None
 
@@ -112,6 +112,7 @@ class _File:
     @contextmanager
     def rows(self) -> Iterator[Iterator[list[str]]]:
         """The rows as Python's own reader sees them: slow, for finding faults."""
+        csv.field_size_limit(2**31 - 1)  # the default is 128 kB
         stream = io.BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb")
         with io.TextIOWrapper(stream, self.dialect.encoding, newline="") as text:
             yield csv.reader(

@@ -34,7 +34,10 @@ _ATTEMPTS = 3
 
 
 class Events:
-    """A table of events, whose cases go by hashes if so `hashed`. `notes` say what was left out until now."""
+    """A table of events. `notes` say what was left out until now.
+
+    `hashed`: its cases go by hashes. `whole_rows`: no column may be skipped, as what is wrong in one moves all others.
+    """
 
     def __init__(
         self,
@@ -42,7 +45,9 @@ class Events:
         reading: Reading,
         where: str,
         blank_rows: Callable[[], list[int]] = list,
+        *,
         hashed: bool = False,
+        whole_rows: bool = False,
     ) -> None:
         self._table, self.reading, self.where, self._blank_rows = table, reading, where, blank_rows
         self._schema = table.collect_schema()
@@ -52,6 +57,13 @@ class Events:
         for name in (columns.case, *columns.activities, columns.timestamp, columns.ties, columns.unit):
             if f"{name}_duplicated_0" in self._schema:
                 raise LogError(f"{where}: two columns are named {name!r}; rename one {PRIVATE}")
+        for name in (columns.case, columns.unit):
+            if name is not None and (self._schema[name].is_nested() or self._schema[name] == pl.Time):
+                raise LogError(
+                    f"{where}: column {name!r} is of type {self._schema[name]}, by which nobody can be told apart for sure; "
+                    f"make text of it {PRIVATE}"
+                )
+        self._columns_apart = pl.QueryOptFlags(projection_pushdown=not whole_rows)
         kind = self._schema[columns.case]
         is_number = kind.is_integer() or kind.is_float()
         self._hashed = hashed and columns.unit is None and not is_number  # a case of a unit is chosen by its identifier
@@ -82,7 +94,7 @@ class Events:
         """The complete events of a pass; and how many identifiers of cases they have, where hashes stand for them."""
         case, kind = self.columns.case, self._schema[self.columns.case]
         rows = self._table if passes == 1 else self._table.filter(_hash(case, kind) % passes == number)
-        events = rows.select(**self._numbers(seed)).collect(engine="streaming")
+        events = rows.select(**self._numbers(seed)).collect(engine="streaming", optimizations=self._columns_apart)
         if self.columns.timestamp is not None:
             events = events.with_columns(self._instants(events[TIME]))
         if any(events[name].null_count() for name in self._needed):
@@ -239,7 +251,9 @@ def _text(column: str, kind: pl.DataType) -> pl.Expr:
         return value.cast(pl.String)
     value = value.fill_nan(None)
     whole = value.cast(pl.Int64, strict=False).cast(pl.String)
-    return pl.when(value == value.round()).then(whole).otherwise(value.cast(pl.String))
+    return (
+        pl.when(value == value.round()).then(pl.coalesce(whole, value.cast(pl.String))).otherwise(value.cast(pl.String))
+    )
 
 
 def _name(column: str, kind: pl.DataType) -> pl.Expr:
