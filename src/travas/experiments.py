@@ -2,7 +2,7 @@
 
 A grid is a TOML file: docs/experiments.md. Every finished run is a line in a journal beside the results, written to
 the disk at once, so that a killed experiment loses only what was in flight. A run that fails is a result: its release
-counts as an empty one, and its error is kept.
+counts as an empty one, and its error is kept. Only a missing extra ends the experiment: it says nothing about the run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from .compare import METRICS, MODEL_METRICS
 from .engines import read
-from .errors import LogError, OutputError, TravasError
+from .errors import LogError, MissingExtraError, OutputError, TravasError
 from .grids import ORIGINAL, Cell, Grid
 from .mechanisms import mechanism
 from .noise import Seeded
@@ -75,6 +75,8 @@ def measure(cell: Cell) -> dict[str, Any]:
     else:
         try:
             released = release(cell)
+        except MissingExtraError:
+            raise
         except (TravasError, MemoryError, ArithmeticError) as error:
             row["error"] = str(error) or type(error).__name__
             released = Variants.from_mapping({})
@@ -85,6 +87,8 @@ def measure(cell: Cell) -> dict[str, Any]:
             row[name] = (
                 0.0 if name in MODEL_METRICS and not len(counts) else float(METRICS[name].measure(log, released))
             )
+        except MissingExtraError:
+            raise
         except (TravasError, MemoryError, ArithmeticError) as error:
             row |= {name: None, "error": f"{name}: {error}"}
     return row | {"seconds": round(time.perf_counter() - started, 3)}

@@ -8,13 +8,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
 
 from .compare import METRICS
-from .errors import LogError, ParameterError
+from .errors import LogError, MissingExtraError, ParameterError, TravasError
 from .logs.columns import DEFAULT_READING, Reading
-from .mechanisms import MECHANISMS
+from .mechanisms import MECHANISMS, mechanism
 from .privacy import as_text, exact_delta, exact_epsilon
 from .release import Frequencies
 
@@ -27,6 +28,19 @@ NUMBERS = tuple(
     if name not in ("directly_follows_difference", "trace_lengths", "top_variants") and metric.original == "full"
 )
 """Metrics that are a number."""
+
+EXTRAS = {
+    "relative_log_similarity": "metrics",
+    "absolute_log_difference_length": "metrics",
+    "absolute_log_difference_penalty": "metrics",
+    "fitness": "models",
+    "precision": "models",
+    "utravas-published": "metrics",
+}
+"""The extra that a metric or mechanism needs."""
+
+MODULES = {"metrics": ("rapidfuzz", "ot"), "models": ("pm4py",)}
+"""What of each extra is imported."""
 
 
 @dataclass(frozen=True)
@@ -155,10 +169,32 @@ def read_grid(path: str | Path, data: str | Path | None = None) -> Grid:
             _entry(label, given, content, names) for label, given in _section(content, "mechanisms").items()
         )
         grid = Grid(logs, entries, _metrics(_section(content, "metrics")))
-        grid.cells()
+        _check_extras(path, grid)
+        _check_mechanisms(grid)
         return grid
     except (ParameterError, LogError) as error:
         raise LogError(f"{path}: {error}") from None
+
+
+def _check_extras(path: Path, grid: Grid) -> None:
+    """Refuse what the metrics and mechanisms need and is not installed."""
+    for name in (*grid.metrics, *(entry.mechanism for entry in grid.entries)):
+        if name in EXTRAS and not all(map(find_spec, MODULES[EXTRAS[name]])):
+            raise MissingExtraError(f"{path}: {name}", EXTRAS[name])
+
+
+def _check_mechanisms(grid: Grid) -> None:
+    """Build each mechanism once: one that cannot be built is a mistake in the grid, not a result."""
+    built = set()
+    for cell in grid.cells():
+        parts = (cell.mechanism, cell.epsilon, cell.delta, cell.options)
+        if cell.label == ORIGINAL or parts in built:
+            continue
+        built.add(parts)
+        try:
+            mechanism(cell.mechanism, cell.epsilon, cell.delta, **dict(cell.options)).guarantee()  # type: ignore[arg-type]
+        except TravasError as error:
+            raise LogError(f"{cell.label} on {cell.log.name}: {error}") from None
 
 
 def _check_names(given: Mapping[str, Any], known: set[str], where: str) -> None:
