@@ -147,8 +147,25 @@ def test_a_file_that_is_no_results_is_refused(grid: Path, tmp_path: Path) -> Non
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "other.parquet")
     with pytest.raises(LogError, match="not the results"):
         experiment(read_grid(grid), tmp_path / "other.parquet", silent)
+    assert not (tmp_path / "other.parquet.journal").exists()
     with pytest.raises(OutputError, match="parquet"):
         experiment(read_grid(grid), tmp_path / "other.csv", silent)
+
+
+def test_a_refused_experiment_keeps_the_runs_of_its_journal(grid: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.parquet").write_text("not ours")
+    journal = tmp_path / "other.parquet.journal"
+    journal.write_text('{"key": "a run"}\n')
+    with pytest.raises(LogError, match="not the results"):
+        experiment(read_grid(grid), tmp_path / "other.parquet", silent)
+    assert journal.read_text() == '{"key": "a run"}\n'
+
+
+def test_no_directory_is_made_for_the_results(grid: Path, tmp_path: Path, travas: Run) -> None:
+    ran = travas("experiment", grid, "-o", tmp_path / "nodir" / "x.parquet")
+    assert ran.code == 2 and ran.err.count("\n") == 1
+    assert f"x.parquet: there is no directory '{tmp_path / 'nodir'}'; make it first" in ran.err
+    assert not (tmp_path / "nodir").exists()
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,8 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
     path = Path(results)
     if path.suffix != ".parquet":
         raise OutputError(f"{path}: results are written as .parquet; give such a name")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
     with _journal(path) as journal:
         done = _finished(path, journal)
         cells = grid.cells()
@@ -60,7 +62,6 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
         table = _table(grid, [done[cell.key] for cell in cells])
         _write(table, path)
         journal.truncate(0)
-    _journal_path(path).unlink(missing_ok=True)
     return table
 
 
@@ -167,17 +168,20 @@ def _journal_path(path: Path) -> Path:
 
 @contextmanager
 def _journal(path: Path) -> Iterator[IO[str]]:
-    """The journal beside the results, for one process at a time."""
+    """The journal beside the results, for one process at a time. One without a run does not stay."""
     import fcntl
 
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         with _journal_path(path).open("a+", encoding="utf-8") as journal:
             try:
                 fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise OutputError(f"{path}: another experiment is writing there; wait, or give another name") from None
-            yield journal
+            try:
+                yield journal
+            finally:
+                if not os.fstat(journal.fileno()).st_size:
+                    _journal_path(path).unlink(missing_ok=True)
     except PermissionError as error:
         raise OutputError(f"{path}: cannot be written, {error.strerror}; choose another place") from None
 
