@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import fields
 from pathlib import Path
 
 import polars as pl
@@ -18,7 +19,8 @@ from travas import LogError, MissingExtraError, OutputError, experiments
 from travas.compare import METRICS
 from travas.experiments import experiment, measure, release
 from travas.grids import EXTRAS, NUMBERS, ORIGINAL, Grid, read_grid
-from travas.mechanisms import prefix_tree
+from travas.logs.columns import Reading
+from travas.mechanisms import MECHANISMS, prefix_tree
 
 GRID = """
 epsilon = ["1", 0.1]
@@ -177,7 +179,13 @@ def test_no_directory_is_made_for_the_results(grid: Path, tmp_path: Path, travas
         ('mechanism = "optimal"', 'mechanism = "optimul"', "mechanism is 'optimul'"),
         ('mechanism = "optimal"', 'mechanism = "optimal"\nprune = 4', "ours has 'prune'"),
         ('"small.csv"', '"missing.csv"', "missing.csv: cannot be opened"),
-        ("[[9, 12]]", "[[9]]", "prune on small is no number, and no table of 1 rows"),
+        ("[[9, 12]]", "[[9]]", "tree: prune on small is [[9]]; give one number or text, or a table of 1 rows"),
+        ("[[9, 12]]", "[[9, 12], [3, 4]]", "prune on small is [[9, 12], [3, 4]]; give"),
+        ("[[9, 12]]", "[[9, 12, 13]]", "prune on small is [[9, 12, 13]]; give"),
+        ("[[9, 12]]", "[9, 12]", "prune on small is [9, 12]; give"),
+        ("[[9, 12]]", "[[9, 1.5]]", "prune on small is [[9, 1.5]]; give"),
+        ('"optimal"', '"ladder"\nrungs = ["full", "first"]', "rungs on small is ['full', 'first']; give one number or text"),
+        ('"small.csv"', '{ file = "small.csv", activities = "activity" }', "activities = 'activity'; give a list"),
         ('"1", 0.1', '"one"', "epsilon is 'one'"),
         ('"1", 0.1', "", "epsilon and delta must be lists"),
         ('"1", 0.1', '"100"', "ours on small: epsilon is 100: above 20"),
@@ -252,6 +260,21 @@ def test_the_command_runs_draws_and_says_that_it_is_private(grid: Path, tmp_path
     assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
     again = travas("experiment", grid, "-o", tmp_path / "r.parquet", "--json")
     assert json.loads(again.out)["runs"] == 31
+
+
+def test_the_page_names_every_key(grid: Path) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "experiments.md").read_text()
+    keys = {option for name in MECHANISMS for option in MECHANISMS[name].options} - {"alphabet"}
+    keys |= {field.name for field in fields(Reading)} - {"unit", "max_cases", "counted"}
+    assert [key for key in sorted(keys) if f"`{key}`" not in page] == []
+    example = page.partition("```toml\n")[2].partition("```")[0]
+    log = (grid.parent / "small.csv").read_text()
+    (grid.parent / "hospital.csv").write_text(log)
+    (grid.parent / "wide.csv").write_text(log.replace("timestamp", "department", 1))
+    grid.write_text(example)
+    by_label = {cell.label: cell for cell in read_grid(grid).cells()}
+    assert dict(by_label["ladder"].options) == {"rungs": "full,fold,prefix:6", "shares": "1/2,1/4,1/4"}
+    assert by_label["ladder"].log.reading.activities == ("activity", "department")
 
 
 def test_the_grids_of_the_project_can_be_read(data: Path) -> None:

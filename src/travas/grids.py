@@ -115,14 +115,20 @@ class Entry:
     def options_at(self, log: str, row: int, column: int) -> tuple[tuple[str, int | str], ...]:
         at: dict[str, int | str] = {}
         for option, value in self.options[log].items():
-            try:
-                at[option] = value if isinstance(value, int | str) else value[row][column]
-            except (IndexError, TypeError):
+            if not isinstance(value, int | str) and not self._is_table(value):
                 raise LogError(
-                    f"{self.label}: {option} on {log} is no number, and no table of {len(self.epsilon)} rows (ε) by "
-                    f"{len(self.delta)} columns (δ)"
-                ) from None
+                    f"{self.label}: {option} on {log} is {value!r}; give one number or text, or a table of "
+                    f"{len(self.epsilon)} rows (ε) by {len(self.delta)} columns (δ)"
+                )
+            at[option] = value if isinstance(value, int | str) else value[row][column]
         return tuple(sorted(at.items()))
+
+    def _is_table(self, value: Any) -> bool:
+        rows = value if isinstance(value, list) else []
+        return len(rows) == len(self.epsilon) and all(
+            isinstance(row, list) and len(row) == len(self.delta) and all(isinstance(cell, int | str) for cell in row)
+            for row in rows
+        )
 
 
 @dataclass(frozen=True)
@@ -219,7 +225,12 @@ def _log(name: str, given: Any, folder: Path, digest_of: Any) -> LogFile:
     if "unit" in options:
         raise LogError(f"the log {name!r} has a unit: experiments compare with the cases of the log; leave it out")
     if "activities" in options:
-        options["activities"] = tuple(options["activities"])
+        columns = options["activities"]
+        if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
+            raise LogError(
+                f'the log {name!r} has activities = {columns!r}; give a list of columns, such as ["activity"]'
+            )
+        options["activities"] = tuple(columns)
     path = folder / given["file"]
     return LogFile(name, path, Reading(**options) if options else DEFAULT_READING, digest_of(path))
 
