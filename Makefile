@@ -53,6 +53,7 @@ bench-ledger: .venv/installed-bench
 	$(BIN)/python benchmarks/ledger.py
 
 reproduce: .venv/installed-bench ## the paper's study: half an hour on two cores; goes on where it stopped
+	mkdir -p experiments/results
 	$(BIN)/travas experiment experiments/paper.toml -o experiments/results/paper.parquet --plot docs/images/paper
 	$(BIN)/python benchmarks/reproduce.py experiments/results/paper.parquet
 

@@ -8,15 +8,19 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import fields
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from conftest import Run
-from travas import LogError, OutputError
-from travas.experiments import experiment, release
-from travas.grids import ORIGINAL, Grid, read_grid
+from travas import LogError, MissingExtraError, OutputError, experiments
+from travas.compare import METRICS
+from travas.experiments import experiment, measure, release
+from travas.grids import EXTRAS, NUMBERS, ORIGINAL, Grid, read_grid
+from travas.logs.columns import Reading
+from travas.mechanisms import MECHANISMS, prefix_tree
 
 GRID = """
 epsilon = ["1", 0.1]
@@ -118,11 +122,14 @@ def test_killed_at_any_time_it_goes_on_where_it_was(grid: Path, tmp_path: Path) 
     assert finished.drop("seconds").equals(fresh.drop("seconds"))
 
 
-def test_a_failure_is_a_result_and_counts_as_an_empty_release(grid: Path, tmp_path: Path) -> None:
-    grid.write_text(GRID.replace('epsilon = ["1"]', 'epsilon = ["1e-9"]\ndelta = ["1e-8", "1e-9"]'))
+def test_a_failure_is_a_result_and_counts_as_an_empty_release(
+    grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prefix_tree, "MAX_PREFIXES", 1)
+    monkeypatch.setattr(experiments, "_measured", lambda cells, _: ([measure(cell)] for cell in cells))
     table = experiment(read_grid(grid), tmp_path / "results.parquet", silent)
     failed = table.filter(label="tree")
-    assert failed["error"].str.contains("needs a noise table").all()
+    assert failed["error"].str.contains("the tree explodes").all()
     assert failed["relative_log_similarity"].to_list() == [0.0] * 6
     assert failed["variants"].to_list() == [0] * 6
     assert failed["absolute_log_difference_length"].drop_nulls().unique().to_list() == [20 * 3 + 5 * 2 + 1]
@@ -142,8 +149,25 @@ def test_a_file_that_is_no_results_is_refused(grid: Path, tmp_path: Path) -> Non
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "other.parquet")
     with pytest.raises(LogError, match="not the results"):
         experiment(read_grid(grid), tmp_path / "other.parquet", silent)
+    assert not (tmp_path / "other.parquet.journal").exists()
     with pytest.raises(OutputError, match="parquet"):
         experiment(read_grid(grid), tmp_path / "other.csv", silent)
+
+
+def test_a_refused_experiment_keeps_the_runs_of_its_journal(grid: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.parquet").write_text("not ours")
+    journal = tmp_path / "other.parquet.journal"
+    journal.write_text('{"key": "a run"}\n')
+    with pytest.raises(LogError, match="not the results"):
+        experiment(read_grid(grid), tmp_path / "other.parquet", silent)
+    assert journal.read_text() == '{"key": "a run"}\n'
+
+
+def test_no_directory_is_made_for_the_results(grid: Path, tmp_path: Path, travas: Run) -> None:
+    ran = travas("experiment", grid, "-o", tmp_path / "nodir" / "x.parquet")
+    assert ran.code == 2 and ran.err.count("\n") == 1
+    assert f"x.parquet: there is no directory '{tmp_path / 'nodir'}'; make it first" in ran.err
+    assert not (tmp_path / "nodir").exists()
 
 
 @pytest.mark.parametrize(
@@ -155,9 +179,18 @@ def test_a_file_that_is_no_results_is_refused(grid: Path, tmp_path: Path) -> Non
         ('mechanism = "optimal"', 'mechanism = "optimul"', "mechanism is 'optimul'"),
         ('mechanism = "optimal"', 'mechanism = "optimal"\nprune = 4', "ours has 'prune'"),
         ('"small.csv"', '"missing.csv"', "missing.csv: cannot be opened"),
-        ("[[9, 12]]", "[[9]]", "prune on small is no number, and no table of 1 rows"),
+        ("[[9, 12]]", "[[9]]", "tree: prune on small is [[9]]; give one number or text, or a table of 1 rows"),
+        ("[[9, 12]]", "[[9, 12], [3, 4]]", "prune on small is [[9, 12], [3, 4]]; give"),
+        ("[[9, 12]]", "[[9, 12, 13]]", "prune on small is [[9, 12, 13]]; give"),
+        ("[[9, 12]]", "[9, 12]", "prune on small is [9, 12]; give"),
+        ("[[9, 12]]", "[[9, 1.5]]", "prune on small is [[9, 1.5]]; give"),
+        ('"optimal"', '"ladder"\nrungs = ["full", "first"]', "rungs on small is ['full', 'first']; give one number or text"),
+        ('"small.csv"', '{ file = "small.csv", activities = "activity" }', "activities = 'activity'; give a list"),
         ('"1", 0.1', '"one"', "epsilon is 'one'"),
         ('"1", 0.1', "", "epsilon and delta must be lists"),
+        ('"1", 0.1', '"100"', "ours on small: epsilon is 100: above 20"),
+        ("max_length = 3\n", "", "tree on small: prefix-tree needs max_length"),
+        ('epsilon = ["1"]', 'epsilon = ["1e-9"]\ndelta = ["1e-8", "1e-9"]', "needs a noise table"),
         ("on.small", "on.large", "'large', which means nothing"),
         ("[mechanisms.ours]", "[mechanisms.original]", "another name"),
         ("epsilon =", "epsilon = =", "not TOML"),
@@ -167,6 +200,52 @@ def test_a_wrong_grid_is_one_clear_line(grid: Path, old: str, new: str, words: s
     grid.write_text(GRID.replace(old, new, 1))
     ran = travas("experiment", grid, "-o", grid.with_suffix(".parquet"))
     assert ran.code == 2 and words in ran.err and ran.err.count("\n") == 1 and str(grid) in ran.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "module", "name", "extra"),
+    [
+        ("", "", "ot", "relative_log_similarity", "metrics"),
+        ("[metrics]", "[metrics]\nfitness = 1", "pm4py", "fitness", "models"),
+        ("relative_log_similarity = 3\nabsolute_log_difference_length = 2\n\n[mechanisms.ours]\nmechanism = \"optimal\"",
+         "case_coverage = 1\n[mechanisms.ours]\nmechanism = \"utravas-published\"", "ot", "utravas-published", "metrics"),
+    ],
+)  # fmt: skip
+def test_a_missing_extra_is_found_before_the_first_run(
+    grid: Path, old: str, new: str, module: str, name: str, extra: str, travas: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    grid.write_text(GRID.replace(old, new, 1))
+    ran = travas("experiment", grid, "-o", grid.with_suffix(".parquet"))
+    assert ran.code == 2 and f"{grid}: {name} needs an extra" in ran.err and f"travas[{extra}]" in ran.err
+    assert ran.err.count("\n") == 1 and not list(grid.parent.glob("*.parquet*"))
+
+
+def test_an_extra_that_cannot_be_imported_is_no_result(
+    grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "ot.py").write_text("raise ImportError")
+    results = tmp_path / "results.parquet"
+    with monkeypatch.context() as patch:
+        patch.syspath_prepend(broken)  # for the processes of the experiment
+        with pytest.raises(MissingExtraError, match=r"travas\[metrics\]"):
+            experiment(read_grid(grid), results, silent)
+    assert experiment(read_grid(grid), results, silent)["error"].is_null().all()
+
+
+@pytest.mark.parametrize("module", ["ot", "pm4py"])
+def test_which_metrics_need_an_extra_is_known(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    extra = {"ot": "metrics", "pm4py": "models"}[module]
+    needing = []
+    for name in NUMBERS:
+        try:
+            METRICS[name].measure({("a",): 2, ("b",): 1}, {("a",): 1, ("c",): 3})
+        except MissingExtraError:
+            needing.append(name)
+    assert needing == [name for name in NUMBERS if EXTRAS.get(name) == extra]
 
 
 def test_the_command_runs_draws_and_says_that_it_is_private(grid: Path, tmp_path: Path, travas: Run) -> None:
@@ -181,6 +260,21 @@ def test_the_command_runs_draws_and_says_that_it_is_private(grid: Path, tmp_path
     assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
     again = travas("experiment", grid, "-o", tmp_path / "r.parquet", "--json")
     assert json.loads(again.out)["runs"] == 31
+
+
+def test_the_page_names_every_key(grid: Path) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "experiments.md").read_text()
+    keys = {option for name in MECHANISMS for option in MECHANISMS[name].options} - {"alphabet"}
+    keys |= {field.name for field in fields(Reading)} - {"unit", "max_cases", "counted"}
+    assert [key for key in sorted(keys) if f"`{key}`" not in page] == []
+    example = page.partition("```toml\n")[2].partition("```")[0]
+    log = (grid.parent / "small.csv").read_text()
+    (grid.parent / "hospital.csv").write_text(log)
+    (grid.parent / "wide.csv").write_text(log.replace("timestamp", "department", 1))
+    grid.write_text(example)
+    by_label = {cell.label: cell for cell in read_grid(grid).cells()}
+    assert dict(by_label["ladder"].options) == {"rungs": "full,fold,prefix:6", "shares": "1/2,1/4,1/4"}
+    assert by_label["ladder"].log.reading.activities == ("activity", "department")
 
 
 def test_the_grids_of_the_project_can_be_read(data: Path) -> None:

@@ -56,3 +56,8 @@ class MissingExtraError(TravasError, ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an extra that is not installed: pip install 'travas[{extra}]'")
+        self._given = what, extra
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
+        """So that it comes out of another process."""
+        return type(self), self._given

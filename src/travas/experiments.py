@@ -2,7 +2,7 @@
 
 A grid is a TOML file: docs/experiments.md. Every finished run is a line in a journal beside the results, written to
 the disk at once, so that a killed experiment loses only what was in flight. A run that fails is a result: its release
-counts as an empty one, and its error is kept.
+counts as an empty one, and its error is kept. Only a missing extra ends the experiment: it says nothing about the run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from .compare import METRICS, MODEL_METRICS
 from .engines import read
-from .errors import LogError, OutputError, TravasError
+from .errors import LogError, MissingExtraError, OutputError, TravasError
 from .grids import ORIGINAL, Cell, Grid
 from .mechanisms import mechanism
 from .noise import Seeded
@@ -45,6 +45,8 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
     path = Path(results)
     if path.suffix != ".parquet":
         raise OutputError(f"{path}: results are written as .parquet; give such a name")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
     with _journal(path) as journal:
         done = _finished(path, journal)
         cells = grid.cells()
@@ -60,7 +62,6 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
         table = _table(grid, [done[cell.key] for cell in cells])
         _write(table, path)
         journal.truncate(0)
-    _journal_path(path).unlink(missing_ok=True)
     return table
 
 
@@ -75,6 +76,8 @@ def measure(cell: Cell) -> dict[str, Any]:
     else:
         try:
             released = release(cell)
+        except MissingExtraError:
+            raise
         except (TravasError, MemoryError, ArithmeticError) as error:
             row["error"] = str(error) or type(error).__name__
             released = Variants.from_mapping({})
@@ -85,6 +88,8 @@ def measure(cell: Cell) -> dict[str, Any]:
             row[name] = (
                 0.0 if name in MODEL_METRICS and not len(counts) else float(METRICS[name].measure(log, released))
             )
+        except MissingExtraError:
+            raise
         except (TravasError, MemoryError, ArithmeticError) as error:
             row |= {name: None, "error": f"{name}: {error}"}
     return row | {"seconds": round(time.perf_counter() - started, 3)}
@@ -163,17 +168,20 @@ def _journal_path(path: Path) -> Path:
 
 @contextmanager
 def _journal(path: Path) -> Iterator[IO[str]]:
-    """The journal beside the results, for one process at a time."""
+    """The journal beside the results, for one process at a time. One without a run does not stay."""
     import fcntl
 
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         with _journal_path(path).open("a+", encoding="utf-8") as journal:
             try:
                 fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise OutputError(f"{path}: another experiment is writing there; wait, or give another name") from None
-            yield journal
+            try:
+                yield journal
+            finally:
+                if not os.fstat(journal.fileno()).st_size:
+                    _journal_path(path).unlink(missing_ok=True)
     except PermissionError as error:
         raise OutputError(f"{path}: cannot be written, {error.strerror}; choose another place") from None
 

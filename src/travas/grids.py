@@ -8,13 +8,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
 
 from .compare import METRICS
-from .errors import LogError, ParameterError
+from .errors import LogError, MissingExtraError, ParameterError, TravasError
 from .logs.columns import DEFAULT_READING, Reading
-from .mechanisms import MECHANISMS
+from .mechanisms import MECHANISMS, mechanism
 from .privacy import as_text, exact_delta, exact_epsilon
 from .release import Frequencies
 
@@ -27,6 +28,19 @@ NUMBERS = tuple(
     if name not in ("directly_follows_difference", "trace_lengths", "top_variants") and metric.original == "full"
 )
 """Metrics that are a number."""
+
+EXTRAS = {
+    "relative_log_similarity": "metrics",
+    "absolute_log_difference_length": "metrics",
+    "absolute_log_difference_penalty": "metrics",
+    "fitness": "models",
+    "precision": "models",
+    "utravas-published": "metrics",
+}
+"""The extra that a metric or mechanism needs."""
+
+MODULES = {"metrics": ("rapidfuzz", "ot"), "models": ("pm4py",)}
+"""What of each extra is imported."""
 
 
 @dataclass(frozen=True)
@@ -101,14 +115,20 @@ class Entry:
     def options_at(self, log: str, row: int, column: int) -> tuple[tuple[str, int | str], ...]:
         at: dict[str, int | str] = {}
         for option, value in self.options[log].items():
-            try:
-                at[option] = value if isinstance(value, int | str) else value[row][column]
-            except (IndexError, TypeError):
+            if not isinstance(value, int | str) and not self._is_table(value):
                 raise LogError(
-                    f"{self.label}: {option} on {log} is no number, and no table of {len(self.epsilon)} rows (ε) by "
-                    f"{len(self.delta)} columns (δ)"
-                ) from None
+                    f"{self.label}: {option} on {log} is {value!r}; give one number or text, or a table of "
+                    f"{len(self.epsilon)} rows (ε) by {len(self.delta)} columns (δ)"
+                )
+            at[option] = value if isinstance(value, int | str) else value[row][column]
         return tuple(sorted(at.items()))
+
+    def _is_table(self, value: Any) -> bool:
+        rows = value if isinstance(value, list) else []
+        return len(rows) == len(self.epsilon) and all(
+            isinstance(row, list) and len(row) == len(self.delta) and all(isinstance(cell, int | str) for cell in row)
+            for row in rows
+        )
 
 
 @dataclass(frozen=True)
@@ -155,10 +175,32 @@ def read_grid(path: str | Path, data: str | Path | None = None) -> Grid:
             _entry(label, given, content, names) for label, given in _section(content, "mechanisms").items()
         )
         grid = Grid(logs, entries, _metrics(_section(content, "metrics")))
-        grid.cells()
+        _check_extras(path, grid)
+        _check_mechanisms(grid)
         return grid
     except (ParameterError, LogError) as error:
         raise LogError(f"{path}: {error}") from None
+
+
+def _check_extras(path: Path, grid: Grid) -> None:
+    """Refuse what the metrics and mechanisms need and is not installed."""
+    for name in (*grid.metrics, *(entry.mechanism for entry in grid.entries)):
+        if name in EXTRAS and not all(map(find_spec, MODULES[EXTRAS[name]])):
+            raise MissingExtraError(f"{path}: {name}", EXTRAS[name])
+
+
+def _check_mechanisms(grid: Grid) -> None:
+    """Build each mechanism once: one that cannot be built is a mistake in the grid, not a result."""
+    built = set()
+    for cell in grid.cells():
+        parts = (cell.mechanism, cell.epsilon, cell.delta, cell.options)
+        if cell.label == ORIGINAL or parts in built:
+            continue
+        built.add(parts)
+        try:
+            mechanism(cell.mechanism, cell.epsilon, cell.delta, **dict(cell.options)).guarantee()  # type: ignore[arg-type]
+        except TravasError as error:
+            raise LogError(f"{cell.label} on {cell.log.name}: {error}") from None
 
 
 def _check_names(given: Mapping[str, Any], known: set[str], where: str) -> None:
@@ -183,7 +225,12 @@ def _log(name: str, given: Any, folder: Path, digest_of: Any) -> LogFile:
     if "unit" in options:
         raise LogError(f"the log {name!r} has a unit: experiments compare with the cases of the log; leave it out")
     if "activities" in options:
-        options["activities"] = tuple(options["activities"])
+        columns = options["activities"]
+        if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
+            raise LogError(
+                f'the log {name!r} has activities = {columns!r}; give a list of columns, such as ["activity"]'
+            )
+        options["activities"] = tuple(columns)
     path = folder / given["file"]
     return LogFile(name, path, Reading(**options) if options else DEFAULT_READING, digest_of(path))
 
