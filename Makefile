@@ -10,8 +10,9 @@ BIN := .venv/bin
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	touch $@
 
-.venv/installed: .venv/made pyproject.toml
-	$(BIN)/pip install --quiet --editable '.[plot]'
+# What the README's commands and examples need; databases, Spark and pm4py are left to '.[all]'.
+.venv/installed: .venv/made pyproject.toml Makefile
+	$(BIN)/pip install --quiet --editable '.[plot,metrics,pandas,accounting,web]'
 	touch $@
 
 .venv/installed-test: .venv/installed
