@@ -270,11 +270,10 @@ def test_the_page_names_every_key(grid: Path) -> None:
     example = page.partition("```toml\n")[2].partition("```")[0]
     log = (grid.parent / "small.csv").read_text()
     (grid.parent / "hospital.csv").write_text(log)
-    (grid.parent / "wide.csv").write_text(log.replace("timestamp", "department", 1))
     grid.write_text(example)
     by_label = {cell.label: cell for cell in read_grid(grid).cells()}
     assert dict(by_label["ladder"].options) == {"rungs": "full,fold,prefix:6", "shares": "1/2,1/4,1/4"}
-    assert by_label["ladder"].log.reading.activities == ("activity", "department")
+    assert by_label["ladder"].log.reading.activities == ("activity",)
 
 
 def test_the_grids_of_the_project_can_be_read(data: Path) -> None:

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,9 @@ def test_the_guarantee_file_says_it_all(tmp_path: Path) -> None:
         ("delta_spent", "1e-99999999", "delta_spent is not what"),
         ("mechanism", "travas", "is not what travas"),
         ("unit", {"name": "hospital", "max_cases": 1000}, "is not what optimal"),
+        ("unit", {"name": "case", "max_cases": 5}, "does not fit together"),
+        ("mechanism", "foo", "does not fit together: mechanism is 'foo'"),
+        ("epsilon", "abc", "does not fit together"),
         ("neighbours", "replace everybody", "neighbours is not what"),
         ("replace_one", {"epsilon": "0", "delta": "0"}, "replace_one is not what"),
         ("assumed_public", [], "assumed_public is not what"),
@@ -171,6 +175,42 @@ def test_a_forged_guarantee_is_found(key: str, value: object, why: str, tmp_path
     path = release({("a",): 14}).write(tmp_path / "out.json")
     promise = tmp_path / "out.json.guarantee.json"
     promise.write_text(json.dumps(json.loads(promise.read_text()) | {key: value}))
+    with pytest.raises(VerificationError, match=why):
+        verify(promise, path)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".xes", ".xes.gz"])
+def test_the_guarantee_of_another_release_is_found(suffix: str, tmp_path: Path) -> None:
+    """Even with the right digest: most formats say of themselves by what they were made."""
+    path = release({("a",): 14}).write(tmp_path / f"out{suffix}")
+    other = replace(release({("a",): 999}), mechanism=mechanism("optimal", "0.1", "1e-9")).write(
+        tmp_path / f"o{suffix}"
+    )
+    stated = json.loads(Path(f"{other}.guarantee.json").read_text())
+    stated["release"]["sha256"] = json.loads(Path(f"{path}.guarantee.json").read_text())["release"]["sha256"]
+    stated["release"]["epsilon"] = "1"
+    forged = tmp_path / "forged.json"
+    forged.write_text(json.dumps(stated))
+    with pytest.raises(VerificationError, match="its own epsilon is not the one in"):
+        verify(forged, path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        ("frequencies", "estimated", "its own frequencies is not the one"),
+        ("frequencies", "both", "does not fit together: frequencies is 'both'"),
+        ("abstractions", [[["fold"]]], "its own abstractions is not the one|does not fit together"),
+        ("abstractions", [["nonsense"]], "does not fit together"),
+        ("format", "xes.gz", "its own format is not the one"),
+    ],
+)
+def test_what_a_guarantee_says_of_its_release_is_checked(key: str, value: object, why: str, tmp_path: Path) -> None:
+    path = release({("a",): 14}).write(tmp_path / "out.json")
+    promise = tmp_path / "out.json.guarantee.json"
+    stated = json.loads(promise.read_text())
+    stated["release"][key] = value
+    promise.write_text(json.dumps(stated))
     with pytest.raises(VerificationError, match=why):
         verify(promise, path)
 

@@ -15,7 +15,7 @@ from .abstractions import FULL, Abstraction
 from .errors import LogError, ParameterError, VerificationError
 from .mechanisms import MECHANISMS, mechanism
 from .privacy import PrivacyUnit, Standing, as_text, rounded_up
-from .release import Mechanism
+from .release import Mechanism, check_frequencies
 
 FORMAT = "travas guarantee"
 VERSION = 1
@@ -116,20 +116,39 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         unit = PrivacyUnit(stated["unit"]["name"], stated["unit"]["max_cases"])
         rebuilt = mechanism(stated["mechanism"], stated["epsilon"], stated["delta"], unit=unit, **options)
         facts, sha256 = stated["release"], stated["release"]["sha256"]
-    except ParameterError as error:
-        raise LogError(f"{path}: {error}") from None
-    except (KeyError, TypeError) as error:
-        raise LogError(f"{path}: not a guarantee file of travas, or damaged ({error}); see docs/guarantee.md") from None
+        check_frequencies(facts["frequencies"])
+        for rule in facts["abstractions"]:
+            Abstraction.from_json(rule)
+    except (ParameterError, LogError) as error:
+        raise VerificationError(f"{path}: does not fit together: {error}") from None
+    except (KeyError, TypeError, AttributeError):
+        raise LogError(
+            f"{path}: not a guarantee file of travas, or damaged: a field is missing or of another kind; see docs/guarantee.md"
+        ) from None
     if stated.get("standing") == Standing.NOT_ESTABLISHED:
         raise VerificationError(f"{path}: its standing is 'not established': there is nothing to verify")
     for field, true in describe(rebuilt, facts).items():
         if stated.get(field) != true and field != "software":
-            raise VerificationError(f"{path}: {field} is not what {rebuilt.name} at this epsilon and delta gives")
-    if release is not None and _digest(Path(release)) != sha256:
+            raise VerificationError(
+                f"{path}: does not fit together: {field} is not what {rebuilt.name} at this epsilon and delta gives"
+            )
+    if release is not None:
+        _check(Path(release), path, stated, sha256)
+    return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None)
+
+
+def _check(release: Path, path: Path, stated: dict[str, Any], sha256: str) -> None:
+    """The release must be the one that was digested, and say of itself what the guarantee says of it."""
+    from .logs.releases import said_by
+
+    if _digest(release) != sha256:
         raise VerificationError(
             f"{release}: its SHA-256 is not the one in {path}: not the release this guarantee is for"
         )
-    return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None)
+    of_the_file = {name: stated["release"].get(name) for name in ("format", "frequencies", "abstractions")}
+    for field, said in said_by(release).items():
+        if said != (stated | of_the_file)[field]:
+            raise VerificationError(f"{release}: its own {field} is not the one in {path}: one of them was changed")
 
 
 def load(path: Path) -> dict[str, Any]:

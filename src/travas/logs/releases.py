@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,10 @@ from ..errors import EmptyLogError, LogError, ParameterError
 from ..release import Frequencies, Mechanism, Release
 from ..variants import Activity, Trace, Variants
 from .columns import ACTIVITY, CASE, TIMESTAMP, Reading
-from .write import RULE
+from .files import chunks
+from .write import RULE, WRITERS
 
+_TOLD = ("mechanism", "epsilon", "delta", "standing", "frequencies")
 _RULE_OF_TRACE = RULE.removeprefix("case:")
 
 
@@ -43,6 +47,25 @@ class Content:
             return None
         parts = self.columns, frequencies, self.abstractions, self.rungs, self.cases
         return Release(mechanism, self.variants, self.noisy, *parts)
+
+
+def said_by(path: Path) -> dict[str, Any]:
+    """What a release says of itself, by the names of its guarantee file. Tables of events say nothing but their format."""
+    form = suffix_of(path, tuple(WRITERS))
+    said: dict[str, Any] = {} if form is None else {"format": form.removeprefix(".")}
+    if form == ".json":
+        made = _from_json(path)
+        used = [made.abstractions[rung].as_json() for rung in sorted(set(made.rungs))]
+        content = json.loads(path.read_text(encoding="utf-8"))
+        facts = {"unit": content.get("unit"), "parameters": content.get("table")}
+        facts["abstractions"] = used or content.get("abstractions")
+        return said | {name: content.get(name) for name in _TOLD} | facts
+    if form in XES_SUFFIXES:
+        with closing(chunks(path, lambda _: None)) as pieces:
+            head = next(pieces, b"").decode(errors="replace")
+        found = dict(re.findall(r'<string key="privacy:(\w+)" value="([^"]*)"/>', head.partition("<trace>")[0]))
+        return said | {name: found.get(name) for name in _TOLD}
+    return said
 
 
 def read_release(path: Path) -> Content:

@@ -44,9 +44,9 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def check_output(path: Path, existing: Literal["fail", "replace"], activities: Iterable[Activity] = ()) -> str:
     """The suffix of an output that can be written. Called before any noise is drawn: a failure must cost nothing."""
-    suffix = suffix_of(path, tuple(_WRITERS))
+    suffix = suffix_of(path, tuple(WRITERS))
     if suffix is None:
-        raise OutputError(f"{path}: not a format I can write by its suffix; take one of {', '.join(_WRITERS)}")
+        raise OutputError(f"{path}: not a format I can write by its suffix; take one of {', '.join(WRITERS)}")
     try:
         if not path.parent.is_dir():
             raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
@@ -81,7 +81,7 @@ def write_release(release: Release, path: Path, existing: Literal["fail", "repla
     )
     try:
         with _beside(path) as partial, _beside(guarantee_path(path)) as promise:
-            _WRITERS[suffix](release, partial)
+            WRITERS[suffix](release, partial)
             facts: dict[str, Any] = {"format": suffix[1:], "frequencies": release.frequencies}
             facts |= {"abstractions": [rule.as_json() for rule in release.used_abstractions], "sha256": digest(partial)}
             text = json.dumps(describe(release.mechanism, facts), indent=2, ensure_ascii=False)
@@ -338,7 +338,7 @@ def _in_blocks(pieces: Iterable[bytes], out: IO[bytes]) -> None:
     out.write(b"".join(block))
 
 
-_WRITERS: dict[str, Callable[[Release, Path], None]] = {
+WRITERS: dict[str, Callable[[Release, Path], None]] = {
     ".xes": _write_xes,
     ".xes.gz": _write_xes_gz,
     ".csv": _write_csv,
