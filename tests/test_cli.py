@@ -310,3 +310,26 @@ def test_wrong_options_of_a_mechanism_are_one_line(
 ) -> None:
     ran = travas("anonymize", small_csv, "--epsilon", "1", "--delta", "0.1", "-o", tmp_path / "out.xes", *options)
     assert ran.code == 2 and words in ran.err and ran.err.count("\n") == 1
+
+
+def test_a_reader_who_leaves_early_is_no_failed_guarantee(small_csv: Path, tmp_path: Path) -> None:
+    """1 would say that the guarantee does not hold."""
+    out = tmp_path / "out.json"
+    for words in (
+        ("anonymize", small_csv, *SIGNED, "-o", out),
+        ("verify", f"{out}.guarantee.json", out),
+        ("verify", f"{out}.guarantee.json", out, "--json"),
+        ("--help",),
+    ):
+        reader, writer = os.pipe()
+        os.close(reader)
+        command = [sys.executable, "-m", "travas", *map(str, words)]
+        ran = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
+        os.close(writer)
+        assert (ran.returncode, ran.stderr) == (141, b""), words
+
+
+def test_the_help_to_see_is_that_of_the_command(travas: Run, small_csv: Path) -> None:
+    assert "(see travas anonymize --help)" in travas("anonymize", small_csv, "--epsilon", 1).err
+    assert "(see travas budget create --help)" in travas("budget", "create", "a", "--nonsense").err
+    assert "(see travas --help)" in travas("nonsense").err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -348,30 +349,48 @@ def _curve(chosen: Mechanism) -> list[tuple[int, float]]:
 
 
 def main() -> None:
-    """Run the command line. A user's mistake is one line on standard error and exit code 2, a spent budget 3."""
+    """Run the command line. A user's mistake is one line on standard error and exit code 2, a spent budget 3.
+
+    A reader of our output who leaves early (`| head`) makes it 141, quietly: 1 is for what does not hold.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that knows no ε gets a question mark
     try:
-        code = app(standalone_mode=False)
+        code = _run()
+    except BrokenPipeError:
+        nowhere, code = os.open(os.devnull, os.O_WRONLY), 141
+        for number in (1, 2):  # what is left to print must not fail again at the end
+            os.dup2(nowhere, number)
+    sys.exit(code)
+
+
+def _run() -> int:
+    try:
+        code = app(prog_name="travas", standalone_mode=False)
         if code == 130:  # typer's answer to an interrupt
             raise KeyboardInterrupt
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):  # rich and typer would end with 1
+            raise stop.__context__ from None
+        raise
     except VerificationError as error:
-        code = _fail(str(error), 1)
+        return _fail(str(error), 1)
     except BudgetError as error:
-        code = _fail(str(error), 3)
+        return _fail(str(error), 3)
     except TravasError as error:
-        code = _fail(str(error), 2)
+        return _fail(str(error), 2)
     except typer.TyperException as error:
-        code = _fail(error.format_message() + " (see travas --help)", 2)
+        context = getattr(error, "ctx", None)
+        return _fail(f"{error.format_message()} (see {context.command_path if context else 'travas'} --help)", 2)
     except (typer.Abort, KeyboardInterrupt):
-        code = _fail("interrupted; nothing was written", 130)
+        return _fail("interrupted; nothing was written", 130)
     except BrokenPipeError:
-        sys.stderr.close()
-        code = 141
+        raise
     except OSError as error:
-        code = _fail(f"the system refused: {error.strerror or type(error).__name__}", 2)
-    sys.exit(code if isinstance(code, int) else 0)
+        return _fail(f"the system refused: {error.strerror or type(error).__name__}", 2)
 
 
 def _fail(message: str, code: int) -> int:
