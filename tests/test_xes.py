@@ -10,6 +10,7 @@ import pytest
 
 from travas import LogError, Reading, read
 from travas.logs import xes
+from travas.logs.columns import OnMissing
 
 
 def log_of(*traces: str, head: str = "", namespace: str = "") -> str:
@@ -125,8 +126,9 @@ def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
     ):
         variants(path, text)
     assert variants(path, text, Reading(on_missing="drop")) == {("a",): 3}
-    with pytest.raises(LogError, match="2 events without a timestamp"):
-        variants(path, log_of(named("1", "a", "b")), Reading(order="time"))
+    late = timed("1", ("a", "2020-01-01", "1")) + "<event><string key='concept:name' value='b'/></event>"
+    with pytest.raises(LogError, match="1 events without a timestamp"):
+        variants(path, log_of(late), Reading(order="time"))
     with pytest.raises(LogError, match="1 events outside any trace"):
         variants(path, log_of(named("1", "a")).replace("</log>", bare + "</log>"))
     nameless = log_of(named("1", "a"), "<event><string key='concept:name' value='a'/></event>")
@@ -250,3 +252,21 @@ def test_keys_with_quotes(path: Path) -> None:
     key = "it's &quot;this&quot;"
     text = log_of(f"""<string key="concept:name" value="1"/><event><string key="{key}" value="a"/></event>""")
     assert variants(path, text, Reading(activities=('it\'s "this"',))) == {("a",): 1}
+
+
+@pytest.mark.parametrize("on_missing", ["fail", "drop"])
+def test_a_wrong_name_is_not_blamed_on_the_log(path: Path, on_missing: OnMissing) -> None:
+    text = log_of(named("1", "a"), timed("2", ("a", "2020-01-01", "1")), '<string key="ward" value="w"/><event/>')
+    events = r"there are 'concept:name', 'step', 'time:timestamp' \[private"
+    for wrong, words in (
+        ({"activities": ("nope",)}, f"no event has the attribute 'nope' for the activity; {events}"),
+        ({"activities": ("concept:name", "nope")}, f"no event has the attribute 'nope' for the activity; {events}"),
+        ({"timestamp": "no"}, f"no event has the attribute 'no' for the timestamp; {events}"),
+        ({"case": "nope"}, r"no trace has the attribute 'nope' for the case; there are 'concept:name', 'ward' \[priv"),
+        ({"unit": "word", "max_cases": 2}, "no trace has the attribute 'word' for the unit; did you mean 'ward'"),
+    ):
+        with pytest.raises(LogError, match=words):
+            variants(path, text, Reading(on_missing=on_missing, **wrong))  # type: ignore[arg-type]
+    many = named("1", "a").replace("<event>", "<event>" + "".join(f'<int key="k{n}" value="1"/>' for n in range(30)))
+    with pytest.raises(LogError, match=r"'k16', … \[private"):
+        variants(path, log_of(many), Reading(activities=("nope",), on_missing=on_missing))

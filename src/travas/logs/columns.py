@@ -201,12 +201,16 @@ def _column(given: str | None, role: str, present: Sequence[str], where: str) ->
     name = given if given is not None else recognised(role, present)
     if name is not None and name in present:
         return name
-    there = ", ".join(repr(column) for column in present[:30]) + (", …" if len(present) > 30 else "")
     if given is None:
-        raise LogError(f"{where}: no column for the {role} recognised; give --{role} NAME; there are {there} {PRIVATE}")
+        raise LogError(f"{where}: no column for the {role} recognised; give --{role} NAME; {there_are(present, 30)}")
+    raise LogError(f"{where}: no column {given!r} for the {role}; {there_are(present, 30, given)}")
+
+
+def there_are(present: Sequence[str], most: int, given: str = "") -> str:
+    """The end of a message about a name that is not there: the nearest, and those that are."""
     near = get_close_matches(given, present, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? There are" if near else "there are"
-    raise LogError(f"{where}: no column {given!r} for the {role}; {hint} {there} {PRIVATE}")
+    return f"{hint} {', '.join(map(repr, present[:most]))}{', …' if len(present) > most else ''} {PRIVATE}"
 
 
 _FRACTION = re.compile(r"[.,]([0-9]+)")
