@@ -257,7 +257,7 @@ def test_keys_with_quotes(path: Path) -> None:
 @pytest.mark.parametrize("on_missing", ["fail", "drop"])
 def test_a_wrong_name_is_not_blamed_on_the_log(path: Path, on_missing: OnMissing) -> None:
     text = log_of(named("1", "a"), timed("2", ("a", "2020-01-01", "1")), '<string key="ward" value="w"/><event/>')
-    events = r"there are 'concept:name', 'step', 'time:timestamp' \[private"
+    events = r"there are 'concept:name', 'time:timestamp', 'step' \[private"
     for wrong, words in (
         ({"activities": ("nope",)}, f"no event has the attribute 'nope' for the activity; {events}"),
         ({"activities": ("concept:name", "nope")}, f"no event has the attribute 'nope' for the activity; {events}"),

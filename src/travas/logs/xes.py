@@ -189,7 +189,7 @@ class _Document:
             raise LogError(f"{self.where}: not an XES log, its outermost element is not <log>; is it the right file?")
         self._stray(root[:])
         for level, key, role, _ in self.unseen:
-            if present := sorted(self.present[level]):
+            if present := sorted(self.present[level], key=lambda name: (":" not in name, name)):
                 hint = there_are(present, 10, key)
                 raise LogError(f"{self.where}: no {level} has the attribute {key!r} for the {role}; {hint}")
         if self.tie is not None and self.cases.traces and not self.tie_seen:
