@@ -52,7 +52,11 @@ def anonymize(
         str, typer.Option(help="Counts that go into the event log.", metavar="|".join(get_args(Frequencies)))
     ] = "estimated",
     dataset: Annotated[
-        str | None, typer.Option(help="Name of the data set in the ledger. Default: the log as it is.", metavar="NAME")
+        str | None,
+        typer.Option(
+            help="Name of the data set in the ledger. Default: the log as it is. Required for databases and Spark.",
+            metavar="NAME",
+        ),
     ] = None,
     ledger: LedgerFile = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,

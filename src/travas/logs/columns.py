@@ -67,9 +67,8 @@ class Reading:
         for name in ("delimiter", "quote"):
             value = getattr(self, name)
             if value is not None and (len(value) != 1 or not value.isascii()) and (name, value) != ("quote", "none"):
-                raise ParameterError(
-                    f"{name} is {value!r}: it must be one ASCII character; for no quoting at all take none"
-                )
+                hint = "; for no quoting at all take none" if name == "quote" else ""
+                raise ParameterError(f"{name} is {value!r}: it must be one ASCII character{hint}")
         self._check_unit()
         for column in (self.case, *self.activities, self.timestamp, self.ties):
             if column == "":
@@ -208,7 +207,7 @@ def _column(given: str | None, role: str, present: Sequence[str], where: str) ->
 
 def there_are(present: Sequence[str], most: int, given: str = "") -> str:
     """The end of a message about a name that is not there: the nearest, and those that are."""
-    near = get_close_matches(given, present, n=1, cutoff=0.5)
+    near = get_close_matches(given, present, n=1)
     hint = f"did you mean {near[0]!r}? There are" if near else "there are"
     return f"{hint} {', '.join(map(repr, present[:most]))}{', …' if len(present) > most else ''} {PRIVATE}"
 
