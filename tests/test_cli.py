@@ -371,3 +371,10 @@ def test_help_says_what_is_so(travas: Run, monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_forecast_speaks_of_who_is_protected(travas: Run) -> None:
     assert "a case whose variant nobody shares" in travas("forecast", *SIGNED).out
     assert "a nurse whose variant nobody" in travas("forecast", *SIGNED, "--unit", "nurse", "--max-cases", 2).out
+
+
+def test_one_is_not_several(travas: Run, tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("case_id,activity\n1,a\n2,\n")
+    ran = travas("anonymize", log, *SIGNED, "-o", tmp_path / "out.json", "--on-missing", "drop")
+    assert "1 case, 1 variant, 1 event " in ran.out and "1 event without an activity was left out" in ran.out

@@ -77,7 +77,7 @@ def test_empty_traces_are_left_out_and_said(path: Path) -> None:
     path.write_text(log_of(named("1", "a"), named("2"), named("3")))
     found = read(path)
     assert dict(found.items()) == {("a",): 1}
-    assert found.notes == ("2 traces without events were left out: they have no variant",)
+    assert found.notes == ("2 traces without events were left out: no events, no variant",)
 
 
 def test_time_orders_and_ties_are_broken_as_told(path: Path) -> None:
@@ -127,12 +127,12 @@ def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
         variants(path, text)
     assert variants(path, text, Reading(on_missing="drop")) == {("a",): 3}
     late = timed("1", ("a", "2020-01-01", "1")) + "<event><string key='concept:name' value='b'/></event>"
-    with pytest.raises(LogError, match="1 events without a timestamp"):
+    with pytest.raises(LogError, match="1 event without a timestamp"):
         variants(path, log_of(late), Reading(order="time"))
-    with pytest.raises(LogError, match="1 events outside any trace"):
+    with pytest.raises(LogError, match="1 event outside any trace"):
         variants(path, log_of(named("1", "a")).replace("</log>", bare + "</log>"))
     nameless = log_of(named("1", "a"), "<event><string key='concept:name' value='a'/></event>")
-    with pytest.raises(LogError, match="1 traces without a name.*trace 2.*--duplicate-cases separate"):
+    with pytest.raises(LogError, match="1 trace without a name.*trace 2.*--duplicate-cases separate"):
         variants(path, nameless)
     assert variants(path, nameless, Reading(on_missing="drop")) == {("a",): 1}
     assert variants(path, nameless, Reading(duplicate_cases="separate")) == {("a",): 2}
@@ -196,7 +196,7 @@ def test_a_long_trace_is_read_piece_by_piece(path: Path, monkeypatch: pytest.Mon
     assert variants(path, log_of(timed("1", *events)), Reading(order="time")) == {
         tuple(a for a, _, _ in reversed(events)): 1
     }
-    with pytest.raises(LogError, match="1 events without an activity, the first at event 301 of trace 1"):
+    with pytest.raises(LogError, match="1 event without an activity, the first at event 301 of trace 1"):
         variants(path, log_of(named("1", *names, "")))
     monkeypatch.setattr(xes, "MAX_TRACE_EVENTS", 250)
     with pytest.raises(LogError, match="trace 1 has over 250 events"):

@@ -18,7 +18,7 @@ from .budget_cli import charged, print_charge
 from .diagnostics import print_notes, share_of
 from .errors import BudgetError, OutputError, ParameterError, TravasError, VerificationError
 from .ledger import Ledger
-from .logs.columns import Reading
+from .logs.columns import Reading, some
 from .mechanisms import mechanism as mechanism_by_name
 from .options import AsJson, Choose, Delta, Epsilon, LedgerFile, Log, with_mechanism, with_reading
 from .privacy import ONE_CASE, Standing, as_text, rounded_up
@@ -326,15 +326,15 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
     if released.is_abstracted:
         for place, rule in enumerate(released.abstractions):
             if times := released.rungs.count(place):
-                table.add_row("abstraction", f"{rule}: {times:,} variants")
+                table.add_row("abstraction", f"{rule}: {some(times, 'variants')}")
     for reason in released.guarantee.assumptions:
         table.add_row("assumed", reason)
     established = released.guarantee.standing is not Standing.NOT_ESTABLISHED
     panel(table, "Released" if established else "Released WITHOUT a guarantee", "green" if established else "red")
     true = summary(variants)
     table = facts_grid()
-    counted = "counted" if variants.counted == "units" else "cases"
-    table.add_row("read", f"{true.cases:,} {counted}, {true.variants:,} variants, {true.events:,} events")
+    sizes = ((true.cases, "counted" if variants.counted == "units" else "cases"), (true.variants, "variants"))
+    table.add_row("read", ", ".join(some(*size) for size in (*sizes, (true.events, "events"))))
     if isinstance(released.mechanism, Ladder):
         rungs = [released.mechanism.rungs[place] for place in sorted(set(released.rungs))]
         share = covered_cases(variants, released, rungs)

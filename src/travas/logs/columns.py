@@ -227,6 +227,17 @@ def parse_timestamp(text: str, form: str | None) -> int:
     return micros * 1000 + finer
 
 
+def some(number: int, what: str) -> str:
+    """`1 event without …`, `2 events without …`: `what` begins with the plural."""
+    plural, space, rest = what.partition(" ")
+    return f"{number:,} {plural.removesuffix('s') if number == 1 else plural}{space}{rest}"
+
+
+def left_out(number: int, what: str) -> str:
+    """A note about what is not in the variants."""
+    return f"{some(number, what)} {'was' if number == 1 else 'were'} left out"
+
+
 def missing_message(where: str, what: str, number: int, first: str, drop: str) -> str:
     """One line about values that are not there: how many, the first, and the way out."""
-    return f"{where}: {number:,} {what}, the first at {first}; mend the log, or {drop} {PRIVATE}"
+    return f"{where}: {some(number, what)}, the first at {first}; mend the log, or {drop} {PRIVATE}"

@@ -14,7 +14,16 @@ from lxml import etree
 from ..errors import PRIVATE, EmptyLogError, LogError
 from ..release import Progress
 from ..variants import Codes, Variants
-from .columns import ACTIVITY, TIMESTAMP, Reading, missing_message, parse_timestamp, released_columns, there_are
+from .columns import (
+    ACTIVITY,
+    TIMESTAMP,
+    Reading,
+    left_out,
+    missing_message,
+    parse_timestamp,
+    released_columns,
+    there_are,
+)
 from .files import chunks
 from .units import Kept, several_units
 
@@ -84,7 +93,7 @@ class _Cases:
         case.trace = self.traces
         policy = self.reading.duplicate_cases
         if policy != "separate" and not case.name:
-            self.lacking("traces without a name, which may be parts of one case", f"trace {self.traces:,}")
+            self.lacking("traces without a name, which may be part of one case", f"trace {self.traces:,}")
             return
         if policy == "fail":
             earlier = self.named.setdefault(case.name, self.traces)
@@ -133,9 +142,9 @@ class _Cases:
                 )
         if not self.counts:
             raise EmptyLogError(f"{self.where}: the log is empty, no trace has an event; is it the right file?")
-        notes = [f"{number:,} {what} were left out" for what, number in self.missing.items()]
+        notes = [left_out(number, what) for what, number in self.missing.items()]
         if self.empty:
-            notes.append(f"{self.empty:,} traces without events were left out: they have no variant")
+            notes.append(f"{left_out(self.empty, 'traces without events')}: no events, no variant")
         counts = np.fromiter(self.counts.values(), dtype=np.int64, count=len(self.counts))
         columns = released_columns(self.reading.activities or (ACTIVITY,))
         unit, counted = self.reading.privacy_unit, self.reading.counts_of
