@@ -310,3 +310,71 @@ def test_wrong_options_of_a_mechanism_are_one_line(
 ) -> None:
     ran = travas("anonymize", small_csv, "--epsilon", "1", "--delta", "0.1", "-o", tmp_path / "out.xes", *options)
     assert ran.code == 2 and words in ran.err and ran.err.count("\n") == 1
+
+
+def test_a_reader_who_leaves_early_is_no_failed_guarantee(small_csv: Path, tmp_path: Path) -> None:
+    """1 would say that the guarantee does not hold."""
+    out = tmp_path / "out.json"
+    for words in (
+        ("anonymize", small_csv, *SIGNED, "-o", out),
+        ("verify", f"{out}.guarantee.json", out),
+        ("verify", f"{out}.guarantee.json", out, "--json"),
+        ("--help",),
+    ):
+        reader, writer = os.pipe()
+        os.close(reader)
+        command = [sys.executable, "-m", "travas", *map(str, words)]
+        ran = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
+        os.close(writer)
+        assert (ran.returncode, ran.stderr) == (141, b""), words
+
+
+def test_the_help_to_see_is_that_of_the_command(travas: Run, small_csv: Path) -> None:
+    assert "(see travas anonymize --help)" in travas("anonymize", small_csv, "--epsilon", 1).err
+    assert "(see travas budget create --help)" in travas("budget", "create", "a", "--nonsense").err
+    assert "(see travas --help)" in travas("nonsense").err
+
+
+def test_the_folder_of_an_output_must_be_there(travas: Run, small_csv: Path, tmp_path: Path) -> None:
+    out, gone = tmp_path / "out.json", tmp_path / "gone"
+    assert travas("anonymize", small_csv, *SIGNED, "-o", out).code == 0
+    for words in (
+        ("budget", "export", "-o", gone / "a.csv"),
+        ("report", f"{out}.guarantee.json", out, "-o", gone / "a.html"),
+        ("compare", small_csv, out, "--plot", gone / "a.png"),
+        ("forecast", *SIGNED, "--plot", gone / "a.png"),
+    ):
+        ran = travas(*words)
+        assert ran.code == 2 and f"there is no directory {str(gone)!r}; make it first" in ran.err, ran
+
+
+def test_a_remedy_that_fits(travas: Run, small_csv: Path, tmp_path: Path) -> None:
+    out = ("-o", tmp_path / "out.json")
+    assert "none" not in travas("inspect", small_csv, "--delimiter", ";;").err
+    assert "take none" in travas("inspect", small_csv, "--quote", "''").err
+    zero = travas("anonymize", small_csv, "--epsilon", 1, "--delta", 0, *out)
+    assert zero.code == 2 and "prefix-tree works at 0" in zero.err
+    folder = travas("anonymize", small_csv, *SIGNED, *out, "--ledger", tmp_path)
+    assert folder.code == 2 and f"{tmp_path}: is a directory" in folder.err
+    for scheme in ("https", "mysqlx"):
+        ran = travas("anonymize", f"{scheme}://a/c.csv", *SIGNED, *out)
+        assert ran.code == 2 and f"{scheme}:// is not something I can read" in ran.err
+
+
+def test_help_says_what_is_so(travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    assert "Only for --mechanism optimal and travas" in travas("forecast", "--help").out
+    release = travas("anonymize", "--help").out
+    assert "Required for databases and Spark." in release and "~/.local/share" in release
+
+
+def test_the_forecast_speaks_of_who_is_protected(travas: Run) -> None:
+    assert "a case whose variant nobody shares" in travas("forecast", *SIGNED).out
+    assert "a nurse whose variant nobody" in travas("forecast", *SIGNED, "--unit", "nurse", "--max-cases", 2).out
+
+
+def test_one_is_not_several(travas: Run, tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("case_id,activity\n1,a\n2,\n")
+    ran = travas("anonymize", log, *SIGNED, "-o", tmp_path / "out.json", "--on-missing", "drop")
+    assert "1 case, 1 variant, 1 event " in ran.out and "1 event without an activity was left out" in ran.out

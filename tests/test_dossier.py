@@ -253,3 +253,9 @@ def test_the_unit_is_told_in_words(name: str, told: str, tmp_path: Path) -> None
     assert told in html and "all cases of one patient more or less" in html and "whether a given patient was in" in html
     assert machine(html)["unit"]["max_cases"] == 2 and "<polyline" in html
     assert ("different patient values" in html) == (name == "optimal")
+
+
+def test_a_ledger_without_a_data_set_is_refused(travas: Run, tmp_path: Path) -> None:
+    ran = travas("report", *made(tmp_path), "-o", tmp_path / "r.html", "--ledger", tmp_path / "gone.db")
+    assert ran.code == 2 and "--ledger is given, but of which data set? give --dataset NAME" in ran.err
+    assert not (tmp_path / "r.html").exists()

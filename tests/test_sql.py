@@ -269,3 +269,13 @@ def test_the_query_by_unit_compiles_for_the_others(name: str) -> None:
         reading = Reading(unit="patient", max_cases=2, counted=counted)  # type: ignore[arg-type]
         query = Query(ibis.table(kinds, name="events"), reading, "table", as_bytes=as_bytes_in(name))
         assert "MD5(" in ibis.to_sql(query.variants(), dialect=name)
+
+
+def test_what_is_no_duckdb_file_is_called_that(tmp_path: Path, database: str) -> None:
+    table = tmp_path / "log.csv"
+    table.write_text("case_id,activity\n1,a\n")
+    with pytest.raises(LogError, match=r"log\.csv: not a DuckDB file; give one"):
+        read(f"duckdb://{table}", TABLE)
+    for query in ("DROP TABLE events", "SELECT 1; SELECT 2"):
+        with pytest.raises(LogError, match=r"is it one SELECT\?"):
+            read(database, Reading(query=query))

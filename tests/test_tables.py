@@ -178,19 +178,19 @@ def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
     assert len(found.notes) == 3
     assert variants(path, Reading(on_missing="drop", order="file")) == {("a",): 1, ("a", "b"): 1}
     csv(path, HEAD + '1,"",2020-01-01\n')
-    with pytest.raises(LogError, match="1 events without an activity, the first at row 1"):
+    with pytest.raises(LogError, match="1 event without an activity, the first at row 1"):
         variants(path)
 
 
 def test_blank_lines_are_not_events_but_empty_cells_are(path: Path) -> None:
     assert variants(csv(path, HEAD + "1,a,2020-01-01\n\n2,a,2020-01-01\n\n")) == {("a",): 2}
-    with pytest.raises(LogError, match="1 events without a case"):
+    with pytest.raises(LogError, match="1 event without a case"):
         variants(csv(path, "case_id,activity,x\n1,a,y\n,,z\n"))
-    with pytest.raises(LogError, match="1 events without a case, the first at row 3"):
+    with pytest.raises(LogError, match="1 event without a case, the first at row 3"):
         variants(csv(path, "case_id,activity\n1,a\n\n,\n"))
     empty = {"case_id": ["1", None], "activity": ["b", None]}
     for frame in (pl.DataFrame(empty), pd.DataFrame(empty | {"x": [1, 2]})):
-        with pytest.raises(LogError, match="1 events without a case, the first at row 2"):
+        with pytest.raises(LogError, match="1 event without a case, the first at row 2"):
             variants(frame)
 
 
@@ -240,7 +240,7 @@ def test_frames_of_both_kinds(tmp_path: Path) -> None:
     assert variants(pd.DataFrame(rows)) == expected
     assert variants(pd.DataFrame(rows).astype({"case_id": str, "activity": "category"})) == expected
     broken = pd.DataFrame({"case_id": ["NA", None], "activity": ["a", "b"]})
-    with pytest.raises(LogError, match="1 events without a case, the first at row 2"):
+    with pytest.raises(LogError, match="1 event without a case, the first at row 2"):
         variants(broken)
     assert variants(broken, Reading(on_missing="drop")) == {("a",): 1}
     with pytest.raises(LogError, match="mixes types"):

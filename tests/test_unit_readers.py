@@ -258,6 +258,12 @@ def test_inspect_and_compare_count_persons(travas: Run, clinic: Path, tmp_path: 
     assert travas("anonymize", clinic, *SIGNED, *words, "-o", out).code == 0
     ran = travas("compare", clinic, out, *words, "--metric", "case_coverage", "--json")
     assert json.loads(ran.out)["case_coverage"] == pytest.approx(900 / 903)
+    alone = travas("compare", clinic, out, "--metric", "case_coverage", "--json")  # the guarantee file names the unit
+    assert alone.code == 0 and alone.out == ran.out
+    promise = Path(f"{out}.guarantee.json")
+    promise.write_text(json.dumps(json.loads(promise.read_text()) | {"unit": {"name": "patient", "max_cases": 0}}))
+    refused = travas("compare", clinic, out)
+    assert refused.code == 2 and f"{promise}: max_cases is 0" in refused.err
 
 
 @pytest.mark.parametrize(

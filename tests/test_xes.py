@@ -10,6 +10,7 @@ import pytest
 
 from travas import LogError, Reading, read
 from travas.logs import xes
+from travas.logs.columns import OnMissing
 
 
 def log_of(*traces: str, head: str = "", namespace: str = "") -> str:
@@ -76,7 +77,7 @@ def test_empty_traces_are_left_out_and_said(path: Path) -> None:
     path.write_text(log_of(named("1", "a"), named("2"), named("3")))
     found = read(path)
     assert dict(found.items()) == {("a",): 1}
-    assert found.notes == ("2 traces without events were left out: they have no variant",)
+    assert found.notes == ("2 traces without events were left out: no events, no variant",)
 
 
 def test_time_orders_and_ties_are_broken_as_told(path: Path) -> None:
@@ -125,12 +126,13 @@ def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
     ):
         variants(path, text)
     assert variants(path, text, Reading(on_missing="drop")) == {("a",): 3}
-    with pytest.raises(LogError, match="2 events without a timestamp"):
-        variants(path, log_of(named("1", "a", "b")), Reading(order="time"))
-    with pytest.raises(LogError, match="1 events outside any trace"):
+    late = timed("1", ("a", "2020-01-01", "1")) + "<event><string key='concept:name' value='b'/></event>"
+    with pytest.raises(LogError, match="1 event without a timestamp"):
+        variants(path, log_of(late), Reading(order="time"))
+    with pytest.raises(LogError, match="1 event outside any trace"):
         variants(path, log_of(named("1", "a")).replace("</log>", bare + "</log>"))
     nameless = log_of(named("1", "a"), "<event><string key='concept:name' value='a'/></event>")
-    with pytest.raises(LogError, match="1 traces without a name.*trace 2.*--duplicate-cases separate"):
+    with pytest.raises(LogError, match="1 trace without a name.*trace 2.*--duplicate-cases separate"):
         variants(path, nameless)
     assert variants(path, nameless, Reading(on_missing="drop")) == {("a",): 1}
     assert variants(path, nameless, Reading(duplicate_cases="separate")) == {("a",): 2}
@@ -194,7 +196,7 @@ def test_a_long_trace_is_read_piece_by_piece(path: Path, monkeypatch: pytest.Mon
     assert variants(path, log_of(timed("1", *events)), Reading(order="time")) == {
         tuple(a for a, _, _ in reversed(events)): 1
     }
-    with pytest.raises(LogError, match="1 events without an activity, the first at event 301 of trace 1"):
+    with pytest.raises(LogError, match="1 event without an activity, the first at event 301 of trace 1"):
         variants(path, log_of(named("1", *names, "")))
     monkeypatch.setattr(xes, "MAX_TRACE_EVENTS", 250)
     with pytest.raises(LogError, match="trace 1 has over 250 events"):
@@ -250,3 +252,21 @@ def test_keys_with_quotes(path: Path) -> None:
     key = "it's &quot;this&quot;"
     text = log_of(f"""<string key="concept:name" value="1"/><event><string key="{key}" value="a"/></event>""")
     assert variants(path, text, Reading(activities=('it\'s "this"',))) == {("a",): 1}
+
+
+@pytest.mark.parametrize("on_missing", ["fail", "drop"])
+def test_a_wrong_name_is_not_blamed_on_the_log(path: Path, on_missing: OnMissing) -> None:
+    text = log_of(named("1", "a"), timed("2", ("a", "2020-01-01", "1")), '<string key="ward" value="w"/><event/>')
+    events = r"there are 'concept:name', 'time:timestamp', 'step' \[private"
+    for wrong, words in (
+        ({"activities": ("nope",)}, f"no event has the attribute 'nope' for the activity; {events}"),
+        ({"activities": ("concept:name", "nope")}, f"no event has the attribute 'nope' for the activity; {events}"),
+        ({"timestamp": "no"}, f"no event has the attribute 'no' for the timestamp; {events}"),
+        ({"case": "nope"}, r"no trace has the attribute 'nope' for the case; there are 'concept:name', 'ward' \[priv"),
+        ({"unit": "word", "max_cases": 2}, "no trace has the attribute 'word' for the unit; did you mean 'ward'"),
+    ):
+        with pytest.raises(LogError, match=words):
+            variants(path, text, Reading(on_missing=on_missing, **wrong))  # type: ignore[arg-type]
+    many = named("1", "a").replace("<event>", "<event>" + "".join(f'<int key="k{n}" value="1"/>' for n in range(30)))
+    with pytest.raises(LogError, match=r"'k16', … \[private"):
+        variants(path, log_of(many), Reading(activities=("nope",), on_missing=on_missing))

@@ -15,6 +15,7 @@ import typer
 from .budget import Account, Budget, CompositionRule
 from .errors import LedgerError, OutputError, ParameterError
 from .ledger import Ledger, default_path
+from .logs.files import check_folder
 from .options import AsJson, LedgerFile
 from .plan import plan as make_plan
 from .plan import rounded_down
@@ -109,6 +110,8 @@ def export(
     book = existing_ledger(ledger)
     if output is not None and output.suffix not in (".csv", ".json"):
         raise OutputError(f"{output}: not a format I can write by its suffix; take .csv or .json")
+    if output is not None:
+        check_folder(output)
     charges = [entry.as_json() for entry in book.history()]
     if as_json or (output is not None and output.suffix == ".json"):
         budgets = [_facts(account) for account in book.accounts() if account.budget]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from .budget_cli import charged, print_charge
 from .diagnostics import print_notes, share_of
 from .errors import BudgetError, OutputError, ParameterError, TravasError, VerificationError
 from .ledger import Ledger
-from .logs.columns import Reading
+from .logs.columns import Reading, some
 from .mechanisms import mechanism as mechanism_by_name
 from .options import AsJson, Choose, Delta, Epsilon, LedgerFile, Log, with_mechanism, with_reading
 from .privacy import ONE_CASE, Standing, as_text, rounded_up
@@ -51,7 +52,11 @@ def anonymize(
         str, typer.Option(help="Counts that go into the event log.", metavar="|".join(get_args(Frequencies)))
     ] = "estimated",
     dataset: Annotated[
-        str | None, typer.Option(help="Name of the data set in the ledger. Default: the log as it is.", metavar="NAME")
+        str | None,
+        typer.Option(
+            help="Name of the data set in the ledger. Default: the log as it is. Required for databases and Spark.",
+            metavar="NAME",
+        ),
     ] = None,
     ledger: LedgerFile = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
@@ -321,15 +326,15 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
     if released.is_abstracted:
         for place, rule in enumerate(released.abstractions):
             if times := released.rungs.count(place):
-                table.add_row("abstraction", f"{rule}: {times:,} variants")
+                table.add_row("abstraction", f"{rule}: {some(times, 'variants')}")
     for reason in released.guarantee.assumptions:
         table.add_row("assumed", reason)
     established = released.guarantee.standing is not Standing.NOT_ESTABLISHED
     panel(table, "Released" if established else "Released WITHOUT a guarantee", "green" if established else "red")
     true = summary(variants)
     table = facts_grid()
-    counted = "counted" if variants.counted == "units" else "cases"
-    table.add_row("read", f"{true.cases:,} {counted}, {true.variants:,} variants, {true.events:,} events")
+    sizes = ((true.cases, "counted" if variants.counted == "units" else "cases"), (true.variants, "variants"))
+    table.add_row("read", ", ".join(some(*size) for size in (*sizes, (true.events, "events"))))
     if isinstance(released.mechanism, Ladder):
         rungs = [released.mechanism.rungs[place] for place in sorted(set(released.rungs))]
         share = covered_cases(variants, released, rungs)
@@ -348,30 +353,48 @@ def _curve(chosen: Mechanism) -> list[tuple[int, float]]:
 
 
 def main() -> None:
-    """Run the command line. A user's mistake is one line on standard error and exit code 2, a spent budget 3."""
+    """Run the command line. A user's mistake is one line on standard error and exit code 2, a spent budget 3.
+
+    A reader of our output who leaves early (`| head`) makes it 141, quietly: 1 is for what does not hold.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that knows no ε gets a question mark
     try:
-        code = app(standalone_mode=False)
+        code = _run()
+    except BrokenPipeError:
+        nowhere, code = os.open(os.devnull, os.O_WRONLY), 141
+        for number in (1, 2):  # what is left to print must not fail again at the end
+            os.dup2(nowhere, number)
+    sys.exit(code)
+
+
+def _run() -> int:
+    try:
+        code = app(prog_name="travas", standalone_mode=False)
         if code == 130:  # typer's answer to an interrupt
             raise KeyboardInterrupt
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):  # rich and typer would end with 1
+            raise stop.__context__ from None
+        raise
     except VerificationError as error:
-        code = _fail(str(error), 1)
+        return _fail(str(error), 1)
     except BudgetError as error:
-        code = _fail(str(error), 3)
+        return _fail(str(error), 3)
     except TravasError as error:
-        code = _fail(str(error), 2)
+        return _fail(str(error), 2)
     except typer.TyperException as error:
-        code = _fail(error.format_message() + " (see travas --help)", 2)
+        context = getattr(error, "ctx", None)
+        return _fail(f"{error.format_message()} (see {context.command_path if context else 'travas'} --help)", 2)
     except (typer.Abort, KeyboardInterrupt):
-        code = _fail("interrupted; nothing was written", 130)
+        return _fail("interrupted; nothing was written", 130)
     except BrokenPipeError:
-        sys.stderr.close()
-        code = 141
+        raise
     except OSError as error:
-        code = _fail(f"the system refused: {error.strerror or type(error).__name__}", 2)
-    sys.exit(code if isinstance(code, int) else 0)
+        return _fail(f"the system refused: {error.strerror or type(error).__name__}", 2)
 
 
 def _fail(message: str, code: int) -> int:

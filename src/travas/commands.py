@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from .errors import ParameterError
 from .options import LedgerFile
 from .terminal import console, progress
 
@@ -31,6 +32,8 @@ def report(
     from .budget_cli import existing_ledger
     from .dossier import write_report
 
+    if ledger is not None and dataset is None:
+        raise ParameterError("--ledger is given, but of which data set? give --dataset NAME")
     account = None if dataset is None else existing_ledger(ledger).account(check_name(dataset))
     with progress("verifying the release"):
         path = write_report(guarantee, release, output, reason, account, "replace" if force else "fail")

@@ -68,6 +68,7 @@ def compare(
     from .engines import read
     from .guarantee import released_abstractions
 
+    reading = _as_released(reading, Path(private))
     rule, plain = reading.abstraction, replace(reading, abstraction=FULL)
     with progress("reading the original log") as watch:
         true = read(original, plain, watch)
@@ -88,12 +89,28 @@ def compare(
             console().print(f"picture, private too: {plot}")
 
 
+def _as_released(reading: Reading, release: Path) -> Reading:
+    """Told nothing else, the original is counted for the unit that the guarantee file beside the release names."""
+    from .guarantee import guarantee_path, load
+
+    path = guarantee_path(release)
+    if reading.unit is not None or not path.is_file():
+        return reading
+    unit = load(path).get("unit")
+    if not isinstance(unit, dict) or unit.get("name", "case") == "case":
+        return reading
+    try:
+        return replace(reading, unit=unit["name"], max_cases=unit.get("max_cases"), counted=unit.get("counted"))
+    except ParameterError as error:
+        raise LogError(f"{path}: {error}") from None
+
+
 def _read_private(private: str, reading: Reading) -> Variants:
     """A release of ours has the usual column names; another tool's log may have those of the original."""
     from .engines import read
     from .logs.columns import released_columns
 
-    reading = replace(reading, unit=None, max_cases=None)
+    reading = replace(reading, unit=None, max_cases=None, counted=None)
     ours = Reading(activities=released_columns(reading.activities) if reading.activities else ())
     try:
         return read(private, ours)
@@ -129,6 +146,8 @@ def forecast(
     choose: Choose,
 ) -> None:
     """Show what a release at (ε, δ) would keep, by the number of cases of a variant. Private only with a log.
+
+    Only for --mechanism optimal and travas: what the others keep depends on more than that number.
 
     Examples: travas forecast --epsilon 1 --delta 1e-6 --plot kept.png · travas forecast hospital.xes.gz
     """

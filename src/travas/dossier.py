@@ -16,6 +16,7 @@ from .budget import Account, Entry
 from .errors import OutputError, ParameterError, VerificationError
 from .estimate import Estimate
 from .guarantee import load, stated_abstractions, verify
+from .logs.files import check_folder
 from .mechanisms.ladder import Ladder
 from .release import Mechanism, check_frequencies
 from .variants import Trace
@@ -81,6 +82,7 @@ def check_report(path: Path, existing: Literal["fail", "replace"]) -> None:
     """Refuse a report that cannot be written, before any work is done for it."""
     if path.suffix.lower() != ".html":
         raise OutputError(f"{path}: a report is an HTML file; give a name that ends in .html")
+    check_folder(path)
     if existing == "fail" and path.exists():
         raise OutputError(f"{path}: exists already; give another name, or --force to replace it")
 

@@ -90,10 +90,11 @@ class Expected:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Expected shares for a grid of (ε, δ) and abstractions, and the number of cases of the log. Private."""
+    """Expected shares for a grid of (ε, δ) and abstractions, the number of cases of the log, who is protected. Private."""
 
     cells: tuple[Expected, ...]
     cases: int
+    unit: str = "case"
 
     def recommendation(self) -> tuple[str, ...]:
         """Parameters in words for whoever has to sign. ε and δ come from what can be defended, not from the log."""
@@ -115,7 +116,7 @@ class Forecast:
                 f"of them is {good.abstraction}, with {_percent(good.cases)}."
             )
         return (
-            *promise(epsilon, delta),
+            *promise(epsilon, delta, self.unit),
             f"For all {self.cases:,} cases together: the chance that even one whose variant nobody shares is visible is at "
             f"most {float(min(delta * self.cases, Fraction(1))):.2g}.",
             which,
@@ -123,14 +124,14 @@ class Forecast:
         )
 
 
-def promise(epsilon: Fraction, delta: Fraction) -> tuple[str, ...]:
+def promise(epsilon: Fraction, delta: Fraction, unit: str = "case") -> tuple[str, ...]:
     """What (ε, δ) means, for a data protection officer."""
     import math
 
     return (
-        f"ε = {as_text(epsilon)}, δ = {as_text(delta)}: a patient whose pathway nobody shares is visible with a chance of at "
+        f"ε = {as_text(epsilon)}, δ = {as_text(delta)}: a {unit} whose variant nobody shares is visible with a chance of at "
         f"most one in {int(1 / delta):,}.",
-        "Whatever somebody knows, what is released changes the odds that a given case is in the log by a factor of at most "
+        f"Whatever somebody knows, what is released changes the odds that a given {unit} is in the log by a factor of at most "
         f"{math.ceil(math.exp(float(epsilon)) * 100) / 100:,.2f} (but for that chance).",
     )
 
@@ -150,7 +151,9 @@ def forecast(
     events = _events(variants)
     cases = int(variants.counts.sum())
     return Forecast(
-        tuple(_expected(rule, abstraction, keys, cases, events) for rule in rules for abstraction, keys in under), cases
+        tuple(_expected(rule, abstraction, keys, cases, events) for rule in rules for abstraction, keys in under),
+        cases,
+        variants.unit.name,
     )
 
 

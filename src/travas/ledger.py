@@ -195,6 +195,8 @@ class Ledger:
         try:
             if missing is not None and not os.path.lexists(self.path):
                 missing()
+            if self.path.is_dir():
+                raise LedgerError(f"{self.path}: is a directory; give the file of a ledger, such as ledger.db in it")
             if not self.path.is_file():
                 raise LedgerError(f"{self.path}: is gone, or is not a file; bring it back, or give another ledger")
             connection = self._connect(self.path)

@@ -164,7 +164,9 @@ def check_parameters(epsilon: Fraction, delta: Fraction) -> None:
     if epsilon > MAX_EPSILON:
         raise ParameterError(f"epsilon is {as_text(epsilon)}: above {MAX_EPSILON} it protects nobody; take less")
     if delta == 0:
-        raise ParameterError("delta is 0: choosing among the variants of a log needs delta above 0, such as 1e-6")
+        raise ParameterError(
+            "delta is 0: choosing among the variants of a log needs delta above 0, such as 1e-6; prefix-tree works at 0"
+        )
     if delta < MIN_DELTA:
         raise ParameterError(f"delta is {as_text(delta)}: below 1e-20 the 128-bit table is too coarse; take more")
 

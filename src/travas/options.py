@@ -29,7 +29,13 @@ Epsilon = Annotated[str, typer.Option(help="ε, exactly as written: 1, 0.5, 1/3.
 Delta = Annotated[
     str, typer.Option(help="δ, exactly as written: 1e-6. From 1e-20 to below 1; 0 for trees only.", metavar="NUMBER")
 ]
-LedgerFile = Annotated[Path | None, typer.Option(help="The ledger. Default: TRAVAS_LEDGER, or yours.", metavar="FILE")]
+LedgerFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="The ledger. Default: TRAVAS_LEDGER, or travas/ledger.db in your data folder (Linux: ~/.local/share).",
+        metavar="FILE",
+    ),
+]
 Choose = Callable[[str, str, PrivacyUnit], Mechanism]
 """From ε, δ and the unit to the mechanism that the options describe."""
 

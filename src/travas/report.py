@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import MissingExtraError, OutputError
 from .grids import ORIGINAL, Grid
+from .logs.files import check_folder
 from .metrics import directly_follows_difference
 from .privacy import as_text
 from .release import Mechanism, Release
@@ -186,6 +187,7 @@ def _figure(path: Path, size: tuple[float, float]) -> Any:
         raise MissingExtraError("a picture", "plot") from None
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise OutputError(f"{path}: not a picture I can draw by its suffix; take .png, .svg or .pdf")
+    check_folder(path)
     return Figure(figsize=size, layout="constrained")
 
 

@@ -101,7 +101,7 @@ def show_chances(curves: list[tuple[Mechanism, list[Chance]]], as_json: bool) ->
             known = f"{percent(float(at.kept))}, {at.low:,} to {at.high:,}"
             table.add_row(f"{at.cases:,} case{'s' if at.cases > 1 else ''}", bar(float(at.kept)), known)
         panel(table, f"{rule.name} at ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}", "cyan")
-        for line in promise(rule.epsilon, rule.delta):
+        for line in promise(rule.epsilon, rule.delta, rule.unit.name):
             console().print(line)
         console().print()
 

@@ -266,7 +266,7 @@ def test_every_engine_refuses_what_is_missing_with_the_number(
     assert "\n" not in str(error.value)
     notes = engine(frame, reading, tmp_path / "", request).notes if engine not in (duckdb, folder) else ()
     assert not notes or sorted(note[:22] for note in notes) == [
-        "1 events without a tim",
+        "1 event without a time",
         "2 events without a cas",
         "2 events without an ac",
     ]

@@ -55,9 +55,9 @@ def _engine(source: Any, progress: Progress) -> Engine:
 
             return Spark()
         if scheme[2]:
-            from .sql import Database
+            from .sql import by_scheme
 
-            return Database(scheme[1].lower())
+            return by_scheme(scheme[1].lower())
     if isinstance(source, str | Path):
         from .files import Files
 

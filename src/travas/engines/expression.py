@@ -20,7 +20,7 @@ from operator import and_
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PRIVATE, EmptyLogError, LogError, ParameterError
-from ..logs.columns import Columns, Reading, missing_message
+from ..logs.columns import Columns, Reading, left_out, missing_message, some
 from ..logs.units import several_units
 
 if TYPE_CHECKING:
@@ -202,10 +202,10 @@ class Query:
                 continue
             if self.reading.on_missing == "fail":
                 raise LogError(
-                    f"{self.where}, column {column!r}: {number:,} events without {what}; mend the log, or leave them out "
+                    f"{self.where}, column {column!r}: {some(number, f'events without {what}')}; mend the log, or leave them out "
                     f"with --on-missing drop {PRIVATE}"
                 )
-            notes.append(f"{number:,} events without {what} were left out")
+            notes.append(left_out(number, f"events without {what}"))
         if self.columns.unit is not None:
             notes += self._unit_notes(self.columns.unit, found, variants)
         if not variants:
@@ -223,7 +223,7 @@ class Query:
             raise LogError(missing_message(self.where, what, number, first, "leave them out with --on-missing drop"))
         if not variants:
             raise EmptyLogError(f"{self.where}: no case has the unit {unit!r}; check the name of the column")
-        return [f"{number:,} {what} were left out"]
+        return [left_out(number, what)]
 
 
 def _first(name: str) -> str:

@@ -42,15 +42,16 @@ class Database:
             return self._of(source, reading, f"{source.get_backend().name} table")
         if not isinstance(source, str):
             raise LogError(f"a {type(source).__name__} of Ibis is not an event log: give a table of it")
-        if self.scheme not in SCHEMES:
-            raise LogError(
-                f"{self.scheme}:// is not something I can read: give a file, or a database by {'://, '.join(SCHEMES)}://"
-            )
         if reading.table is None and reading.query is None:
             raise ParameterError(f"a {self.scheme} database is not yet a log: give --table NAME or --query 'SELECT …'")
         where = f"{self.scheme} {'query' if reading.table is None else f'table {reading.table!r}'}"
         with self._connected(source) as backend:
-            with _plain_words(f"{where}: cannot be opened", "check its name and your rights"):
+            remedy = (
+                "check its name and your rights"
+                if reading.query is None
+                else "is it one SELECT? Check it and your rights"
+            )
+            with _plain_words(f"{where}: cannot be opened", remedy):
                 if reading.query is not None:
                     table = backend.sql(reading.query, schema=_schema(backend, reading.query))
                 else:
@@ -79,7 +80,11 @@ class Database:
     def _connected(self, url: str) -> Iterator[Any]:
         import ibis
 
-        hint = "check the URL, that the server is up, and the password (PGPASSWORD, or a service file)"
+        hint = "check the URL, that the server is up, and the password"
+        if self.scheme in _POSTGRES:
+            hint += " (PGPASSWORD, or a service file)"
+        elif self.scheme == "duckdb":
+            hint = "does another program have it open, or a newer DuckDB made it?"
         with _plain_words(f"{self.scheme}: cannot connect", hint):
             if self.scheme in _POSTGRES:
                 backend = _postgres(url)
@@ -91,6 +96,14 @@ class Database:
             yield backend
         finally:
             backend.disconnect()
+
+
+def by_scheme(scheme: str) -> Database:
+    """The databases of this scheme of URLs."""
+    if scheme not in SCHEMES:
+        known = "://, ".join(SCHEMES)
+        raise LogError(f"{scheme}:// is not something I can read: give a file, or a database by {known}://")
+    return Database(scheme)
 
 
 def coded(counted: pl.DataFrame, query: Query, notes: tuple[str, ...]) -> Variants:
@@ -128,6 +141,9 @@ def _duckdb_file(url: str) -> Path:
     path = next((path for path in (Path(text), Path(text.lstrip("/"))) if path.is_file()), None)
     if path is None:
         raise LogError(f"{text}: there is no such DuckDB file, neither from the root nor from here; check the path")
+    with path.open("rb") as file:
+        if file.read(12)[8:] != b"DUCK":
+            raise LogError(f"{path}: not a DuckDB file; give one, or for a CSV or Parquet file its path alone")
     return path
 
 

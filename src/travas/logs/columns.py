@@ -67,9 +67,8 @@ class Reading:
         for name in ("delimiter", "quote"):
             value = getattr(self, name)
             if value is not None and (len(value) != 1 or not value.isascii()) and (name, value) != ("quote", "none"):
-                raise ParameterError(
-                    f"{name} is {value!r}: it must be one ASCII character; for no quoting at all take none"
-                )
+                hint = "; for no quoting at all take none" if name == "quote" else ""
+                raise ParameterError(f"{name} is {value!r}: it must be one ASCII character{hint}")
         self._check_unit()
         for column in (self.case, *self.activities, self.timestamp, self.ties):
             if column == "":
@@ -201,12 +200,16 @@ def _column(given: str | None, role: str, present: Sequence[str], where: str) ->
     name = given if given is not None else recognised(role, present)
     if name is not None and name in present:
         return name
-    there = ", ".join(repr(column) for column in present[:30]) + (", …" if len(present) > 30 else "")
     if given is None:
-        raise LogError(f"{where}: no column for the {role} recognised; give --{role} NAME; there are {there} {PRIVATE}")
-    near = get_close_matches(given, present, n=1, cutoff=0.5)
+        raise LogError(f"{where}: no column for the {role} recognised; give --{role} NAME; {there_are(present, 30)}")
+    raise LogError(f"{where}: no column {given!r} for the {role}; {there_are(present, 30, given)}")
+
+
+def there_are(present: Sequence[str], most: int, given: str = "") -> str:
+    """The end of a message about a name that is not there: the nearest, and those that are."""
+    near = get_close_matches(given, present, n=1)
     hint = f"did you mean {near[0]!r}? There are" if near else "there are"
-    raise LogError(f"{where}: no column {given!r} for the {role}; {hint} {there} {PRIVATE}")
+    return f"{hint} {', '.join(map(repr, present[:most]))}{', …' if len(present) > most else ''} {PRIVATE}"
 
 
 _FRACTION = re.compile(r"[.,]([0-9]+)")
@@ -224,6 +227,17 @@ def parse_timestamp(text: str, form: str | None) -> int:
     return micros * 1000 + finer
 
 
+def some(number: int, what: str) -> str:
+    """`1 event without …`, `2 events without …`: `what` begins with the plural."""
+    plural, space, rest = what.partition(" ")
+    return f"{number:,} {plural.removesuffix('s') if number == 1 else plural}{space}{rest}"
+
+
+def left_out(number: int, what: str) -> str:
+    """A note about what is not in the variants."""
+    return f"{some(number, what)} {'was' if number == 1 else 'were'} left out"
+
+
 def missing_message(where: str, what: str, number: int, first: str, drop: str) -> str:
     """One line about values that are not there: how many, the first, and the way out."""
-    return f"{where}: {number:,} {what}, the first at {first}; mend the log, or {drop} {PRIVATE}"
+    return f"{where}: {some(number, what)}, the first at {first}; mend the log, or {drop} {PRIVATE}"

@@ -18,7 +18,7 @@ import polars as pl
 import polars.selectors as cs
 
 from ..errors import PRIVATE, EmptyLogError, LogError
-from .columns import Columns, Reading, missing_message
+from .columns import Columns, Reading, left_out, missing_message
 from .instants import NANOSECONDS, TIME, UnknownFormatError, instants
 from .units import digest, several_units
 
@@ -166,7 +166,7 @@ class Events:
                 first = f"row {int(lacking[0]) + 1:,} (the header not counted)"
                 drop = "leave them out with --on-missing drop"
                 raise LogError(missing_message(f"{self.where}, column {column!r}", what, len(lacking), first, drop))
-            notes.append(f"{len(lacking):,} {what} were left out")
+            notes.append(left_out(len(lacking), what))
         return notes
 
     def _instants(self, times: pl.Series) -> list[pl.Series]:
@@ -199,7 +199,7 @@ class Events:
                 raise LogError(missing_message(self.where, what, number, first, drop))
             if number == found.height:
                 raise EmptyLogError(f"{self.where}: no case has the unit {unit!r}; check the name of the column")
-            self.notes.append(f"{number:,} {what} were left out")
+            self.notes.append(left_out(number, what))
         digests = pl.Series(_DIGEST, [digest(text) for text in texts], dtype=pl.Binary)
         return found.select(_CASE, _UNIT).with_columns(digests).filter(~nobody)
 

@@ -7,8 +7,14 @@ import zlib
 from collections.abc import Generator
 from pathlib import Path
 
-from ..errors import LogError
+from ..errors import LogError, OutputError
 from ..release import Progress
+
+
+def check_folder(path: Path) -> None:
+    """Refuse an output whose folder is not there."""
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
 
 
 def chunks(path: Path, progress: Progress, size: int = 1 << 18) -> Generator[bytes, None, None]:

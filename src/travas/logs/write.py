@@ -27,6 +27,7 @@ from ..privacy import Standing, as_text
 from ..release import Release
 from ..variants import Activity
 from .columns import CASE, TIMESTAMP
+from .files import check_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,8 +49,7 @@ def check_output(path: Path, existing: Literal["fail", "replace"], activities: I
     if suffix is None:
         raise OutputError(f"{path}: not a format I can write by its suffix; take one of {', '.join(WRITERS)}")
     try:
-        if not path.parent.is_dir():
-            raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
+        check_folder(path)
         for target in (path, guarantee_path(path)):
             with suppress(FileNotFoundError):
                 _partial(target).lstat()  # a name too long for the disk is found out now

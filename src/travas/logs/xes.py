@@ -14,7 +14,16 @@ from lxml import etree
 from ..errors import PRIVATE, EmptyLogError, LogError
 from ..release import Progress
 from ..variants import Codes, Variants
-from .columns import ACTIVITY, TIMESTAMP, Reading, missing_message, parse_timestamp, released_columns
+from .columns import (
+    ACTIVITY,
+    TIMESTAMP,
+    Reading,
+    left_out,
+    missing_message,
+    parse_timestamp,
+    released_columns,
+    there_are,
+)
 from .files import chunks
 from .units import Kept, several_units
 
@@ -23,6 +32,7 @@ MAX_ELEMENT_BYTES = 16 << 20
 _CHUNK = 1 << 18
 _OPEN_TRACE_BYTES = 4 << 20
 _PROLOG_BYTES = 1 << 20
+_NAMES = 100
 
 
 def read_xes(path: Path, reading: Reading, progress: Progress) -> Variants:
@@ -83,7 +93,7 @@ class _Cases:
         case.trace = self.traces
         policy = self.reading.duplicate_cases
         if policy != "separate" and not case.name:
-            self.lacking("traces without a name, which may be parts of one case", f"trace {self.traces:,}")
+            self.lacking("traces without a name, which may be part of one case", f"trace {self.traces:,}")
             return
         if policy == "fail":
             earlier = self.named.setdefault(case.name, self.traces)
@@ -132,9 +142,9 @@ class _Cases:
                 )
         if not self.counts:
             raise EmptyLogError(f"{self.where}: the log is empty, no trace has an event; is it the right file?")
-        notes = [f"{number:,} {what} were left out" for what, number in self.missing.items()]
+        notes = [left_out(number, what) for what, number in self.missing.items()]
         if self.empty:
-            notes.append(f"{self.empty:,} traces without events were left out: they have no variant")
+            notes.append(f"{left_out(self.empty, 'traces without events')}: no events, no variant")
         counts = np.fromiter(self.counts.values(), dtype=np.int64, count=len(self.counts))
         columns = released_columns(self.reading.activities or (ACTIVITY,))
         unit, counted = self.reading.privacy_unit, self.reading.counts_of
@@ -156,6 +166,8 @@ class _Document:
         self.prolog = b""
         self.by_time = reading.by_time()
         self.tie_seen = False
+        self.unseen: list[tuple[str, str, str, Any]] = []
+        self.present: dict[str, set[str]] = {"event": set(), "trace": set()}
         self.pending = 0  # bytes fed since something was last taken out of the tree
 
     def feed(self, chunk: bytes) -> None:
@@ -185,6 +197,10 @@ class _Document:
         if root is not self.root:
             raise LogError(f"{self.where}: not an XES log, its outermost element is not <log>; is it the right file?")
         self._stray(root[:])
+        for level, key, role, _ in self.unseen:
+            if present := sorted(self.present[level], key=lambda name: (":" not in name, name)):
+                hint = there_are(present, 10, key)
+                raise LogError(f"{self.where}: no {level} has the attribute {key!r} for the {role}; {hint}")
         if self.tie is not None and self.cases.traces and not self.tie_seen:
             raise LogError(
                 f"{self.where}: no event has an attribute {self.reading.ties!r} for the ties; check its name"
@@ -237,6 +253,16 @@ class _Document:
         self.name = values(reading.case or ACTIVITY)
         self.unit = None if reading.unit is None else values(reading.unit)
         self.count: Any = etree.XPath(f"count({step})", namespaces=spaces)
+        self.names: dict[str, Any] = {
+            level: etree.XPath(f"{of}*/@key", namespaces=spaces, smart_strings=False)
+            for level, of in (("event", f"{step}/"), ("trace", ""))
+        }
+        roles = ["activity"] * len(self.activity_keys) + ["timestamp"] * self.by_time
+        self.unseen = [("event", *wanted) for wanted in zip(keys, roles, self.columns, strict=True)]
+        if reading.case is not None and reading.duplicate_cases != "separate":
+            self.unseen.append(("trace", reading.case, "case", self.name))
+        if reading.unit is not None:
+            self.unseen.append(("trace", reading.unit, "unit", self.unit))
 
     def _prune(self) -> None:
         root = self.root
@@ -260,6 +286,8 @@ class _Document:
     def _take(self, piece: Any) -> None:
         """Read what there is of a trace into the case."""
         case = self.case
+        if self.unseen:
+            self._look(piece)
         if not case.name:
             case.name = next(iter(self.name(piece)), "")
         if self.unit is not None and not case.unit:
@@ -278,6 +306,13 @@ class _Document:
             raise LogError(
                 f"{self.where}: trace {self.cases.traces + 1:,} has over {MAX_TRACE_EVENTS:,} events; no case is as long"
             )
+
+    def _look(self, piece: Any) -> None:
+        """Until every wanted attribute was seen once: which there are instead. A wrong name is not the log's fault."""
+        self.unseen = [wanted for wanted in self.unseen if not wanted[-1](piece)]
+        for level in {wanted[0] for wanted in self.unseen}:
+            if len(self.present[level]) < _NAMES:
+                self.present[level].update(name[:60] for name in self.names[level](piece))
 
     def _complete(self, piece: Any, width: int) -> list[list[str]]:
         """Some event lacks a value: the columns of the events that lack none, and a record of the others."""
