@@ -121,7 +121,7 @@ def test_encodings(path: Path) -> None:
         ('note,case_id,activity\n"x,1,a\ny,2,b\n"z,3,c\nw,4,d\n', "not well quoted"),
         ("note,case_id,activity\n5, pipe,1,a\nx,1,b\n", "row 1 .* has 4 cells, the header 3"),
         ('case_id,activity,note\n1,a,"x" y\n,b,z\n', "not well quoted"),
-        (f'case_id,activity,note\n1,a,"{"x" * 200_000}"\n,b,z\n', "1 events without a case, the first at row 2"),
+        (f'case_id,activity,note\n1,a,"{"x" * 200_000}"\n,b,z\n', "1 event without a case, the first at row 2"),
         ("case_id,activity\n", "the log is empty"),
         ("\n", "the log is empty|no column for the case"),
     ],
