@@ -321,7 +321,8 @@ def _write_xes(release: Release, path: Path) -> None:
 
 def _write_xes_gz(release: Release, path: Path) -> None:
     with path.open("wb") as raw:
-        packed: Any = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
+        # at level 3 a log is an eighth larger than at 6, in less than half the time
+        packed: Any = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=3)
         with packed:
             _in_blocks(_xes(release), packed)
 
