@@ -66,7 +66,9 @@ class Events:
         self._columns_apart = pl.QueryOptFlags(projection_pushdown=not whole_rows)
         kind = self._schema[columns.case]
         is_number = kind.is_integer() or kind.is_float()
-        self._hashed = hashed and columns.unit is None and not is_number  # a case of a unit is chosen by its identifier
+        self._by_hash = (
+            hashed and columns.unit is None and not is_number
+        )  # a case of a unit is chosen by its identifier
 
     @property
     def parts(self) -> list[str]:
@@ -101,7 +103,7 @@ class Events:
             self.notes = list(self._left_out)
             events = events.drop_nulls(list(self._needed))
             rows = rows.filter(~pl.any_horizontal(*self._missing.values()))
-        if not self._hashed:
+        if not self._by_hash:
             return events, None
         return events, rows.select(_name(case, kind).n_unique()).collect(engine="streaming").item()
 
@@ -135,7 +137,7 @@ class Events:
         """The columns of an event; what is missing is null."""
         columns, kinds = self.columns, self._schema
         case, kind = columns.case, kinds[columns.case]
-        read = {_CASE: _hashed(_name(case, kind), seed) if self._hashed else _compared(case, kind)}
+        read = {_CASE: _hashed(_name(case, kind), seed) if self._by_hash else _compared(case, kind)}
         read |= {part: _coded(name, kinds[name]) for part, name in zip(self.parts, columns.activities, strict=True)}
         if columns.timestamp is not None:
             read[TIME] = _time(columns.timestamp, kinds[columns.timestamp])

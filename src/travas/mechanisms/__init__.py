@@ -14,30 +14,30 @@ from ..privacy import ONE_CASE, Number, PrivacyUnit, exact_delta, exact_epsilon
 from ..release import Mechanism
 from ..variants import Activity
 
+_CLASSES = {
+    "optimal": "optimal.Optimal",
+    "travas": "travas.Travas",
+    "utravas": "utravas.UTravas",
+    "prefix-tree": "prefix_tree.PrefixTree",
+    "sacofa": "sacofa.Sacofa",
+    "utravas-published": "utravas.UTravasPublished",
+    "sacofa-published": "sacofa.SacofaPublished",
+    "ladder": "ladder.Ladder",
+}
+
 
 class _Mechanisms(Mapping[str, type[Mechanism]]):
     """Each is imported when it is wanted, so that no command waits for the others."""
 
-    _CLASSES = {  # noqa: RUF012
-        "optimal": "optimal.Optimal",
-        "travas": "travas.Travas",
-        "utravas": "utravas.UTravas",
-        "prefix-tree": "prefix_tree.PrefixTree",
-        "sacofa": "sacofa.Sacofa",
-        "utravas-published": "utravas.UTravasPublished",
-        "sacofa-published": "sacofa.SacofaPublished",
-        "ladder": "ladder.Ladder",
-    }
-
     def __getitem__(self, name: str) -> type[Mechanism]:
-        module, _, kind = self._CLASSES[name].partition(".")
+        module, _, kind = _CLASSES[name].partition(".")
         return cast(type[Mechanism], getattr(import_module(f".{module}", __name__), kind))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._CLASSES)
+        return iter(_CLASSES)
 
     def __len__(self) -> int:
-        return len(self._CLASSES)
+        return len(_CLASSES)
 
 
 MECHANISMS = _Mechanisms()
