@@ -20,6 +20,7 @@ from travas import (
     BudgetError,
     Ledger,
     LedgerError,
+    LogError,
     MissingExtraError,
     OutputError,
     ParameterError,
@@ -203,11 +204,12 @@ def test_the_charge_comes_before_the_noise(book: Ledger, monkeypatch: pytest.Mon
     assert len(book.history()) == 1
 
 
+@pytest.mark.parametrize("kind", [OutputError, LogError])
 def test_what_fails_after_the_charge_says_so(
-    book: Ledger, travas: Run, small_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: type[Exception], book: Ledger, travas: Run, small_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
-        raise OutputError("out.json: cannot be written, no space left")
+        raise kind("out.json: cannot be written, no space left")
 
     monkeypatch.setattr("travas.Release.write", full)
     ran = travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "out.json")

@@ -16,7 +16,7 @@ from .budget import Account, check_name
 from .budget_cli import app as budget_app
 from .budget_cli import charged, print_charge
 from .diagnostics import print_notes, share_of
-from .errors import BudgetError, OutputError, ParameterError, TravasError, VerificationError
+from .errors import BudgetError, LogError, OutputError, ParameterError, TravasError, VerificationError
 from .ledger import Ledger
 from .logs.columns import Reading, some
 from .mechanisms import mechanism as mechanism_by_name
@@ -135,8 +135,8 @@ def _release(
         try:
             released = replace(chosen.release(variants), frequencies=frequencies)
             released.write(output, existing)
-        except OutputError as error:
-            raise OutputError(f"{error} (the charge stands: the noise was drawn)" if ledger else str(error)) from None
+        except (OutputError, LogError) as error:  # traces on Spark are fetched now
+            raise type(error)(f"{error} (the charge stands: the noise was drawn)" if ledger else str(error)) from None
     return released, variants, account
 
 
