@@ -31,6 +31,7 @@ lint: .venv/installed-test
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 test: lint ## lint, types and tests
 	$(BIN)/pytest -n auto --dist loadgroup -m "not slow"

@@ -60,7 +60,7 @@ pm4py.get_variants(pandas.read_parquet(PATH))
 end()
 """
 READ_XES = """
-import numpy, travas.logs.xes
+import numpy, travas.sources.xes
 from travas import read
 begin()
 read(PATH)
@@ -112,8 +112,8 @@ IMPORTS = {
     "import polars": "begin()\nimport polars\nend()",
     "import travas": "begin()\nimport travas\nend()",
     "import polars, typer": "begin()\nimport polars, typer, rich\nend()",
-    "travas --help": "begin()\nimport travas.cli, sys, io\nsys.argv = ['travas', '--help']\nsys.stdout = io.StringIO()\n"
-    "try: travas.cli.main()\nexcept SystemExit: sys.stdout = sys.__stdout__\nend()",
+    "travas --help": "begin()\nimport travas.cli.main, sys, io\nsys.argv = ['travas', '--help']\nsys.stdout = io.StringIO()\n"
+    "try: travas.cli.main.main()\nexcept SystemExit: sys.stdout = sys.__stdout__\nend()",
 }
 
 

@@ -18,8 +18,8 @@ from zlib import crc32
 from harness import DATA
 
 from travas import Variants, mechanism, read, relative_log_similarity, summary
-from travas.compare import covered_cases
-from travas.noise import Seeded
+from travas.evaluation.compare import covered_cases
+from travas.privacy.noise import Seeded
 
 RUNS = 5
 LOGS = (

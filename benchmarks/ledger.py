@@ -20,7 +20,7 @@ from itertools import pairwise
 from harness import DATA, SCRATCH, finish, row
 
 import travas
-from travas.accounting import Spending, basic, compose
+from travas.budget.accounting import Spending, basic, compose
 
 LOG = DATA / "bpic2013-incidents.xes.gz"
 RELEASES, EPSILON, DELTA = 12, Fraction(1, 5), Fraction(1, 10**7)
@@ -28,7 +28,7 @@ FINE = 1 << 70
 
 RELEASE = """
 import json, sys, time
-import numpy, polars, travas, travas.logs.xes
+import numpy, polars, travas, travas.sources.xes
 path, out, file = sys.argv[1:]
 spent = 0.0
 class Timed(travas.Ledger):

@@ -20,9 +20,9 @@ from harness import DATA
 from travas import read
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.prefix_tree import Tree, TwoSidedNoise
-from travas.noise import ONE
-from travas.privacy import exact
-from travas.variants import CODE_BYTES
+from travas.model.variants import CODE_BYTES
+from travas.privacy.numbers import exact
+from travas.privacy.tables import ONE
 
 METRICS = {
     "similarity": "relative_log_similarity",

@@ -39,7 +39,7 @@ begin()
 end()
 """
 OURS = """
-import numpy, polars, travas, travas.logs.tables, travas.logs.write  # imports are counted on neither side
+import numpy, polars, travas, travas.sources.tables, travas.outputs.write  # imports are counted on neither side
 begin()
 travas.anonymize(PATH, epsilon=1, delta="1e-6").write(OUT, existing="replace")
 end()

@@ -21,8 +21,8 @@ import numpy as np
 from harness import DATA
 
 from travas import Release, Variants, absolute_log_difference, mechanism, read, relative_log_similarity
-from travas.metrics import _edit_distances
-from travas.noise import Seeded
+from travas.evaluation.metrics import _edit_distances
+from travas.privacy.noise import Seeded
 
 RUNS = 10
 PAPER_LOGS = {"BPIC13": "bpic2013-incidents.xes.gz", "Sepsis": "sepsis.xes.gz"}

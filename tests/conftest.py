@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from servers import postgres, postgres_server, spark  # noqa: F401 (fixtures)
-from travas import cli
+from travas.cli import main as cli
 
 DATA = Path(os.environ.get("TRAVAS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from travas import MissingExtraError, ParameterError, PrivacyUnit, plan
-from travas.accounting import Pair, Spending, _Grid, _interval, _slack, basic, compose
-from travas.noise import ONE, exponential_bounds
+from travas.budget.accounting import Pair, Spending, _Grid, _interval, _slack, basic, compose
+from travas.privacy.tables import ONE, exponential_bounds
 
 
 def true_delta(tables: Sequence[Sequence[Pair]], epsilon: Fraction) -> Fraction:

@@ -16,11 +16,11 @@ import pytest
 import travas as package
 from conftest import Run
 from travas import VerificationError, anonymize, write_report
-from travas.demo import write_hospital_log
-from travas.dossier import read_dossier
-from travas.dossier_html import as_html
 from travas.mechanisms import MECHANISMS
-from travas.noise import Seeded
+from travas.privacy.noise import Seeded
+from travas.report.document import read_dossier
+from travas.report.html import as_html
+from travas.sources.example_log import write_hospital_log
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&amp;\x07"
 LOG: dict[Any, int] = {("register", "visit", HOSTILE): 400, ("register", "release"): 90, ("visit",): 1}

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from conftest import Run
 from travas import ParameterError, Variants, anonymize, mechanism, read
-from travas.demo import hospital_traces
-from travas.estimate import MOST_THRESHOLDS, _whole, estimate
 from travas.mechanisms.selection import PartitionSelection
-from travas.noise import Seeded
+from travas.model.estimate import MOST_THRESHOLDS, _whole, estimate
+from travas.privacy.noise import Seeded
+from travas.sources.example_log import hospital_traces
 
 PARAMETERS = [(e, d) for e in ("0.001", "0.1", "1", "20") for d in ("1e-12", "1e-6", "0.01", "0.5")]
 

@@ -15,12 +15,13 @@ import polars as pl
 import pytest
 
 from conftest import Run
-from travas import LogError, MissingExtraError, OutputError, experiments
-from travas.compare import METRICS
-from travas.experiments import experiment, measure, release
-from travas.grids import EXTRAS, NUMBERS, ORIGINAL, Grid, read_grid
-from travas.logs.columns import Reading
+from travas import LogError, MissingExtraError, OutputError
+from travas.evaluation import experiment as experiments
+from travas.evaluation.compare import METRICS
+from travas.evaluation.experiment import experiment, measure, release
+from travas.evaluation.grid import EXTRAS, NUMBERS, ORIGINAL, Grid, read_grid
 from travas.mechanisms import MECHANISMS, prefix_tree
+from travas.sources.columns import Reading
 
 GRID = """
 epsilon = ["1", 0.1]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from conftest import Run
 from travas import EmptyLogError, ParameterError, Variants, mechanism
-from travas.abstractions import Abstraction, parse_ladder
-from travas.forecast import LOOKING, chances, forecast, numbers_of_cases, promise
+from travas.evaluation.forecast import LOOKING, chances, forecast, numbers_of_cases, promise
 from travas.mechanisms.optimal import Optimal
+from travas.model.abstraction import Abstraction, parse_ladder
 
 logs = st.dictionaries(
     st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(tuple), st.integers(1, 12), min_size=1, max_size=5

@@ -16,12 +16,12 @@ import pytest
 
 from conftest import Run
 from travas import ParameterError, Release, Standing, Variants, anonymize, compare, mechanism, read, verify
-from travas.abstractions import Abstraction, Grouped, parse_ladder
-from travas.compare import covered_cases
+from travas.evaluation.compare import covered_cases
 from travas.mechanisms.ladder import CASES_SHARE, CHOICE_SHARE, Ladder
 from travas.mechanisms.prefix_tree import TwoSidedNoise
-from travas.noise import Noise, Seeded
-from travas.privacy import PrivacyUnit
+from travas.model.abstraction import Abstraction, Grouped, parse_ladder
+from travas.privacy.guarantee import PrivacyUnit
+from travas.privacy.noise import Noise, Seeded
 
 Log = dict[tuple[str, ...], int]
 Distribution = Counter[Any]

@@ -28,14 +28,14 @@ from travas import (
     Standing,
     Variants,
     anonymize,
-    ledger,
     mechanism,
     read,
 )
-from travas.accounting import Spending, compose
-from travas.budget import Account, Entry
-from travas.fingerprint import fingerprint
-from travas.ledger import MIGRATIONS, default_path
+from travas.budget import ledger
+from travas.budget.account import Account, Entry
+from travas.budget.accounting import Spending, compose
+from travas.budget.fingerprint import fingerprint
+from travas.budget.ledger import MIGRATIONS, default_path
 
 LOG = {("register", "visit", "release"): 20, ("register", "release"): 2}
 HALF = mechanism("optimal", "0.5", "1e-6")
@@ -198,7 +198,7 @@ def test_the_charge_comes_before_the_noise(book: Ledger, monkeypatch: pytest.Mon
         assert len(book.history()) == 1
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("travas.noise.Noise.draw", drawn_and_dead)
+    monkeypatch.setattr("travas.privacy.noise.Noise.draw", drawn_and_dead)
     with pytest.raises(KeyboardInterrupt):
         anonymize(LOG, epsilon=1, delta="1e-6", ledger=book)
     assert len(book.history()) == 1

@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import DATA
-from travas import models
 from travas.errors import LogError, MissingExtraError
+from travas.evaluation import pm4py_models as models
 
 Log = dict[tuple[str, ...], int]
 
@@ -193,7 +193,7 @@ def test_releases_of_sepsis(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
 def read(file: str) -> Log:
     if not (DATA / file).exists():
         pytest.skip(f"{file} is not here")
-    from travas.engines import read as read_variants
+    from travas.sources.engine import read as read_variants
 
     return dict(read_variants(DATA / file).items())
 

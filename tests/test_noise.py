@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from travas import ParameterError, VerificationError
-from travas.noise import (
+from travas.privacy.noise import Noise, Seeded
+from travas.privacy.tables import (
     ONE,
-    Noise,
-    Seeded,
     Table,
     exponential_bounds,
     optimal_table,

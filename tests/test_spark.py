@@ -22,10 +22,10 @@ from scipy.stats import binom
 from conftest import Run
 from servers import missing
 from travas import LogError, ParameterError, PrivacyUnit, Reading, Variants, anonymize, mechanism, read, summary
-from travas.engines import spark as engine
-from travas.engines.remote import RemoteVariants
-from travas.noise import Seeded
-from travas.privacy import Counted
+from travas.privacy.guarantee import Counted
+from travas.privacy.noise import Seeded
+from travas.sources import spark as engine
+from travas.sources.remote import RemoteVariants
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -221,7 +221,7 @@ def test_an_interrupted_query_is_cancelled_on_the_cluster(spark: Any) -> None:
 def test_a_session_of_its_own_is_silent_and_can_be_interrupted(singletons: Path, tmp_path: Path) -> None:
     def start(source: str, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-c", "import travas.cli; travas.cli.main()", "anonymize", source, *words,
+            [sys.executable, "-c", "import travas.cli.main; travas.cli.main.main()", "anonymize", source, *words,
              "--dataset", "events", "--epsilon", "1", "--delta", "1e-6", "-o", str(tmp_path / f"out{len(words)}.json")],
             env={**os.environ, "MASTER": "local[2]"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip

@@ -187,7 +187,7 @@ def test_an_interrupted_query_is_cancelled_on_the_server(server: Postgres, tmp_p
         str(tmp_path / "out.json"),
     ]
     process = subprocess.Popen(
-        [sys.executable, "-c", "import travas.cli; travas.cli.main()", *words],
+        [sys.executable, "-c", "import travas.cli.main; travas.cli.main.main()", *words],
         env=os.environ | {"PGPASSWORD": server.password}, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     running = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'travas' AND state = 'active'"
@@ -261,8 +261,8 @@ def test_persons_from_the_command_line(server: Postgres, tmp_path: Path, travas:
 def test_the_query_by_unit_compiles_for_the_others(name: str) -> None:
     import ibis
 
-    from travas.engines.expression import Query
-    from travas.engines.sql import as_bytes_in
+    from travas.sources.databases import as_bytes_in
+    from travas.sources.expression import Query
 
     kinds = {"case_id": "int64", "activity": "string", "timestamp": "timestamp", "patient": "uuid"}
     for counted in ("units", "cases"):

@@ -14,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from travas import Ledger, ParameterError, Variants, anonymize, mechanism, read
-from travas.draws import DiscreteLaplace, choose, geometric_up_to, uniform_below
 from travas.mechanisms import prefix_tree
 from travas.mechanisms.prefix_tree import PrefixTree, TwoSidedNoise
 from travas.mechanisms.sacofa import Sacofa, SacofaPublished, eventually_follows
-from travas.noise import ONE, Noise, laplace_table
-from travas.trie import Trie
+from travas.mechanisms.trie import Trie
+from travas.privacy.noise import Noise
+from travas.privacy.sampling import DiscreteLaplace, choose, geometric_up_to, uniform_below
+from travas.privacy.tables import ONE, laplace_table
 
 ALPHABET = ("a", "b", "c")
 traces = st.lists(st.sampled_from([*ALPHABET, "x"]), min_size=1, max_size=5).map(tuple)

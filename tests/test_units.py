@@ -21,8 +21,9 @@ from travas.mechanisms import MECHANISMS
 from travas.mechanisms.prefix_tree import Tree
 from travas.mechanisms.sacofa import Sacofa
 from travas.mechanisms.selection import PartitionSelection
-from travas.noise import ONE, Noise, Table, optimal_table, travas_table
-from travas.units import step
+from travas.privacy.group_privacy import step
+from travas.privacy.noise import Noise
+from travas.privacy.tables import ONE, Table, optimal_table, travas_table
 
 Chances = dict[int | None, int]
 TREES = {"max_length": 1, "prune": 3}

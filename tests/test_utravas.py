@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from travas import ParameterError, Variants, mechanism
 from travas.mechanisms.travas import Travas
 from travas.mechanisms.utravas import UTravas, UTravasPublished, dropped_estimate, merged_runs
-from travas.noise import ONE, Seeded
+from travas.privacy.noise import Seeded
+from travas.privacy.tables import ONE
 
 
 @pytest.mark.parametrize("splits", [1, 2, 5])

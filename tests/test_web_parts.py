@@ -14,13 +14,13 @@ from xml.etree import ElementTree
 import pytest
 
 import travas
-from travas import words
-from travas.chevrons import chevrons, colours_of
-from travas.demo import PAPER_LOG, write_hospital_log
 from travas.errors import LogError, OutputError, TravasError
 from travas.mechanisms.ladder import Ladder
-from travas.process_map import MOST_EDGES, directly_follows, process_map
-from travas.svg import keep_points, ticks
+from travas.model import explain as words
+from travas.plots.chevrons import chevrons, colours_of
+from travas.plots.process_map import MOST_EDGES, directly_follows, process_map
+from travas.plots.svg import keep_points, ticks
+from travas.sources.example_log import PAPER_LOG, write_hospital_log
 
 pytest.importorskip("nicegui")
 
@@ -241,7 +241,7 @@ def test_what_is_typed_is_refused_in_one_line(recipe: Recipe, why: str, monkeypa
     def opened(*_: object) -> None:
         raise AssertionError("a file was opened")
 
-    monkeypatch.setattr("travas.abstractions.read_rules", opened)
+    monkeypatch.setattr("travas.model.abstraction.abstraction.read_rules", opened)
     with pytest.raises(travas.ParameterError, match=why) as caught:
         recipe.check(travas.Reading())
     assert "\n" not in str(caught.value) and curve.view(recipe).why == str(caught.value)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from travas import LogError, Reading, read
-from travas.logs import xes
-from travas.logs.columns import OnMissing
+from travas.sources import xes
+from travas.sources.columns import OnMissing
 
 
 def log_of(*traces: str, head: str = "", namespace: str = "") -> str:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .abstractions import Abstraction
-from .anonymize import anonymize
-from .budget import Account, Budget, Entry
-from .compare import Comparison, compare
-from .engines import read
+from .budget.account import Account, Budget, Entry
+from .budget.ledger import Ledger
+from .budget.plan import Plan, plan
 from .errors import (
     BudgetError,
     EmptyLogError,
@@ -20,21 +18,24 @@ from .errors import (
     TravasError,
     VerificationError,
 )
-from .forecast import Forecast, forecast
-from .guarantee import verify
-from .ledger import Ledger
-from .logs.columns import Reading
+from .evaluation.compare import Comparison, compare
+from .evaluation.forecast import Forecast, forecast
+from .evaluation.metrics import absolute_log_difference, relative_log_similarity
 from .mechanisms import mechanism
-from .metrics import absolute_log_difference, relative_log_similarity
-from .plan import Plan, plan
-from .privacy import Guarantee, PrivacyUnit, Standing
-from .release import Mechanism, Release
-from .variants import Summary, Variants, summary
+from .model.abstraction import Abstraction
+from .model.mechanism import Mechanism
+from .model.release import Release
+from .model.variants import Summary, Variants, summary
+from .pipeline import anonymize
+from .privacy.guarantee import Guarantee, PrivacyUnit, Standing
+from .sources.columns import Reading
+from .sources.engine import read
+from .verification.verify import verify
 
 if TYPE_CHECKING:
-    from .dossier import write_report
+    from .report.document import write_report
 
-__version__ = "0.1.0"
+from ._version import __version__
 
 __all__ = [
     "Abstraction",
@@ -80,7 +81,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """The report is imported when it is wanted."""
     if name == "write_report":
-        from .dossier import write_report
+        from .report.document import write_report
 
         return write_report
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

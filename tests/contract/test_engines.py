@@ -18,7 +18,7 @@ from lxml import etree
 
 from conftest import DATA
 from travas import EmptyLogError, LogError, PrivacyUnit, Reading, Variants, read
-from travas.privacy import Counted
+from travas.privacy.guarantee import Counted
 
 START = datetime(2024, 3, 31, 0, 30, tzinfo=UTC)  # half an hour before the clocks change in Berlin
 DEFAULT = Reading(ties="activity")
@@ -36,7 +36,7 @@ def folder(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.Fixt
     for place, part in enumerate(frame.iter_slices(-(-frame.height // 3))):
         part.write_parquet(tmp_path / f"{place}.parquet")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("travas.logs.events.EVENTS_PER_PART", max(frame.height // 3, 1))
+        patch.setattr("travas.sources.events.EVENTS_PER_PART", max(frame.height // 3, 1))
         return read(tmp_path, reading)
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from travas import Guarantee, ParameterError, Standing, Variants, mechanism
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.selection import PartitionSelection
-from travas.noise import Seeded
-from travas.release import Mechanism
+from travas.model.mechanism import Mechanism
+from travas.privacy.noise import Seeded
 
 SELECTIONS = ("optimal", "travas")
 TREES = ("prefix-tree", "sacofa", "sacofa-published")

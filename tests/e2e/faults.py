@@ -26,8 +26,8 @@ from types import FrameType
 from typing import Any
 
 import travas
-import travas.logs.write
-from travas.accounting import Spending
+import travas.outputs.write
+from travas.budget.accounting import Spending
 
 LOG: Any = {(f"step {n}", "end"): 50 + n for n in range(40)}
 NOBODY = 65534

@@ -14,7 +14,7 @@ from browser import Server, browsing, chromium, serving
 
 import travas as package
 from conftest import DATA, Run
-from travas.demo import write_hospital_log
+from travas.sources.example_log import write_hospital_log
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
 

@@ -7,12 +7,13 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import cast
 
-from ..abstractions import Abstraction
 from ..errors import ParameterError
-from ..noise import MAX_EPSILON
-from ..privacy import ONE_CASE, Number, PrivacyUnit, exact_delta, exact_epsilon
-from ..release import Mechanism
-from ..variants import Activity
+from ..model.abstraction import Abstraction
+from ..model.mechanism import Mechanism
+from ..model.variants import Activity
+from ..privacy.guarantee import ONE_CASE, PrivacyUnit
+from ..privacy.numbers import Number, exact_delta, exact_epsilon
+from ..privacy.tables import MAX_EPSILON
 
 _CLASSES = {
     "optimal": "optimal.Optimal",

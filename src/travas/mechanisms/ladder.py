@@ -9,13 +9,15 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..abstractions import Abstraction, parse_ladder
 from ..errors import ParameterError
-from ..estimate import CONFIDENCE, Estimate, estimate
-from ..noise import Noise
-from ..privacy import Guarantee, Standing, as_text, exact
-from ..release import Mechanism, Release
-from ..variants import Variants
+from ..model.abstraction import Abstraction, parse_ladder
+from ..model.estimate import CONFIDENCE, Estimate, estimate
+from ..model.mechanism import Mechanism
+from ..model.release import Release
+from ..model.variants import Variants
+from ..privacy.guarantee import Guarantee, Standing
+from ..privacy.noise import Noise
+from ..privacy.numbers import as_text, exact
 from .optimal import Optimal
 from .prefix_tree import TwoSidedNoise
 

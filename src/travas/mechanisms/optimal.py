@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..noise import Table, optimal_table
+from ..privacy.tables import Table, optimal_table
 from .selection import PartitionSelection
 
 

@@ -8,14 +8,17 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..draws import DiscreteLaplace
 from ..errors import PRIVATE, ParameterError
-from ..estimate import CONFIDENCE, Estimate, measured
-from ..noise import Noise, RandomBytes, laplace_table
-from ..privacy import Guarantee, Standing, as_text
-from ..release import Mechanism, Release
-from ..trie import Prefixes, Trie
-from ..variants import Activity, Trace, Variants
+from ..model.estimate import CONFIDENCE, Estimate, measured
+from ..model.mechanism import Mechanism
+from ..model.release import Release
+from ..model.variants import Activity, Trace, Variants
+from ..privacy.guarantee import Guarantee, Standing
+from ..privacy.noise import Noise, RandomBytes
+from ..privacy.numbers import as_text
+from ..privacy.sampling import DiscreteLaplace
+from ..privacy.tables import laplace_table
+from .trie import Prefixes, Trie
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,12 +7,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..draws import choose, geometric_up_to
-from ..privacy import Guarantee, Standing, as_text
-from ..release import Release
-from ..trie import Prefixes, Trie
-from ..variants import Trace, Variants
+from ..model.release import Release
+from ..model.variants import Trace, Variants
+from ..privacy.guarantee import Guarantee, Standing
+from ..privacy.numbers import as_text
+from ..privacy.sampling import choose, geometric_up_to
 from .prefix_tree import Tree, TwoSidedNoise, allowed_after, grow
+from .trie import Prefixes, Trie
 
 if TYPE_CHECKING:
     import numpy as np

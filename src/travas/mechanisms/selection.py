@@ -9,11 +9,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
-from ..estimate import Estimate, estimate
-from ..noise import Noise, RandomBytes, Table, check_buildable
-from ..privacy import Guarantee, Standing
-from ..release import Mechanism, Release
-from ..variants import Variants
+from ..model.estimate import Estimate, estimate
+from ..model.mechanism import Mechanism
+from ..model.release import Release
+from ..model.variants import Variants
+from ..privacy.guarantee import Guarantee, Standing
+from ..privacy.noise import Noise, RandomBytes
+from ..privacy.tables import Table, check_buildable
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..noise import Table, travas_table
+from ..privacy.tables import Table, travas_table
 from .selection import PartitionSelection
 
 

@@ -8,11 +8,13 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
-from ..estimate import Estimate, measured
-from ..noise import Noise, RandomBytes, Seeded, travas_threshold
-from ..privacy import Guarantee, Standing
-from ..release import Mechanism, Release
-from ..variants import Variants
+from ..model.estimate import Estimate, measured
+from ..model.mechanism import Mechanism
+from ..model.release import Release
+from ..model.variants import Variants
+from ..privacy.guarantee import Guarantee, Standing
+from ..privacy.noise import Noise, RandomBytes, Seeded
+from ..privacy.tables import travas_threshold
 from .travas import Travas
 
 if TYPE_CHECKING:
@@ -159,7 +161,7 @@ def _most_similar(epsilon: Fraction, delta: Fraction, most: int, variants: Varia
     As in the published results, where all ten runs of a cell have one number of splits. Nothing is protected here, so
     the trials are seeded and the choice is kept: it is a function of the log.
     """
-    from ..metrics import relative_log_similarity
+    from ..evaluation.metrics import relative_log_similarity
 
     def similarity(splits: int) -> float:
         trials = UTravas(epsilon, delta, splits, random_bytes=Seeded(splits), unit=variants.unit)

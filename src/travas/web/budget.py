@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from ..budget import Account, check_name
+from ..budget.account import Account, check_name
+from ..budget.ledger import Ledger
 from ..errors import TravasError
-from ..ledger import Ledger
-from ..privacy import as_text, exact_delta, exact_epsilon
+from ..privacy.numbers import as_text, exact_delta, exact_epsilon
 from .parts import note, refusal, table
 from .recipe import Recipe
 

@@ -14,10 +14,10 @@ from ..errors import ParameterError
 from ..mechanisms.ladder import Ladder
 from ..mechanisms.selection import PartitionSelection
 from ..mechanisms.utravas import UTravas
-from ..noise import Table, optimal_table, predicted_length, travas_table
-from ..privacy import exact
-from ..release import Mechanism
-from ..svg import keep_curve, sampled
+from ..model.mechanism import Mechanism
+from ..plots.svg import keep_curve, sampled
+from ..privacy.numbers import exact
+from ..privacy.tables import Table, optimal_table, predicted_length, travas_table
 from .recipe import Recipe
 
 MOST_ENTRIES = 60_000

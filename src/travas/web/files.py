@@ -12,9 +12,9 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
-from ..engines.files import suffix_of
 from ..errors import TravasError
-from ..guarantee import guarantee_path
+from ..outputs.guarantee_file import guarantee_path
+from ..sources.files import suffix_of
 from . import tasks
 from .jobs import Job
 from .preview import SUFFIXES, preview

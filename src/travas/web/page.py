@@ -9,8 +9,8 @@ from importlib.resources import files
 from nicegui import ui
 from starlette.requests import Request
 
-from ..ledger import Ledger
-from ..svg import BLUE
+from ..budget.ledger import Ledger
+from ..plots.svg import BLUE
 from .parts import refusal
 from .sessions import Session
 from .settings import Settings

@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
-from ..svg import escape
+from ..plots.svg import escape
 
 PRIVATE = "PRIVATE: about the true log, do not publish"
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..engines.files import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..errors import LogError
-from ..logs.columns import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading, recognised
+from ..sources.columns import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading, recognised
+from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
 
 SUFFIXES = XES_SUFFIXES + CSV_SUFFIXES + PARQUET_SUFFIXES
 _ROWS = 6
@@ -55,7 +55,7 @@ def preview(path: Path, name: str, reading: Reading = DEFAULT_READING) -> Previe
 
 
 def _head(path: Path) -> bytes:
-    from ..logs.files import chunks
+    from ..sources.chunks import chunks
 
     head = b""
     with closing(chunks(path, lambda _: None)) as pieces:
@@ -67,7 +67,7 @@ def _head(path: Path) -> bytes:
 
 
 def _csv(path: Path, reading: Reading) -> Preview:
-    from ..logs.csv import dialect_of
+    from ..sources.csv import dialect_of
 
     head = _head(path)
     dialect = dialect_of(head, reading)
@@ -111,7 +111,7 @@ def _xes(path: Path) -> Preview:
     """The attributes of the first traces and their events."""
     from lxml import etree
 
-    from ..logs.files import chunks
+    from ..sources.chunks import chunks
 
     parser: Any = etree.XMLPullParser(
         events=("end",), tag="{*}trace", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False

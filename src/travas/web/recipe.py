@@ -6,15 +6,16 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..abstractions import FULL, Abstraction, parse_ladder
 from ..errors import ParameterError
-from ..logs.columns import DEFAULT_READING, Reading
 from ..mechanisms import MECHANISMS
 from ..mechanisms import mechanism as mechanism_by_name
-from ..noise import predicted_length
-from ..privacy import MAX_CASES, exact_delta, exact_epsilon
-from ..release import Mechanism
-from ..units import step
+from ..model.abstraction import FULL, Abstraction, parse_ladder
+from ..model.mechanism import Mechanism
+from ..privacy.group_privacy import step
+from ..privacy.guarantee import MAX_CASES
+from ..privacy.numbers import exact_delta, exact_epsilon
+from ..privacy.tables import predicted_length
+from ..sources.columns import DEFAULT_READING, Reading
 
 OFFERED = tuple(name for name in MECHANISMS if not name.endswith("-published"))
 """Mechanisms with a guarantee: the page offers no others."""

@@ -7,8 +7,8 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 
+from ..budget.ledger import Ledger
 from ..errors import MissingExtraError, ParameterError
-from ..ledger import Ledger
 from .settings import Settings
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..budget import Account
+from ..budget.account import Account
 from ..errors import ParameterError
-from ..logs.columns import Reading
-from ..release import Release
+from ..model.release import Release
+from ..sources.columns import Reading
 from .jobs import Job
 from .preview import Preview
 from .recipe import Recipe

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..budget import Account
+from ..budget.account import Account
+from ..budget.ledger import Ledger
 from ..errors import LogError, OutputError
-from ..ledger import Ledger
-from ..logs.columns import Reading
-from ..release import Release
-from ..variants import Summary, Variants
+from ..model.release import Release
+from ..model.variants import Summary, Variants
+from ..sources.columns import Reading
 from .jobs import Watch
 from .recipe import Recipe
 
@@ -54,7 +54,7 @@ def diagnose(path: Path, name: str, reading: Reading, limit: int, watch: Watch) 
     """Look at the true log. Private."""
     import numpy as np
 
-    from ..variants import summary
+    from ..model.variants import summary
 
     variants = _read(path, name, reading, limit, watch)
     sizes, numbers = np.unique(variants.counts, return_counts=True)
@@ -99,8 +99,8 @@ def write(release: Release, path: Path, watch: Watch) -> None:
 
 def report(release: Release, path: Path, output: Path, reason: str, account: Account, watch: Watch) -> None:
     """The report on a release that was written; its traces and intervals are those of the release itself."""
-    from ..dossier import read_dossier, save_report
-    from ..guarantee import guarantee_path
+    from ..outputs.guarantee_file import guarantee_path
+    from ..report.document import read_dossier, save_report
 
     watch("verifying", 0.0)
     found = read_dossier(guarantee_path(path), path)
@@ -109,7 +109,7 @@ def report(release: Release, path: Path, output: Path, reason: str, account: Acc
 
 
 def _read(path: Path, name: str, reading: Reading, limit: int, watch: Watch) -> Variants:
-    from ..engines import read
+    from ..sources.engine import read
 
     last = -1.0
 

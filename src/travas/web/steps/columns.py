@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from nicegui import ui
 
 from ...errors import LogError, ParameterError
-from ...logs.columns import DuplicateCases, OnMissing, Order, Reading
+from ...sources.columns import DuplicateCases, OnMissing, Order, Reading
 from ..parts import note, onward, private, table, title
 from ..preview import Preview, preview
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from ...demo import write_hospital_log
+from ...sources.example_log import write_hospital_log
 from ..files import folder_logs, open_log
 from ..parts import note, onward, title
 from ..preview import SUFFIXES

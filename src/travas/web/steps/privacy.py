@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from ... import words
+from ...model import explain as words
 from ..curve import DELTAS, EPSILONS, View, nearest, view
 from ..parts import note, on_page, onward, picture, title
 

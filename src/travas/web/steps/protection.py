@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from ...dossier_texts import about
 from ...mechanisms import MECHANISMS
 from ...mechanisms.ladder import DEFAULT_RUNGS
-from ...privacy import MAX_CASES
+from ...privacy.guarantee import MAX_CASES
+from ...report.texts import about
 from ..parts import note, onward, title
 from ..recipe import OFFERED
 from ..sessions import Session

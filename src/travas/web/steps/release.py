@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from ...abstractions import FULL
 from ...errors import ParameterError
 from ...mechanisms.ladder import Ladder
-from ...privacy import protects
-from ...release import Mechanism
+from ...model.abstraction import FULL
+from ...model.mechanism import Mechanism
+from ...privacy.guarantee import protects
 from .. import tasks
 from ..budget import show_budget
 from ..curve import view

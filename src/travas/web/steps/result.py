@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from ...chevrons import chevrons, colours_of
-from ...privacy import as_text
-from ...process_map import process_map
-from ...release import Release
-from ...svg import escape, name_of
+from ...model.release import Release
+from ...plots.chevrons import chevrons, colours_of
+from ...plots.process_map import process_map
+from ...plots.svg import escape, name_of
+from ...privacy.numbers import as_text
 from ..files import FORMATS
 from ..parts import note, picture, private, table, title
 

@@ -1,0 +1,219 @@
+"""What several releases cost together: the sum, and the exact figure from the privacy losses of their tables.
+
+The exact figure is an upper bound at every step. A release is described by pairs (p, q), the probabilities of an
+outcome with and without one unit, as whole multiples of 2^-128: for a table of N, f against f shifted by one. Every
+pair is laid on a grid of losses in exact integers, rounding towards more loss. Google's dp-accounting composes the
+grids, adding and removing apart, in floating point; `_slack` bounds what that arithmetic can lose and is added. The
+argument in full: docs/budgets.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from ..errors import MissingExtraError
+from ..privacy.guarantee import ONE_CASE, PrivacyUnit
+from ..privacy.tables import MAX_EPSILON, ONE, exponential_bounds, optimal_table, predicted_length, travas_table
+
+_TABLES = {"optimal": optimal_table, "travas": travas_table}
+_MAX_TABLE = 100_000  # entries; a longer table is taken at its (ε, δ)
+_GRID = 1 << 13  # steps for the sum of all ε
+_REACH = 8  # a loss beyond ± so many ε goes to the border: part of it to infinity, or up to the lowest
+_SCALE = 192
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What one release costs one unit: enough to build its table again."""
+
+    mechanism: str
+    epsilon: Fraction
+    delta: Fraction
+    unit: PrivacyUnit = ONE_CASE
+
+    def pairs(self) -> list[Pair]:
+        """Probabilities of every outcome with and without one unit, times 2^128: the actual table where it is known.
+
+        Anything else is the worst that (ε, δ) allows (Kairouz, Oh, Viswanath 2015).
+        """
+        known = self.mechanism in _TABLES and self.unit.max_cases == 1
+        if known and predicted_length(self.epsilon, self.delta) <= _MAX_TABLE:
+            bounds = [0, *_TABLES[self.mechanism](self.epsilon, self.delta).boundaries()]
+            weights = [above - below for below, above in pairwise(bounds)]
+            return list(zip([*weights, 0], [0, *weights], strict=True))
+        return _worst_pairs(self.epsilon, self.delta)
+
+
+def basic(spendings: Iterable[Spending]) -> tuple[Fraction, Fraction]:
+    """(Σε, Σδ): what releases cost together at most, also when a later one is chosen after seeing an earlier one."""
+    chosen = list(spendings)
+    return sum((s.epsilon for s in chosen), Fraction(0)), min(sum((s.delta for s in chosen), Fraction(0)), Fraction(1))
+
+
+@dataclass(frozen=True)
+class Composition:
+    """What releases cost together, from their privacy losses: never below the truth, never above the sum."""
+
+    spendings: tuple[Spending, ...]
+    _losses: Any
+    _slack: float
+
+    def delta(self, epsilon: Fraction) -> Fraction:
+        """A δ such that the releases together are (ε, δ)-DP."""
+        total_epsilon, total_delta = basic(self.spendings)
+        bound = total_delta if epsilon >= total_epsilon else Fraction(1)
+        if not self.spendings:
+            return Fraction(0)
+        below = math.nextafter(float(epsilon), 0)  # a smaller ε has a larger δ
+        found = float(self._losses.get_delta_for_epsilon(below))
+        return min(Fraction(found) * (1 + Fraction(1, 1 << 30)) + Fraction(self._slack), bound)
+
+    def epsilon(self, delta: Fraction) -> Fraction | None:
+        """The least ε, to one part in a million, such that the releases together are (ε, δ)-DP; None if there is none."""
+        low, high = Fraction(0), basic(self.spendings)[0]
+        if self.delta(low) <= delta:
+            return low
+        if self.delta(high) > delta:
+            return None
+        step = high / 1_000_000
+        while high - low > step:
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.delta(middle) <= delta else (middle, high)
+        return min(math.ceil(high / step) * step, basic(self.spendings)[0])
+
+
+def compose(spendings: Iterable[Spending]) -> Composition:
+    """The composition of releases. Needs the extra `accounting`."""
+    chosen = tuple(spendings)
+    distribution = _dp_accounting()
+    if not chosen:
+        return Composition(chosen, None, 0.0)
+    interval = _interval([s.epsilon for s in chosen])
+    grid = _Grid(interval)
+    # never below the interval, also after a product is rounded: a loss is only ever evaluated where it is above 0
+    step = math.nextafter(math.nextafter(float(interval), math.inf), math.inf)
+    total: Any = None
+    entries = 1
+    for spending, times in Counter(chosen).items():
+        pairs, reach = spending.pairs(), math.ceil(_REACH * spending.epsilon / interval)
+        removing, lost = grid.losses(pairs, reach)
+        adding, lost_adding = grid.losses([(q, p) for p, q in reversed(pairs)], reach)
+        once = distribution.PrivacyLossDistribution.create_from_rounded_probability(
+            removing, lost, step, True, adding, lost_adding, symmetric=False
+        )
+        entries += times * max(max(places) - min(places) + 1 for places in (removing, adding))
+        for part in _powers(once, times):
+            total = part if total is None else total.compose(part, tail_mass_truncation=0)
+    return Composition(chosen, total, _slack(len(chosen), entries))
+
+
+def _powers(once: Any, times: int) -> Iterator[Any]:
+    """Parts that compose to so many times the same: by repeated squaring."""
+    while times:
+        if times & 1:
+            yield once
+        times >>= 1
+        if times:
+            once = once.compose(once, tail_mass_truncation=0)
+
+
+def _slack(releases: int, entries: int) -> float:
+    """An upper bound of what the Fourier transforms of dp-accounting can lose of δ.
+
+    One transform of length n errs by at most 16·log2(n)·u of the vector's length, u = 2^-53: Higham, Accuracy and
+    Stability, Theorem 24.2, has 7 for radix 2, and scipy's longest radix, 11, stays below 14. A convolution of two
+    distributions is three of them, so it errs by 48·log2(n)·u in length and √n times that in sum, which is what δ sees.
+    Later convolutions do not enlarge it; n releases are n − 1 convolutions.
+    """
+    length = 2 * entries  # scipy pads to the next fast length, at most twice
+    return (releases - 1) * 48 * math.log2(length) * math.sqrt(length) * 2.0**-53
+
+
+def _interval(epsilons: Sequence[Fraction]) -> Fraction:
+    """The distance of two losses on the grid: one on which every ε lies, where that is not too fine."""
+    total = sum(epsilons, Fraction(0))
+    common = Fraction(math.gcd(*(e.numerator * _denominator(epsilons) // e.denominator for e in epsilons)), 1)
+    common /= _denominator(epsilons)
+    steps = total / common
+    if steps > _GRID:
+        return total / _GRID
+    return common / (1 << (_GRID // math.ceil(steps)).bit_length() - 1)
+
+
+def _denominator(epsilons: Sequence[Fraction]) -> int:
+    return math.lcm(*(epsilon.denominator for epsilon in epsilons))
+
+
+def _worst_pairs(epsilon: Fraction, delta: Fraction) -> list[Pair]:
+    """The worst pair of distributions that (ε, δ) allows: all of δ reveals, the rest is randomised response."""
+    if epsilon > MAX_EPSILON:
+        return [(ONE, 0), (0, ONE)]
+    lost = math.ceil(delta * ONE)
+    _, growth = exponential_bounds(epsilon)
+    more = -(-(ONE - lost) * growth // (growth + (1 << _SCALE)))
+    return [(lost, 0), (more, ONE - lost - more), (ONE - lost - more, more), (0, lost)]
+
+
+class _Grid:
+    """Lays pairs on losses k·interval in exact integers, so that no event becomes less telling.
+
+    A pair (p, q) between two grid losses is split in two that lie on them and add up to it: whoever sees which half it
+    is can forget it again, so nothing is lost (Doroshenko et al. 2022, connect the dots). e^loss is rounded down and
+    what moves to the larger loss up.
+    """
+
+    def __init__(self, interval: Fraction) -> None:
+        self.interval = interval
+        self._float = float(interval)
+        self._growths: dict[int, int] = {}
+        below, _ = exponential_bounds(interval)
+        self._shrink = (1 << _SCALE) - -(-(1 << 2 * _SCALE) // below)  # at most 1 − e^−interval
+
+    def growth(self, place: int) -> int:
+        """At most e^(place·interval)·2^192."""
+        if place not in self._growths:
+            below, above = exponential_bounds(abs(place) * self.interval)
+            self._growths[place] = below if place >= 0 else (1 << 2 * _SCALE) // above
+        return self._growths[place]
+
+    def losses(self, pairs: Iterable[Pair], reach: int, scale: int = ONE) -> tuple[dict[int, float], float]:
+        """Probability by grid place within ± reach, and that of an infinite loss, each rounded up; `scale` stands for one."""
+        found: defaultdict[int, int] = defaultdict(int)
+        infinite = 0
+        for p, q in pairs:
+            if not q:
+                infinite += p
+            elif p:
+                place = math.floor((math.log(p) - math.log(q)) / self._float)
+                place = min(max(place, -reach - 1), reach)
+                while place < reach and p << _SCALE > q * self.growth(place + 1):
+                    place += 1
+                if place < -reach:
+                    found[-reach] += p
+                elif place == reach:
+                    inside = min(p, q * self.growth(place) >> _SCALE)
+                    found[place] += inside
+                    infinite += p - inside
+                else:
+                    excess = max(0, (p << _SCALE) - q * self.growth(place))
+                    upwards = min(p, -(-excess // self._shrink))
+                    found[place] += p - upwards
+                    found[place + 1] += upwards
+        finite = {place: math.nextafter(mass / scale, math.inf) for place, mass in sorted(found.items()) if mass}
+        return finite or {0: 0.0}, math.nextafter(infinite / scale, math.inf) if infinite else 0.0
+
+
+def _dp_accounting() -> Any:
+    try:
+        from dp_accounting.pld import privacy_loss_distribution
+    except ImportError:
+        raise MissingExtraError("exact composition", "accounting") from None
+    return privacy_loss_distribution

@@ -1,0 +1,68 @@
+"""How to divide a budget among releases that are still to come."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..errors import MissingExtraError, ParameterError
+from ..privacy.numbers import Number, exact_delta, exact_epsilon
+from ..privacy.tables import MAX_EPSILON
+from .accounting import Spending, compose
+
+MAX_RELEASES = 10_000
+_SHARES = (Fraction(1, 2), Fraction(9, 10))
+"""How much of δ the releases take; the rest pays for a smaller total ε. Which is best depends, so both are tried."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What each of so many releases may spend, as (ε, δ), so that all together stay within (ε, δ)."""
+
+    releases: int
+    epsilon: Fraction
+    delta: Fraction
+    basic: tuple[Fraction, Fraction]
+    exact: tuple[Fraction, Fraction] | None
+    """With `optimal` and a budget of exact composition; None where dp-accounting is not installed."""
+
+
+def plan(releases: int, *, epsilon: Number, delta: Number) -> Plan:
+    """Divide a budget of (ε, δ) equally. No log is needed, none is read.
+
+    >>> plan(12, epsilon=3, delta="1.2e-5").basic
+    (Fraction(1, 4), Fraction(1, 1000000))
+    """
+    if isinstance(releases, bool) or not isinstance(releases, int) or not 1 <= releases <= MAX_RELEASES:
+        raise ParameterError(f"releases is {releases!r}: it must be a whole number from 1 to {MAX_RELEASES:,}")
+    total = exact_epsilon(epsilon), exact_delta(delta)
+    basic = total[0] / releases, total[1] / releases
+    try:
+        candidates = [_largest(releases, *total, rounded_down(basic[1] * share)) for share in _SHARES if basic[1]]
+    except MissingExtraError:
+        return Plan(releases, *total, basic, None)
+    return Plan(releases, *total, basic, max([basic, *candidates]))
+
+
+def _largest(releases: int, epsilon: Fraction, delta: Fraction, each: Fraction) -> tuple[Fraction, Fraction]:
+    """The largest ε of a release at δ = `each`, to three digits, that fits so many times."""
+
+    def fits(size: Fraction) -> bool:
+        return compose([Spending("optimal", size, each)] * releases).delta(epsilon) <= delta
+
+    low, high = epsilon / releases, min(epsilon, MAX_EPSILON)
+    while high - low > low / 2000:
+        middle = rounded_down((low + high) / 2, 6)
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return max(rounded_down(low), epsilon / releases), each
+
+
+def rounded_down(value: Fraction, digits: int = 3) -> Fraction:
+    """The decimal of so many significant digits that is not above the value.
+
+    >>> rounded_down(Fraction(1, 6))
+    Fraction(83, 500)
+    """
+    exponent = math.floor(math.log10(value.numerator) - math.log10(value.denominator)) - digits + 1
+    return math.floor(value / Fraction(10) ** exponent) * Fraction(10) ** exponent

@@ -1,0 +1,172 @@
+"""The commands for those who get a release, or do not use a terminal: verify, the report and the page."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import ParameterError, VerificationError
+from ..model.mechanism import Mechanism
+from ..privacy.guarantee import ONE_CASE, Standing
+from ..privacy.numbers import as_text, rounded_up
+from .console import bar, console, panel, percent, print_json, progress
+from .console import grid as facts_grid
+from .diagnostics import share_of
+from .options import AsJson, Choose, LedgerFile, with_mechanism
+
+
+@with_mechanism
+def verify(
+    guarantee: Annotated[Path | None, typer.Argument(metavar="[GUARANTEE]", help="OUT.guarantee.json")] = None,
+    release: Annotated[Path | None, typer.Argument(metavar="[RELEASE]", help="The release it belongs to.")] = None,
+    epsilon: Annotated[str | None, typer.Option(help="Instead of a file: ε.", metavar="NUMBER")] = None,
+    delta: Annotated[str | None, typer.Option(help="Instead of a file: δ.", metavar="NUMBER")] = None,
+    as_json: AsJson = False,
+    *,
+    choose: Choose,
+) -> None:
+    """Rebuild the noise tables, verify them in exact arithmetic, print what is spent and kept.
+
+    Exit code 1 if something does not hold.
+
+    Examples: travas verify release.xes.gz.guarantee.json release.xes.gz · travas verify --epsilon 1 --delta 1e-6
+    """
+    from ..outputs.guarantee_file import describe_unit
+    from ..verification.verify import verify as verify_files
+
+    if guarantee is not None:
+        if epsilon is not None or delta is not None:
+            raise ParameterError("give either a guarantee file or --epsilon and --delta, not both")
+        with progress("building and verifying the noise table"):
+            outcome = verify_files(guarantee, release)
+        chosen, digest_checked = outcome.mechanism, outcome.digest_checked
+    elif epsilon is None or delta is None:
+        raise ParameterError("nothing to verify: give a guarantee file, or --epsilon and --delta")
+    else:
+        chosen, digest_checked = choose(epsilon, delta, ONE_CASE), False
+        with progress("building and verifying the noise table"):
+            chosen.guarantee()
+    facts = chosen.guarantee()
+    if facts.standing is Standing.NOT_ESTABLISHED:
+        raise VerificationError(f"the guarantee of {chosen.name} is not established: there is nothing to verify")
+    curve = _curve(chosen)
+    if as_json:
+        print_json(
+            {
+                "verified": True,
+                "standing": str(facts.standing),
+                "mechanism": chosen.name,
+                "epsilon": as_text(chosen.epsilon),
+                "delta": as_text(chosen.delta),
+                "delta_spent": rounded_up(facts.delta_spent),
+                "unit": describe_unit(chosen),
+                "parameters": chosen.parameters(),
+                "digest_checked": digest_checked,
+                "keep_probability": [{"cases": cases, "probability": kept} for cases, kept in curve],
+            }
+        )
+        return
+    table = facts_grid()
+    table.add_row("mechanism", chosen.name)
+    table.add_row("standing", str(facts.standing))
+    table.add_row("protects", facts.protects)
+    if not chosen.unit.is_case:
+        table.add_row("counted", share_of(chosen.unit, chosen.counted))
+    table.add_row("ε", as_text(chosen.epsilon))
+    table.add_row("δ asked", as_text(chosen.delta))
+    share = f"  ({float(facts.delta_spent / chosen.delta):.1%} of what was asked)" if chosen.delta else ""
+    table.add_row("δ spent", f"{rounded_up(facts.delta_spent, 12)}{share}")
+    for step in chosen.parameters().get("steps", []):
+        table.add_row("step", f"{step['step']}: ε = {step['epsilon']}, δ = {step['delta']}")
+    for noise in chosen.tables():
+        table.add_row("table", f"{noise.table.length:,} entries of 128 bits, checked one by one in exact integers")
+    if not chosen.tables():
+        table.add_row("noise", "discrete Laplace, drawn exactly: no table")
+    if guarantee is not None:
+        table.add_row(
+            "release", "its digest is the one in the guarantee file" if digest_checked else "not given, not checked"
+        )
+    panel(table, "The guarantee holds", "green")
+    if curve:
+        noun = chosen.noun
+        table = facts_grid()
+        for cases, kept in curve:
+            unit = "" if noun != "cases" else " case" if cases == 1 else " cases"
+            table.add_row(f"{cases:,}{unit}", bar(kept), percent(kept))
+        panel(table, f"How likely a variant is released, by the number of its {noun}", "cyan")
+
+
+def _curve(chosen: Mechanism) -> list[tuple[int, float]]:
+    """The keep-probability at a dozen numbers of cases, from the first that can be kept to the first that surely is."""
+    from ..evaluation.forecast import numbers_of_cases
+
+    return [(cases, float(chosen.keep_probability(cases) or 0)) for cases in numbers_of_cases(chosen)]
+
+
+def report(
+    guarantee: Annotated[Path, typer.Argument(metavar="GUARANTEE", help="OUT.guarantee.json")],
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The release it belongs to.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to: .html.", metavar="REPORT.html")],
+    reason: Annotated[str, typer.Option(help="Why these parameters: a sentence for the record.", metavar="TEXT")] = "",
+    dataset: Annotated[
+        str | None, typer.Option(help="Name of the data set in the ledger, for its history.", metavar="NAME")
+    ] = None,
+    ledger: LedgerFile = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a report that exists.")] = False,
+) -> None:
+    """Verify a release and write the report for the data protection officer: one HTML file, printable, nothing private.
+
+    Example: travas report release.json.guarantee.json release.json -o report.html --reason "Decided on 3 May"
+    """
+    from ..budget.account import check_name
+    from ..report.document import write_report
+    from .budget import existing_ledger
+
+    if ledger is not None and dataset is None:
+        raise ParameterError("--ledger is given, but of which data set? give --dataset NAME")
+    account = None if dataset is None else existing_ledger(ledger).account(check_name(dataset))
+    with progress("verifying the release"):
+        path = write_report(guarantee, release, output, reason, account, "replace" if force else "fail")
+    console().print(f"report     {path}")
+
+
+def serve(
+    port: Annotated[int, typer.Option(help="Of the page.", metavar="NUMBER")] = 8080,
+    host: Annotated[str, typer.Option(help="Address; another than loopback asks for a token.")] = "127.0.0.1",
+    folder: Annotated[
+        list[Path] | None, typer.Option(help="Folder whose logs may be opened; may be given several times.")
+    ] = None,
+    upload_limit: Annotated[float, typer.Option(help="Largest upload, in GB.", metavar="NUMBER")] = 8,
+    minutes_kept: Annotated[
+        float, typer.Option(help="How long uploads are kept after the page is left.", metavar="NUMBER")
+    ] = 15,
+    ledger: LedgerFile = None,
+    token: Annotated[
+        bool, typer.Option("--token", help="Ask for a token on loopback too: others log in to this machine.")
+    ] = False,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+) -> None:
+    """Open the local web page, from a log to a signed-off release. Works without internet. Ends with Ctrl-C.
+
+    Example: travas serve --folder /data/logs
+    """
+    from ..budget.ledger import Ledger
+    from ..web.server import serve as serve_page
+    from ..web.settings import GIGABYTE, Settings, fresh_token
+
+    limit = int(upload_limit * GIGABYTE) if math.isfinite(upload_limit) else 0
+    secret = fresh_token() if token else ""
+    settings = Settings(host, port, tuple(folder or ()), limit, minutes_kept, secret)
+    book = Ledger(ledger) if ledger else Ledger.default()
+    serve_page(settings, book, lambda: _ready(settings.address, no_open))
+
+
+def _ready(address: str, no_open: bool) -> None:
+    console().print(f"travas is at {address}  (Ctrl-C ends it)")
+    if not no_open:
+        import webbrowser
+
+        webbrowser.open(address)

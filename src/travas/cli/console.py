@@ -1,0 +1,176 @@
+"""Words and colours of the command line: tables, bars, JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+import typer
+
+from ..evaluation.compare import METRICS, Comparison
+from ..evaluation.metrics import EdgeDifference
+from ..model.mechanism import Mechanism, Progress
+from ..privacy.numbers import as_text
+
+if TYPE_CHECKING:
+    from ..evaluation.forecast import Chance, Forecast
+
+
+def percent(share: float) -> str:
+    if 0.9999 <= share < 1:
+        return ">99.99%"
+    return f"{share:.2%}" if share >= 0.0001 else f"{share:.1e}"
+
+
+def bar(share: float) -> str:
+    return "█" * round(share * 40)
+
+
+def grid(justify: Literal["left", "right"] = "left") -> Any:
+    """A table without lines: a name, a value, and room for one word more. Nothing is cut off."""
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold", justify=justify)
+    grid.add_column(overflow="fold")
+    return grid
+
+
+def console() -> Any:
+    from rich.console import Console
+
+    return Console(soft_wrap=True, highlight=False, markup=False, emoji=False)
+
+
+def panel(content: Any, title: str, colour: str) -> None:
+    out = console()
+    out.print(title, style=f"bold {colour}")
+    out.print(content)
+    out.print()
+
+
+def print_json(content: dict[str, Any]) -> None:
+    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Progress]:
+    """A bar on standard error while something takes long; silent when nobody watches."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    with Bar(
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
+        console=Console(stderr=True), transient=True,
+    ) as bar:  # fmt: skip
+        task = bar.add_task(what, total=None)
+        yield lambda share: bar.update(task, total=1.0, completed=share)
+
+
+def show_chances(curves: list[tuple[Mechanism, list[Chance]]], as_json: bool) -> None:
+    """Keep-probability and interval by the number of cases. No log was read: nothing here is private."""
+    from ..evaluation.forecast import promise
+
+    if as_json:
+        shown = [
+            {
+                "mechanism": rule.name,
+                "epsilon": as_text(rule.epsilon),
+                "delta": as_text(rule.delta),
+                "chances": [
+                    {"cases": at.cases, "kept": float(at.kept), "interval": [at.low, at.high]} for at in points
+                ],
+            }
+            for rule, points in curves
+        ]
+        print_json({"private": False, "forecast": shown})
+        return
+    console().print("How likely a variant is released, and between what (95 %) its number of cases is then known")
+    console().print()
+    for rule, points in curves:
+        table = grid()
+        for at in points:
+            known = f"{percent(float(at.kept))}, {at.low:,} to {at.high:,}"
+            table.add_row(f"{at.cases:,} case{'s' if at.cases > 1 else ''}", bar(float(at.kept)), known)
+        panel(table, f"{rule.name} at ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}", "cyan")
+        for line in promise(rule.epsilon, rule.delta, rule.unit.name):
+            console().print(line)
+        console().print()
+
+
+def show_forecast(found: Forecast, as_json: bool) -> None:
+    """Expected shares of the true log, and a recommendation in words. Private."""
+    from rich.table import Table
+
+    from ..evaluation.forecast import LOOKING
+
+    if as_json:
+        cells = [
+            {
+                "epsilon": as_text(cell.epsilon),
+                "delta": as_text(cell.delta),
+                "abstraction": str(cell.abstraction),
+                "cases": float(cell.cases),
+                "variants": float(cell.variants),
+                "events": float(cell.events),
+            }
+            for cell in found.cells
+        ]
+        print_json(
+            {"private": True, "expected": cells, "recommendation": list(found.recommendation()), "warning": LOOKING}
+        )
+        return
+    out = console()
+    out.print("PRIVATE: about the true log, do not publish", style="bold yellow")
+    for what in ("cases", "variants"):
+        table = Table(box=None, title=f"Expected share of the {what} kept", title_justify="left")
+        for column in ("ε", "δ", *map(str, dict.fromkeys(cell.abstraction for cell in found.cells))):
+            table.add_column(column, justify="right", no_wrap=True)
+        rows: dict[tuple[str, str], list[str]] = {}
+        for cell in found.cells:
+            shares = rows.setdefault((as_text(cell.epsilon), as_text(cell.delta)), [])
+            shares.append(f"{float(getattr(cell, what)):.0%}")
+        for parameters, shares in rows.items():
+            table.add_row(*parameters, *shares)
+        out.print(table)
+    out.print()
+    for line in (*found.recommendation(), LOOKING):
+        out.print(line)
+
+
+def show_comparison(comparison: Comparison) -> None:
+    """A table a person understands: the number, and what it means."""
+    from rich.table import Table
+
+    out = console()
+    out.print("PRIVATE: measured against the true log, do not publish", style="bold yellow")
+    table = grid("right")
+    for name, value in comparison.values.items():
+        if isinstance(value, int | float):
+            shown = f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+            table.add_row(name.replace("_", " "), shown, METRICS[name].meaning)
+        elif isinstance(value, EdgeDifference):
+            steps = f"{len(value.lost):,} lost"
+            table.add_row(
+                "directly-follows steps", steps, f"of {len(value.lost) + value.kept:,}; {len(value.added):,} are new"
+            )
+    out.print(table)
+    if "top_variants" in comparison.values:
+        table = Table(title="Most frequent variants", title_justify="left", box=None)
+        for column in ("original", "private"):
+            table.add_column(column, justify="right", no_wrap=True, min_width=8)
+        table.add_column("variant", overflow="ellipsis", no_wrap=True)
+        for trace, count, other in comparison.values["top_variants"]:
+            table.add_row(f"{count:,}", f"{other:,}", " → ".join(map(str, trace)))
+        out.print()
+        out.print(table)
+    for remark in comparison.remarks:
+        out.print(f"note: {remark}")

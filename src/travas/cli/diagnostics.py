@@ -1,0 +1,243 @@
+"""The commands that look at the true log: inspect, compare, forecast, experiment. What they print is private."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import EmptyLogError, LogError, ParameterError
+from ..model.variants import Variants
+from ..privacy.guarantee import Counted, PrivacyUnit
+from ..sources.columns import Reading
+from .console import console, panel, print_json, progress, show_comparison
+from .console import grid as facts_grid
+from .options import AsJson, Choose, Log, with_mechanism, with_reading
+
+
+@with_reading
+def inspect_log(
+    log: Log,
+    as_json: AsJson = False,
+    *,
+    reading: Reading,
+) -> None:
+    """Show size and shape of the true log. Private: it is not for publication.
+
+    Example: travas inspect hospital.xes.gz
+    """
+    from ..model.variants import summary
+    from ..sources.engine import read
+
+    with progress("reading the log") as watch:
+        variants = read(log, reading, watch)
+    facts = asdict(summary(variants))
+    if as_json:
+        unit = {"unit": variants.unit.name, "max_cases": variants.unit.max_cases, "counted": variants.counted}
+        print_json(facts | unit | {"private": True, "notes": list(variants.notes)})
+        return
+    table = facts_grid()
+    if not variants.unit.is_case:
+        table.add_row("counted", share_of(variants.unit, variants.counted))
+    for name, value in facts.items():
+        table.add_row(name.replace("_", " "), f"{value:.1%}" if isinstance(value, float) else f"{value:,}")
+    panel(table, "PRIVATE: about the true log, do not publish", "yellow")
+    print_notes(variants)
+
+
+@with_reading
+def compare(
+    original: Annotated[str, typer.Argument(metavar="ORIGINAL", help="The true log; the reading options are for it.")],
+    private: Annotated[str, typer.Argument(metavar="PRIVATE", help="The private log, or a .json release.")],
+    metric: Annotated[
+        list[str] | None, typer.Option(help="Only this metric; may be given several times. See docs/metrics.md.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw a picture: .png, .svg or .pdf.", metavar="FILE")] = None,
+    as_json: AsJson = False,
+    *,
+    reading: Reading,
+) -> None:
+    """Measure how much of a log survived. Private: it reads the true log.
+
+    Example: travas compare hospital.xes.gz release.xes.gz --plot what-survived.png
+    """
+    from ..evaluation.compare import compare as compare_logs
+    from ..model.abstraction import FULL
+    from ..sources.engine import read
+    from ..verification.verify import released_abstractions
+
+    reading = _as_released(reading, Path(private))
+    rule, plain = reading.abstraction, replace(reading, abstraction=FULL)
+    with progress("reading the original log") as watch:
+        true = read(original, plain, watch)
+    with progress("reading the private log"):
+        released = _read_private(private, plain)
+    with progress("measuring"):
+        rules = released_abstractions(Path(private)) if rule == FULL else (rule,)
+        comparison = compare_logs(true, released, metric or None, rules)
+    if plot is not None:
+        from ..plots.figures import draw_comparison
+
+        draw_comparison(true, released, plot)
+    if as_json:
+        print_json(comparison.as_json() | {"private": True, "remarks": list(comparison.remarks)})
+    else:
+        show_comparison(comparison)
+        if plot is not None:
+            console().print(f"picture, private too: {plot}")
+
+
+def _as_released(reading: Reading, release: Path) -> Reading:
+    """Told nothing else, the original is counted for the unit that the guarantee file beside the release names."""
+    from ..outputs.guarantee_file import guarantee_path
+    from ..verification.verify import load
+
+    path = guarantee_path(release)
+    if reading.unit is not None or not path.is_file():
+        return reading
+    unit = load(path).get("unit")
+    if not isinstance(unit, dict) or unit.get("name", "case") == "case":
+        return reading
+    try:
+        return replace(reading, unit=unit["name"], max_cases=unit.get("max_cases"), counted=unit.get("counted"))
+    except ParameterError as error:
+        raise LogError(f"{path}: {error}") from None
+
+
+def _read_private(private: str, reading: Reading) -> Variants:
+    """A release of ours has the usual column names; another tool's log may have those of the original."""
+    from ..sources.columns import released_columns
+    from ..sources.engine import read
+
+    reading = replace(reading, unit=None, max_cases=None, counted=None)
+    ours = Reading(activities=released_columns(reading.activities) if reading.activities else ())
+    try:
+        return read(private, ours)
+    except EmptyLogError:
+        return Variants.from_mapping({})
+    except LogError:
+        if reading == ours:
+            raise
+    return read(private, reading)
+
+
+@with_reading
+@with_mechanism
+def forecast(
+    log: Annotated[
+        str | None, typer.Argument(metavar="[LOG]", help="With a log, what of it would be kept: private.")
+    ] = None,
+    epsilon: Annotated[
+        list[str] | None,
+        typer.Option(help="ε; may be given several times. With a log: 0.5, 1, 2, 4.", metavar="NUMBER"),
+    ] = None,
+    delta: Annotated[
+        list[str] | None,
+        typer.Option(help="δ; may be given several times. With a log: 1e-4, 1e-6, 1e-8.", metavar="NUMBER"),
+    ] = None,
+    abstractions: Annotated[
+        str | None, typer.Option(help="With a log: those to look at, from fine to coarse.", metavar="LIST")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw a picture: .png, .svg or .pdf.", metavar="FILE")] = None,
+    as_json: AsJson = False,
+    *,
+    reading: Reading,
+    choose: Choose,
+) -> None:
+    """Show what a release at (ε, δ) would keep, by the number of cases of a variant. Private only with a log.
+
+    Only for --mechanism optimal and travas: what the others keep depends on more than that number.
+
+    Examples: travas forecast --epsilon 1 --delta 1e-6 --plot kept.png · travas forecast hospital.xes.gz
+    """
+    from ..evaluation.forecast import ABSTRACTIONS, DELTAS, EPSILONS, chances
+    from ..evaluation.forecast import forecast as forecast_log
+    from ..model.abstraction import parse_ladder
+    from ..plots.figures import draw_chances, draw_forecast
+    from .console import show_chances, show_forecast
+
+    if log is None and (not epsilon or not delta):
+        raise ParameterError("without a log there must be --epsilon and --delta, or give a log")
+    if log is None and abstractions is not None:
+        raise ParameterError("abstractions only matter with a log: give one, or leave them out")
+    with progress("building and verifying the noise tables"):
+        rules = [choose(e, d, reading.privacy_unit) for e in epsilon or EPSILONS for d in delta or DELTAS]
+    if log is None:
+        curves = [(rule, chances(rule)) for rule in rules]
+        if plot is not None:
+            draw_chances(curves, plot)
+        show_chances(curves, as_json)
+    else:
+        from ..sources.engine import read
+
+        with progress("reading the log") as watch:
+            variants = read(log, reading, watch)
+        found = forecast_log(variants, rules, parse_ladder(abstractions or ABSTRACTIONS))
+        if plot is not None:
+            draw_forecast(found, plot)
+        show_forecast(found, as_json)
+    if plot is not None and not as_json:
+        console().print(f"picture{', private too' if log else ''}: {plot}")
+
+
+def experiment(
+    grid: Annotated[Path, typer.Argument(metavar="GRID.toml", help="What to do: see docs/experiments.md.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The results. Default: GRID.parquet.", metavar="FILE.parquet")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Where the logs lie, if not where the grid says.", metavar="DIR")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes. Default: all cores.", metavar="NUMBER", min=1)] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the results: a heatmap for each log and metric.", metavar="DIR")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a grid of logs × mechanisms × ε × δ, and draw it. Goes on where it stopped. Private: it reads the true logs.
+
+    Example: travas experiment experiments/paper.toml --plot docs/images
+    """
+    from ..evaluation.experiment import experiment as run_experiment
+    from ..evaluation.grid import read_grid
+
+    wanted = read_grid(grid, data)
+    target = output or Path(grid.name).with_suffix(".parquet")
+    with progress("running the experiment") as watch:
+        table = run_experiment(wanted, target, watch, workers)
+    failed = table.filter(table["error"].is_not_null())
+    pictures = []
+    if plot is not None:
+        from ..plots.figures import draw_experiment
+
+        pictures = draw_experiment(wanted, table, plot)
+    if as_json:
+        facts = {
+            "results": str(target),
+            "runs": len(table),
+            "failed": len(failed),
+            "pictures": list(map(str, pictures)),
+        }
+        print_json(facts | {"private": True})
+        return
+    shown = facts_grid()
+    shown.add_row("results", str(target))
+    shown.add_row("runs", f"{len(table):,}, {len(failed):,} of them failed and count as empty releases")
+    for error, times in failed["error"].value_counts(sort=True).head(5).iter_rows():
+        shown.add_row("failed", f"{times:,} × {error}")
+    for picture in pictures:
+        shown.add_row("picture", str(picture))
+    panel(shown, "PRIVATE: measured against the true logs, do not publish unless they are public", "yellow")
+
+
+def share_of(unit: PrivacyUnit, counted: Counted | None) -> str:
+    """What of one unit counts, in words."""
+    what = "cases" if counted == "cases" else "variants, each once"
+    return f"of each {unit.name} at most {unit.max_cases} {what}"
+
+
+def print_notes(variants: Variants) -> None:
+    for note in variants.notes:
+        console().print(f"[private] {note}")

@@ -1,0 +1,1 @@
+"""CONFIDENTIAL: reads the original log to measure, forecast and experiment."""

@@ -1,0 +1,189 @@
+"""All measures of what survived, by name, with one line on what each number means. Private: they read the true log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..errors import ParameterError
+from ..model.abstraction import FULL, Abstraction, Grouped
+from ..model.release import Release
+from ..model.variants import Trace, Variants
+from ..sources.engine import read
+from ..verification.verify import released_abstractions
+from . import metrics
+from .metrics import EdgeDifference
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MODEL_METRICS = ("fitness", "precision")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A measure of a private log against the original, and what it means in words."""
+
+    measure: Callable[[Any, Any], Any]
+    meaning: str
+    original: Literal["full", "abstracted"] = "full"
+
+
+def _model_metric(name: str, original: Any, private: Any) -> float:
+    from . import pm4py_models as models
+
+    return float(getattr(models, name)(original, private))
+
+
+METRICS = {
+    "relative_log_similarity": Metric(
+        metrics.relative_log_similarity, "1: the same distribution of variants; 0: as far as can be, or empty"
+    ),
+    "relative_log_similarity_abstracted": Metric(
+        metrics.relative_log_similarity, "the same, against the original under the release's abstraction", "abstracted"
+    ),
+    "absolute_log_difference_length": Metric(
+        metrics.absolute_log_difference, "edits that turn one log into the other; a case too many costs its length"
+    ),
+    "absolute_log_difference_penalty": Metric(
+        partial(metrics.absolute_log_difference, buffer="penalty"), "the same; a case too many costs a fixed penalty"
+    ),
+    "case_coverage": Metric(metrics.case_coverage, "share of the original cases whose variant is there"),
+    "case_coverage_abstracted": Metric(
+        metrics.case_coverage, "share of them whose abstracted variant is there", "abstracted"
+    ),
+    "variant_coverage": Metric(metrics.variant_coverage, "share of the original variants that are there"),
+    "fake_variants": Metric(metrics.fake_variants, "variants the original does not have"),
+    "total_variation_distance": Metric(
+        metrics.total_variation_distance, "0: the same distribution; 1: nothing in common"
+    ),
+    "log_size_difference": Metric(metrics.log_size_difference, "cases more (or less, negative) than the original"),
+    "directly_follows_difference": Metric(
+        metrics.directly_follows_difference, "which steps from one activity to the next are lost, which are new"
+    ),
+    "trace_lengths": Metric(metrics.trace_lengths, "cases by the length of their trace, original and private"),
+    "top_variants": Metric(metrics.top_variants, "the most frequent original variants and their counts in both logs"),
+    "fitness": Metric(partial(_model_metric, "fitness"), "how much of the original the private log's model can replay"),
+    "precision": Metric(partial(_model_metric, "precision"), "how little else that model allows"),
+}
+DEFAULT_METRICS = tuple(
+    name for name, metric in METRICS.items() if name not in MODEL_METRICS and metric.original == "full"
+)
+ABSTRACTED_METRICS = tuple(
+    name for name in METRICS if name in DEFAULT_METRICS or METRICS[name].original == "abstracted"
+)
+"""The default set for a release whose traces were made coarser."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Measured values by name, and remarks on what is odd about the two logs. Private."""
+
+    values: dict[str, Any]
+    remarks: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain lists, numbers and texts."""
+        return {name: _plain(name, value) for name, value in self.values.items()}
+
+
+def compare(
+    original: Any,
+    private: Any,
+    names: Sequence[str] | None = None,
+    abstractions: Sequence[Abstraction] | None = None,
+) -> Comparison:
+    """Measure a private log against the original by the named metrics; by default by all that do not need pm4py.
+
+    `abstractions` are the rules by which the private log's traces were made coarser; a `Release` and the guarantee file
+    beside one know them. Metrics named `…_abstracted` hold the private log against the original under them, all others
+    against the full original.
+    """
+    if abstractions is None:
+        abstractions = _abstractions_of(private)
+    if names is None:
+        names = DEFAULT_METRICS if set(abstractions) == {FULL} else ABSTRACTED_METRICS
+    for name in names:
+        if name not in METRICS:
+            near = get_close_matches(name, METRICS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "take one of: " + ", ".join(METRICS)
+            raise ParameterError(f"metric is {name!r}, which does not exist: {hint}")
+    true, released = read(original), read(private)
+    against: dict[str, Variants] = {"full": true}
+    if any(METRICS[name].original == "abstracted" for name in names):
+        against["abstracted"] = abstracted(true, released, abstractions)
+    values = {name: METRICS[name].measure(against[METRICS[name].original], released) for name in names}
+    remarks = []
+    fakes = metrics.fake_activities(true, released)
+    if fakes and len(fakes) == len(set(released.alphabet)):
+        remarks.append("the two logs have no activity in common: are they read with the same activity columns?")
+    elif fakes:
+        remarks.append(f"fakes: the private log has {len(fakes):,} activities that the original never had")
+    if not len(released):
+        remarks.append("the private log is empty")
+    return Comparison(values, tuple(remarks))
+
+
+def _abstractions_of(private: Any) -> Sequence[Abstraction]:
+    if isinstance(private, Release):
+        return private.used_abstractions
+    return released_abstractions(Path(private)) if isinstance(private, str | Path) else (FULL,)
+
+
+def abstracted(original: Any, private: Any, abstractions: Sequence[Abstraction]) -> Variants:
+    """The original as a release under these rules shows it: private.
+
+    Every case under the first rule that gives a trace of the private log; a case that none covers under the last rule
+    that covers any.
+    """
+    import numpy as np
+
+    true = read(original)
+    keys, places = _places(true, read(private), abstractions)
+    places[places < 0] = places.max() if (places >= 0).any() else len(keys) - 1
+    counts: Counter[Trace] = Counter()
+    for place, grouped in enumerate(keys):
+        mine = grouped.counts(np.where(places == place, true.counts, 0))
+        for trace, count in zip(grouped.variants.traces(range(len(mine))), mine.tolist(), strict=True):
+            counts[trace] += count
+    return Variants.from_mapping(+counts, true.columns)
+
+
+def covered_cases(original: Any, private: Any, abstractions: Sequence[Abstraction]) -> float:
+    """The share of the original cases that have, under one of these rules, a trace of the private log: private."""
+    true = read(original)
+    _, places = _places(true, read(private), abstractions)
+    return float(true.counts[places >= 0].sum() / true.counts.sum())
+
+
+def _places(
+    true: Variants, released: Variants, abstractions: Sequence[Abstraction]
+) -> tuple[list[Grouped], NDArray[np.int64]]:
+    """The log under every rule, and for each variant the first rule that gives a released trace, or −1."""
+    import numpy as np
+
+    there = set(released.traces(range(len(released))))
+    keys = [rule.grouped(true) for rule in abstractions]
+    places = np.full(len(true), -1)
+    for place, grouped in reversed(list(enumerate(keys))):
+        traces = grouped.variants.traces(range(len(grouped.variants)))
+        found = np.flatnonzero([trace in there for trace in traces])
+        places[grouped.among(found)] = place
+    return keys, places
+
+
+def _plain(name: str, value: Any) -> Any:
+    if isinstance(value, EdgeDifference):
+        edges = {key: [[*edge, count] for edge, count in asdict(value)[key].items()] for key in ("lost", "added")}
+        return edges | {"kept": value.kept}
+    if name == "trace_lengths":
+        return [{"length": length, "original": counts[0], "private": counts[1]} for length, counts in value.items()]
+    if name == "top_variants":
+        return [{"activities": trace, "original": count, "private": other} for trace, count, other in value]
+    return value

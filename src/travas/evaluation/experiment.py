@@ -1,0 +1,251 @@
+"""Grids of (log, mechanism, ε, δ, run): seeded, resumable, on all cores, one Parquet of results. Private.
+
+A grid is a TOML file: docs/experiments.md. Every finished run is a line in a journal beside the results, written to
+the disk at once, so that a killed experiment loses only what was in flight. A run that fails is a result: its release
+counts as an empty one, and its error is kept. Only a missing extra ends the experiment: it says nothing about the run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
+from itertools import groupby
+from multiprocessing import get_context
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from ..errors import LogError, MissingExtraError, OutputError, TravasError
+from ..mechanisms import mechanism
+from ..model.mechanism import Mechanism, Progress
+from ..model.release import Release
+from ..model.variants import Variants
+from ..privacy.noise import Seeded
+from ..sources.engine import read
+from .compare import METRICS, MODEL_METRICS
+from .grid import ORIGINAL, Cell, Grid
+
+if TYPE_CHECKING:
+    import polars as pl
+
+KILLED = "the process was killed: out of memory?"
+
+
+def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int | None = None) -> pl.DataFrame:
+    """Do what the grid asks and is not yet done; the results, also written as Parquet. They are private diagnostics.
+
+    The same seed gives the same release again: `seed` is a function of the cell and the run alone.
+    """
+    path = Path(results)
+    if path.suffix != ".parquet":
+        raise OutputError(f"{path}: results are written as .parquet; give such a name")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
+    with _journal(path) as journal:
+        done = _finished(path, journal)
+        cells = grid.cells()
+        waiting = [cell for cell in cells if cell.key not in done]
+        left = len(waiting)
+        for rows in _measured(waiting, workers or os.cpu_count() or 1):
+            journal.writelines(json.dumps(row) + "\n" for row in rows)
+            journal.flush()
+            os.fsync(journal.fileno())
+            done |= {row["key"]: row for row in rows}
+            left -= len(rows)
+            progress(1 - left / len(cells))
+        table = _table(grid, [done[cell.key] for cell in cells])
+        _write(table, path)
+        journal.truncate(0)
+    return table
+
+
+def measure(cell: Cell) -> dict[str, Any]:
+    """One run: release and metrics, or the error. The row of its results."""
+    started = time.perf_counter()
+    log = _read(cell)
+    row: dict[str, Any] = {**cell.facts(), "error": None}
+    released: Release | Variants
+    if cell.label == ORIGINAL:
+        released = log
+    else:
+        try:
+            released = release(cell)
+        except MissingExtraError:
+            raise
+        except (TravasError, MemoryError, ArithmeticError) as error:
+            row["error"] = str(error) or type(error).__name__
+            released = Variants.from_mapping({})
+    counts = released.counts
+    row |= {"variants": len(counts), "cases": int(sum(counts))}
+    for name in cell.metrics:
+        try:
+            row[name] = (
+                0.0 if name in MODEL_METRICS and not len(counts) else float(METRICS[name].measure(log, released))
+            )
+        except MissingExtraError:
+            raise
+        except (TravasError, MemoryError, ArithmeticError) as error:
+            row |= {name: None, "error": f"{name}: {error}"}
+    return row | {"seconds": round(time.perf_counter() - started, 3)}
+
+
+def release(cell: Cell) -> Release:
+    """The release of a cell's run, from its seed: the same every time, and therefore without a guarantee."""
+    seeded = replace(_mechanism(cell.mechanism, cell.epsilon, cell.delta, cell.options), random_bytes=Seeded(cell.seed))
+    return replace(seeded.release(_read(cell)), frequencies=cell.frequencies)
+
+
+@lru_cache(maxsize=4)
+def _log(path: str, reading: Any, digest: str) -> Variants:
+    return read(path, reading).canonical()
+
+
+def _read(cell: Cell) -> Variants:
+    return _log(str(cell.log.path), cell.log.reading, cell.log.digest)
+
+
+@lru_cache(maxsize=8)
+def _mechanism(name: str, epsilon: str, delta: str, options: tuple[tuple[str, int | str], ...]) -> Mechanism:
+    chosen = mechanism(name, epsilon, delta, **dict(options))  # type: ignore[arg-type]
+    chosen.guarantee()
+    return chosen
+
+
+def _measured(cells: Sequence[Cell], workers: int) -> Iterator[list[dict[str, Any]]]:
+    """The rows as they are finished, all runs of a mechanism at one (ε, δ) on one log together.
+
+    What is lost with a killed process is tried once more, alone; what kills its process again is a failure.
+    """
+    jobs = [
+        list(runs) for _, runs in groupby(cells, key=lambda cell: (cell.log.name, cell.label, cell.epsilon, cell.delta))
+    ]
+    waiting = list(reversed(jobs))
+    suspects: list[list[Cell]] = []
+    while waiting:
+        with _pool(workers) as pool:
+            flying: dict[Future[list[dict[str, Any]]], list[Cell]] = {}
+            try:
+                while waiting or flying:
+                    while waiting and len(flying) < workers + 1:
+                        job = waiting.pop()
+                        flying[pool.submit(_measure_all, job)] = job
+                    for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                        rows = future.result()
+                        del flying[future]
+                        yield rows
+            except BrokenProcessPool:
+                suspects += flying.values()
+    for cell in (cell for job in suspects for cell in job):
+        with _pool(1) as pool:
+            try:
+                yield pool.submit(_measure_all, [cell]).result()
+            except BrokenProcessPool:
+                nothing = {"variants": 0, "cases": 0, "error": KILLED, "seconds": 0.0}
+                yield [cell.facts() | nothing | dict.fromkeys(cell.metrics)]
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    """Fresh processes: a forked one would inherit Polars' threads in the middle of something."""
+    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+
+
+def _measure_all(cells: list[Cell]) -> list[dict[str, Any]]:
+    return [measure(cell) for cell in cells]
+
+
+# ------------------------------------------------------------------------------------------- journal and results
+
+
+def _journal_path(path: Path) -> Path:
+    return path.with_name(path.name + ".journal")
+
+
+@contextmanager
+def _journal(path: Path) -> Iterator[IO[str]]:
+    """The journal beside the results, for one process at a time. One without a run does not stay."""
+    import fcntl
+
+    try:
+        with _journal_path(path).open("a+", encoding="utf-8") as journal:
+            try:
+                fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise OutputError(f"{path}: another experiment is writing there; wait, or give another name") from None
+            try:
+                yield journal
+            finally:
+                if not os.fstat(journal.fileno()).st_size:
+                    _journal_path(path).unlink(missing_ok=True)
+    except PermissionError as error:
+        raise OutputError(f"{path}: cannot be written, {error.strerror}; choose another place") from None
+
+
+def _finished(path: Path, journal: IO[str]) -> dict[str, dict[str, Any]]:
+    """What earlier runs have finished: rows by their key. A last line cut off by a kill is left out, and cut off."""
+    import polars as pl
+
+    rows = {}
+    if path.exists():
+        try:
+            rows = {row["key"]: row for row in pl.read_parquet(path).to_dicts()}
+        except (pl.exceptions.PolarsError, KeyError, OSError):
+            raise LogError(f"{path}: not the results of an experiment; give another name for the results") from None
+    journal.seek(0)
+    lines = journal.read().splitlines(keepends=True)
+    whole = 0
+    for line in lines:
+        if not line.endswith("\n"):
+            break
+        row = json.loads(line)
+        rows[row["key"]] = row
+        whole += len(line.encode())
+    journal.truncate(whole)
+    return rows
+
+
+def _table(grid: Grid, rows: list[dict[str, Any]]) -> pl.DataFrame:
+    import polars as pl
+
+    schema = {
+        **dict.fromkeys(("log", "label", "mechanism", "options", "frequencies", "epsilon", "delta"), pl.String),
+        "run": pl.Int64,
+        "seed": pl.UInt64,
+        "variants": pl.Int64,
+        "cases": pl.Int64,
+        **dict.fromkeys(grid.metrics, pl.Float64),
+        "error": pl.String,
+        "seconds": pl.Float64,
+        "key": pl.String,
+    }
+    return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
+
+
+def _write(table: pl.DataFrame, path: Path) -> None:
+    """Beside, to the disk, then renamed: the journal is emptied only after."""
+    beside = path.with_name(path.name + ".part")
+    try:
+        with beside.open("wb") as out:
+            table.write_parquet(out)
+            out.flush()
+            os.fsync(out.fileno())
+        beside.replace(path)
+    except OSError as error:
+        raise OutputError(
+            f"{path}: cannot be written, {error.strerror}; the journal beside it keeps the runs"
+        ) from None
+
+
+def digest_of(path: Path) -> str:
+    """A short digest of a log's bytes, so that another log under the same name is not taken for done."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+    except OSError as error:
+        raise LogError(f"{path}: cannot be opened ({error.strerror}); check `data` and `logs` of the grid") from None

@@ -1,0 +1,273 @@
+"""What an experiment is to do, as a TOML file says it: docs/experiments.md."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, get_args
+
+from ..errors import LogError, MissingExtraError, ParameterError, TravasError
+from ..mechanisms import MECHANISMS, mechanism
+from ..model.release import Frequencies
+from ..privacy.numbers import as_text, exact_delta, exact_epsilon
+from ..sources.columns import DEFAULT_READING, Reading
+from .compare import METRICS
+
+ORIGINAL = "original"
+"""The label of the log itself, measured against itself: what no release can exceed."""
+
+NUMBERS = tuple(
+    name
+    for name, metric in METRICS.items()
+    if name not in ("directly_follows_difference", "trace_lengths", "top_variants") and metric.original == "full"
+)
+"""Metrics that are a number."""
+
+EXTRAS = {
+    "relative_log_similarity": "metrics",
+    "absolute_log_difference_length": "metrics",
+    "absolute_log_difference_penalty": "metrics",
+    "fitness": "models",
+    "precision": "models",
+    "utravas-published": "metrics",
+}
+"""The extra that a metric or mechanism needs."""
+
+MODULES = {"metrics": ("rapidfuzz", "ot"), "models": ("pm4py",)}
+"""What of each extra is imported."""
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A log of the grid: its name there, its file, how to read it, and a digest of its bytes."""
+
+    name: str
+    path: Path
+    reading: Reading
+    digest: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of one mechanism at one (ε, δ) on one log, and what to measure."""
+
+    log: LogFile
+    label: str
+    mechanism: str
+    options: tuple[tuple[str, int | str], ...]
+    frequencies: Frequencies
+    epsilon: str
+    delta: str
+    run: int
+    metrics: tuple[str, ...]
+
+    @property
+    def _identity(self) -> list[Any]:
+        """All that decides a release. The label is only a name; of the reading, what differs from the default."""
+        given = {field.name: str(getattr(self.log.reading, field.name)) for field in fields(Reading)}
+        reading = {name: value for name, value in given.items() if value != str(getattr(DEFAULT_READING, name))}
+        at = [self.epsilon, self.delta, self.run]
+        return [self.log.name, self.log.digest, reading, self.mechanism, self.options, *at]
+
+    @cached_property
+    def seed(self) -> int:
+        """A function of the cell and the run alone."""
+        return int.from_bytes(hashlib.sha256(json.dumps(self._identity).encode()).digest()[:8])
+
+    @cached_property
+    def key(self) -> str:
+        whole = [self._identity, self.label, self.frequencies, self.metrics]
+        return hashlib.sha256(json.dumps(whole).encode()).hexdigest()[:32]
+
+    def facts(self) -> dict[str, Any]:
+        """What the results say of the cell itself."""
+        return {
+            "log": self.log.name,
+            "label": self.label,
+            "mechanism": self.mechanism,
+            "options": json.dumps(dict(self.options)),
+            "frequencies": self.frequencies,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "run": self.run,
+            "seed": self.seed,
+            "key": self.key,
+        }
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A mechanism of the grid under its label. A threshold may be a table: a row for each ε, a column for each δ."""
+
+    label: str
+    mechanism: str
+    frequencies: Frequencies
+    epsilon: tuple[str, ...]
+    delta: tuple[str, ...]
+    options: Mapping[str, Mapping[str, Any]]
+
+    def options_at(self, log: str, row: int, column: int) -> tuple[tuple[str, int | str], ...]:
+        at: dict[str, int | str] = {}
+        for option, value in self.options[log].items():
+            if not isinstance(value, int | str) and not self._is_table(value):
+                raise LogError(
+                    f"{self.label}: {option} on {log} is {value!r}; give one number or text, or a table of "
+                    f"{len(self.epsilon)} rows (ε) by {len(self.delta)} columns (δ)"
+                )
+            at[option] = value if isinstance(value, int | str) else value[row][column]
+        return tuple(sorted(at.items()))
+
+    def _is_table(self, value: Any) -> bool:
+        rows = value if isinstance(value, list) else []
+        return len(rows) == len(self.epsilon) and all(
+            isinstance(row, list) and len(row) == len(self.delta) and all(isinstance(cell, int | str) for cell in row)
+            for row in rows
+        )
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Logs × mechanisms × ε × δ × runs × metrics; `metrics` gives the number of runs of each."""
+
+    logs: tuple[LogFile, ...]
+    entries: tuple[Entry, ...]
+    metrics: Mapping[str, int]
+
+    def cells(self) -> list[Cell]:
+        """Every run, the original logs first."""
+        cells = [Cell(log, ORIGINAL, ORIGINAL, (), "noisy", "", "", 0, tuple(self.metrics)) for log in self.logs]
+        for log in self.logs:
+            for entry in self.entries:
+                for row, epsilon in enumerate(entry.epsilon):
+                    for column, delta in enumerate(entry.delta):
+                        options = entry.options_at(log.name, row, column)
+                        for run in range(max(self.metrics.values())):
+                            measured = tuple(name for name, runs in self.metrics.items() if run < runs)
+                            at = (epsilon, delta, run, measured)
+                            cells.append(Cell(log, entry.label, entry.mechanism, options, entry.frequencies, *at))
+        return cells
+
+
+def read_grid(path: str | Path, data: str | Path | None = None) -> Grid:
+    """A grid from its TOML file; logs lie in `data`, else where the file's own `data` says, else beside it."""
+    from .experiment import digest_of
+
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise LogError(f"{path}: cannot be opened ({error.strerror}); check the path") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise LogError(f"{path}: not TOML: {error}") from None
+    try:
+        known = {"logs", "mechanisms", "metrics", "epsilon", "delta", "data"}
+        _check_names(content, known, "the grid")
+        folder = Path(data) if data is not None else path.parent / content.get("data", ".")
+        logs = tuple(_log(name, given, folder, digest_of) for name, given in _section(content, "logs").items())
+        names = [log.name for log in logs]
+        entries = tuple(
+            _entry(label, given, content, names) for label, given in _section(content, "mechanisms").items()
+        )
+        grid = Grid(logs, entries, _metrics(_section(content, "metrics")))
+        _check_extras(path, grid)
+        _check_mechanisms(grid)
+        return grid
+    except (ParameterError, LogError) as error:
+        raise LogError(f"{path}: {error}") from None
+
+
+def _check_extras(path: Path, grid: Grid) -> None:
+    """Refuse what the metrics and mechanisms need and is not installed."""
+    for name in (*grid.metrics, *(entry.mechanism for entry in grid.entries)):
+        if name in EXTRAS and not all(map(find_spec, MODULES[EXTRAS[name]])):
+            raise MissingExtraError(f"{path}: {name}", EXTRAS[name])
+
+
+def _check_mechanisms(grid: Grid) -> None:
+    """Build each mechanism once: one that cannot be built is a mistake in the grid, not a result."""
+    built = set()
+    for cell in grid.cells():
+        parts = (cell.mechanism, cell.epsilon, cell.delta, cell.options)
+        if cell.label == ORIGINAL or parts in built:
+            continue
+        built.add(parts)
+        try:
+            mechanism(cell.mechanism, cell.epsilon, cell.delta, **dict(cell.options)).guarantee()  # type: ignore[arg-type]
+        except TravasError as error:
+            raise LogError(f"{cell.label} on {cell.log.name}: {error}") from None
+
+
+def _check_names(given: Mapping[str, Any], known: set[str], where: str) -> None:
+    for name in given:
+        if name not in known:
+            raise LogError(f"{where} has {name!r}, which means nothing; known are {', '.join(sorted(known))}")
+
+
+def _section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
+    section = content.get(name)
+    if not isinstance(section, dict) or not section:
+        raise LogError(f"[{name}] is missing or empty; see docs/experiments.md")
+    return section
+
+
+def _log(name: str, given: Any, folder: Path, digest_of: Any) -> LogFile:
+    given = {"file": given} if isinstance(given, str) else given
+    if not isinstance(given, dict) or not isinstance(given.get("file"), str):
+        raise LogError(f"the log {name!r} has no file")
+    options = {option: value for option, value in given.items() if option != "file"}
+    _check_names(options, {field.name for field in fields(Reading)}, f"the log {name!r}")
+    if "unit" in options:
+        raise LogError(f"the log {name!r} has a unit: experiments compare with the cases of the log; leave it out")
+    if "activities" in options:
+        columns = options["activities"]
+        if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
+            raise LogError(
+                f'the log {name!r} has activities = {columns!r}; give a list of columns, such as ["activity"]'
+            )
+        options["activities"] = tuple(columns)
+    path = folder / given["file"]
+    return LogFile(name, path, Reading(**options) if options else DEFAULT_READING, digest_of(path))
+
+
+def _entry(label: str, given: Any, content: Mapping[str, Any], logs: list[str]) -> Entry:
+    if label == ORIGINAL or not isinstance(given, dict):
+        raise LogError(f"the mechanism {label!r} must be a table with another name than {ORIGINAL!r}")
+    name = given.get("mechanism", label)
+    if name not in MECHANISMS:
+        raise LogError(f"{label}: mechanism is {name!r}; take one of {', '.join(MECHANISMS)}")
+    options = set(MECHANISMS[name].options) - {"alphabet"}
+    _check_names(given, options | {"mechanism", "frequencies", "epsilon", "delta", "on"}, label)
+    frequencies = given.get("frequencies", "estimated")
+    if frequencies not in get_args(Frequencies):
+        raise LogError(f"{label}: frequencies is {frequencies!r}; take one of {', '.join(get_args(Frequencies))}")
+    special = given.get("on", {})
+    _check_names(special, set(logs), f"{label}.on")
+    common = {option: given[option] for option in options if option in given}
+    for log, values in special.items():
+        _check_names(values, options, f"{label}.on.{log}")
+    epsilons, deltas = (given.get(name, content.get(name)) for name in ("epsilon", "delta"))
+    if not isinstance(epsilons, list) or not isinstance(deltas, list) or not epsilons or not deltas:
+        raise LogError("epsilon and delta must be lists of numbers")
+    return Entry(
+        label=label,
+        mechanism=name,
+        frequencies=frequencies,
+        epsilon=tuple(as_text(exact_epsilon(value)) for value in epsilons),
+        delta=tuple(as_text(exact_delta(value)) for value in deltas),
+        options={log: {**common, **special.get(log, {})} for log in logs},
+    )
+
+
+def _metrics(given: dict[str, Any]) -> dict[str, int]:
+    for name, runs in given.items():
+        if name not in NUMBERS:
+            raise LogError(f"metric is {name!r}; take one of {', '.join(NUMBERS)}")
+        if isinstance(runs, bool) or not isinstance(runs, int) or not 1 <= runs <= 100_000:
+            raise LogError(f"{name} has {runs!r} runs; give a whole number from 1")
+    return given

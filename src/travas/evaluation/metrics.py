@@ -1,0 +1,263 @@
+"""How much of a log survived, exactly. Everything here reads the true log: private diagnostics, never part of a release.
+
+Definitions: docs/metrics.md. A log is a path, a DataFrame, `Variants`, a `Release`, or a mapping of tuples to counts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..errors import LogError, MissingExtraError, ParameterError
+from ..model.variants import Activity, Trace
+from ..sources.engine import read
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Buffer = Literal["length", "penalty"]
+Counts = Mapping[Trace, int]
+Edge = tuple[Activity, Activity]
+
+_PENALTY = 10
+_BYTES_PER_ARC = 52  # of the transport problem: measured, benchmarks/metrics.py
+
+
+# ------------------------------------------------------------------------------------------------ the two distances
+
+
+def relative_log_similarity(original: Any, private: Any) -> float:
+    """1 − the earth mover's distance of the two variant distributions; ground cost: edit distance / longer length.
+
+    1 for equal distributions; 0 for an empty private log. The optimal transport is solved exactly.
+    """
+    true, released = both(original, private)
+    if not released:
+        return 0.0
+    import numpy as np
+
+    longer = np.maximum.outer([len(trace) for trace in true], [len(trace) for trace in released])
+    costs = _edit_distances(list(true), list(released)) / longer
+    total, other = sum(true.values()), sum(released.values())
+    supply = [count * other for count in true.values()]  # both to one total
+    demand = [count * total for count in released.values()]
+    return 1.0 - _least_cost(costs, supply, demand) / (total * other)
+
+
+def absolute_log_difference(original: Any, private: Any, buffer: Buffer = "length") -> int:
+    """The least number of edits that turns one log into the other, case by case: an integer min-cost flow.
+
+    Equal variants are matched first. The cases one log has more flow into a buffer: at the cost of their length
+    (`length`, the paper's supplement), or of the largest edit distance left + 10 each (`penalty`, the reference code).
+    """
+    if buffer not in ("length", "penalty"):
+        raise ParameterError(f"buffer is {buffer!r}: take length or penalty")
+    import numpy as np
+
+    true, released = both(original, private)
+    more = {trace: count - released.get(trace, 0) for trace, count in true.items() if count > released.get(trace, 0)}
+    less = {trace: count - true.get(trace, 0) for trace, count in released.items() if count > true.get(trace, 0)}
+    if sum(more.values()) < sum(less.values()):
+        more, less = less, more
+    if not more:
+        return 0
+    distances = _edit_distances(list(more), list(less))
+    surplus = sum(more.values()) - sum(less.values())
+    costs = np.empty((len(more), len(less) + (surplus > 0)))
+    costs[:, : len(less)] = distances
+    if surplus:
+        penalty = int(distances.max(initial=0)) + _PENALTY
+        costs[:, -1] = [len(trace) if buffer == "length" else penalty for trace in more]
+    flow = _least_cost(costs, [*more.values()], [*less.values(), *([surplus] if surplus else [])])
+    if abs(flow - round(flow)) > 1e-3:
+        raise ArithmeticError(f"the min-cost flow came out as {flow}, which is not whole")
+    return round(flow)
+
+
+def _edit_distances(rows: Sequence[Trace], columns: Sequence[Trace]) -> NDArray[np.unsignedinteger[Any]]:
+    """Levenshtein distances on activities, computed in blocks on all cores, in the smallest type that holds them."""
+    try:
+        from rapidfuzz.distance import Levenshtein
+        from rapidfuzz.process import cdist
+    except ImportError:
+        raise MissingExtraError("comparing logs", "metrics") from None
+    import numpy as np
+
+    _check_memory(len(rows), len(columns))
+    longest = max((len(trace) for trace in (*rows, *columns)), default=0)
+    kind = np.uint8 if longest < 2**8 else np.uint16 if longest < 2**16 else np.uint32
+    letter = _Letters().__getitem__  # every activity is one character: the texts' distance is the traces'
+    left, right = (["".join(map(letter, trace)) for trace in traces] for traces in (rows, columns))
+    if not left or not right:
+        return np.zeros((len(left), len(right)), dtype=kind)
+    distances: NDArray[np.unsignedinteger[Any]] = cdist(
+        left, right, scorer=Levenshtein.distance, dtype=kind, workers=-1
+    )
+    return distances
+
+
+class _Letters(dict[Activity, str]):
+    """A character for each of a million activities: the code points, without the surrogates."""
+
+    def __missing__(self, activity: Activity) -> str:
+        number = len(self)
+        if number >= 0x110000 - 0x800:
+            raise LogError(f"the logs have more than {number:,} activities; that is more than can be compared")
+        letter = self[activity] = chr(number if number < 0xD800 else number + 0x800)
+        return letter
+
+
+def _least_cost(costs: NDArray[np.float64], supply: list[int], demand: list[int]) -> float:
+    """The cost of the cheapest transport of whole masses, equal in total: POT's network simplex, run to the end."""
+    for backend in ("PYTORCH", "JAX", "CUPY", "TENSORFLOW"):  # POT would import whichever is installed
+        os.environ.setdefault(f"POT_BACKEND_DISABLE_{backend}", "1")
+    try:
+        import ot
+    except ImportError:
+        raise MissingExtraError("comparing logs", "metrics") from None
+    import numpy as np
+
+    total = sum(supply)
+    scale = (
+        1.0 if total < 2**26 else 1.0 / total
+    )  # POT multiplies masses by their total: whole numbers must not overflow
+    masses = np.array(supply, dtype=np.float64) * scale, np.array(demand, dtype=np.float64) * scale
+    cost, log = ot.emd2(*masses, costs, numItermax=2**31 - 1, log=True, center_dual=False)
+    if log["result_code"] != 1:
+        raise ArithmeticError(f"the optimal transport was not solved: {log['warning']}")
+    return float(cost / scale)
+
+
+def _check_memory(rows: int, columns: int) -> None:
+    """Refuse beforehand what would not fit, with the size it would need."""
+    needed = rows * columns * _BYTES_PER_ARC
+    available = _available_memory()
+    if needed > available:
+        raise LogError(
+            f"comparing {rows:,} with {columns:,} variants needs about {needed / 2**30:,.1f} GB of memory and "
+            f"{available / 2**30:,.1f} GB are free; compare a coarser log, or on a larger machine"
+        )
+
+
+def _available_memory() -> int:
+    try:
+        with open("/proc/meminfo") as lines:  # noqa: PTH123
+            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration):
+        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+
+
+# ---------------------------------------------------------------------------------------------------- simple figures
+
+
+def case_coverage(original: Any, private: Any) -> float:
+    """The share of the original cases whose variant is in the private log."""
+    true, released = both(original, private)
+    return sum(count for trace, count in true.items() if trace in released) / sum(true.values())
+
+
+def variant_coverage(original: Any, private: Any) -> float:
+    """The share of the original variants that are in the private log."""
+    true, released = both(original, private)
+    return sum(trace in released for trace in true) / len(true)
+
+
+def total_variation_distance(original: Any, private: Any) -> float:
+    """Half the sum of the differences of the two variant distributions: 0 equal, 1 disjoint, 1 for an empty one."""
+    true, released = both(original, private)
+    if not released:
+        return 1.0
+    total, other = sum(true.values()), sum(released.values())
+    return sum(abs(true.get(t, 0) * other - released.get(t, 0) * total) for t in {**true, **released}) / (
+        2 * total * other
+    )
+
+
+def log_size_difference(original: Any, private: Any) -> int:
+    """Cases of the private log minus cases of the original."""
+    true, released = both(original, private)
+    return sum(released.values()) - sum(true.values())
+
+
+def fake_variants(original: Any, private: Any) -> int:
+    """Variants of the private log that the original does not have: none with `optimal` and `travas`."""
+    true, released = both(original, private)
+    return sum(trace not in true for trace in released)
+
+
+@dataclass(frozen=True)
+class EdgeDifference:
+    """Directly-follows edges with how often they occur: in the original only, and in the private log only."""
+
+    lost: dict[Edge, int]
+    added: dict[Edge, int]
+    kept: int
+
+
+def directly_follows_difference(original: Any, private: Any) -> EdgeDifference:
+    """Which edges of the directly-follows graph disappear and which appear."""
+    true, released = (_edges(log) for log in both(original, private))
+    return EdgeDifference(
+        lost={edge: count for edge, count in true.most_common() if edge not in released},
+        added={edge: count for edge, count in released.most_common() if edge not in true},
+        kept=len(true.keys() & released.keys()),
+    )
+
+
+def _edges(log: Counts) -> Counter[Edge]:
+    edges: Counter[Edge] = Counter()
+    for trace, count in log.items():
+        for edge in pairwise(trace):
+            edges[edge] += count
+    return edges
+
+
+def trace_lengths(original: Any, private: Any) -> dict[int, tuple[int, int]]:
+    """How many cases of each log have a trace of each length."""
+    true, released = (_lengths(log) for log in both(original, private))
+    return {length: (true[length], released[length]) for length in sorted(true.keys() | released.keys())}
+
+
+def _lengths(log: Counts) -> Counter[int]:
+    lengths: Counter[int] = Counter()
+    for trace, count in log.items():
+        lengths[len(trace)] += count
+    return lengths
+
+
+def top_variants(original: Any, private: Any, number: int = 10) -> list[tuple[Trace, int, int]]:
+    """The most frequent original variants with their counts in both logs."""
+    true, released = both(original, private)
+    ranked = sorted(true.items(), key=lambda item: (-item[1], item[0]))[:number]
+    return [(trace, count, released.get(trace, 0)) for trace, count in ranked]
+
+
+# ------------------------------------------------------------------------------------------------------ both logs
+
+
+def both(original: Any, private: Any) -> tuple[Counts, Counts]:
+    """Both logs; the original must not be empty, and an activity must mean the same thing in both."""
+    true, released = read(original), read(private)
+    if not len(true):
+        raise LogError("the original log is empty: there is nothing to compare with")
+    if len(released) and len(true.columns) != len(released.columns):
+        raise LogError(
+            f"an activity of the original is made of {len(true.columns)} columns, one of the private log of "
+            f"{len(released.columns)}: read both with the same activity columns"
+        )
+    return dict(true.items()), dict(released.items())
+
+
+def fake_activities(original: Any, private: Any) -> set[Activity]:
+    """Activities of the private log that the original never had."""
+    true, released = both(original, private)
+    return _alphabet(released) - _alphabet(true)
+
+
+def _alphabet(log: Counts) -> set[Activity]:
+    return {activity for trace in log for activity in trace}

@@ -1,0 +1,272 @@
+"""How good is the model that a private log leads to? The only file that imports pm4py, and only when asked.
+
+The inductive miner (IMf, noise threshold 0.2) discovers a Petri net from the private log, and the original log is
+replayed on it: log fitness by token-based replay, precision by ETConformance on such a replay. Discovery and replay are
+pm4py's, and so are the numbers. The speed is ours: pm4py replays every prefix of every trace from its first event,
+while all that a replay knows of the past is the marking it has reached. So we ask pm4py what an event does in a
+marking, once for each of the few that there are, and walk the prefixes of the log along the answers.
+
+Of invisible routes of one length, pm4py takes one by memory addresses, nearly always that made first. We give it that
+one: the same logs give the same numbers, and where pm4py differs from us it differs from itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import warnings
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import LogError, MissingExtraError
+from ..model.variants import Activity
+from .metrics import Counts, both
+
+Cases = frozenset[tuple[tuple[str, ...], int]]
+"""A log as a value, by which the caches know it."""
+
+Hops = dict[Any, list[tuple[Any, Any]]]
+"""From each place of a net, the invisible transitions and the places that they lead to, in the order of making."""
+
+NOISE_THRESHOLD = 0.2
+LONGEST_ROUTE = 51  # in invisible transitions: pm4py looks no further
+
+
+def fitness(original: Any, private: Any) -> float:
+    """Log fitness (token-based replay) of the original log on the model of the private one, from 0 to 1."""
+    return fitness_and_precision(original, private)[0]
+
+
+def precision(original: Any, private: Any) -> float:
+    """Precision (token-based ETConformance) of the original log on the model of the private one, from 0 to 1."""
+    return fitness_and_precision(original, private)[1]
+
+
+def fitness_and_precision(original: Any, private: Any) -> tuple[float, float]:
+    """Both, from one discovery. An empty private log is a `LogError`: it has no model."""
+    true, released = (_cases(log) for log in both(original, private))
+    if not released:
+        raise LogError("the private log is empty, so it has no model: fitness and precision do not exist for it")
+    with _pm4py():
+        return _scores(_behaviour(true), _discover(released))
+
+
+def _cases(log: Counts) -> Cases:
+    """The log as a value. pm4py knows names only: of the columns of an activity one is made, without commas of our own."""
+    return frozenset((tuple(map(_name, variant)), count) for variant, count in log.items())
+
+
+def _name(activity: Activity) -> str:
+    return activity if isinstance(activity, str) else " + ".join(map(repr, activity))
+
+
+@contextlib.contextmanager
+def _pm4py() -> Iterator[None]:
+    """pm4py, imported without its banner and used without its warnings."""
+    nowhere = io.StringIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+                import pm4py  # noqa: F401
+        except ImportError:
+            raise MissingExtraError("fitness and precision", "models") from None
+        yield
+
+
+@functools.lru_cache(maxsize=16)
+def _discover(cases: Cases) -> Hashable:
+    """The process tree of a log. pm4py sorts trees and compares them by structure: equal models are equal keys."""
+    # What `pm4py.discover_process_tree_inductive` does once it has counted the cases of every variant.
+    from pm4py.algo.discovery.inductive.dtypes.im_ds import IMDataStructureUVCL
+    from pm4py.algo.discovery.inductive.variants.imf import IMFUVCL
+    from pm4py.objects.process_tree.utils.generic import fold, tree_sort
+
+    options = {"noise_threshold": NOISE_THRESHOLD, "multiprocessing": False}
+    tree: Hashable = fold(IMFUVCL(options).apply(IMDataStructureUVCL(Counter(dict(sorted(cases)))), options))
+    tree_sort(tree)
+    return tree
+
+
+@functools.lru_cache(maxsize=1024)
+def _scores(behaviour: _Behaviour, tree: Hashable) -> tuple[float, float]:
+    """Fitness and precision of a log on a model: releases that lead to the same model are replayed once."""
+    from pm4py import convert_to_petri_net
+
+    model = _Model(*convert_to_petri_net(tree))
+    return _fitness(model, behaviour.traces), _precision(model, behaviour.prefixes)
+
+
+def _fitness(model: _Model, traces: Prefixes) -> float:
+    """½(1 − missing/consumed) + ½(1 − remaining/produced), of the tokens of all cases."""
+    taken: Counter[_Step] = Counter()
+    for prefix, step, _ in model.replay(traces):
+        taken[step] += prefix.cases
+        if prefix.ending:
+            taken[model.finish(step.marking)] += prefix.ending
+    missing = sum(cases * step.missing for step, cases in taken.items())
+    consumed = sum(cases * step.consumed for step, cases in taken.items())
+    produced = sum(cases * step.produced for step, cases in taken.items())
+    produced += traces[0].cases  # the token in the source, with which every case begins
+    remaining = produced + missing - consumed
+    return 0.5 * (1 - missing / consumed) + 0.5 * (1 - remaining / produced)
+
+
+def _precision(model: _Model, prefixes: Prefixes) -> float:
+    """1 − escaping/offered, of the activities that the model offers the cases after each prefix that fits."""
+    offered = escaping = 0
+    for prefix, step, fits in model.replay(prefixes):
+        if fits:
+            offered += len(step.offers) * prefix.going_on
+            escaping += len(step.offers - prefix.following) * prefix.going_on
+    return 1 - escaping / offered if offered else 1.0
+
+
+@dataclass(slots=True, eq=False)
+class _Prefix:
+    """A prefix of traces: its last event, and the prefix before that by its place among the prefixes."""
+
+    parent: int
+    event: str
+    cases: int = 0  # that begin with it
+    ending: int = 0  # that are it
+    going_on: int = 0  # that go on after it, each with one of ...
+    following: set[str] = field(default_factory=set)
+
+
+Prefixes = tuple[_Prefix, ...]
+"""Every prefix once, parents first. The first is the empty one."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Behaviour:
+    """A log, ready to be replayed on any model. Known by identity, so that a cache holds it once."""
+
+    traces: Prefixes
+    prefixes: Prefixes
+
+
+@functools.lru_cache(maxsize=4)
+def _behaviour(cases: Cases) -> _Behaviour:
+    """For precision pm4py joins a prefix by commas and splits it again: a name with a comma becomes two events."""
+    traces = prefixes = _prefixes(cases, lambda activity: [activity])
+    if any("," in activity for variant, _ in cases for activity in variant):
+        prefixes = _prefixes(cases, lambda activity: activity.split(","))
+    return _Behaviour(traces, prefixes)
+
+
+def _prefixes(cases: Cases, spell: Callable[[str], list[str]]) -> Prefixes:
+    """The prefixes of a log, if an activity is replayed as the events that it is spelled in."""
+    prefixes = [_Prefix(0, "")]
+    places: dict[tuple[int, str], int] = {}
+    for variant, count in cases:
+        place = 0
+        prefixes[place].cases += count
+        for activity in variant:
+            prefixes[place].going_on += count
+            prefixes[place].following.add(activity)
+            for event in spell(activity):
+                parent, place = place, places.setdefault((place, event), len(prefixes))
+                if place == len(prefixes):
+                    prefixes.append(_Prefix(parent, event))
+                prefixes[place].cases += count
+        prefixes[place].ending += count
+    return tuple(prefixes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Step:
+    """What an event or the end of a trace does: where it leads, the tokens that this takes, and what can come next."""
+
+    marking: Any
+    missing: int
+    consumed: int
+    produced: int
+    offers: frozenset[str]
+
+
+class _Model:
+    """A Petri net of the inductive miner, and pm4py's replay on it. What was asked once is remembered."""
+
+    def __init__(self, net: Any, initial: Any, final: Any) -> None:
+        self.net, self.initial, self.final = net, initial, final
+        hops = _hops(net)
+        self.routes = {place: _routes(place, hops) for place in net.places}
+        self.step = functools.cache(lambda marking, event: self._ask(marking, [event], {}))
+        self.finish = functools.cache(lambda marking: self._ask(marking, [], self.final))
+
+    def replay(self, prefixes: Prefixes) -> Iterator[tuple[_Prefix, _Step, bool]]:
+        """Every prefix with its last step, and whether it fits: no step so far had a token missing."""
+        steps = [self._ask(self.initial, [], {})]
+        fits = [True]
+        yield prefixes[0], steps[0], True
+        for prefix in prefixes[1:]:
+            step = self.step(steps[prefix.parent].marking, prefix.event)
+            steps.append(step)
+            fits.append(fits[prefix.parent] and not step.missing)
+            yield prefix, step, fits[-1]
+
+    def _ask(self, marking: Any, events: list[str], final: Any) -> _Step:
+        """Replay from a marking. The final one, if there is one, is to be reached and its tokens are consumed."""
+        from pm4py.algo.conformance.tokenreplay.algorithm import apply as replay
+        from pm4py.objects.log.obj import Event, EventLog, Trace
+
+        log = EventLog([Trace([Event({"concept:name": event}) for event in events])])
+        parameters = {
+            "show_progress_bar": False,
+            "try_to_reach_final_marking_through_hidden": bool(final),
+            "places_shortest_path_by_hidden": self.routes,
+        }
+        (answer,) = replay(log, self.net, marking, final, parameters)
+        return _Step(
+            marking=answer["reached_marking"],
+            missing=answer["missing_tokens"],
+            consumed=answer["consumed_tokens"],
+            produced=answer["produced_tokens"] - sum(marking.values()),  # where pm4py counts those it began with
+            offers=frozenset(transition.label for transition in answer["enabled_transitions_in_marking"]),
+        )
+
+
+def _hops(net: Any) -> Hops:
+    def ends(arcs: Any) -> list[Any]:
+        return sorted((arc.target for arc in arcs), key=_age)
+
+    hops: Hops = {place: [] for place in net.places}
+    for place in net.places:
+        for transition in ends(place.out_arcs):
+            if transition.label is None:
+                hops[place] += [(transition, target) for target in ends(transition.out_arcs)]
+    return hops
+
+
+def _age(node: Any) -> int:
+    """pm4py numbers the places and the invisible transitions as it makes them, except for the source and the sink."""
+    number = str(node.name).rpartition("_")[2]
+    return int(number) if number.isdigit() else 0
+
+
+def _routes(start: Any, hops: Hops) -> dict[Any, tuple[Any, ...]]:
+    """The shortest invisible route from a place to every other, and back to itself: the transitions on the way.
+
+    Of routes of one length it is the first that a search in depth finds, which is how pm4py searches.
+    """
+    lengths: dict[Any, int] = {}
+    queue = [(start, 0)]
+    for place, length in queue:  # which grows
+        for _, target in hops[place]:
+            if target not in lengths and length < LONGEST_ROUTE:
+                lengths[target] = length + 1
+                queue.append((target, length + 1))
+    routes: dict[Any, tuple[Any, ...]] = {}
+
+    def search(place: Any, route: tuple[Any, ...]) -> None:
+        for transition, target in hops[place]:
+            if target not in routes and lengths.get(target) == len(route) + 1:
+                routes[target] = (*route, transition)
+                search(target, routes[target])
+
+    search(start, ())
+    return routes

@@ -1,1 +1,0 @@
-"""Event logs in and out: XES, CSV, Parquet, data frames."""

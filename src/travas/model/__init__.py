@@ -1,0 +1,1 @@
+"""The nouns: variants, abstractions, mechanisms, releases, and what is estimated and explained about them."""

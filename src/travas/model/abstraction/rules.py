@@ -1,0 +1,132 @@
+"""Steps of abstractions whose rules come from a file: public, and written out in full in the guarantee."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...errors import LogError, ParameterError
+from .steps import Flat, Step
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..variants import Activity
+
+
+class FileStep(Step):
+    """A rule that a file gives: public, and written out in the guarantee."""
+
+    def __str__(self) -> str:
+        import hashlib
+
+        content = json.dumps(self.rules(), ensure_ascii=False).encode()
+        return f"{self.name}:sha256-{hashlib.sha256(content).hexdigest()[:12]}"
+
+    @abstractmethod
+    def rules(self) -> Any:
+        """What the file said, as JSON."""
+
+
+@dataclass(frozen=True)
+class Only(FileStep):
+    """Only these activities; the others go."""
+
+    name, usage = "only", "only:FILE"
+    activities: tuple[str, ...]
+
+    @classmethod
+    def make(cls, argument: Any) -> Step:
+        lines = argument.splitlines() if isinstance(argument, str) else argument
+        names = sorted({name for name in lines if name}) if isinstance(lines, list) and _texts(lines) else []
+        if not names:
+            raise LogError(f"abstraction {cls.name} names no activity; give a text file of activities, one a line")
+        return cls(tuple(names))
+
+    def rules(self) -> Any:
+        return list(self.activities)
+
+    def apply(self, flat: Flat) -> Flat:
+        return flat.where(self._named(flat)[flat.codes])
+
+    def _named(self, flat: Flat) -> NDArray[np.bool_]:
+        import numpy as np
+
+        chosen = set(self.activities)
+        return np.array([_one_column(self, name) in chosen for name in flat.alphabet], dtype=bool)
+
+
+class Without(Only):
+    """Without these activities."""
+
+    name, usage = "without", "without:FILE"
+
+    def apply(self, flat: Flat) -> Flat:
+        return flat.where(~self._named(flat)[flat.codes])
+
+
+@dataclass(frozen=True)
+class Group(FileStep):
+    """Activities by the name of their group, from a public hierarchy; those in no group stay."""
+
+    name, usage = "group", "group:FILE"
+    groups: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def make(cls, argument: Any) -> Step:
+        pairs = [row for row in csv.reader(io.StringIO(argument)) if row] if isinstance(argument, str) else argument
+        if not isinstance(pairs, list) or not pairs or not all(_texts(pair, 2) and all(pair) for pair in pairs):
+            raise LogError("abstraction group: every line must be `activity,group`; give a CSV file of two columns")
+        if unfit := [group for _, group in pairs if not group.isprintable()]:
+            raise LogError(f"abstraction group has the group {unfit[0][:60]!r}, which cannot be printed: rename it")
+        groups: dict[str, str] = {}
+        for activity, group in pairs:
+            if groups.setdefault(activity, group) != group:
+                raise LogError(f"abstraction group has {activity!r} in two groups, {groups[activity]!r} and {group!r}")
+        return cls(tuple(sorted(groups.items())))
+
+    def rules(self) -> Any:
+        return [list(pair) for pair in self.groups]
+
+    def apply(self, flat: Flat) -> Flat:
+        import numpy as np
+
+        from ..variants import Codes
+
+        groups, codes = dict(self.groups), Codes()
+        mapped = [codes[groups.get(_one_column(self, name), _one_column(self, name))] for name in flat.alphabet]
+        return replace(flat, alphabet=list(codes), codes=np.array(mapped, dtype=np.int64)[flat.codes])
+
+
+def _texts(value: Any, length: int | None = None) -> bool:
+    return (
+        isinstance(value, list)
+        and all(isinstance(item, str) for item in value)
+        and (length is None or len(value) == length)
+    )
+
+
+def _one_column(step: Step, activity: Activity) -> str:
+    if isinstance(activity, tuple):
+        raise ParameterError(
+            f"abstraction {step.usage} names activities by one column, and here they have {len(activity)}: "
+            "read the log with one activity column"
+        )
+    return activity
+
+
+def read_rules(step: str, path: str) -> str:
+    """The text of a public file of rules."""
+    if not path:
+        raise ParameterError(f"abstraction {step!r} names no file: write {step.rstrip(':')}:FILE")
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a UTF-8 text"
+        raise LogError(f"{path}: cannot be read ({reason}); abstraction {step!r} needs a text file") from None

@@ -1,0 +1,266 @@
+"""Frequencies from noisy counts: post-processing only. Derivation, bias and variance: docs/mechanisms/frequencies.md.
+
+Nothing enters but the released noisy counts and the mechanism's public constants. So nothing here costs privacy, and
+floats are welcome.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..mechanisms.selection import PartitionSelection
+
+Interval = tuple[float, float]
+
+CONFIDENCE = 0.95
+ZIPF = (2.0, 0.5)  # prior of the exponent of the number of variants with n cases: Zipf's law, and how far from it
+EXPONENTS = [1.05 + 0.05 * step for step in range(60)]
+EXTRA_SINGLES = (0.0, 1.0, 3.0, 9.0)  # κ: single cases beyond the power law, as multiples of it; prior ∝ 1/(1 + κ)
+MANY_SINGLES = 27.0  # a κ that only intervals reckon with
+SHARED_BELOW = 10.0  # with about so few witnesses of the rare variants, half their mass is shared by all kept ones
+MOST_THRESHOLDS = 10  # a kept variant stands for at most so many thresholds' worth of missing cases
+_FINE, _COARSE = 300, 600  # cells of the number of cases: one by one, then in steps of equal ratio
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a release tells about the log, beyond its noisy counts. Intervals are for 95 %.
+
+    `counts`: the expected true count of each variant; `intervals`: for every true count, from the table, None where
+    nothing is known.
+    `frequencies`: whole numbers ≥ 1 whose total is the estimated total: a variant's own cases and its share of the missing.
+    `missing_cases`, `missing_variants`: cases and variants of the log (of at least `minimum_cases`) that are not released;
+    None if nothing was released, or the mechanism does not tell.
+    """
+
+    counts: tuple[float, ...]
+    intervals: tuple[tuple[int, int], ...] | None
+    frequencies: tuple[int, ...]
+    missing_cases: float | None
+    missing_cases_interval: Interval | None
+    missing_variants: float | None
+    missing_variants_interval: Interval | None
+
+    @property
+    def total(self) -> int:
+        """The estimated number of cases of the log."""
+        return sum(self.frequencies)
+
+
+def estimate(mechanism: PartitionSelection, noisy: tuple[int, ...], missing: float | None = None) -> Estimate:
+    """Estimate counts, frequencies and what is missing from a release's noisy counts.
+
+    Where the number of `missing` cases is known otherwise (by a noisy total that was paid for), it is only shared out.
+    """
+    import numpy as np
+
+    if not noisy:
+        return Estimate((), (), (), None, None, None, None)
+    chances = _Chances(mechanism)
+    released = np.array(noisy, dtype=np.int64)
+    values, place, times = np.unique(_binned(released, chances.centre), return_inverse=True, return_counts=True)
+    posterior = _posterior(chances, values, times)
+    counts = np.where(values[place] == released, posterior.counts[place], released)
+    weights = posterior.weights[place]
+    cases, variants = posterior.missing_cases, posterior.missing_variants
+    witnesses = weights.sum() ** 2 / (weights**2).sum() if weights.any() else 0.0
+    if missing is None:
+        missing = float(min(cases.median, MOST_THRESHOLDS * len(noisy) * chances.centre) * witnesses / (witnesses + 1))
+    unseen = min(variants.median, missing / chances.least)  # a variant has at least so many cases
+    trust = witnesses / (witnesses + SHARED_BELOW)
+    spread = min(1.0, 2 * missing / (missing + float(counts.sum())))
+    shares = (1 - trust) * (spread / len(noisy) + (1 - spread) * counts / counts.sum())
+    if weights.any():
+        shares += trust * weights / weights.sum()
+    return Estimate(
+        counts=tuple(counts.tolist()),
+        intervals=_intervals(chances, released),
+        frequencies=_whole(counts + missing * shares),
+        missing_cases=missing,
+        missing_cases_interval=cases.interval(missing, len(noisy)),
+        missing_variants=unseen,
+        missing_variants_interval=variants.interval(unseen, len(noisy)),
+    )
+
+
+def measured(noisy: tuple[int, ...], intervals: tuple[tuple[int, int], ...] | None) -> Estimate:
+    """The noisy counts as they are, for mechanisms whose counts are no worse for the rare variants than for others."""
+    return Estimate(tuple(map(float, noisy)), intervals, noisy, None, None, None, None)
+
+
+class _Chances:
+    """The table as floats: π, and sums of it, at any number of cases."""
+
+    def __init__(self, mechanism: PartitionSelection) -> None:
+        import numpy as np
+
+        table = mechanism.noise.table
+        kept = (table.high + table.low / 2.0**64) / 2.0**64
+        self.least, self.centre, self.length = mechanism.minimum_cases, mechanism.centre, table.length
+        self._kept = np.concatenate(([0.0], kept, [1.0]))
+        self._sums = np.cumsum(self._kept)
+
+    def kept(self, cases: NDArray[Any]) -> NDArray[np.float64]:
+        """π: the chance that a variant of so many cases is released, and that N is at most so many."""
+        import numpy as np
+
+        result: NDArray[np.float64] = self._kept[np.clip(cases - self.least + 1, 0, self.length)]
+        return result
+
+    def kept_up_to(self, cases: NDArray[Any]) -> NDArray[np.float64]:
+        """Σ π(n) over n ≤ cases."""
+        import numpy as np
+
+        beyond = np.maximum(cases - self.least + 1 - self.length, 0)
+        result: NDArray[np.float64] = self._sums[np.clip(cases - self.least + 1, 0, self.length)] + beyond
+        return result
+
+
+@dataclass(frozen=True)
+class _Quantity:
+    """A positive number by the quantiles of its posterior: the median, and the ends of the middle 95 %."""
+
+    low: float
+    median: float
+    high: float
+
+    def interval(self, estimate: float, released: int) -> Interval:
+        """The middle 95 %, as if so many variants had been released by chance; wider where the estimate lies outside."""
+        spread = math.exp(1.96 * math.sqrt(math.log1p(1 / released)))
+        return min(self.low / spread, estimate), max(self.high * spread, estimate)
+
+
+@dataclass(frozen=True)
+class _Posterior:
+    counts: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    missing_cases: _Quantity
+    missing_variants: _Quantity
+
+
+def _posterior(chances: _Chances, values: NDArray[np.int64], times: NDArray[np.int64]) -> _Posterior:
+    """The posterior under the prior G(n) ∝ n^−s (and more single cases), s and the excess integrated out on a grid."""
+    import numpy as np
+
+    below = values - chances.centre  # n − N: what a noisy count really tells
+    edges = _cells(chances.least, int(below.max()) + chances.least - 1 + chances.length)
+    low, high = edges[:-1] + 1, edges[1:]
+    width, cases = high - low + 1, (low + high) / 2
+    kept = (chances.kept_up_to(high) - chances.kept_up_to(low - 1)) / width
+    seen = (chances.kept(high - below[:, None]) - chances.kept(low - 1 - below[:, None])) / width  # P[value | n]
+    exponents = np.array(EXPONENTS)[:, None]
+    prior = cases**-exponents * width  # variants with n cases: one row per exponent
+    tail = (high[-1] + 0.5) ** (1 - exponents) / (exponents - 1)
+    single, extra = prior[:, :1], np.array((*EXTRA_SINGLES, MANY_SINGLES))
+    likely = (prior @ seen.T)[:, None, :] + (single * extra)[:, :, None] * seen[:, 0]
+    released = prior @ kept[:, None] + tail + single * extra * kept[0]  # expected variants released, per unit of G
+    fit = (np.log(np.maximum(likely, 1e-300)) * times).sum(axis=-1) - times.sum() * np.log(released)
+    fit -= (exponents - ZIPF[0]) ** 2 / (2 * ZIPF[1] ** 2) + np.log1p(extra)
+    cautious = np.exp(fit - fit.max())
+    chance = np.where(extra == MANY_SINGLES, 0, cautious)
+    chance /= chance.sum()
+    scale = times.sum() / released  # so many times G makes the released number of variants
+    variants = (prior @ (1 - kept)[:, None] + single * extra * (1 - kept[0])) * scale
+    missing = (prior @ ((1 - kept) * cases)[:, None] + single * extra * (1 - kept[0]) * cases[0]) * scale
+    mixed = (chance / released).sum(axis=1) @ prior
+    mixed[0] += ((chance / released) @ extra) @ single[:, 0]
+    joint = seen * mixed
+    joint /= joint.sum(axis=1, keepdims=True)
+    unseen = cases * (1 - kept) / np.maximum(kept, 1e-300)  # cases missing for each one that is kept
+    return _Posterior(
+        counts=joint @ cases,
+        weights=joint @ unseen,
+        missing_cases=_quantity(chance, cautious, missing),
+        missing_variants=_quantity(chance, cautious, variants),
+    )
+
+
+def _quantity(chance: NDArray[np.float64], cautious: NDArray[np.float64], values: NDArray[np.float64]) -> _Quantity:
+    """The median by one posterior, the ends of the interval by the more cautious one."""
+    import numpy as np
+
+    order = np.argsort(values, axis=None)
+
+    def quantile(weights: NDArray[np.float64], level: float) -> float:
+        sums = np.cumsum(weights.ravel()[order])
+        return float(values.ravel()[order[min(int(np.searchsorted(sums, level * sums[-1])), values.size - 1)]])
+
+    tail = (1 - CONFIDENCE) / 2
+    return _Quantity(quantile(cautious, tail), quantile(chance, 0.5), quantile(cautious, 1 - tail))
+
+
+def _cells(least: int, most: int) -> NDArray[np.int64]:
+    """Edges of cells of the number of cases: single numbers first, then steps of equal ratio."""
+    import numpy as np
+
+    fine = min(least + _FINE, most)
+    coarse = np.round(np.geomspace(fine, most, _COARSE)).astype(np.int64)
+    return np.unique(np.concatenate((np.arange(least - 1, fine + 1), coarse)))
+
+
+def _binned(released: NDArray[np.int64], centre: int) -> NDArray[np.int64]:
+    """Counts far above the threshold, where the prior says nothing, rounded to a percent: few different values remain."""
+    import numpy as np
+
+    start = centre + 2000
+    steps = np.round(np.log(np.maximum(released, start) / start) / math.log(1.01))
+    return np.where(released > start, np.round(start * 1.01**steps), released).astype(np.int64)
+
+
+def intervals(mechanism: PartitionSelection, noisy: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """For every noisy count the true counts it goes with, for 95 %: from the table alone."""
+    import numpy as np
+
+    return _intervals(_Chances(mechanism), np.array(noisy, dtype=np.int64))
+
+
+def _intervals(chances: _Chances, released: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
+    """For every value the true counts n under which it is not among the 2.5 % extreme values on either side.
+
+    Given that it is kept, N ≤ n has the distribution π(j)/π(n). As π is log-concave, both tails are monotone in n, so
+    the counts that are not rejected are an interval, found by bisection; it covers any true count with 95 % at least.
+    """
+    import numpy as np
+
+    level = (1 - CONFIDENCE) / 2
+    values, place = np.unique(released, return_inverse=True)
+    below = values - chances.centre
+    first = below + chances.least
+    last = below + chances.least - 1 + chances.length
+
+    def least_with(holds: Any) -> NDArray[np.int64]:
+        low, high = first.copy(), last.copy()
+        while (open_ := low < high).any():
+            middle = (low + high) // 2
+            found = holds(middle)
+            high = np.where(open_ & found, middle, high)
+            low = np.where(open_ & ~found, middle + 1, low)
+        return low
+
+    lower = least_with(lambda n: chances.kept(n - below) > level * chances.kept(n))
+    beyond = least_with(lambda n: chances.kept(n - below - 1) >= (1 - level) * chances.kept(n))
+    certain = chances.kept(beyond - below - 1) >= (1 - level) * chances.kept(beyond)
+    upper = np.maximum(np.where(certain, beyond - 1, beyond), lower)
+    return tuple(zip(lower[place].tolist(), upper[place].tolist(), strict=True))
+
+
+def _whole(values: NDArray[np.float64]) -> tuple[int, ...]:
+    """Whole numbers ≥ 1 whose total is that of the values, rounded: largest remainders, not independent rounding."""
+    import numpy as np
+
+    target = max(round(float(values.sum())), len(values))
+    whole = np.maximum(np.floor(values), 1).astype(np.int64)
+    while (short := target - int(whole.sum())) != 0:
+        rest = values - whole
+        if short > 0:
+            whole[np.argsort(-rest, kind="stable")[:short]] += 1
+        else:
+            can = np.flatnonzero(whole > 1)
+            whole[can[np.argsort(rest[can], kind="stable")[:-short]]] -= 1
+    return tuple(whole.tolist())

@@ -1,0 +1,1 @@
+"""What leaves: release files and the guarantee file beside them."""

@@ -1,0 +1,75 @@
+"""The guarantee file beside a release. Schema: docs/guarantee.md.
+
+Numbers that decide privacy are exact decimals or fractions in text, never JSON floats.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ..model.mechanism import Mechanism
+from ..privacy.numbers import as_text, rounded_up
+
+FORMAT = "travas guarantee"
+
+
+VERSION = 1
+
+
+ARTIFICIAL = "artificial: only their order within a case means anything"
+
+
+ASSUMED_PUBLIC = (
+    "the form of the file and the names of its columns",
+    "the rule from events to variants (columns, order, ties, missing values, abstraction), fixed without looking at the log",
+)
+
+
+def guarantee_path(release: Path) -> Path:
+    """`OUT.guarantee.json`, beside the release."""
+    return release.with_name(release.name + ".guarantee.json")
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    import hashlib
+
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def describe(chosen: Mechanism, release: dict[str, str]) -> dict[str, Any]:
+    """What the guarantee file says of a release by this mechanism, whose format, frequencies and digest are given."""
+    from .._version import __version__
+
+    guarantee = chosen.guarantee()
+    epsilon, delta = guarantee.replace_one
+    spent = rounded_up(guarantee.delta_spent)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "software": f"travas {__version__}",
+        "standing": str(guarantee.standing),
+        "epsilon": as_text(guarantee.epsilon),
+        "delta": as_text(guarantee.delta),
+        "delta_spent": spent if Fraction(spent) <= guarantee.delta else as_text(guarantee.delta),
+        "unit": describe_unit(chosen),
+        "neighbours": guarantee.neighbours,
+        "replace_one": {"epsilon": as_text(epsilon), "delta": as_text(delta)},
+        "mechanism": guarantee.mechanism,
+        "parameters": chosen.parameters(),
+        "assumed_public": [*ASSUMED_PUBLIC, *guarantee.assumptions],
+        "timestamps": ARTIFICIAL,
+        "release": release,
+    }
+
+
+def describe_unit(chosen: Mechanism) -> dict[str, Any]:
+    """Whom it protects and, where that is not the case itself, what is counted and what one step of a count may cost."""
+    unit = {"name": chosen.unit.name, "max_cases": chosen.unit.max_cases}
+    if chosen.unit.is_case:
+        return unit
+    step = {"step_epsilon": as_text(chosen.step.epsilon), "step_delta": as_text(chosen.step.delta)}
+    return unit | {"counted": chosen.counted} | step

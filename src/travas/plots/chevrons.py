@@ -1,0 +1,50 @@
+"""Variants as rows of coloured chevrons, as process miners know them. Every chevron has its name on it: colour only helps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ..model.variants import Trace
+from .svg import INK, document, escape, name_of, shortened
+
+PALETTE = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#BBBBBB")  # Okabe and Ito
+_DARK = ("#0072B2",)  # white letters on it are easier to read than black ones
+MOST_STEPS = 60
+_STEP, _HEIGHT, _POINT = 104, 30, 10
+
+
+def colours_of(variants: Sequence[Trace], counts: Sequence[int]) -> dict[str, str]:
+    """A colour for each activity; the most frequent ones have colours of their own."""
+    often: Counter[str] = Counter()
+    for trace, count in zip(variants, counts, strict=True):
+        for activity in trace:
+            often[name_of(activity)] += count
+    ranked = sorted(often, key=lambda name: (-often[name], name))
+    return {name: PALETTE[place % len(PALETTE)] for place, name in enumerate(ranked)}
+
+
+def chevrons(trace: Trace, colours: dict[str, str]) -> str:
+    """One variant as a picture."""
+    names = list(map(name_of, trace))
+    parts = []
+    for place, name in enumerate(names[:MOST_STEPS]):
+        x = place * _STEP
+        colour = colours[name]
+        notch = _POINT if place else 0
+        corners = (
+            (x, 0), (x + _STEP - 4, 0), (x + _STEP - 4 + _POINT, _HEIGHT / 2), (x + _STEP - 4, _HEIGHT), (x, _HEIGHT),
+            (x + notch, _HEIGHT / 2),
+        )  # fmt: skip
+        shape = " ".join(f"{a:.0f},{b:.0f}" for a, b in corners)
+        ink = "#ffffff" if colour in _DARK else INK
+        parts.append(
+            f'<g><title>{escape(name)}</title><polygon points="{shape}" fill="{colour}" stroke="{INK}" '
+            f'stroke-width="0.5"/><text x="{x + _STEP / 2 + 3:.0f}" y="{_HEIGHT / 2 + 4:.0f}" text-anchor="middle" '
+            f'font-size="11" fill="{ink}">{escape(shortened(name, 14))}</text></g>'
+        )
+    shown = min(len(names), MOST_STEPS)
+    if len(names) > MOST_STEPS:
+        parts.append(f'<text x="{shown * _STEP + 14}" y="{_HEIGHT / 2 + 4:.0f}">… {len(names) - shown} more</text>')
+    width = shown * _STEP + _POINT + (110 if len(names) > MOST_STEPS else 0)
+    return document(width, _HEIGHT, " → ".join(names), parts)

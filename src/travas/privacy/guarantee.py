@@ -1,0 +1,126 @@
+"""Exact privacy parameters, the unit they protect, and the guarantee.
+
+Nothing here is a float: ε and δ are fractions from the moment they come in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from enum import StrEnum
+from fractions import Fraction
+from typing import Literal
+
+from ..errors import ParameterError
+from .numbers import as_text, exact_delta, exact_epsilon, rounded_up
+
+MAX_CASES = 1000
+
+Counted = Literal["units", "cases"]
+"""What the count of a variant is a number of: units, each at most once a variant, or cases."""
+
+
+@dataclass(frozen=True)
+class PrivacyUnit:
+    """Whom a guarantee protects: one case, unless told otherwise.
+
+    `name` is the column that tells whose a case is, `max_cases` how many of them count: a public number, never the log's
+    maximum.
+
+    >>> PrivacyUnit("patient", 3)
+    PrivacyUnit(name='patient', max_cases=3)
+    """
+
+    name: str = "case"
+    max_cases: int = 1
+
+    def __post_init__(self) -> None:
+        name, most = self.name, self.max_cases
+        if not isinstance(name, str) or not 0 < len(name) <= 200 or not name.isprintable() or name != name.strip():
+            raise ParameterError(
+                f"unit is {str(name)[:40]!r}: it must be the name of a column, of printable characters"
+            )
+        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_CASES:
+            raise ParameterError(f"max_cases is {most!r}: it must be a whole number from 1 to {MAX_CASES}")
+        if name == "case" and most != 1:
+            raise ParameterError(f"max_cases is {most} but the unit is the case itself: give the column of the person")
+
+    @property
+    def is_case(self) -> bool:
+        return self.name == "case"
+
+
+ONE_CASE = PrivacyUnit()
+
+
+def protects(unit: PrivacyUnit) -> str:
+    """What may be more or less without showing, in words for people."""
+    return "one case more or less" if unit.is_case else f"all cases of one {unit.name} more or less"
+
+
+Replacing = Literal["two counts", "any mechanism"]
+
+
+class Standing(StrEnum):
+    """How the guarantee is known to hold."""
+
+    VERIFIED = "verified"
+    """Checked in exact arithmetic on the very table that was sampled."""
+    PROVEN = "proven"
+    """Follows from verified parts by composition."""
+    NOT_ESTABLISHED = "not established"
+    """Nobody has shown it: do not rely on it."""
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What was promised about one release, and how far it was checked.
+
+    `delta_spent` is what the mechanism really uses of `delta`: never more. Two logs are neighbours if one is the other
+    plus one unit, with all of its cases. `replacing` says what replacing a unit by another costs: two neighbouring steps
+    on independent counts, or two of a mechanism about which nothing more is known.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    delta_spent: Fraction
+    mechanism: str
+    standing: Standing
+    unit: PrivacyUnit = ONE_CASE
+    replacing: Replacing = "two counts"
+    assumptions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
+        object.__setattr__(self, "delta", exact_delta(self.delta))
+        object.__setattr__(self, "delta_spent", exact_delta(self.delta_spent))
+        if self.delta_spent > self.delta:
+            raise ParameterError(
+                f"delta spent is {rounded_up(self.delta_spent, 6)}, more than the delta of {as_text(self.delta)} asked for"
+            )
+
+    @property
+    def neighbours(self) -> str:
+        """The relation under which the guarantee holds, however many cases a unit has."""
+        return "add or remove one case" if self.unit.is_case else f"add or remove all cases of one {self.unit.name}"
+
+    @property
+    def protects(self) -> str:
+        """The same in words for people."""
+        return protects(self.unit)
+
+    @property
+    def replace_one(self) -> tuple[Fraction, Fraction]:
+        """(ε, δ) when one unit is replaced by another: two steps of the relation.
+
+        On different counts by composition (2ε, 2δ); else by group privacy (2ε, (1 + e^ε)δ), rounded up.
+        """
+        factor = Fraction(2) if self.replacing == "two counts" else 1 + _exponential_above(self.epsilon)
+        return 2 * self.epsilon, min(factor * self.delta, Fraction(1))
+
+
+def _exponential_above(power: Fraction) -> Fraction:
+    """A decimal above e^power: `decimal` rounds its exponential correctly, so one step up is above."""
+    context = Context(prec=30, rounding=ROUND_CEILING)
+    exponent = context.divide(Decimal(power.numerator), Decimal(power.denominator))
+    return Fraction(context.exp(exponent).next_plus(context))

@@ -1,0 +1,143 @@
+"""Exact numbers: ε, δ and shares are fractions from the moment they come in."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+from ..errors import ParameterError
+
+Number = str | int | float | Decimal | Fraction
+
+"""What a privacy parameter may be given as. A float means the decimal it prints as: `0.1` is 1/10."""
+
+
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE](?P<exponent>[+-]?[0-9]{1,4}))?", re.ASCII)
+
+
+_RATIO = re.compile(r"[+-]?[0-9]+/[0-9]+", re.ASCII)
+
+
+_MAX_CHARACTERS = 100
+
+
+_MAX_EXPONENT = 400
+
+
+_MAX_BITS = 4096
+
+
+def exact(value: Number, name: str) -> Fraction:
+    """The number as an exact fraction. Size is bounded before anything is computed: "1e-999999999" is refused.
+
+    >>> exact(0.1, "epsilon")
+    Fraction(1, 10)
+    >>> exact("1e-6", "delta")
+    Fraction(1, 1000000)
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal | Fraction):
+        raise ParameterError(f"{name} is a {type(value).__name__}, not a number: write it as 0.5, '1e-6' or '1/3'")
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ParameterError(f"{name} is {value}: it must be a finite number, such as 0.5")
+        value = repr(float(value))
+    if isinstance(value, Decimal):
+        value = str(value)
+    if isinstance(value, str):
+        return _parse(value.strip(), name)
+    fraction = Fraction(value)
+    if max(abs(fraction.numerator), fraction.denominator).bit_length() > _MAX_BITS:
+        raise ParameterError(f"{name} has more than {_MAX_BITS} bits: write it with fewer digits")
+    return fraction
+
+
+def _parse(text: str, name: str) -> Fraction:
+    shown = repr(text if len(text) <= 40 else text[:37] + "...")
+    if text.lower().lstrip("+-") in {"nan", "inf", "infinity"}:
+        raise ParameterError(f"{name} is {shown}: it must be a finite number, such as 0.5")
+    if len(text) > _MAX_CHARACTERS:
+        raise ParameterError(f"{name} is {shown}, over {_MAX_CHARACTERS} characters: write it with fewer digits")
+    if _RATIO.fullmatch(text):
+        if int(text.partition("/")[2]) == 0:
+            raise ParameterError(f"{name} is {shown}: a division by zero")
+        return Fraction(text)
+    match = _DECIMAL.fullmatch(text)
+    if match is None:
+        raise ParameterError(f"{name} is {shown}: not a number; write it as 0.5, 1e-6 or 1/3")
+    if abs(int(match["exponent"] or 0)) > _MAX_EXPONENT:
+        raise ParameterError(f"{name} is {shown}: the exponent must lie between -{_MAX_EXPONENT} and {_MAX_EXPONENT}")
+    return Fraction(text)
+
+
+def exact_epsilon(value: Number) -> Fraction:
+    """ε as a fraction, refused unless it is finite and above zero."""
+    epsilon = exact(value, "epsilon")
+    if epsilon <= 0:
+        raise ParameterError(f"epsilon is {as_text(epsilon)}: it must be above 0, for instance 1")
+    return epsilon
+
+
+def exact_delta(value: Number) -> Fraction:
+    """δ as a fraction, refused unless 0 ≤ δ < 1."""
+    delta = exact(value, "delta")
+    if delta < 0:
+        raise ParameterError(f"delta is {as_text(delta)}: it must not be negative; take for instance 1e-6")
+    if delta >= 1:
+        raise ParameterError(f"delta is {as_text(delta)}: it must be below 1; take for instance 1e-6")
+    return delta
+
+
+def as_text(value: Fraction) -> str:
+    """The fraction written exactly: as a decimal where one of modest length exists, else as p/q.
+
+    >>> as_text(Fraction(1, 1000000)), as_text(Fraction(5, 2)), as_text(Fraction(1, 3))
+    ('1e-6', '2.5', '1/3')
+    """
+    rest, twos, fives = value.denominator, 0, 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    places = max(twos, fives)
+    digits = str(abs(value.numerator) * 10**places // value.denominator) if rest == 1 else ""
+    if rest != 1 or len(digits) > 40:
+        return f"{value.numerator}/{value.denominator}"
+    sign = "-" if value < 0 else ""
+    if places - len(digits) >= 4:
+        mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
+        return f"{sign}{mantissa}e-{places - len(digits) + 1}"
+    if places == 0:
+        return sign + digits
+    digits = digits.rjust(places + 1, "0")
+    return f"{sign}{digits[:-places]}.{digits[-places:]}"
+
+
+def rounded_down(value: Fraction, digits: int = 20) -> Fraction:
+    """The value to so many significant digits, never above it.
+
+    >>> rounded_down(Fraction(2, 3), 3)
+    Fraction(333, 500)
+    """
+    if value <= 0:
+        return Fraction(0)
+    unit = _unit(value, digits)
+    return math.floor(value / unit) * unit
+
+
+def _unit(value: Fraction, digits: int) -> Fraction:
+    """The power of ten that is the last of so many digits; at most one place off."""
+    return Fraction(10) ** (math.floor(math.log10(value.numerator) - math.log10(value.denominator)) - digits + 1)
+
+
+def rounded_up(value: Fraction, digits: int = 20) -> str:
+    """A decimal of so many significant digits that is never below the value.
+
+    >>> rounded_up(Fraction(2, 3), 3)
+    '0.667'
+    """
+    if value <= 0:
+        return "0"
+    unit = _unit(value, digits)
+    return as_text(math.ceil(value / unit) * unit)

@@ -1,0 +1,252 @@
+"""The integer noise tables and their builders.
+
+A table is the distribution of one positive integer N, the number of cases a variant must have to be kept. It is
+stored as what is sampled: the cumulative probabilities P[N ≤ j] as integers over 2^128. The mathematics, line by line:
+docs/mechanisms/optimal.md and docs/mechanisms/travas.md.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from ..errors import ParameterError, VerificationError
+from .numbers import as_text
+
+if TYPE_CHECKING:  # numpy costs a tenth of a second: `travas --help` does without
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+BITS = 128
+
+
+ONE = 1 << BITS
+
+"""The integer that stands for probability one."""
+
+
+MAX_ENTRIES = 5_000_000
+
+
+MAX_EPSILON = Fraction(20)
+
+
+MIN_DELTA = Fraction(1, 10**20)
+
+
+_SCALE = 192  # bits after the point of a rational near e^ε
+
+
+_HALF = 64
+
+
+_LOW_MASK = (1 << _HALF) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The distribution of N on 1..length. `high` and `low` are the halves of P[N ≤ j]·2^128 for j < length."""
+
+    high: NDArray[np.uint64]
+    low: NDArray[np.uint64]
+
+    def __post_init__(self) -> None:
+        for half in (self.high, self.low):
+            if half.dtype != "uint64" or half.shape != self.high.shape:
+                raise VerificationError("a noise table must be two equally long arrays of unsigned 64-bit integers")
+            half.flags.writeable = False
+
+    @property
+    def length(self) -> int:
+        return len(self.high) + 1
+
+    def cumulative(self, cases: int) -> int:
+        """P[N ≤ cases]·2^128, exactly: the chance to keep a variant of so many cases."""
+        if cases < 1:
+            return 0
+        if cases >= self.length:
+            return ONE
+        return int(self.high[cases - 1]) << _HALF | int(self.low[cases - 1])
+
+    def keep_probability(self, cases: int) -> Fraction:
+        return Fraction(self.cumulative(cases), ONE)
+
+    def boundaries(self) -> Iterator[int]:
+        """P[N ≤ j]·2^128 for j = 1..length, read from the arrays that are sampled."""
+        for start in range(0, len(self.high), 1 << 16):
+            part = slice(start, start + (1 << 16))
+            for high, low in zip(self.high[part].tolist(), self.low[part].tolist(), strict=True):
+                yield high << _HALF | low
+        yield ONE
+
+    def centre(self) -> int:
+        """max(1, round E[N]): what is added back to n − N, so that noisy counts are right on average."""
+        total = self.length * ONE - sum(self.boundaries()) + ONE  # E[N] = Σ_{j ≥ 0} P[N > j]
+        return max(1, round(Fraction(total, ONE)))
+
+
+def _table(boundaries: Iterator[int]) -> Table:
+    """The table with these P[N ≤ j]·2^128, j = 1, 2, …; it ends where they reach one."""
+    import numpy as np
+
+    high, low = array("Q"), array("Q")
+    for boundary in boundaries:
+        if boundary >= ONE:
+            break
+        high.append(boundary >> _HALF)
+        low.append(boundary & _LOW_MASK)
+    return Table(np.frombuffer(high, dtype=np.uint64).copy(), np.frombuffer(low, dtype=np.uint64).copy())
+
+
+def exponential_bounds(power: Fraction, bits: int = _SCALE) -> tuple[int, int]:
+    """Integers a < b with a/2^bits ≤ e^power < b/2^bits, by partial sums of the series rounded down; 0 ≤ power ≤ 100.
+
+    Every floor loses less than one unit, and a loss grows by at most e^100 < 2^145 on its way; fewer than 2^12 terms.
+    So 192 guard bits keep the sum within one unit of 2^-bits, and b = a + 2 is safe.
+    """
+    guard = 192
+    unit = 1 << (bits + guard)
+    total = term = unit
+    index = 0
+    while term:
+        index += 1
+        term = term * power.numerator // (power.denominator * index)
+        total += term
+    below = total >> guard
+    return below, below + 2
+
+
+def predicted_length(epsilon: Fraction, delta: Fraction) -> int:
+    """An upper bound of the optimal table's length, known before anything is built (MECHANISMS 2)."""
+    rate, share = max(float(epsilon), 1e-300), max(float(delta), 1e-300)
+    growth = math.expm1(rate)
+    turn = (
+        2 / rate * math.log1p(growth * (1 - share) / (share * (growth + 2)))
+    )  # of (e^ε+2δ−1)/(δ(e^ε+1)), no cancelling
+    return math.ceil(min(turn, 1e18)) + 6
+
+
+def check_buildable(epsilon: Fraction, delta: Fraction) -> None:
+    """Refuse, before anything is built, parameters for which no table of modest size exists."""
+    check_parameters(epsilon, delta)
+    _check_entries(predicted_length(epsilon, delta), epsilon, delta)
+
+
+def _check_entries(entries: int, epsilon: Fraction, delta: Fraction) -> None:
+    if entries > MAX_ENTRIES:
+        raise ParameterError(
+            f"epsilon {as_text(epsilon)} with delta {as_text(delta)} needs a noise table of about {entries:,} entries, "
+            f"over {MAX_ENTRIES:,}: take a larger epsilon"
+        )
+
+
+def check_parameters(epsilon: Fraction, delta: Fraction) -> None:
+    """Refuse parameters that no table of 128 bits can keep."""
+    if epsilon > MAX_EPSILON:
+        raise ParameterError(f"epsilon is {as_text(epsilon)}: above {MAX_EPSILON} it protects nobody; take less")
+    if delta == 0:
+        raise ParameterError(
+            "delta is 0: choosing among the variants of a log needs delta above 0, such as 1e-6; prefix-tree works at 0"
+        )
+    if delta < MIN_DELTA:
+        raise ParameterError(f"delta is {as_text(delta)}: below 1e-20 the 128-bit table is too coarse; take more")
+
+
+def optimal_table(epsilon: Fraction, delta: Fraction) -> Table:
+    """P[N ≤ n] = π(n), the largest keep-probability of any (ε, δ)-DP rule (Desfontaines et al. 2022, Theorem 1).
+
+        π(0) = 0,   π(n+1) = min( e^ε·π(n) + δ,   1 − e^−ε·(1 − π(n) − δ),   1 )
+
+    in integers, each rounding against us. δ is lowered by `slack` to pay for what those roundings add up to.
+    """
+    check_buildable(epsilon, delta)
+    growth, above = exponential_bounds(epsilon)
+    slack = (predicted_length(epsilon, delta) + 2) * ((above >> _SCALE) + 3)
+    step = delta.numerator * ONE // delta.denominator - slack
+
+    def recursion() -> Iterator[int]:
+        kept = 0
+        while kept < ONE:
+            rising = (growth * kept >> _SCALE) + step
+            rest = max(ONE - kept - step, 0)
+            falling = ONE - -(-(rest << _SCALE) // growth)
+            kept = min(rising, falling, ONE)
+            yield kept
+
+    return _table(recursion())
+
+
+def travas_threshold(epsilon: Fraction, delta: Fraction) -> int:
+    """k of k-TSGD: the least integer with δ·x^k·(x+1) ≥ x + 2δ − 1 at x = e^ε.
+
+    Decided with rational bounds below and above e^ε, tightened until both agree; they will, as e^ε is
+    transcendental and equality impossible.
+    """
+    check_buildable(epsilon, delta)
+
+    def reached(k: int) -> bool:
+        bits = _SCALE
+        while True:
+            powers = zip(exponential_bounds(k * epsilon, bits), exponential_bounds(epsilon, bits), strict=True)
+            (low_power, low), (high_power, high) = ((Fraction(p, 1 << bits), Fraction(x, 1 << bits)) for p, x in powers)
+            if delta * low_power * (low + 1) >= high + 2 * delta - 1:
+                return True
+            if delta * high_power * (high + 1) < low + 2 * delta - 1:
+                return False
+            bits *= 2
+
+    k = max(1, (predicted_length(epsilon, delta) - 6) // 2)  # the same bound, halved; exact to a few units
+    while reached(k - 1):
+        k -= 1
+    while not reached(k):
+        k += 1
+    return k
+
+
+def travas_table(epsilon: Fraction, delta: Fraction) -> Table:
+    """N = k + 1 − X for k-TSGD noise X: P[X = x] ∝ e^(−ε|x|), |x| ≤ k (TraVaS, Definition 6 and Algorithm 1).
+
+    Weights are rounded up from the centre outwards, so that no ratio of neighbours exceeds e^ε; the centre has room
+    for what is left because k-TSGD never spends all of δ.
+    """
+    growth, _ = exponential_bounds(epsilon)
+    return _two_sided(travas_threshold(epsilon, delta), Fraction(1 << _SCALE, growth))
+
+
+def laplace_table(epsilon: Fraction, delta: Fraction) -> Table:
+    """N = k + 1 − X for X with P[X = x] ∝ ((1 − δ)e^−ε)^|x|: the (ε, δ)-Laplace mechanism on integers.
+
+    One count more moves X by one, where a weight is too large for its neighbour by the share δ of it at most. k is so
+    large that what lies beyond is below 2^−128. It spends between δ/2 and δ. For public candidates only: a count of
+    zero may come out as positive.
+    """
+    check_parameters(epsilon, delta)
+    rate = float(epsilon) - math.log1p(-float(delta))
+    steps = math.ceil(min(BITS * math.log(2) / rate, 1e18)) + 1
+    _check_entries(2 * steps + 1, epsilon, delta)
+    growth, _ = exponential_bounds(epsilon)
+    return _two_sided(steps, (1 - delta) * Fraction(1 << _SCALE, growth))
+
+
+def _two_sided(steps: int, decay: Fraction) -> Table:
+    """Weights that fall off from the centre by a factor, rounded up; what is left of 2^128 goes to the centre."""
+    above, below = decay.numerator, decay.denominator
+
+    def side(centre: int) -> Iterator[int]:
+        weight = centre
+        for _ in range(steps):
+            weight = -(-weight * above // below)
+            yield weight
+
+    centre = ONE * ONE // (ONE + 2 * sum(side(ONE)))
+    while (over := centre + 2 * sum(side(centre)) - ONE) > 0:
+        centre -= over * centre // ONE + 1
+    weights = list(side(centre))
+    centre = ONE - 2 * sum(weights)
+    return _table(accumulate([*reversed(weights), centre, *weights]))

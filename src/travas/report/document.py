@@ -1,0 +1,135 @@
+"""The report of a release: what it says, from public files alone. How it looks: dossier_html.py.
+
+Schema of its machine-readable block, and what it covers: docs/report.md.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..budget.account import Account, Entry
+from ..errors import OutputError, ParameterError, VerificationError
+from ..mechanisms.ladder import Ladder
+from ..model.abstraction import FULL, Abstraction
+from ..model.estimate import Estimate
+from ..model.mechanism import Mechanism
+from ..model.release import check_frequencies
+from ..model.variants import Trace
+from ..sources.chunks import check_folder
+from ..verification.verify import load, stated_abstractions, verify
+
+if TYPE_CHECKING:
+    from ..verification.release_file import Content
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """What a report says: the guarantee as stated and checked, and the release. All of it public.
+
+    `abstractions` are the rules by which its traces were made coarser, `rules` the name of the one of each variant.
+    `estimate` is None where the release has only the frequencies and the noisy counts cannot be told.
+    """
+
+    stated: dict[str, Any]
+    mechanism: Mechanism
+    name: str
+    variants: tuple[Trace, ...]
+    counts: tuple[int, ...]
+    estimate: Estimate | None
+    abstractions: tuple[Abstraction, ...] = (FULL,)
+    rules: tuple[str, ...] = ()
+    reason: str = ""
+    account: Account | None = None
+
+    @property
+    def is_abstracted(self) -> bool:
+        """Whether a rule may have made traces coarser: on a ladder also if every one that was kept is full."""
+        return isinstance(self.mechanism, Ladder) or self.abstractions != (FULL,)
+
+
+def write_report(
+    guarantee: str | Path,
+    release: str | Path,
+    output: str | Path,
+    reason: str = "",
+    account: Account | None = None,
+    existing: Literal["fail", "replace"] = "fail",
+) -> Path:
+    """Verify a release against its guarantee and write the report, one self-contained `.html` file.
+
+    `reason`: why these parameters. `account`: what was charged to the data set, this release among it.
+    Raises VerificationError where the guarantee does not hold or is not established: there is no report on that.
+    """
+    path = Path(output)
+    check_report(path, existing)
+    made = replace(read_dossier(Path(guarantee), Path(release)), reason=reason, account=account)
+    if account is not None and not any(_is_charge_of(made.mechanism, entry) for entry in account.entries):
+        raise ParameterError(f"{account.dataset}: no release like this one was charged to it; is it another data set?")
+    return save_report(made, path)
+
+
+def _is_charge_of(mechanism: Mechanism, entry: Entry) -> bool:
+    spending, guarantee = entry.spending, mechanism.guarantee()
+    return (spending.mechanism, spending.epsilon, spending.delta, spending.unit) == (
+        guarantee.mechanism, guarantee.epsilon, guarantee.delta, guarantee.unit,
+    )  # fmt: skip
+
+
+def check_report(path: Path, existing: Literal["fail", "replace"]) -> None:
+    """Refuse a report that cannot be written, before any work is done for it."""
+    if path.suffix.lower() != ".html":
+        raise OutputError(f"{path}: a report is an HTML file; give a name that ends in .html")
+    check_folder(path)
+    if existing == "fail" and path.exists():
+        raise OutputError(f"{path}: exists already; give another name, or --force to replace it")
+
+
+def read_dossier(guarantee: Path, release: Path) -> Dossier:
+    """The facts of a report, from the two files, after both were verified."""
+    from ..verification.release_file import read_release
+
+    verified = verify(guarantee, release)
+    stated = load(guarantee)
+    rules = stated_abstractions(stated, guarantee)
+    content = read_release(release)
+    if not set(content.rules) <= set(map(str, rules)):
+        raise VerificationError(f"{release}: a trace was made by a rule that {guarantee} does not name")
+    chosen = verified.mechanism
+    return Dossier(
+        stated, chosen, release.name, content.variants, content.counts, _estimate(chosen, content, stated, release), rules,
+        content.rules,
+    )  # fmt: skip
+
+
+def _estimate(chosen: Mechanism, content: Content, stated: dict[str, Any], path: Path) -> Estimate | None:
+    """What the release itself says of the true counts: on a ladder only if it tells the rungs and the number of cases."""
+    frequencies = check_frequencies(stated["release"]["frequencies"])
+    if isinstance(chosen, Ladder) and content.noisy is not None:
+        stairs = zip(content.abstractions, chosen.rungs, strict=False)
+        ends = [rule.steps[len(rule.steps) - len(rung.steps) :] for rule, rung in stairs]
+        if len(content.abstractions) != len(chosen.rungs) or ends != [rung.steps for rung in chosen.rungs]:
+            raise VerificationError(f"{path}: its rungs are not those of its guarantee")
+    whole = content.release(chosen, frequencies)
+    if whole is not None:
+        return whole.estimate
+    by_count = frequencies == "noisy" and not isinstance(chosen, Ladder)
+    return chosen.estimate(content.counts) if by_count else None
+
+
+def save_report(dossier: Dossier, path: Path) -> Path:
+    """Write the HTML beside, then rename it: nobody sees half a report."""
+    from .html import as_html
+
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        partial.write_text(as_html(dossier), encoding="utf-8", newline="\n")
+        partial.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise OutputError(f"{path}: cannot be written, {error.strerror}; choose another place") from None
+    return path

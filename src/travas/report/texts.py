@@ -1,0 +1,141 @@
+"""The standing texts of the report, by mechanism and by standing."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..mechanisms import MECHANISMS
+from ..model.abstraction import Abstraction
+from ..model.explain import Released
+from ..model.mechanism import Mechanism
+from ..privacy.guarantee import PrivacyUnit, Standing
+
+Traces = Literal["whole", "coarser"]
+"""Whether a public rule made traces coarser before they were counted."""
+
+_ABOUT = {
+    "optimal": "every variant is kept with the largest probability that any (ε, δ) rule allows; its count gets the same noise",
+    "travas": "k-TSGD noise on the count of every variant and a threshold (Rafiei, Wangelik, van der Aalst, Algorithm 1)",
+    "utravas": "several TraVaS runs on equal shares of the budget, merged; their number follows from ε and δ, or was given",
+    "prefix-tree": "noise on every prefix over the alphabet, level by level (Mannhardt et al. 2019), levels share the budget",
+    "ladder": "variants are counted on coarser and coarser keys (rungs), each case at most once; every rung keeps what "
+    "optimal would, for its part of ε and δ",
+    "sacofa": "a prefix tree on plausible prefixes, the rules paid for from the budget (Fahrenkrog-Petersen et al. 2021)",
+}
+
+STANDINGS = {
+    Standing.VERIFIED: "the noise table was checked entry by entry in exact integers, by code that shares nothing with its "
+    "builder",
+    Standing.PROVEN: "a theorem composes it from parts: noise tables that were checked in exact integers, or noise drawn exactly",
+}
+
+PROOFS = {
+    Standing.VERIFIED: "A proof on paper (docs/mechanisms/{name}.md), and for this ε and δ an exact check of both hockey-stick "
+    "distances on the very table that was sampled.",
+    Standing.PROVEN: "A proof on paper (docs/mechanisms/{name}.md) by composition; every table in it was checked exactly.",
+}
+
+IMPLEMENTATION = (
+    "Integer tables of 128 bits, or noise drawn exactly; no floating point where privacy is decided. A table is verified "
+    "in the process that samples it, before anything is drawn. Tests compare the sampler with the table and show that "
+    "wrong noise is found. Open source: read it, run it."
+)
+
+FREQUENCIES = {
+    "estimated": "estimated from the noisy counts so that the distribution and the size of the log are kept; a rare "
+    "variant that was kept also stands for those like it that were not",
+    "noisy": "the noisy counts as they were drawn",
+}
+
+_WHOLE = "Every variant in the release is one of the log, whole, none is invented. "
+_AS_LEFT = "Every trace in the release is what its rule leaves of cases of the log; none is invented. "
+_SELECTION_UTILITY = (
+    "Frequent ones are released surely; the curve in section 3 says how likely rare ones are. Intervals in section 2 hold "
+    "the true count with a probability of 95 % at least."
+)
+_SELECTION_BIAS = (
+    "Against the rare: paths that few cases took are missing, so small groups with paths of their own are "
+    "under-represented. Do not conclude from absence. Counts of frequent variants are unbiased; the missing part is "
+    "estimated with a bias downwards."
+)
+_TREE_UTILITY = (
+    "Sequences over the alphabet whose noisy counts exceed the threshold. Some may not be in the log at all; traces longer "
+    "than the maximum length are lost. Intervals in section 2 hold the true count with a probability of 95 % at least, and "
+    "may reach 0."
+)
+_TREE_BIAS = (
+    "Against the rare and the long: a path is lost if any of its prefixes falls below the threshold, and invented "
+    "sequences fill part of the place. Do not conclude from absence, nor from the presence of a rare sequence."
+)
+_COARSER_UTILITY = (
+    " A coarser picture: where a rule made a trace coarser, what it took away (repeats, order, what came later) is not in "
+    "the release, and a trace stands for all cases that look alike under the rule. The rule stands beside every trace."
+)
+_COARSER_BIAS = (
+    " Do not read a coarser trace as a whole case: a process model of it is a model of what the rule left, and lengths, "
+    "loops and ends are those of the rule where it cut. On a ladder, frequent paths are shown finer than rare ones."
+)
+NOT_COARSER = "no: every trace is counted as it is in the log"
+
+
+def utility(released: Released, traces: Traces) -> str:
+    """What the release is good for."""
+    exact = _AS_LEFT if traces == "coarser" else _WHOLE
+    text = exact + _SELECTION_UTILITY if released == "variants of the log" else _TREE_UTILITY
+    return text + (_COARSER_UTILITY if traces == "coarser" else "")
+
+
+def bias(released: Released, traces: Traces) -> str:
+    """In which direction it errs."""
+    text = _SELECTION_BIAS if released == "variants of the log" else _TREE_BIAS
+    return text + (_COARSER_BIAS if traces == "coarser" else "")
+
+
+def about(mechanism: str) -> str:
+    """One sentence about what the mechanism of this name does."""
+    return _ABOUT.get(mechanism) or (MECHANISMS[mechanism].__doc__ or "").split("\n")[0]
+
+
+def protected(unit: PrivacyUnit) -> str:
+    """Whom the guarantee protects."""
+    return "one case" if unit.is_case else f"one {unit.name} with all cases, of which at most {unit.max_cases} count"
+
+
+def counting(mechanism: Mechanism) -> str:
+    """What a count is a number of, and what one step of it may cost."""
+    unit = mechanism.unit
+    if unit.is_case:
+        return "cases"
+    once = f"different values of {unit.name}: of one {unit.name} at most {unit.max_cases} different variants count, each once"
+    cases = f"cases: of one {unit.name} at most {unit.max_cases}"
+    how = once if mechanism.counted == "units" else cases
+    return f"{how}. Which ones is decided by a rule that reads the cases of that {unit.name} alone (docs/unit.md)"
+
+
+def rule(abstraction: Abstraction) -> str:
+    """What a rule does with a trace, step by step."""
+    return (
+        "; then ".join(
+            f"{step}: {(type(step).__doc__ or '').split(chr(10))[0].rstrip('.')}" for step in abstraction.steps
+        )
+        or "full: the trace as it is"
+    )
+
+
+def several(unit: PrivacyUnit) -> str:
+    """Who is protected less."""
+    if unit.is_case:
+        return "Persons with several cases: with k cases"
+    return f"Persons with several values in the column {unit.name}: with k values"
+
+
+def post_processing(frequencies: str) -> str:
+    """What was done with the noisy counts afterwards: from them and public constants alone, at no cost."""
+    estimated = (
+        "frequencies were estimated from the noisy counts and public constants; " if frequencies == "estimated" else ""
+    )
+    return (
+        f"{estimated}variants were put into canonical order, cases were numbered anew, timestamps made up. "
+        f"None of it looks at the log, so "
+        "none of it costs anything."
+    )

@@ -1,0 +1,1 @@
+"""Events in: from files, frames, databases and Spark to the variants of a log."""

@@ -1,0 +1,36 @@
+"""The bytes of a file, decompressed where it is compressed, with clear words about what is wrong with it."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Generator
+from pathlib import Path
+
+from ..errors import LogError, OutputError
+from ..model.mechanism import Progress
+
+
+def check_folder(path: Path) -> None:
+    """Refuse an output whose folder is not there."""
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
+
+
+def chunks(path: Path, progress: Progress, size: int = 1 << 18) -> Generator[bytes, None, None]:
+    """The decompressed bytes, so many at a time; `progress` hears how far we are in the file."""
+    whole = max(path.stat().st_size, 1)
+    with path.open("rb") as raw:
+        zipped = raw.read(2) == b"\x1f\x8b"
+        raw.seek(0)
+        if path.suffix.lower() == ".gz" and not zipped:
+            raise LogError(f"{path}: named .gz, but not compressed with gzip; rename it or compress it")
+        stream = gzip.GzipFile(fileobj=raw) if zipped else raw
+        try:
+            while chunk := stream.read(size):
+                yield chunk
+                progress(raw.tell() / whole)
+        except EOFError:
+            raise LogError(f"{path}: the gzip file ends too early, it was cut off; copy it again") from None
+        except (gzip.BadGzipFile, zlib.error) as error:
+            raise LogError(f"{path}: the gzip file is damaged ({error}); copy it again") from None

@@ -1,0 +1,243 @@
+"""How the events of a file become variants: which columns, which order. Everything here is a rule case by case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from typing import Literal, get_args
+
+from ..errors import PRIVATE, LogError, ParameterError
+from ..model.abstraction import FULL, Abstraction
+from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
+
+Order = Literal["file", "time"]
+OnMissing = Literal["fail", "drop"]
+DuplicateCases = Literal["fail", "separate", "merge"]
+
+CASE = "case:concept:name"
+ACTIVITY = "concept:name"
+TIMESTAMP = "time:timestamp"
+
+_USUAL = {
+    "case": (CASE, "case_id", "caseid", "case"),
+    "activity": (ACTIVITY, "activity"),
+    "timestamp": (TIMESTAMP, "timestamp"),
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The rule from events to variants. What is None is found: columns by their usual names, the rest by the file.
+
+    `order`: `file` (default for XES) or `time` (default for tables with a timestamp, and where a timestamp or ties
+    are given). `ties`, for events of one case at one time: `file` (default for files), `activity` (by name; default
+    where rows have no order: databases, Spark) or a column. `on_missing`: events without a case, an activity or, where
+    needed, a timestamp; cases without a unit. `duplicate_cases`: several traces of one name in XES. `abstraction`: a public
+    rule on every trace before counting; a text such as `first | prefix:8` is parsed.
+    `unit`: the column (in XES: trace attribute) that tells whose a case is; at most `max_cases` of one unit count, by the
+    rule of `logs.units`. `counted`: None is what the mechanism needs, or else units. `table` or `query`: of a database.
+    """
+
+    case: str | None = None
+    activities: tuple[str, ...] = ()
+    timestamp: str | None = None
+    timestamp_format: str | None = None
+    order: Order | None = None
+    ties: str | None = None
+    on_missing: OnMissing = "fail"
+    duplicate_cases: DuplicateCases = "fail"
+    delimiter: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    abstraction: Abstraction = FULL
+    unit: str | None = None
+    max_cases: int | None = None
+    counted: Counted | None = None
+    table: str | None = None
+    query: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, choices in (("order", Order), ("on_missing", OnMissing), ("duplicate_cases", DuplicateCases)):
+            value = getattr(self, name)
+            if value not in get_args(choices) and not (value is None and name == "order"):
+                raise ParameterError(f"{name} is {value!r}: take one of {', '.join(get_args(choices))}")
+        for name in ("delimiter", "quote"):
+            value = getattr(self, name)
+            if value is not None and (len(value) != 1 or not value.isascii()) and (name, value) != ("quote", "none"):
+                hint = "; for no quoting at all take none" if name == "quote" else ""
+                raise ParameterError(f"{name} is {value!r}: it must be one ASCII character{hint}")
+        self._check_unit()
+        for column in (self.case, *self.activities, self.timestamp, self.ties):
+            if column == "":
+                raise ParameterError("a column is named '': give the name of a column")
+        if len(set(self.activities)) != len(self.activities):
+            raise ParameterError(f"activity columns are {self.activities}: one is named twice")
+        if any(name in (CASE, TIMESTAMP) for name in released_columns(self.activities)):
+            raise ParameterError(
+                f"activity columns are {self.activities}: {CASE} and {TIMESTAMP} cannot be part of one"
+            )
+        if self.table is not None and self.query is not None:
+            raise ParameterError("table and query are both given: the log is one of them")
+        if self.order == "file" and self.ties not in (None, "file"):
+            raise ParameterError(f"ties is {self.ties!r} but order is 'file', which has no ties: give --order time")
+        if isinstance(self.abstraction, str):
+            object.__setattr__(self, "abstraction", Abstraction.parse(self.abstraction))
+        if self.encoding is not None:
+            try:
+                if "a,b".encode(self.encoding).decode(self.encoding) != "a,b":
+                    raise LookupError
+            except (LookupError, UnicodeError, ValueError):
+                raise ParameterError(
+                    f"encoding is {self.encoding!r}, which does not exist: try utf-8 or cp1252"
+                ) from None
+
+    def _check_unit(self) -> None:
+        if self.counted is not None and self.counted not in get_args(Counted):
+            raise ParameterError(f"counted is {self.counted!r}: take one of {', '.join(get_args(Counted))}")
+        if self.unit is None:
+            if self.max_cases is not None or self.counted is not None:
+                raise ParameterError(f"max_cases is {self.max_cases}, but of whom? Give --unit COLUMN, too")
+            return
+        if self.max_cases is None:
+            raise ParameterError(
+                f"unit is {self.unit!r}, but how many cases of one count? Give --max-cases, too: a number that is fixed "
+                "without looking at the log"
+            )
+        if self.unit == "case":
+            raise ParameterError("unit is 'case', which is the word for no unit: rename the column, or leave it out")
+        if self.duplicate_cases == "separate":
+            raise ParameterError(
+                f"unit is {self.unit!r}, but with duplicate_cases separate cases have no names of their own to choose by: "
+                "take merge, or leave out the unit"
+            )
+        assert self.privacy_unit  # refused here if it makes no sense
+
+    @property
+    def privacy_unit(self) -> PrivacyUnit:
+        """Whom the counts can be made to protect."""
+        if self.unit is None or self.max_cases is None:
+            return ONE_CASE
+        return PrivacyUnit(self.unit, self.max_cases)
+
+    @property
+    def counts_of(self) -> Counted:
+        """What is counted: cases if they are the unit, else units unless told otherwise."""
+        return "cases" if self.unit is None else self.counted or "units"
+
+    def for_counts_of(self, counted: Counted | None) -> Reading:
+        """The same, counting what a mechanism needs; refused if it was told otherwise, or its abstraction forbids it."""
+        if self.unit is None or counted is None:
+            return self
+        if self.counted not in (None, counted):
+            raise ParameterError(f"counted is {self.counted!r}, but this mechanism needs {counted}: leave it out")
+        self.abstraction.check(self.privacy_unit, counted)
+        return replace(self, counted=counted)
+
+    def by_time(self) -> bool:
+        """Whether time orders the events: where asked for, also by naming a timestamp or ties."""
+        if self.order is None:
+            return self.timestamp is not None or self.ties not in (None, "file")
+        return self.order == "time"
+
+    def tie_column(self) -> str | None:
+        """The column that orders the events of one time, if it is one."""
+        return None if self.ties in ("file", "activity") else self.ties
+
+
+def released_columns(activities: tuple[str, ...]) -> tuple[str, ...]:
+    """The names under which activities are written: their own, but one must be pm4py's `concept:name`."""
+    return activities if ACTIVITY in activities else (ACTIVITY, *activities[1:])
+
+
+DEFAULT_READING = Reading()
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of one table, found or given."""
+
+    case: str
+    activities: tuple[str, ...]
+    timestamp: str | None
+    ties: str | None
+    unit: str | None
+
+    @classmethod
+    def of(cls, reading: Reading, present: Sequence[str], where: str) -> Columns:
+        """Map the reading onto the columns that are there."""
+        case = _column(reading.case, "case", present, where)
+        activities = reading.activities or (_column(None, "activity", present, where),)
+        for name in activities:
+            _column(name, "activity", present, where)
+        timestamp: str | None = None
+        if reading.by_time():
+            timestamp = _column(reading.timestamp, "timestamp", present, where)
+        elif reading.order is None:
+            timestamp = recognised("timestamp", present)
+        ties = reading.tie_column()
+        if ties is not None:
+            _column(ties, "ties", present, where)
+        unit = None if reading.unit is None else _column(reading.unit, "unit", present, where)
+        return cls(case, activities, timestamp, ties, unit)
+
+
+def recognised(role: str, present: Sequence[str]) -> str | None:
+    """The column of this role (case, activity, timestamp) by its usual names, if there is one."""
+    for usual in _USUAL[role]:
+        if usual in present:
+            return usual
+    plain = {re.sub(r"[ _:-]", "", name).lower(): name for name in reversed(present)}
+    for usual in _USUAL[role]:
+        if (name := plain.get(re.sub(r"[ _:-]", "", usual))) is not None:
+            return name
+    return None
+
+
+def _column(given: str | None, role: str, present: Sequence[str], where: str) -> str:
+    name = given if given is not None else recognised(role, present)
+    if name is not None and name in present:
+        return name
+    if given is None:
+        raise LogError(f"{where}: no column for the {role} recognised; give --{role} NAME; {there_are(present, 30)}")
+    raise LogError(f"{where}: no column {given!r} for the {role}; {there_are(present, 30, given)}")
+
+
+def there_are(present: Sequence[str], most: int, given: str = "") -> str:
+    """The end of a message about a name that is not there: the nearest, and those that are."""
+    near = get_close_matches(given, present, n=1)
+    hint = f"did you mean {near[0]!r}? There are" if near else "there are"
+    return f"{hint} {', '.join(map(repr, present[:most]))}{', …' if len(present) > most else ''} {PRIVATE}"
+
+
+_FRACTION = re.compile(r"[.,]([0-9]+)")
+
+
+def parse_timestamp(text: str, form: str | None) -> int:
+    """Nanoseconds since 1970 of one timestamp; without a zone it is taken as UTC. Raises ValueError."""
+    moment = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    micros = (since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds
+    finer = 0
+    if form is None and (match := _FRACTION.search(text)) and len(match[1]) > 6:
+        finer = int(match[1][6:9].ljust(3, "0"))
+    return micros * 1000 + finer
+
+
+def some(number: int, what: str) -> str:
+    """`1 event without …`, `2 events without …`: `what` begins with the plural."""
+    plural, space, rest = what.partition(" ")
+    return f"{number:,} {plural.removesuffix('s') if number == 1 else plural}{space}{rest}"
+
+
+def left_out(number: int, what: str) -> str:
+    """A note about what is not in the variants."""
+    return f"{some(number, what)} {'was' if number == 1 else 'were'} left out"
+
+
+def missing_message(where: str, what: str, number: int, first: str, drop: str) -> str:
+    """One line about values that are not there: how many, the first, and the way out."""
+    return f"{where}: {some(number, what)}, the first at {first}; mend the log, or {drop} {PRIVATE}"

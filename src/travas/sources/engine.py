@@ -1,0 +1,92 @@
+"""From any source to variants: the one question every engine answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..model.mechanism import Progress
+from ..model.release import Release
+from ..model.variants import Variants
+from .columns import DEFAULT_READING, Reading
+from .files import merged, no_unit
+
+
+class Engine(Protocol):
+    """Reads logs of one kind, where they are."""
+
+    def variants(self, source: Any, reading: Reading) -> Variants:
+        """The variants of this log and how many cases have each. Private."""
+
+
+def _silent(_: float) -> None:
+    """Nobody watches the progress."""
+
+
+def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _silent) -> Variants:
+    """The variants of a log. Private.
+
+    A log is a path, a folder or glob of tables, a URL of a database, a pandas, Polars or Spark DataFrame, an Ibis
+    table, a mapping of tuples to counts, `Variants` or a `Release`.
+    """
+    return reading.abstraction.of(_read(source, reading, progress))
+
+
+def _read(source: Any, reading: Reading, progress: Progress) -> Variants:
+    if isinstance(source, Variants):
+        if reading.unit is not None and (source.unit, source.counted) != (reading.privacy_unit, reading.counts_of):
+            raise no_unit(reading, "variants")
+        return source
+    if isinstance(source, Release | Mapping) and reading.unit is not None:
+        raise no_unit(reading, "a release" if isinstance(source, Release) else "a mapping")
+    if isinstance(source, Release):
+        return Variants.from_mapping(merged(source.variants, source.counts), source.columns)
+    if isinstance(source, Mapping):
+        return Variants.from_mapping(source, reading.activities)
+    return _engine(source, progress).variants(source, reading)
+
+
+def _engine(source: Any, progress: Progress) -> Engine:
+    """By the scheme of a URL, or the library an object is from; else it is a file, or a frame for Polars."""
+    if isinstance(source, str) and (scheme := re.match(r"([a-z][a-z0-9+.-]+):(//)?", source, re.IGNORECASE)):
+        if scheme[1].lower() == "spark":
+            from .spark import Spark
+
+            return Spark()
+        if scheme[2]:
+            from .databases import by_scheme
+
+            return by_scheme(scheme[1].lower())
+    if isinstance(source, str | Path):
+        from .files import Files
+
+        return Files(progress)
+    library = type(source).__module__.partition(".")[0]
+    if library == "pyspark":
+        from .spark import Spark
+
+        return Spark()
+    if library == "ibis":
+        from .databases import Database
+
+        return Database("ibis")
+    from .files import Frames
+
+    return Frames()
+
+
+def needs_name(source: Any) -> bool:
+    """Whether the ledger must be told what this log is called: it does not travel, so nothing can be digested."""
+    from .files import Files, Frames
+
+    if isinstance(source, Variants | Release | Mapping):
+        return False
+    return not isinstance(_engine(source, _silent), Files | Frames)
+
+
+def without_secrets(message: str) -> str:
+    """The message without what may be a password: whatever stands before the host of a URL, or after `password=`."""
+    message = re.sub(r"([A-Za-z][A-Za-z0-9+.-]*://)\S*@", r"\1…@", message)
+    return re.sub(r"(?i)(password|token|secret)=[^\s&]*", r"\1=…", message)

@@ -1,0 +1,294 @@
+"""The events of a table: read as numbers, put in order, gathered case by case, counted trace by trace.
+
+Every step is a rule on one row or one case. Columns become numbers while they are read, so that memory holds a few
+numbers per event and no text. They are ordered part by part, a part being the cases of some hashes; a log too long to
+be held as numbers is read in several passes over such parts.
+
+A case can go by a hash of its identifier, which is much faster than a dictionary of identifiers. It is exact all the
+same: identifiers are counted too, and if there are more of them than hashes, the log is read again with other hashes.
+That pays where one column can be read without the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+import polars as pl
+import polars.selectors as cs
+
+from ..errors import PRIVATE, EmptyLogError, LogError
+from .columns import Columns, Reading, left_out, missing_message
+from .contribution_bounding import digest, several_units
+from .instants import NANOSECONDS, TIME, UnknownFormatError, instants
+
+EVENTS_PER_PART = 32_000_000
+"""To order a part takes about 60 bytes an event."""
+
+PARTS_PER_PASS = 4
+"""Until its part comes, an event takes 20 bytes; but a pass with a time or a tie in text is one part."""
+
+COUNT = "count"
+_CASE, _TIE, _ROW, _UNIT, _DIGEST = "case", "tie", "row", "unit", "digest"
+_ATTEMPTS = 3
+
+
+class Events:
+    """A table of events. `notes` say what was left out until now.
+
+    `hashed`: its cases go by hashes. `whole_rows`: no column may be skipped, as what is wrong in one moves all others.
+    """
+
+    def __init__(
+        self,
+        table: pl.LazyFrame,
+        reading: Reading,
+        where: str,
+        blank_rows: Callable[[], list[int]] = list,
+        *,
+        hashed: bool = False,
+        whole_rows: bool = False,
+    ) -> None:
+        self._table, self.reading, self.where, self._blank_rows = table, reading, where, blank_rows
+        self._schema = table.collect_schema()
+        self.columns = Columns.of(reading, self._schema.names(), where)
+        self.notes: list[str] = []
+        columns = self.columns
+        for name in (columns.case, *columns.activities, columns.timestamp, columns.ties, columns.unit):
+            if f"{name}_duplicated_0" in self._schema:
+                raise LogError(f"{where}: two columns are named {name!r}; rename one {PRIVATE}")
+        for name in (columns.case, columns.unit):
+            if name is not None and (self._schema[name].is_nested() or self._schema[name] == pl.Time):
+                raise LogError(
+                    f"{where}: column {name!r} is of type {self._schema[name]}, by which nobody can be told apart for sure; "
+                    f"make text of it {PRIVATE}"
+                )
+        self._columns_apart = pl.QueryOptFlags(projection_pushdown=not whole_rows)
+        kind = self._schema[columns.case]
+        is_number = kind.is_integer() or kind.is_float()
+        self._by_hash = (
+            hashed and columns.unit is None and not is_number
+        )  # a case of a unit is chosen by its identifier
+
+    @property
+    def parts(self) -> list[str]:
+        """The columns of `traces` that make an activity."""
+        return [f"activity {place}" for place in range(len(self.columns.activities))]
+
+    def passes(self, rows: int) -> int:
+        """How often a table of about so many rows is to be read. A person's cases may be in any pass."""
+        if self.columns.unit is not None:
+            return 1
+        kinds = [self._schema[name] for name in (self.columns.timestamp, self.columns.ties) if name is not None]
+        light = all(kind.is_temporal() or kind.is_numeric() for kind in kinds)
+        return rows // (EVENTS_PER_PART * (PARTS_PER_PASS if light else 1)) + 1
+
+    def traces(self, number: int, passes: int) -> pl.DataFrame:
+        """`parts` (lists of names, in step) and `COUNT`, of the cases of this pass."""
+        for attempt in range(_ATTEMPTS):
+            events, cases = self._read(number, passes, attempt)
+            traces = self._counted(events)
+            if cases is None or cases == traces[COUNT].sum():
+                return traces
+        raise LogError(f"{self.where}: changed while it was read; try again")
+
+    def _read(self, number: int, passes: int, seed: int) -> tuple[pl.DataFrame, int | None]:
+        """The complete events of a pass; and how many identifiers of cases they have, where hashes stand for them."""
+        case, kind = self.columns.case, self._schema[self.columns.case]
+        rows = self._table if passes == 1 else self._table.filter(_hash(case, kind) % passes == number)
+        events = rows.select(**self._numbers(seed)).collect(engine="streaming", optimizations=self._columns_apart)
+        if self.columns.timestamp is not None:
+            events = events.with_columns(self._instants(events[TIME]))
+        if any(events[name].null_count() for name in self._needed):
+            self.notes = list(self._left_out)
+            events = events.drop_nulls(list(self._needed))
+            rows = rows.filter(~pl.any_horizontal(*self._missing.values()))
+        if not self._by_hash:
+            return events, None
+        return events, rows.select(_name(case, kind).n_unique()).collect(engine="streaming").item()
+
+    def _counted(self, events: pl.DataFrame) -> pl.DataFrame:
+        owners = self._owners(events) if self.columns.unit is not None and events.height else None
+        found = []
+        for part in _in_parts(events.drop(_UNIT, strict=False)):
+            ordered = part if self.columns.timestamp is None else _in_time_order(part, self.parts, self.reading)
+            names = pl.col(self.parts).to_physical()  # Polars cannot group by lists of categoricals and something else
+            cases = ordered.lazy().group_by(_CASE).agg(names)
+            if owners is None:
+                found.append(cases.group_by(self.parts).len(COUNT).collect())
+            else:
+                found.append(self._kept(cases.join(owners.lazy(), on=_CASE)).collect())
+        whole = pl.concat(found)
+        if owners is not None:
+            whole = self._kept(whole.lazy()).group_by(self.parts).len(COUNT).collect()
+        elif len(found) > 1:
+            whole = whole.group_by(self.parts).agg(pl.col(COUNT).sum())
+        named = (pl.col(part).list.eval(pl.element().cat.to(events[part].dtype)) for part in self.parts)
+        return whole.with_columns(named)
+
+    @cached_property
+    def _needed(self) -> dict[str, str]:
+        """What an event must have, and the column that should have it."""
+        columns = self.columns
+        needed = {_CASE: columns.case} | dict(zip(self.parts, columns.activities, strict=True))
+        return needed if columns.timestamp is None else needed | {TIME: columns.timestamp}
+
+    def _numbers(self, seed: int) -> dict[str, pl.Expr]:
+        """The columns of an event; what is missing is null."""
+        columns, kinds = self.columns, self._schema
+        case, kind = columns.case, kinds[columns.case]
+        read = {_CASE: _hashed(_name(case, kind), seed) if self._by_hash else _compared(case, kind)}
+        read |= {part: _coded(name, kinds[name]) for part, name in zip(self.parts, columns.activities, strict=True)}
+        if columns.timestamp is not None:
+            read[TIME] = _time(columns.timestamp, kinds[columns.timestamp])
+        if columns.ties is not None:
+            read[_TIE] = _column(columns.ties)
+        if columns.unit is not None:
+            read[_UNIT] = _compared(columns.unit, kinds[columns.unit])
+        return read
+
+    @property
+    def _missing(self) -> dict[str, pl.Expr]:
+        numbers = self._numbers(0)
+        return {name: numbers[name].is_null() for name in self._needed}
+
+    @cached_property
+    def _left_out(self) -> list[str]:
+        """Refuse events without a case, an activity or, where it orders, a timestamp; or say how many are dropped."""
+        missing = self._table.select(**self._missing).with_row_index(_ROW)
+        rows = missing.filter(pl.any_horizontal(list(self._needed))).collect(engine="streaming")
+        rows = rows.filter(~pl.col(_ROW).is_in(self._blank_rows()))
+        notes = []
+        for name, column in self._needed.items():
+            lacking = rows.filter(pl.col(name))[_ROW]
+            if not len(lacking):
+                continue
+            what = f"events without {'a case' if name == _CASE else 'a timestamp' if name == TIME else 'an activity'}"
+            if self.reading.on_missing == "fail":
+                first = f"row {int(lacking[0]) + 1:,} (the header not counted)"
+                drop = "leave them out with --on-missing drop"
+                raise LogError(missing_message(f"{self.where}, column {column!r}", what, len(lacking), first, drop))
+            notes.append(left_out(len(lacking), what))
+        return notes
+
+    def _instants(self, times: pl.Series) -> list[pl.Series]:
+        try:
+            return instants(times, self.reading.timestamp_format)
+        except UnknownFormatError as error:
+            text, given, column = str(error), self.reading.timestamp_format, str(self.columns.timestamp)
+        found = self._table.select(_column(column).cast(pl.String).alias(TIME)).with_row_index(_ROW)
+        first = found.filter(pl.col(TIME) == text).select(pl.col(_ROW).min())
+        row = int(first.collect(engine="streaming").item()) + 1
+        remedy = "give --timestamp-format" if given is None else f"it is not of the format {given!r}"
+        raise LogError(
+            f"{self.where}, column {column!r}, row {row:,} (the header not counted): {text[:60]!r} is not a timestamp "
+            f"I know; {remedy} {PRIVATE}"
+        )
+
+    def _owners(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Whose each case is, and its digest; cases that are nobody's are dropped or refused."""
+        unit = str(self.columns.unit)
+        values = pl.col(_UNIT).drop_nulls()
+        found = events.lazy().group_by(_CASE).agg(values.n_unique().alias("values"), values.first()).collect()
+        texts = found.select(pl.coalesce(_text(_CASE, found[_CASE].dtype), pl.col(_CASE).cast(pl.String))).to_series()
+        if (several := found["values"] > 1).any():
+            raise several_units(self.where, unit, str(texts.filter(several).min()))
+        if number := int((nobody := found["values"] == 0).sum()):
+            what = f"cases without the unit {unit!r}"
+            if self.reading.on_missing == "fail":
+                first = f"case {str(texts.filter(nobody).min())[:60]!r}"
+                drop = "leave them out with --on-missing drop"
+                raise LogError(missing_message(self.where, what, number, first, drop))
+            if number == found.height:
+                raise EmptyLogError(f"{self.where}: no case has the unit {unit!r}; check the name of the column")
+            self.notes.append(left_out(number, what))
+        digests = pl.Series(_DIGEST, [digest(text) for text in texts], dtype=pl.Binary)
+        return found.select(_CASE, _UNIT).with_columns(digests).filter(~nobody)
+
+    def _kept(self, cases: pl.LazyFrame) -> pl.LazyFrame:
+        """The cases that count (logs.units). Of what was kept of parts of a log, it keeps what it would of the whole."""
+        if self.reading.counts_of == "units":
+            cases = cases.group_by(_UNIT, *self.parts).agg(pl.col(_DIGEST).min())
+        return cases.filter(pl.col(_DIGEST).rank("ordinal").over(_UNIT) <= self.reading.privacy_unit.max_cases)
+
+
+def _in_parts(events: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """The events of some cases, then of others."""
+    parts = events.height // EVENTS_PER_PART + 1
+    place = pl.col(_CASE).to_physical().hash() % parts
+    yield from (events.filter(place == number) for number in range(parts)) if parts > 1 else (events,)
+
+
+def _in_time_order(events: pl.DataFrame, parts: list[str], reading: Reading) -> pl.DataFrame:
+    """All events by time; one stable sort of the whole log also orders the events of each case."""
+    by: list[pl.Expr] = [pl.col(name) for name in (TIME, NANOSECONDS) if name in events.columns]
+    if reading.ties == "activity":
+        by += [pl.col(part).cast(pl.String) for part in parts]
+    elif _TIE in events.columns:
+        tie = pl.col(_TIE)
+        if isinstance(events[_TIE].dtype, pl.Categorical | pl.Enum):
+            tie = tie.cast(pl.String)
+        if (
+            not events[_TIE].dtype.is_numeric() and not events[_TIE].dtype.is_temporal()
+        ):  # whole numbers by size, then other texts, then what is missing
+            tie = pl.when(tie != "").then(tie)
+            number = pl.when(tie.str.contains(r"^[+-]?[0-9]{1,18}$")).then(tie).cast(pl.Int64, strict=False)
+            by += [number, pl.when(number.is_null()).then(tie)]
+        else:
+            by.append(tie)
+    elif len(by) == 1 and events[TIME].is_sorted():
+        return events.drop(TIME)
+    return events.sort(by, maintain_order=True, nulls_last=True).drop(TIME, NANOSECONDS, _TIE, strict=False)
+
+
+def _column(name: str) -> pl.Expr:
+    """The column of this very name: `pl.col` would take some names for patterns."""
+    return cs.by_name(name).as_expr()
+
+
+def _text(column: str, kind: pl.DataType) -> pl.Expr:
+    """A value as text; a whole float is the integer it stands for, NaN is missing."""
+    value = _column(column)
+    if not kind.is_float():
+        return value.cast(pl.String)
+    value = value.fill_nan(None)
+    whole = value.cast(pl.Int64, strict=False).cast(pl.String)
+    return (
+        pl.when(value == value.round()).then(pl.coalesce(whole, value.cast(pl.String))).otherwise(value.cast(pl.String))
+    )
+
+
+def _name(column: str, kind: pl.DataType) -> pl.Expr:
+    """A value as text, or null: the empty text and NaN are missing."""
+    text = _text(column, kind)
+    return pl.when(text != "").then(text)
+
+
+def _coded(column: str, kind: pl.DataType) -> pl.Expr:
+    """Names as numbers, with a dictionary of its own."""
+    return _name(column, kind).cast(pl.Categorical(pl.Categories.random()))
+
+
+def _compared(column: str, kind: pl.DataType) -> pl.Expr:
+    """Identifiers that are only compared: numbers stay as they are, NaN is missing."""
+    if kind.is_float():
+        return _column(column).fill_nan(None)
+    return _column(column) if kind.is_integer() else _coded(column, kind)
+
+
+def _hashed(name: pl.Expr, seed: int) -> pl.Expr:
+    return pl.when(name.is_not_null()).then(name.hash(seed))
+
+
+def _hash(column: str, kind: pl.DataType) -> pl.Expr:
+    """Equal for equal cases, in whichever file they are."""
+    value = _column(column)
+    return (value if kind.is_numeric() else value.cast(pl.String)).hash()
+
+
+def _time(column: str, kind: pl.DataType) -> pl.Expr:
+    """A timestamp as it is; NaN and the empty text are missing."""
+    if kind.is_temporal() or kind.is_numeric():
+        return _column(column).fill_nan(None) if kind.is_float() else _column(column)
+    text = _column(column).cast(pl.String)
+    return pl.when(text != "").then(text)

@@ -1,0 +1,246 @@
+"""From a table of events to a table of variants, as one Ibis expression for every database and for Spark.
+
+    rows      of events: case, time, tie, activity, unit; what is missing is null
+    cases     one row a case: its activities in order
+    shares    with a unit, what counts of each (`logs.units`): some of its cases, or of its variants
+    variants  one row a trace: how often it counts, and how many events lacked something
+
+The rule is the one of `logs.tables`, but rows have no order here: events of one case at one time go by the tie's
+column, then by name, so that every run gives the same. Names and ties are compared by the bytes of their UTF-8: two
+spellings that a database takes for equal are two names, or one case could rename the variant of all others.
+It is one statement, which sees one state of the log: what does not count is summed up in a row without a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING, Any
+
+from ..errors import PRIVATE, EmptyLogError, LogError, ParameterError
+from .columns import Columns, Reading, left_out, missing_message, some
+from .contribution_bounding import several_units
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+Gather = Callable[["ir.Table", list[str], list[Any], Any, dict[str, Any]], "ir.Table"]
+"""Of events: these columns, case by case, as arrays sorted by these keys, of the rows where …; and other aggregates."""
+
+CASE, TIME, UNIT, COUNT = "case", "time", "unit", "count"
+_OTHER_UNIT, _DIGEST, _RANK = "other_unit", "digest", "rank"
+_SEVERAL, _NOBODY = "several_units", "without_unit"
+
+
+def gather(events: ir.Table, parts: list[str], keys: list[Any], where: Any, others: dict[str, Any]) -> ir.Table:
+    """By ordered aggregates, which most databases have."""
+    arrays = {part: events[part].collect(where=where, order_by=keys) for part in parts}
+    return events.group_by(CASE).aggregate(**arrays, **others)
+
+
+def as_it_is(text: Any) -> Any:
+    """Spark compares text by its bytes, and refuses to mix collations."""
+    return text
+
+
+@dataclass(frozen=True)
+class Query:
+    """The variants of a table of events. `where` names the table in messages."""
+
+    events: ir.Table
+    reading: Reading
+    where: str
+    gather: Gather = gather
+    as_bytes: Callable[[Any], Any] = as_it_is
+    columns: Columns = field(init=False)
+
+    def __post_init__(self) -> None:
+        for name, remedy in (("order", "order by time"), ("ties", "take activity, or a column")):
+            if getattr(self.reading, name) == "file":
+                raise ParameterError(f"{name} is 'file', but the rows of a {self.where} have no order: {remedy}")
+        by_time = replace(self.reading, order="time")
+        object.__setattr__(self, "columns", Columns.of(by_time, list(self.events.columns), self.where))
+
+    @property
+    def parts(self) -> list[str]:
+        """The columns that make an activity."""
+        return [f"activity_{place}" for place in range(len(self.columns.activities))]
+
+    @property
+    def lacking(self) -> dict[str, tuple[str, str]]:
+        """The columns that count what is missing: what that is, and where it should be."""
+        columns = self.columns
+        names = {
+            f"without_{part}": ("an activity", name) for part, name in zip(self.parts, columns.activities, strict=True)
+        }
+        return {
+            f"without_{CASE}": ("a case", columns.case),
+            **names,
+            f"without_{TIME}": ("a timestamp", str(columns.timestamp)),
+        }
+
+    @property
+    def sums(self) -> list[str]:
+        """The columns to add up over all rows, for `notes`."""
+        return [*self.lacking, *(() if self.columns.unit is None else (_SEVERAL, _NOBODY))]
+
+    @property
+    def firsts(self) -> list[str]:
+        """The columns of whose texts the smallest is wanted, for `notes`."""
+        return [] if self.columns.unit is None else [_first(_SEVERAL), _first(_NOBODY)]
+
+    def variants(self, rows: ir.Table | None = None) -> ir.Table:
+        """Of these `rows`: `parts` (arrays of text, in step), `count`, `sums` and `firsts`.
+
+        One row may have null or empty arrays: it is no variant, but stands for what does not count, such as cases of
+        whose events none was complete.
+        """
+        cases = self._cases(self.rows() if rows is None else rows)
+        cases = cases if self.columns.unit is None else self._shares(cases)
+        return cases.group_by(self.parts).aggregate(**{COUNT: cases.count()}, **self._remarks(cases))
+
+    def _remarks(self, rows: ir.Table) -> dict[str, Any]:
+        return {name: rows[name].sum() for name in self.sums} | {name: rows[name].min() for name in self.firsts}
+
+    def _shares(self, cases: ir.Table) -> ir.Table:
+        """What counts of each unit. All else loses its trace, so that it is no variant, but not what is to be said of it."""
+        import ibis
+
+        marks = {
+            _SEVERAL: cases[UNIT] != cases[_OTHER_UNIT],
+            _NOBODY: cases[UNIT].isnull() & cases[_DIGEST].notnull(),
+        }
+        numbers = {name: ibis.ifelse(mark, 1, 0) for name, mark in marks.items()}
+        names = {_first(name): ibis.ifelse(mark, cases[CASE].cast("string"), None) for name, mark in marks.items()}
+        rows = cases.mutate(**numbers, **names)
+        if self.reading.counts_of == "units":
+            smallest = {_DIGEST: rows[_DIGEST].min()}
+            rows = rows.group_by([UNIT, *self.parts]).aggregate(**smallest, **self._remarks(rows))
+        rank = ibis.row_number().over(ibis.window(group_by=rows[UNIT], order_by=rows[_DIGEST]))  # from 0
+        rows = rows.mutate(**{_RANK: rank})
+        counts = rows[UNIT].notnull() & (rows[_RANK] < self.reading.privacy_unit.max_cases)
+        return rows.mutate(**{part: ibis.ifelse(counts, rows[part], None) for part in self.parts})
+
+    def rows(self) -> ir.Table:
+        """The events, as what is needed of them."""
+        columns, table = self.columns, self.events
+        read = {CASE: _present(table[columns.case]), TIME: self._time(table[columns.timestamp])}
+        names = zip(self.parts, columns.activities, strict=True)
+        read |= {part: self.as_bytes(self._name(table[name])) for part, name in names}
+        if columns.ties is not None:
+            read |= {f"tie_{place}": key for place, key in enumerate(self._ties(_present(table[columns.ties])))}
+        if columns.unit is not None:
+            read |= {UNIT: self._unit(table[columns.unit]), _DIGEST: self._digest(table[columns.case])}
+        return table.select(**read)
+
+    def _cases(self, events: ir.Table) -> ir.Table:
+        present = {f"without_{name}": events[name] for name in (CASE, *self.parts, TIME)}
+        ties = [events[name] for name in events.columns if name.startswith("tie_")]
+        keys = [events[TIME], *ties, *(events[part] for part in self.parts)]
+        complete = reduce(and_, (value.notnull() for value in present.values()))
+        lacking = {name: events.count() - value.count() for name, value in present.items()}  # faster than to add up
+        if self.columns.unit is None:
+            return self.gather(events, self.parts, keys, complete, lacking)
+        owner = {
+            UNIT: events[UNIT].max(where=complete),
+            _OTHER_UNIT: events[UNIT].min(where=complete),
+            _DIGEST: events[_DIGEST].min(where=complete),  # texts that are equal to the database may differ
+        }
+        return self.gather(events, self.parts, keys, complete, lacking | owner)
+
+    def _name(self, column: Any) -> Any:
+        kind = column.type()
+        if not _is_name(kind):
+            raise self._unfit(column, "no name", "text")
+        return _present(column) if kind.is_string() else column.cast("string")
+
+    def _time(self, column: Any) -> Any:
+        if column.type().is_temporal() or column.type().is_numeric():
+            return _present(column)
+        raise self._unfit(column, "no time", "a timestamp")
+
+    def _unit(self, column: Any) -> Any:
+        """It is only compared; but not all that can be compared has a largest everywhere."""
+        kind = column.type()
+        return _present(column) if kind.is_numeric() or kind.is_temporal() else self._name(column)
+
+    def _digest(self, case: Any) -> Any:
+        """The digest of `logs.units`: of text and whole numbers, as others are written differently everywhere."""
+        import ibis
+
+        @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
+        def md5(text) -> str:  # type: ignore[no-untyped-def,empty-body]
+            """Lower-case hexadecimal text, or bytes: their order is the same."""
+
+        if not _is_name(case.type()):
+            raise self._unfit(case, "by which cases of a unit cannot be chosen", "text or whole numbers")
+        return md5(self.as_bytes(case.cast("string")))
+
+    def _ties(self, tie: Any) -> list[Any]:
+        """Missing ones last. Of texts, whole numbers by size come before others."""
+        import ibis
+
+        if not tie.type().is_string():
+            return [tie.isnull(), tie]
+        whole = tie.re_search(r"^[+-]?[0-9]{1,18}$") & ~tie.contains("\n")  # some take $ for the end of a line
+        number = ibis.ifelse(whole, tie, None).cast("int64")
+        return [tie.isnull(), number.isnull(), number, self.as_bytes(ibis.ifelse(whole, None, tie))]
+
+    def _unfit(self, column: Any, verdict: str, remedy: str) -> LogError:
+        name, kind = column.get_name(), column.type()
+        return LogError(
+            f"{self.where}: column {name!r} is of type {kind}, {verdict}; make {remedy} of it, with --query or a view {PRIVATE}"
+        )
+
+    def notes(self, found: Mapping[str, Any], variants: int) -> tuple[str, ...]:
+        """Refuse what is missing, or say how much was left out; refuse an empty log. `found`: of `sums` and `firsts`."""
+        notes = []
+        for name, (what, column) in self.lacking.items():
+            if not (number := found[name]):
+                continue
+            if self.reading.on_missing == "fail":
+                raise LogError(
+                    f"{self.where}, column {column!r}: {some(number, f'events without {what}')}; mend the log, or leave them out "
+                    f"with --on-missing drop {PRIVATE}"
+                )
+            notes.append(left_out(number, f"events without {what}"))
+        if self.columns.unit is not None:
+            notes += self._unit_notes(self.columns.unit, found, variants)
+        if not variants:
+            raise EmptyLogError(f"{self.where}: the log is empty, it has no events; is it the right table?")
+        return tuple(notes)
+
+    def _unit_notes(self, unit: str, found: Mapping[str, Any], variants: int) -> list[str]:
+        if found[_SEVERAL]:
+            raise several_units(self.where, unit, str(found[_first(_SEVERAL)]))
+        if not (number := found[_NOBODY]):
+            return []
+        what = f"cases without the unit {unit!r}"
+        if self.reading.on_missing == "fail":
+            first = f"case {str(found[_first(_NOBODY)])[:60]!r}"
+            raise LogError(missing_message(self.where, what, number, first, "leave them out with --on-missing drop"))
+        if not variants:
+            raise EmptyLogError(f"{self.where}: no case has the unit {unit!r}; check the name of the column")
+        return [left_out(number, what)]
+
+
+def _first(name: str) -> str:
+    return f"first_{name}"
+
+
+def _is_name(kind: Any) -> bool:
+    """Whether values of this type are written alike everywhere."""
+    return bool(kind.is_string() or kind.is_integer() or kind.is_boolean() or kind.is_uuid())
+
+
+def _present(column: Any) -> Any:
+    """Null where nothing is: the empty text and NaN too."""
+    import ibis
+
+    if column.type().is_string():
+        return column.nullif("")
+    if column.type().is_floating():
+        return ibis.ifelse(column.isnan(), None, column)
+    return column

@@ -1,0 +1,235 @@
+"""Spark: the cluster computes, the driver draws. Of the variants, only those that are kept travel as traces.
+
+To the driver go a digest of each trace, its count and its length: 28 bytes a variant, however long the traces are.
+Variants are told apart by their traces; a digest (128 bits of SHA-256 over JSON) only says which ones to fetch.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from ..errors import LogError, MissingExtraError, ParameterError, TravasError
+from ..model.variants import Activity, Trace, Variants
+from .columns import Reading, released_columns
+from .expression import CASE, COUNT, Query
+from .interrupt import interruptible
+from .remote import RemoteVariants
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    import pyarrow as pa
+
+_DIGEST, _LENGTH = "digest", "length"
+_EVENTS, _ROWS = "travas_events", "travas_rows"
+
+
+@dataclass(frozen=True)
+class Spark:
+    """A DataFrame of a running session; or `spark:` with a path, a table or a query, in the session that is to be had.
+
+    That is the running one, the one of `spark-submit`, the server of SPARK_REMOTE, or else a local one.
+    """
+
+    def variants(self, source: Any, reading: Reading) -> Variants:
+        """The variants of a DataFrame, of `spark:PATH` (Parquet), or of `spark:` with a table or a query."""
+        try:
+            import ibis
+            import pyspark  # noqa: F401
+            from ibis.backends.pyspark.datatypes import PySparkType
+        except ImportError:
+            raise MissingExtraError("reading with Spark", "spark") from None
+        frame, where = _opened(source, reading) if isinstance(source, str) else (source, "Spark DataFrame")
+        if not hasattr(frame, "sparkSession"):
+            raise LogError(f"a {type(frame).__name__} is not an event log: give a DataFrame of pyspark.sql")
+        events = ibis.table(ibis.schema(PySparkType.to_ibis(frame.schema)), name=_EVENTS)
+        query = Query(events, reading, where, gather=_gather)
+        variants: Variants = _run(frame.sparkSession, where, lambda: _Store.of(frame, query))
+        return variants
+
+
+def _gather(events: ir.Table, parts: list[str], keys: list[Any], where: Any, others: dict[str, Any]) -> ir.Table:
+    """Spark has no ordered aggregate: collect the sort keys, which end in the parts, and sort the array."""
+    import ibis
+
+    fields = [f"key_{place}" for place in range(len(keys))]
+    rows = ibis.struct(dict(zip(fields, keys, strict=True))).collect(where=where)
+    kind = rows.type()
+
+    @ibis.udf.scalar.builtin(signature=((kind,), kind))
+    def sort_array(rows):  # type: ignore[no-untyped-def]
+        """Faster than `array_sort`, which Ibis takes: that one calls a function for every comparison."""
+
+    cases = events.group_by(CASE).aggregate(rows=rows, **others)
+    cases = cases.mutate(rows=sort_array(cases["rows"]))
+    arrays = {
+        part: cases["rows"].map(lambda row, field=field: row[field])
+        for part, field in zip(parts, fields[-len(parts) :], strict=True)
+    }
+    return cases.mutate(**arrays)
+
+
+@dataclass(frozen=True)
+class _Store:
+    """The table of variants on the cluster: computed once and kept there, as long as someone has the variants."""
+
+    frame: Any
+    query: Query
+    digests: pa.ChunkedArray
+
+    @classmethod
+    def of(cls, events: Any, query: Query) -> Variants:
+        import ibis
+        from pyspark.sql import functions as f
+
+        rows = query.rows()
+        named = ibis.table(rows.schema(), name=_ROWS)
+        together = _asked(rows, **{_EVENTS: events}).repartition(CASE)  # else Spark would first sort within each file
+        table = _asked(query.variants(named), **{_ROWS: together})
+        with suppress(Exception):  # what is persisted is not coalesced by Spark; over Connect this is not to be had
+            table = table.coalesce(2 * events.sparkSession.sparkContext.defaultParallelism)
+        digest = f.substring(f.sha2(f.to_json(f.struct(*query.parts)).cast("binary"), 256), 1, 32)
+        length = f.size(query.parts[0])
+        frame = table.withColumns({_DIGEST: f.unhex(digest), _LENGTH: length}).persist()
+        try:
+            sums = [f.coalesce(f.sum(name), f.lit(0)).alias(name) for name in query.sums]
+            [found] = frame.agg(*sums, *(f.min(name).alias(name) for name in query.firsts)).collect()
+            here = frame.where(f.col(_LENGTH) > 0).select(_DIGEST, COUNT, _LENGTH).toArrow()
+            notes = query.notes(found.asDict(), here.num_rows)
+        except BaseException:
+            frame.unpersist()
+            raise
+        counts, lengths = (here[name].to_numpy().astype("int64") for name in (COUNT, _LENGTH))
+        columns, reading = released_columns(query.columns.activities), query.reading
+        variants = RemoteVariants(
+            cls(frame, query, here[_DIGEST]), counts, lengths, columns, notes, reading.privacy_unit, reading.counts_of
+        )
+        weakref.finalize(variants, _drop, frame)
+        return variants
+
+    def traces(self, places: Sequence[int]) -> list[Trace]:
+        """The traces at these places, in this order: nothing else leaves the cluster."""
+        import pyarrow as pa
+
+        if not len(places):
+            return []
+        wanted = self.digests.take(pa.array(places, pa.int64()))
+        session = self.frame.sparkSession
+        chosen = session.createDataFrame(pa.table({_DIGEST: wanted}))
+        rows = self.frame.join(chosen, _DIGEST).select(_DIGEST, *self.query.parts)
+        found = _run(session, self.query.where, rows.toArrow)
+        traces = self._rows(found, self.query.parts)
+        by_digest = dict(zip(found[_DIGEST].to_pylist(), traces, strict=True))
+        if not len(by_digest) == found.num_rows == len(places):
+            raise LogError(f"{self.query.where}: changed while it was read; nothing was released, try again")
+        return [by_digest[digest] for digest in wanted.to_pylist()]
+
+    def alphabet(self) -> list[Activity]:
+        """All activities of the log."""
+        from pyspark.sql import functions as f
+
+        names = [f.col(f"row.{part}").alias(part) for part in self.query.parts]
+        rows = self.frame.select(f.explode(f.arrays_zip(*self.query.parts)).alias("row")).select(*names).distinct()
+        found = _run(self.frame.sparkSession, self.query.where, rows.collect)
+        return [row[0] if len(names) == 1 else tuple(row) for row in found]
+
+    @staticmethod
+    def _rows(table: pa.Table, parts: list[str]) -> list[Trace]:
+        arrays = [table[part].to_pylist() for part in parts]
+        if len(parts) == 1:
+            return [tuple(trace) for trace in arrays[0]]
+        return [tuple(zip(*row, strict=True)) for row in zip(*arrays, strict=True)]
+
+
+def _asked(table: ir.Table, **frames: Any) -> Any:
+    """The DataFrame that Ibis describes, with these in place of the tables of their names."""
+    import ibis
+
+    sql = ibis.pyspark.compile(table).replace("{", "{{").replace("}", "}}")
+    for name in frames:
+        sql = sql.replace(f"`{name}`", f"{{{name}}}")
+    [session] = {frame.sparkSession for frame in frames.values()}
+    return session.sql(sql, **frames)
+
+
+def _drop(frame: Any) -> None:
+    with suppress(Exception):  # the session may have ended before
+        frame.unpersist()
+
+
+def _opened(source: str, reading: Reading) -> tuple[Any, str]:
+    """The events, and their name in messages. Where Spark runs is not ours to say."""
+    path = source.partition(":")[2]
+    path = path.removeprefix("//") if path.startswith("///") else path
+    named = [name for name in (path.strip("/"), reading.table, reading.query) if name]
+    if len(named) != 1 or path.startswith("//"):
+        raise ParameterError(
+            "spark: takes one of spark:PATH (Parquet), --table NAME or --query 'SELECT …'; "
+            "the master is given to spark-submit, or in SPARK_REMOTE or MASTER"
+        )
+    where = "Spark query" if reading.query else f"Spark table {reading.table!r}" if reading.table else f"spark:{path}"
+    session = _session()
+    if reading.query:
+        return _run(session, where, lambda: session.sql(reading.query)), where
+    if reading.table:
+        return _run(session, where, lambda: session.table(reading.table)), where
+    return _run(session, where, lambda: session.read.parquet(path)), where
+
+
+def _session() -> Any:
+    """The running session, or a new one whose log is silent."""
+    from pyspark.sql import SparkSession
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return running
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("travas").config("spark.ui.showConsoleProgress", "false")
+    with silent():
+        try:
+            return builder.getOrCreate()
+        except Exception as error:
+            raise LogError(
+                f"spark: no session to be had ({type(error).__name__}); is Java 17 or newer installed, the master up?"
+            ) from None
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """A JVM started meanwhile writes its log to nowhere."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _run(session: Any, where: str, work: Callable[[], Any]) -> Any:
+    """Our jobs are tagged, to be cancelled alone. Errors are named by their kind, as their words may quote a cell."""
+    tag = f"travas-{uuid4().hex}"
+
+    def tagged() -> Any:
+        session.addTag(tag)
+        try:
+            return work()
+        finally:
+            session.removeTag(tag)
+
+    try:
+        return interruptible(tagged, lambda: session.interruptTag(tag))
+    except TravasError:
+        raise
+    except Exception as error:
+        kind = getattr(error, "getCondition", lambda: None)() or type(error).__name__
+        raise LogError(f"{where}: Spark could not do it ({kind}); check names and rights, or see its log") from None

@@ -1,0 +1,103 @@
+"""Tables in: Parquet, data frames and what CSV gives, through Polars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..errors import EmptyLogError, LogError, MissingExtraError
+from ..model.variants import CODE, CODE_BYTES, Activity, Codes, Variants
+from .columns import Columns, Reading, released_columns
+from .events import COUNT, Events
+
+
+def read_parquet(paths: Sequence[Path], reading: Reading, where: str) -> Variants:
+    """The variants of a log in `.parquet` files; the order of the files is the order of the rows."""
+    try:
+        table = pl.scan_parquet(list(paths), glob=False, hive_partitioning=False)
+        return variants_of(Events(table, reading, where, hashed=True), table.select(pl.len()).collect().item())
+    except LogError:
+        raise
+    except pl.exceptions.SchemaError:
+        raise LogError(f"{where}: the files have different columns or types; give those of one log") from None
+    except BaseException as error:  # Polars' own words may quote the data; a damaged file can make it panic
+        if isinstance(error, KeyboardInterrupt | MemoryError):
+            raise
+        raise LogError(f"{where}: cannot be read as Parquet ({type(error).__name__}); is the file whole?") from None
+
+
+def read_frame(frame: Any, reading: Reading) -> Variants:
+    """The variants of a Polars or pandas data frame."""
+    where = "data frame"
+    lazy = frame.lazy() if isinstance(frame, pl.DataFrame) else frame
+    if not isinstance(lazy, pl.LazyFrame):
+        lazy = _from_pandas(frame, reading, where)
+    try:
+        return variants_of(Events(lazy, reading, where))
+    except pl.exceptions.PolarsError as error:
+        raise LogError(f"{where}: a column is of a type that is no name or time ({type(error).__name__})") from None
+
+
+def _from_pandas(frame: Any, reading: Reading, where: str) -> pl.LazyFrame:
+    if type(frame).__module__.partition(".")[0] != "pandas" or not hasattr(frame, "columns"):
+        raise LogError(
+            f"a {type(frame).__name__} is not an event log: give a path, a DataFrame, or a mapping of tuples to counts"
+        )
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        raise LogError(f"{where}: two columns have the same name; rename one")
+    columns = Columns.of(reading, names, where)
+    wanted = {columns.case, *columns.activities, columns.timestamp, columns.ties, columns.unit}
+    try:
+        named = frame.set_axis(names, axis=1)
+        table: pl.DataFrame = pl.from_pandas(named[[name for name in names if name in wanted]])
+        return table.lazy()
+    except ImportError:
+        raise MissingExtraError("reading a pandas DataFrame", "pandas") from None
+    except Exception as error:  # pyarrow raises many kinds, some quoting a cell
+        raise LogError(f"{where}: a column mixes types ({type(error).__name__}); convert it to text") from None
+
+
+def variants_of(events: Events, rows: int = 0) -> Variants:
+    """Read, order, gather the events of each case, count equal cases. `rows`: about how many, where that is known."""
+    reading, where = events.reading, events.where
+    passes, codes = events.passes(rows), Codes()
+    keys: list[bytes] = []
+    counts = pl.Series(COUNT, dtype=pl.Int64)
+    for number in range(passes):
+        traces = events.traces(number, passes)
+        keys += keys_of(traces, events.parts, codes)
+        counts.append(traces[COUNT].cast(pl.Int64))
+    if passes > 1:
+        found = pl.DataFrame({"key": keys, COUNT: counts}).group_by("key").agg(pl.col(COUNT).sum())
+        keys, counts = found["key"].to_list(), found[COUNT]
+    if not keys:
+        raise EmptyLogError(f"{where}: the log is empty, it has no events; is it the right file?")
+    columns, unit, counted = released_columns(events.columns.activities), reading.privacy_unit, reading.counts_of
+    return Variants(list(codes), keys, counts.to_numpy(), columns, tuple(events.notes), unit=unit, counted=counted)
+
+
+def keys_of(traces: pl.DataFrame, parts: Sequence[str], codes: Codes) -> list[bytes]:
+    """The keys of traces: a list of categoricals each, or, where several parts make an activity, lists in step."""
+    lengths = traces[parts[0]].list.len()
+    names = traces.select(pl.col(part).explode() for part in parts)
+    kinds = names.unique()
+    rows = kinds.select(pl.all().cast(pl.String)).rows()
+    activities: list[Activity] = [row[0] for row in rows] if len(parts) == 1 else list(rows)
+    new = np.array([codes[activity] for activity in activities], dtype=CODE)
+    if len(parts) == 1:
+        old = kinds.to_series().to_physical().to_numpy()
+        dense = np.zeros(int(old.max(initial=0)) + 1, dtype=CODE)
+        dense[old] = new
+        coded = dense[names.to_series().to_physical().to_numpy()]
+    else:
+        kinds = kinds.with_columns(pl.Series("code", new))
+        coded = names.join(kinds, on=list(parts), how="left", maintain_order="left")["code"].to_numpy()
+    content = coded.astype(CODE, copy=False).tobytes()
+    sizes = lengths.to_numpy().astype(np.int64) * CODE_BYTES
+    ends = np.cumsum(sizes)
+    return [content[start:end] for start, end in zip((ends - sizes).tolist(), ends.tolist(), strict=True)]

@@ -1,0 +1,381 @@
+"""XES in: streamed trace by trace in constant memory, hardened against hostile files."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from lxml import etree
+
+from ..errors import PRIVATE, EmptyLogError, LogError
+from ..model.mechanism import Progress
+from ..model.variants import Codes, Variants
+from .chunks import chunks
+from .columns import (
+    ACTIVITY,
+    TIMESTAMP,
+    Reading,
+    left_out,
+    missing_message,
+    parse_timestamp,
+    released_columns,
+    there_are,
+)
+from .contribution_bounding import Kept, several_units
+
+MAX_TRACE_EVENTS = 10_000_000
+MAX_ELEMENT_BYTES = 16 << 20
+_CHUNK = 1 << 18
+_OPEN_TRACE_BYTES = 4 << 20
+_PROLOG_BYTES = 1 << 20
+_NAMES = 100
+
+
+def read_xes(path: Path, reading: Reading, progress: Progress) -> Variants:
+    """The variants of a `.xes` or `.xes.gz` file.
+
+    A DOCTYPE is refused, and so is an attribute over 10 MB, an event over 16 MB or a trace over 10 million events:
+    a hostile file costs time and nothing else.
+    """
+    cases = _Cases(str(path), reading)
+    document = _Document(str(path), reading, cases)
+    for chunk in chunks(path, progress, _CHUNK):
+        document.feed(chunk)
+    document.close()
+    return cases.variants()
+
+
+@dataclass
+class _Case:
+    """What is known of one case so far: the codes of its activities and, where time orders, their sort keys."""
+
+    name: str = ""
+    unit: str = ""
+    trace: int = 0
+    codes: array[int] = field(default_factory=lambda: array("I"))
+    keys: list[tuple[Any, ...]] = field(default_factory=list)
+    events: int = 0
+
+    def key(self) -> bytes:
+        codes = self.codes
+        if self.keys:
+            order = sorted(range(len(codes)), key=self.keys.__getitem__)
+            codes = array("I", (codes[place] for place in order))
+        return codes.tobytes()
+
+
+class _Cases:
+    """Gathers cases into variants, and what is missing or twice there into one clear refusal."""
+
+    def __init__(self, where: str, reading: Reading) -> None:
+        self.where, self.reading = where, reading
+        self.codes = Codes()
+        self.counts: Counter[bytes] = Counter()
+        self.kept = None if reading.unit is None else Kept(reading)
+        self.named: dict[str, int] = {}
+        self.merged: dict[str, _Case] = {}
+        self.traces = 0
+        self.missing: Counter[str] = Counter()
+        self.first: dict[str, str] = {}
+        self.empty = 0
+
+    def lacking(self, what: str, place: str, number: int = 1) -> None:
+        self.missing[what] += number
+        self.first.setdefault(what, place)
+
+    def finish(self, case: _Case) -> None:
+        """The trace is complete: it is a case, unless something speaks against it."""
+        self.traces += 1
+        case.trace = self.traces
+        policy = self.reading.duplicate_cases
+        if policy != "separate" and not case.name:
+            self.lacking("traces without a name, which may be part of one case", f"trace {self.traces:,}")
+            return
+        if policy == "fail":
+            earlier = self.named.setdefault(case.name, self.traces)
+            if earlier != self.traces:
+                raise LogError(
+                    f"{self.where}: traces {earlier:,} and {self.traces:,} have the same name; if they are one case give "
+                    f"--duplicate-cases merge, if they are different cases give --duplicate-cases separate {PRIVATE}"
+                )
+        if policy == "merge":
+            whole = self.merged.setdefault(case.name, case)
+            if whole is not case:
+                if whole.unit and case.unit and whole.unit != case.unit:
+                    raise several_units(self.where, str(self.reading.unit), case.name)
+                whole.unit = whole.unit or case.unit
+                whole.codes.extend(case.codes)
+                whole.keys.extend(case.keys)
+        else:
+            self._count(case)
+
+    def _count(self, case: _Case) -> None:
+        if not case.codes:
+            self.empty += 1
+        elif self.kept is None:
+            self.counts[case.key()] += 1
+        elif case.unit:
+            self.kept.add(case.unit, case.name, case.key())
+        else:
+            self.lacking(f"cases without the unit {self.reading.unit!r}", f"trace {case.trace:,}")
+
+    def variants(self) -> Variants:
+        for case in self.merged.values():
+            self._count(case)
+        if self.reading.on_missing == "fail":
+            for what, number in self.missing.items():
+                drop = "leave them out with --on-missing drop"
+                if what.startswith("traces"):
+                    drop += ", or take every trace as a case with --duplicate-cases separate"
+                raise LogError(missing_message(self.where, what, number, self.first[what], drop))
+        if not self.traces:
+            raise EmptyLogError(f"{self.where}: the XES log has no traces; is it the right file?")
+        if self.kept is not None:
+            self.counts = self.kept.counts()
+            if not self.counts and self.missing:
+                raise EmptyLogError(
+                    f"{self.where}: no trace has the unit {self.reading.unit!r}; check the name of the attribute"
+                )
+        if not self.counts:
+            raise EmptyLogError(f"{self.where}: the log is empty, no trace has an event; is it the right file?")
+        notes = [left_out(number, what) for what, number in self.missing.items()]
+        if self.empty:
+            notes.append(f"{left_out(self.empty, 'traces without events')}: no events, no variant")
+        counts = np.fromiter(self.counts.values(), dtype=np.int64, count=len(self.counts))
+        columns = released_columns(self.reading.activities or (ACTIVITY,))
+        unit, counted = self.reading.privacy_unit, self.reading.counts_of
+        return Variants(list(self.codes), list(self.counts), counts, columns, tuple(notes), unit=unit, counted=counted)
+
+
+class _Document:
+    """Feeds the XML parser, hands over traces, and keeps the tree small: what was read is taken out of it."""
+
+    def __init__(self, where: str, reading: Reading, cases: _Cases) -> None:
+        self.where, self.reading, self.cases = where, reading, cases
+        self.parser = etree.XMLPullParser(
+            events=("start", "end"), tag=("{*}log", "{*}trace"), resolve_entities=False, no_network=True, load_dtd=False,
+            huge_tree=False, remove_comments=True, remove_pis=True, remove_blank_text=True, collect_ids=False,
+        )  # fmt: skip
+        self.root: Any = None
+        self.trace: Any = None
+        self.case = _Case()
+        self.prolog = b""
+        self.by_time = reading.by_time()
+        self.tie_seen = False
+        self.unseen: list[tuple[str, str, str, Any]] = []
+        self.present: dict[str, set[str]] = {"event": set(), "trace": set()}
+        self.pending = 0  # bytes fed since something was last taken out of the tree
+
+    def feed(self, chunk: bytes) -> None:
+        if self.root is None:
+            self._check_prolog(chunk)
+        try:
+            self.parser.feed(chunk)
+        except etree.XMLSyntaxError as error:
+            raise self._malformed(error) from None
+        self.pending += len(chunk)
+        for event, element in self.parser.read_events():
+            if event == "start":
+                self._start(element)
+            elif element is self.trace:
+                self._take(element)
+                self.cases.finish(self.case)
+                element.clear()
+                self.trace, self.case, self.pending = None, _Case(), 0
+        if self.root is not None:
+            self._prune()
+
+    def close(self) -> None:
+        try:
+            root = self.parser.close()
+        except etree.XMLSyntaxError as error:
+            raise self._malformed(error) from None
+        if root is not self.root:
+            raise LogError(f"{self.where}: not an XES log, its outermost element is not <log>; is it the right file?")
+        self._stray(root[:])
+        for level, key, role, _ in self.unseen:
+            if present := sorted(self.present[level], key=lambda name: (":" not in name, name)):
+                hint = there_are(present, 10, key)
+                raise LogError(f"{self.where}: no {level} has the attribute {key!r} for the {role}; {hint}")
+        if self.tie is not None and self.cases.traces and not self.tie_seen:
+            raise LogError(
+                f"{self.where}: no event has an attribute {self.reading.ties!r} for the ties; check its name"
+            )
+
+    def _check_prolog(self, chunk: bytes) -> None:
+        """Everything before <log> must be short and free of a DOCTYPE, the door of entity bombs."""
+        self.prolog += chunk.replace(b"\0", b"")  # so that UTF-16 reads like ASCII
+        head = self.prolog.partition(b"<log")[0]
+        if b"<!DOCTYPE" in head:
+            raise LogError(f"{self.where}: the file has a DOCTYPE, which XES does not need; remove it")
+        if len(head) > _PROLOG_BYTES:
+            raise LogError(f"{self.where}: not an XES log, no <log> in its first megabyte; is it the right file?")
+
+    def _start(self, element: Any) -> None:
+        parent = element.getparent()
+        if parent is None:
+            if element.getroottree().docinfo.doctype:
+                raise LogError(f"{self.where}: the file has a DOCTYPE, which XES does not need; remove it")
+            self.root, self.prolog = element, b""
+            self._compile(etree.QName(element).namespace)
+        elif parent is not self.root or element.tag != self.trace_tag:
+            raise LogError(
+                f"{self.where}: <{etree.QName(element).localname}> inside a trace or another place; XES has <trace> in <log>"
+            )
+        else:
+            self.trace = element
+
+    def _compile(self, namespace: str | None) -> None:
+        """One XPath per wanted key: at most one value per event, so as many values as events means none is missing."""
+        prefix = f"{{{namespace}}}" if namespace else ""
+        self.trace_tag, self.event_tag = prefix + "trace", prefix + "event"
+        step = "x:event" if namespace else "event"
+        spaces = {"x": namespace} if namespace else None
+        reading = self.reading
+        self.activity_keys = reading.activities or (ACTIVITY,)
+        keys = list(self.activity_keys)
+        if self.by_time:
+            keys.append(reading.timestamp or TIMESTAMP)
+
+        def values(key: str, of: str = "") -> Any:
+            if not key.isprintable():
+                raise LogError(f"{self.where}: {key!r} cannot be the key of an XES attribute; check the name")
+            return etree.XPath(f"{of}*[@key={_quoted(key)}][1]/@value", namespaces=spaces, smart_strings=False)
+
+        self.columns = [values(key, step + "/") for key in keys]
+        self.cells = [values(key) for key in keys]
+        tie = reading.tie_column()
+        self.tie = None if tie is None else values(tie)
+        self.name = values(reading.case or ACTIVITY)
+        self.unit = None if reading.unit is None else values(reading.unit)
+        self.count: Any = etree.XPath(f"count({step})", namespaces=spaces)
+        self.names: dict[str, Any] = {
+            level: etree.XPath(f"{of}*/@key", namespaces=spaces, smart_strings=False)
+            for level, of in (("event", f"{step}/"), ("trace", ""))
+        }
+        roles = ["activity"] * len(self.activity_keys) + ["timestamp"] * self.by_time
+        self.unseen = [("event", *wanted) for wanted in zip(keys, roles, self.columns, strict=True)]
+        if reading.case is not None and reading.duplicate_cases != "separate":
+            self.unseen.append(("trace", reading.case, "case", self.name))
+        if reading.unit is not None:
+            self.unseen.append(("trace", reading.unit, "unit", self.unit))
+
+    def _prune(self) -> None:
+        root = self.root
+        if len(root) > 1:
+            self._stray(root[:-1])  # the last child may still be open
+            del root[:-1]
+            self.pending = 0
+        elif self.trace is not None and self.pending > _OPEN_TRACE_BYTES and len(self.trace) > 1:
+            piece = etree.Element(self.trace_tag)
+            piece.extend(self.trace[:-1])
+            self._take(piece)
+            self.pending = 0
+        if self.pending > MAX_ELEMENT_BYTES:
+            raise LogError(f"{self.where}: one element is over {MAX_ELEMENT_BYTES >> 20} MB; no event is as large")
+
+    def _stray(self, children: list[Any]) -> None:
+        for child in children:
+            if child.tag == self.event_tag:
+                self.cases.lacking("events outside any trace, so without a case", "the log's own level")
+
+    def _take(self, piece: Any) -> None:
+        """Read what there is of a trace into the case."""
+        case = self.case
+        if self.unseen:
+            self._look(piece)
+        if not case.name:
+            case.name = next(iter(self.name(piece)), "")
+        if self.unit is not None and not case.unit:
+            case.unit = next(iter(self.unit(piece)), "")
+        number = int(self.count(piece))
+        columns = [column(piece) for column in self.columns]
+        if any(len(column) != number or "" in column for column in columns):
+            columns = self._complete(piece, len(columns))
+        width = len(self.activity_keys)
+        names = columns[0] if width == 1 else zip(*columns[:width], strict=True)
+        case.codes.extend(map(self.cases.codes.__getitem__, names))
+        if self.by_time:
+            self._sort_keys(piece, columns)
+        case.events += number
+        if case.events > MAX_TRACE_EVENTS:
+            raise LogError(
+                f"{self.where}: trace {self.cases.traces + 1:,} has over {MAX_TRACE_EVENTS:,} events; no case is as long"
+            )
+
+    def _look(self, piece: Any) -> None:
+        """Until every wanted attribute was seen once: which there are instead. A wrong name is not the log's fault."""
+        self.unseen = [wanted for wanted in self.unseen if not wanted[-1](piece)]
+        for level in {wanted[0] for wanted in self.unseen}:
+            if len(self.present[level]) < _NAMES:
+                self.present[level].update(name[:60] for name in self.names[level](piece))
+
+    def _complete(self, piece: Any, width: int) -> list[list[str]]:
+        """Some event lacks a value: the columns of the events that lack none, and a record of the others."""
+        rows: list[list[str]] = []
+        for place, event in enumerate(list(piece.iterchildren(self.event_tag)), start=self.case.events + 1):
+            row = [next(iter(cell(event)), "") for cell in self.cells]
+            if all(row):
+                rows.append(row)
+                continue
+            what = "an activity" if not all(row[: len(self.activity_keys)]) else "a timestamp"
+            self.cases.lacking(f"events without {what}", f"event {place:,} of trace {self.cases.traces + 1:,}")
+            piece.remove(event)
+        return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]
+
+    def _sort_keys(self, piece: Any, columns: list[list[str]]) -> None:
+        times, case = columns[-1], self.case
+        form = self.reading.timestamp_format
+        ties: list[tuple[Any, ...]] = [()] * len(times)
+        if self.reading.ties == "activity":
+            ties = list(zip(*columns[:-1], strict=True))
+        elif self.tie is not None:
+            values = [next(iter(self.tie(event)), None) for event in piece.iterchildren(self.event_tag)]
+            self.tie_seen = self.tie_seen or any(values)
+            ties = [tie_key(value) for value in values]
+        for text, tie in zip(times, ties, strict=True):
+            try:
+                case.keys.append((parse_timestamp(text, form), *tie))
+            except ValueError:
+                raise LogError(
+                    f"{self.where}: {text[:60]!r} in trace {self.cases.traces + 1:,} is not a timestamp"
+                    f"{f' of the format {form!r}' if form else ''}; give --timestamp-format {PRIVATE}"
+                ) from None
+
+    def _malformed(self, error: etree.XMLSyntaxError) -> LogError:
+        entries: Any = error.error_log
+        last = entries[-1] if len(entries) else None
+        (line, column), kind = error.position, last.type_name if last else ""
+        if last and not line:
+            line, column = last.line, last.column
+        if "RESOURCE_LIMIT" in kind or "too long" in str(error) or "huge" in str(error).lower():
+            return LogError(
+                f"{self.where}: line {line}, column {column}: a value over 10 MB, or elements nested too deep"
+            )
+        reason = kind.removeprefix("ERR_").replace("_", " ").lower() or "syntax error"
+        return LogError(
+            f"{self.where}: malformed XML at line {line}, column {column} ({reason}); mend or export it again"
+        )
+
+
+def tie_key(value: str | None) -> tuple[Any, ...]:
+    """Ties by a column: whole numbers by size, then other texts by their characters, then what is missing."""
+    if not value:
+        return (2, 0, "")
+    digits = value[1:] if value[0] in "+-" else value
+    if digits.isascii() and digits.isdecimal() and len(digits) <= 18:
+        return (0, int(value), "")
+    return (1, 0, value)
+
+
+def _quoted(text: str) -> str:
+    """An XPath literal."""
+    if '"' not in text:
+        return f'"{text}"'
+    if "'" not in text:
+        return f"'{text}'"
+    return "concat(" + ", '\"', ".join(f'"{part}"' for part in text.split('"')) + ")"

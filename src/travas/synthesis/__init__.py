@@ -1,0 +1,1 @@
+"""Post-processing only: from noisy measurements to a synthetic log."""

@@ -1,0 +1,1 @@
+"""What anybody can check: a guarantee file, and a release against it."""

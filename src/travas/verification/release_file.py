@@ -1,0 +1,191 @@
+"""Releases of ours read back: the very variants, counts, rules and, where the format has them, noisy counts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import EmptyLogError, LogError, ParameterError
+from ..model.abstraction import FULL, Abstraction
+from ..model.mechanism import Mechanism
+from ..model.release import Frequencies, Release
+from ..model.variants import Activity, Trace, Variants
+from ..outputs.write import RULE, WRITERS
+from ..sources.chunks import chunks
+from ..sources.columns import ACTIVITY, CASE, TIMESTAMP, Reading
+from ..sources.engine import read
+from ..sources.files import XES_SUFFIXES, suffix_of
+
+_TOLD = ("mechanism", "epsilon", "delta", "standing", "frequencies")
+_RULE_OF_TRACE = RULE.removeprefix("case:")
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a release file holds, in canonical order. `rules` names, for each variant, the rule that made it coarser.
+
+    The rest is None or empty where the file does not tell: `noisy`, the rules themselves with the place of each variant
+    among them, and the noisy number of cases.
+    """
+
+    variants: tuple[Trace, ...]
+    counts: tuple[int, ...]
+    rules: tuple[str, ...]
+    columns: tuple[str, ...]
+    noisy: tuple[int, ...] | None = None
+    abstractions: tuple[Abstraction, ...] = ()
+    rungs: tuple[int, ...] = ()
+    cases: int | None = None
+
+    def release(self, mechanism: Mechanism, frequencies: Frequencies) -> Release | None:
+        """The release as it was made; None where the file does not hold all of it."""
+        if self.noisy is None or not self.abstractions:
+            return None
+        parts = self.columns, frequencies, self.abstractions, self.rungs, self.cases
+        return Release(mechanism, self.variants, self.noisy, *parts)
+
+
+def said_by(path: Path) -> dict[str, Any]:
+    """What a release says of itself, by the names of its guarantee file. Tables of events say nothing but their format."""
+    form = suffix_of(path, tuple(WRITERS))
+    said: dict[str, Any] = {} if form is None else {"format": form.removeprefix(".")}
+    if form == ".json":
+        made = _from_json(path)
+        used = [made.abstractions[rung].as_json() for rung in sorted(set(made.rungs))]
+        content = json.loads(path.read_text(encoding="utf-8"))
+        facts = {"unit": content.get("unit"), "parameters": content.get("table")}
+        facts["abstractions"] = used or content.get("abstractions")
+        return said | {name: content.get(name) for name in _TOLD} | facts
+    if form in XES_SUFFIXES:
+        with closing(chunks(path, lambda _: None)) as pieces:
+            head = next(pieces, b"").decode(errors="replace")
+        found = dict(re.findall(r'<string key="privacy:(\w+)" value="([^"]*)"/>', head.partition("<trace>")[0]))
+        return said | {name: found.get(name) for name in _TOLD}
+    return said
+
+
+def read_release(path: Path) -> Content:
+    """Any file that `Release.write` wrote. An empty release is one without variants."""
+    if suffix_of(path, (".json",)):
+        return _from_json(path)
+    if suffix_of(path, XES_SUFFIXES):
+        columns, is_abstracted = _xes_header(path)
+        found = _xes_by_rule(path, columns) if is_abstracted else _by_rule(path, columns, ())
+    else:
+        names = _table_columns(path)
+        columns = tuple(name for name in names if name != RULE) or (ACTIVITY,)
+        found = _by_rule(path, columns, (RULE,) if RULE in names else ())
+    rows = sorted((trace, rule, count) for (trace, rule), count in found.items())
+    return Content(tuple(row[0] for row in rows), tuple(row[2] for row in rows), tuple(row[1] for row in rows), columns)
+
+
+def _from_json(path: Path) -> Content:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        traces = tuple(tuple(a if isinstance(a, str) else tuple(a) for a in trace) for trace in content["variants"])
+        counts, noisy = tuple(map(int, content["counts"])), tuple(map(int, content["noisy"]))
+        columns = tuple(map(str, content["columns"]))
+        abstractions = tuple(map(Abstraction.from_json, content.get("abstractions", [[]])))
+        rungs = tuple(map(int, content.get("rungs", [0] * len(traces))))
+        cases = None if content.get("cases") is None else int(content["cases"])
+        if not len(traces) == len(counts) == len(noisy) == len(rungs) or not all(
+            0 <= r < len(abstractions) for r in rungs
+        ):
+            raise ValueError
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, ParameterError, LogError):
+        raise LogError(f"{path}: not a release of travas; give a .json that `travas anonymize` wrote") from None
+    rules = tuple(str(abstractions[rung]) for rung in rungs)
+    return Content(traces, counts, rules, columns, noisy, abstractions, rungs, cases)
+
+
+# ------------------------------------------------------------------------------------------------------- event logs
+
+
+def _by_rule(path: Path, columns: tuple[str, ...], rule: tuple[str, ...]) -> Counter[tuple[Trace, str]]:
+    """Cases by trace and rule: in a table, every row says by which rule its case was made."""
+    try:
+        variants = read(path, Reading(activities=(*columns, *rule), order="file", duplicate_cases="fail"))
+    except EmptyLogError:
+        variants = Variants.from_mapping({}, columns)
+    found: Counter[tuple[Trace, str]] = Counter()
+    for trace, count in variants.items():
+        if not rule:
+            found[trace, str(FULL)] += count
+            continue
+        named = [tuple(activity) for activity in trace]
+        own: Trace = tuple(parts[0] if len(columns) == 1 else parts[:-1] for parts in named)
+        found[own, named[0][-1]] += count
+    return found
+
+
+def _table_columns(path: Path) -> tuple[str, ...]:
+    import polars as pl
+
+    try:
+        scan = pl.scan_parquet(path, glob=False) if path.suffix.lower() == ".parquet" else pl.scan_csv(path, glob=False)
+        names = scan.collect_schema().names()
+    except (OSError, pl.exceptions.PolarsError):
+        raise LogError(f"{path}: not a release of travas; give a file that `travas anonymize` wrote") from None
+    return tuple(name for name in names if name not in (CASE, TIMESTAMP, "privacy:standing"))
+
+
+def _xes_header(path: Path) -> tuple[tuple[str, ...], bool]:
+    """The keys that the header says every event has, without the timestamp; and whether traces were made coarser."""
+    from lxml import etree
+
+    columns: tuple[str, ...] = (ACTIVITY,)
+    is_abstracted = False
+    try:
+        for element in _elements(path, ("global", "string", "trace")):
+            if etree.QName(element).localname == "trace":
+                break
+            if element.get("scope") == "event":
+                columns = tuple(child.get("key") for child in element if child.get("key") != TIMESTAMP) or columns
+            if element.get("key") == "privacy:operation type":
+                is_abstracted = "generalization" in (element.get("value") or "")
+    except etree.XMLSyntaxError:
+        pass
+    return columns, is_abstracted
+
+
+def _xes_by_rule(path: Path, columns: tuple[str, ...]) -> Counter[tuple[Trace, str]]:
+    """Of our own XES only: the rule is an attribute of the trace, which the reader of logs does not look at."""
+    from lxml import etree
+
+    found: Counter[tuple[Trace, str]] = Counter()
+    try:
+        for element in _elements(path, ("trace",)):
+            trace: list[Activity] = []
+            rule = str(FULL)
+            for child in element:
+                if etree.QName(child).localname == "event":
+                    values = {part.get("key"): part.get("value") for part in child}
+                    trace.append(values[columns[0]] if len(columns) == 1 else tuple(values[key] for key in columns))
+                elif child.get("key") == _RULE_OF_TRACE:
+                    rule = child.get("value") or rule
+            found[tuple(trace), rule] += 1
+            element.clear()
+            while element.getprevious() is not None:  # what was read is let go
+                del element.getparent()[0]
+    except (etree.XMLSyntaxError, KeyError):
+        raise LogError(f"{path}: not a release of travas; give a file that `travas anonymize` wrote") from None
+    return found
+
+
+def _elements(path: Path, names: tuple[str, ...]) -> Any:
+    """The elements of these names, as they end."""
+    from lxml import etree
+
+    from ..sources.chunks import chunks
+
+    tags = tuple(f"{{*}}{name}" for name in names)
+    parser: Any = etree.XMLPullParser(events=("end",), tag=tags, resolve_entities=False, no_network=True)
+    for chunk in chunks(path, lambda _: None, 1 << 16):
+        parser.feed(chunk)
+        for _, element in parser.read_events():
+            yield element
