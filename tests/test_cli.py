@@ -20,7 +20,7 @@ def test_a_release_in_one_command(travas: Run, small_csv: Path, tmp_path: Path) 
     out = tmp_path / "out.xes.gz"
     ran = travas("anonymize", small_csv, *SIGNED, "-o", out)
     assert ran.code == 0 and ran.err == ""
-    assert "PRIVATE" in ran.out and "verified" in ran.out
+    assert "CONFIDENTIAL" in ran.out and "verified" in ran.out
     assert set(dict(read(out).items())) <= {("register", "visit", "release"), ("register", "release"), ("visit",)}
     assert travas("verify", f"{out}.guarantee.json", out).code == 0
 
@@ -43,8 +43,8 @@ def test_inspect(travas: Run, small_csv: Path) -> None:
         "longest_trace": 3,
     }
     assert {key: facts[key] for key in expected} == expected
-    assert facts["private"] is True
-    assert "PRIVATE" in travas("inspect", small_csv).out
+    assert facts["confidential"] is True
+    assert "CONFIDENTIAL" in travas("inspect", small_csv).out
 
 
 def test_minimum_cases(travas: Run, small_csv: Path, tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_an_activity_the_format_cannot_hold_is_refused_before_the_noise(travas: 
     log.write_text("case_id,activity\n1,bell\x07\n")
     for _ in range(5):
         ran = travas("anonymize", log, "--epsilon", 1, "--delta", "1e-9", "-o", tmp_path / "out.xes")
-        assert ran.code == 2 and "U+0007" in ran.err and "[private" in ran.err
+        assert ran.code == 2 and "U+0007" in ran.err and "[confidential" in ran.err
     assert travas("anonymize", log, *SIGNED, "-o", tmp_path / "out.csv").code == 0
 
 

@@ -252,7 +252,7 @@ def test_which_metrics_need_an_extra_is_known(module: str, monkeypatch: pytest.M
 def test_the_command_runs_draws_and_says_that_it_is_private(grid: Path, tmp_path: Path, travas: Run) -> None:
     ran = travas("experiment", grid, "-o", tmp_path / "r.parquet", "--plot", tmp_path / "pictures")
     assert ran.code == 0, ran.err
-    assert "PRIVATE" in ran.out and "31, 0 of them failed" in ran.out
+    assert "CONFIDENTIAL" in ran.out and "31, 0 of them failed" in ran.out
     pictures = sorted((tmp_path / "pictures").iterdir())
     assert [picture.name for picture in pictures] == [
         "small-absolute_log_difference_length.png",

@@ -99,10 +99,10 @@ def test_words_for_whoever_signs() -> None:
 
 def test_the_command_line_without_a_log(travas: Run, tmp_path: Path) -> None:
     ran = travas("forecast", "--epsilon", 1, "--epsilon", 2, "--delta", "1e-6", "--plot", tmp_path / "f.png")
-    assert ran.code == 0 and "one in 1,000,000" in ran.out and "PRIVATE" not in ran.out
+    assert ran.code == 0 and "one in 1,000,000" in ran.out and "CONFIDENTIAL" not in ran.out
     assert (tmp_path / "f.png").stat().st_size > 10_000
     facts = json.loads(travas("forecast", "--epsilon", 1, "--delta", "1e-6", "--json").out)
-    assert facts["private"] is False and facts["forecast"][0]["chances"][-1]["kept"] == 1
+    assert facts["confidential"] is False and facts["forecast"][0]["chances"][-1]["kept"] == 1
     assert "there must be --epsilon and --delta" in travas("forecast", "--epsilon", 1).err
     assert "only matter with a log" in travas("forecast", "--epsilon", 1, "--delta", 1e-6, "--abstractions", "full").err
     assert "no forecast for ladder" in travas("forecast", "--epsilon", 1, "--delta", 1e-6, "--ladder", "default").err
@@ -111,7 +111,7 @@ def test_the_command_line_without_a_log(travas: Run, tmp_path: Path) -> None:
 
 def test_the_command_line_with_a_log_is_private(small_csv: Path, travas: Run, tmp_path: Path) -> None:
     ran = travas("forecast", small_csv, "--plot", tmp_path / "f.svg")
-    assert ran.code == 0 and ran.out.startswith("PRIVATE") and LOOKING in ran.out
-    assert "PRIVATE" in (tmp_path / "f.svg").read_text() or (tmp_path / "f.svg").stat().st_size > 10_000
+    assert ran.code == 0 and ran.out.startswith("CONFIDENTIAL") and LOOKING in ran.out
+    assert "CONFIDENTIAL" in (tmp_path / "f.svg").read_text() or (tmp_path / "f.svg").stat().st_size > 10_000
     facts = json.loads(travas("forecast", small_csv, "--delta", "0.01", "--abstractions", "full,set", "--json").out)
-    assert facts["private"] is True and len(facts["expected"]) == 4 * 1 * 2 and facts["warning"] == LOOKING
+    assert facts["confidential"] is True and len(facts["expected"]) == 4 * 1 * 2 and facts["warning"] == LOOKING

@@ -141,7 +141,7 @@ def test_the_longest_traces(data: Path) -> None:
 
 
 def test_the_published_figures_of_travas(data: Path) -> None:
-    """BPIC13 at ε = 2, δ = 0.001, recomputed from the authors' private logs: 0.8751 and 31,038 ± 6 standard errors."""
+    """BPIC13 at ε = 2, δ = 0.001, recomputed from the authors' released logs: 0.8751 and 31,038 ± 6 standard errors."""
     published = data.parent / "published" / "results.json"
     if not published.exists():
         pytest.skip("the published results are not here")
@@ -189,7 +189,7 @@ def test_bad_logs_are_refused() -> None:
         relative_log_similarity({}, {("a",): 1})
     with pytest.raises(LogError, match="count 1.5"):
         absolute_log_difference({("a",): 2}, {("a",): 1.5})
-    with pytest.raises(LogError, match="made of 2 columns, one of the private log of 1"):
+    with pytest.raises(LogError, match="made of 2 columns, one of the released log of 1"):
         relative_log_similarity({(("a", "start"),): 1}, {("a",): 1})
     with pytest.raises(ParameterError, match="buffer is 'none'"):
         absolute_log_difference({("a",): 1}, {("a",): 1}, "none")  # type: ignore[arg-type]
@@ -212,7 +212,7 @@ def test_compare_measures_by_name() -> None:
     with pytest.raises(ParameterError, match="'similarity'.*|did you mean"):
         compare(original, original, ["similarity"])
     assert "no activity in common" in compare(original, {("x",): 1}).remarks[0]
-    assert "fakes: the private log has 1 activities" in compare(original, {("a", "x"): 1}).remarks[0]
+    assert "fakes: the released log has 1 activities" in compare(original, {("a", "x"): 1}).remarks[0]
     assert "empty" in compare(original, {}).remarks[0]
 
 
@@ -222,13 +222,13 @@ def test_compare_on_the_command_line(travas: Run, small_csv: Path, tmp_path: Pat
     travas("anonymize", small_csv, "--epsilon", 2, "--delta", 0.5, "-o", out)
     ran = travas("compare", small_csv, out, "--plot", tmp_path / "picture.png")
     assert ran.code == 0, ran.err
-    assert "PRIVATE" in ran.out and "relative log similarity" in ran.out
+    assert "CONFIDENTIAL" in ran.out and "relative log similarity" in ran.out
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
     facts = json.loads(travas("compare", small_csv, out, "--json").out)
-    assert {*DEFAULT_METRICS, "private", "remarks"} == set(facts)
+    assert {*DEFAULT_METRICS, "confidential", "remarks"} == set(facts)
     assert 0 <= facts["relative_log_similarity"] <= 1
     one = json.loads(travas("compare", small_csv, out, "--json", "--metric", "case_coverage").out)
-    assert set(one) == {"case_coverage", "private", "remarks"}
+    assert set(one) == {"case_coverage", "confidential", "remarks"}
 
 
 def test_compare_with_an_empty_release_and_with_other_columns(travas: Run, small_csv: Path, tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_compare_with_an_empty_release_and_with_other_columns(travas: Run, small
         out = tmp_path / f"out{suffix}"
         travas("anonymize", small_csv, "--epsilon", 0.1, "--delta", "1e-9", "-o", out)
         facts = json.loads(travas("compare", small_csv, out, "--json").out)
-        assert facts["relative_log_similarity"] == 0 and facts["remarks"] == ["the private log is empty"]
+        assert facts["relative_log_similarity"] == 0 and facts["remarks"] == ["the released log is empty"]
     other = tmp_path / "other.csv"
     other.write_text(small_csv.read_text().replace("case_id,activity", "patient,task"))
     options = ("--case", "patient", "--activity", "task", "--json", "--metric", "relative_log_similarity")

@@ -254,7 +254,7 @@ def test_persons_from_the_command_line(server: Postgres, tmp_path: Path, travas:
             "anonymize", *words[:-4], "--unit", "activity", "--max-cases", 2, "--epsilon", 1, "-o", "no.json"
         )
         assert refused.code == 2 and "has several values of the unit 'activity'" in refused.err
-        assert "[private: about the true log]" in refused.err and refused.err.count("\n") == 1
+        assert "[confidential: about the original log]" in refused.err and refused.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("name", ["bigquery", "snowflake", "trino"])

@@ -114,7 +114,7 @@ def test_events_of_a_case_may_leave_its_unit_out_but_not_change_it(tmp_path: Pat
     path.write_text(HEAD + "1,a,\n1,b,p\n2,a,p\n3,a,q\n")
     assert dict(read(path, PATIENT).items()) == {("a", "b"): 1, ("a",): 2}
     path.write_text(HEAD + "1,a,p\n1,b,q\n")
-    with pytest.raises(LogError, match=r"the case '1' has several values of the unit 'patient'.*\[private"):
+    with pytest.raises(LogError, match=r"the case '1' has several values of the unit 'patient'.*\[confidential"):
         read(path, PATIENT)
     path.write_text(HEAD + "1,a,p\n1,,q\n")
     assert dict(read(path, Reading(unit="patient", max_cases=2, on_missing="drop")).items()) == {("a",): 1}
@@ -127,7 +127,8 @@ def test_a_case_that_is_nobodys(tmp_path: Path) -> None:
     dropping = Reading(unit="patient", max_cases=2, on_missing="drop")
     for path, first in ((table, "case '2'"), (tree, "trace 2")):
         with pytest.raises(
-            LogError, match=rf"2 cases without the unit 'patient', the first at {first}; .*--on-missing drop \[private"
+            LogError,
+            match=rf"2 cases without the unit 'patient', the first at {first}; .*--on-missing drop \[confidential",
         ):
             read(path, PATIENT)
         found = read(path, dropping)
@@ -138,7 +139,7 @@ def test_a_case_that_is_nobodys(tmp_path: Path) -> None:
     for path in (table, tree):
         with pytest.raises(EmptyLogError, match="no (case|trace) has the unit 'patient'; check the name"):
             read(path, dropping)
-    with pytest.raises(LogError, match=r"no column 'patnt' for the unit; did you mean 'patient'.*\[private"):
+    with pytest.raises(LogError, match=r"no column 'patnt' for the unit; did you mean 'patient'.*\[confidential"):
         read(table, Reading(unit="patnt", max_cases=2))
 
 
@@ -280,7 +281,7 @@ def test_inspect_and_compare_count_persons(travas: Run, clinic: Path, tmp_path: 
 def test_wrong_words(words: tuple[str, ...], why: str, travas: Run, clinic: Path, tmp_path: Path) -> None:
     ran = travas("anonymize", clinic, *SIGNED, *words, "-o", tmp_path / "out.xes")
     assert ran.code == 2 and why in ran.err and len(ran.err.splitlines()) == 1
-    assert "CANARY" not in ran.err or "[private: about the true log]" in ran.err
+    assert "CANARY" not in ran.err or "[confidential: about the original log]" in ran.err
     assert not (tmp_path / "out.xes").exists()
 
 

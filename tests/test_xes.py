@@ -179,7 +179,7 @@ def test_gzip_faults(path: Path) -> None:
 
 
 def test_timestamps_that_are_none_are_quoted_as_private(path: Path) -> None:
-    with pytest.raises(LogError, match=r"'soon' in trace 1 is not a timestamp.*\[private"):
+    with pytest.raises(LogError, match=r"'soon' in trace 1 is not a timestamp.*\[confidential"):
         variants(path, log_of(timed("1", ("a", "soon", "1"))), Reading(order="time"))
     text = log_of(timed("1", ("b", "02.01.2020", "1"), ("a", "01.01.2020", "1")))
     assert variants(path, text, Reading(order="time", timestamp_format="%d.%m.%Y")) == {("a", "b"): 1}
@@ -257,16 +257,16 @@ def test_keys_with_quotes(path: Path) -> None:
 @pytest.mark.parametrize("on_missing", ["fail", "drop"])
 def test_a_wrong_name_is_not_blamed_on_the_log(path: Path, on_missing: OnMissing) -> None:
     text = log_of(named("1", "a"), timed("2", ("a", "2020-01-01", "1")), '<string key="ward" value="w"/><event/>')
-    events = r"there are 'concept:name', 'time:timestamp', 'step' \[private"
+    events = r"there are 'concept:name', 'time:timestamp', 'step' \[confidential"
     for wrong, words in (
         ({"activities": ("nope",)}, f"no event has the attribute 'nope' for the activity; {events}"),
         ({"activities": ("concept:name", "nope")}, f"no event has the attribute 'nope' for the activity; {events}"),
         ({"timestamp": "no"}, f"no event has the attribute 'no' for the timestamp; {events}"),
-        ({"case": "nope"}, r"no trace has the attribute 'nope' for the case; there are 'concept:name', 'ward' \[priv"),
+        ({"case": "nope"}, r"no trace has the attribute 'nope' for the case; there are 'concept:name', 'ward' \[conf"),
         ({"unit": "word", "max_cases": 2}, "no trace has the attribute 'word' for the unit; did you mean 'ward'"),
     ):
         with pytest.raises(LogError, match=words):
             variants(path, text, Reading(on_missing=on_missing, **wrong))  # type: ignore[arg-type]
     many = named("1", "a").replace("<event>", "<event>" + "".join(f'<int key="k{n}" value="1"/>' for n in range(30)))
-    with pytest.raises(LogError, match=r"'k16', … \[private"):
+    with pytest.raises(LogError, match=r"'k16', … \[confidential"):
         variants(path, log_of(many), Reading(activities=("nope",), on_missing=on_missing))

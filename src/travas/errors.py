@@ -10,13 +10,17 @@
     ├── VerificationError                 a noise table, a guarantee or a digest does not hold
     └── MissingExtraError (ImportError)   an optional dependency is not installed
 
-Every message is one line: what was wrong, with the value, and what to do next. A message that tells
-something about the true log ends in `PRIVATE`, so that nobody pastes it into a public place unaware.
+Every message is one line: what was wrong, with the value, and what to do next. A message that says
+something about the original log ends in `CONFIDENTIAL`, so that nobody pastes it into a public place unaware.
 """
 
 from __future__ import annotations
 
-PRIVATE = "[private: about the true log]"
+CONFIDENTIAL = "[confidential: about the original log]"
+"""The end of a message that quotes the original log."""
+
+CONFIDENTIAL_HEADING = "CONFIDENTIAL: about the original log, do not publish"
+"""The heading of a table, picture or page section that is computed from the original log."""
 
 
 class TravasError(Exception):

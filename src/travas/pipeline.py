@@ -1,4 +1,4 @@
-"""The door: the one way by which private data leave."""
+"""The door: the one way by which confidential data leave."""
 
 from __future__ import annotations
 

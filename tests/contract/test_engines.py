@@ -253,7 +253,7 @@ def test_every_engine_gives_the_variants_of_a_plain_twin(
     assert dict(found.items()) == expected
     assert len(found) == len(expected) and found.counts.sum() == sum(expected.values())
     assert sorted(found.alphabet) == sorted({activity for trace in expected for activity in trace})
-    assert repr(found) == "Variants(private)"
+    assert repr(found) == "Variants(confidential)"
 
 
 @pytest.mark.parametrize("engine", ALL)
@@ -261,7 +261,7 @@ def test_every_engine_refuses_what_is_missing_with_the_number(
     engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     frame, reading = LOGS["missing"]
-    with pytest.raises(LogError, match=r"2 events without a case.* --on-missing drop .*\[private") as error:
+    with pytest.raises(LogError, match=r"2 events without a case.* --on-missing drop .*\[confidential") as error:
         engine(frame, replace(reading, on_missing="fail"), tmp_path, request)
     assert "\n" not in str(error.value)
     notes = engine(frame, reading, tmp_path / "", request).notes if engine not in (duckdb, folder) else ()
@@ -376,7 +376,7 @@ def test_every_engine_refuses_cases_of_nobody_or_of_two(
         place.mkdir()
         return engine(events, reading, place, request)
 
-    nobody = r"2 cases without the unit 'patient', the first at case '2'; .*--on-missing drop \[private"
+    nobody = r"2 cases without the unit 'patient', the first at case '2'; .*--on-missing drop \[confidential"
     with pytest.raises(LogError, match=nobody):
         run(whole, PERSON)
     found = run(whole, dropping)
@@ -389,11 +389,11 @@ def test_every_engine_refuses_cases_of_nobody_or_of_two(
     )
     for reading in (PERSON, dropping):
         with pytest.raises(
-            LogError, match=r"the case '2' has several values of the unit 'patient'.*\[private"
+            LogError, match=r"the case '2' has several values of the unit 'patient'.*\[confidential"
         ) as error:
             run(two, reading)
         assert "\n" not in str(error.value)
-    with pytest.raises(LogError, match=r"no column 'patnt' for the unit; did you mean 'patient'.*\[private"):
+    with pytest.raises(LogError, match=r"no column 'patnt' for the unit; did you mean 'patient'.*\[confidential"):
         run(whole, replace(PERSON, unit="patnt"))
 
 

@@ -37,7 +37,7 @@ def main() -> None:
         step("How much privacy: ε and δ")
         shoot(tab, "web-privacy")
         step("How much privacy: ε and δ", "Continue")
-        step("Release", "Look at the true log")
+        step("Release", "Look at the original log")
         tab.get_by_text("Expected to be kept").wait_for()
         tab.get_by_label("Data set in the ledger").fill("hospital")
         tab.get_by_text("before: 0 releases").wait_for()

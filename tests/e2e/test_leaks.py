@@ -120,7 +120,7 @@ def test_an_error_that_quotes_the_log_says_that_it_is_private(
     log.write_text(text)
     ran = travas("anonymize", log, *PARAMETERS, "-o", tmp_path / "out.xes")
     assert ran.code == 2
-    assert CANARY not in ran.err or "[private: about the true log]" in ran.err
+    assert CANARY not in ran.err or "[confidential: about the original log]" in ran.err
     assert CANARY not in ran.out
 
 
@@ -128,7 +128,7 @@ def test_reprs_hide_what_is_private(tmp_path: Path) -> None:
     import travas
 
     variants = travas.read(plant_xes(tmp_path / "log.xes"))
-    assert repr(variants) == "Variants(private)" == str(variants)
+    assert repr(variants) == "Variants(confidential)" == str(variants)
     release = travas.anonymize(variants, epsilon=1, delta="1e-9")
     assert CANARY not in repr(release) and "200" not in repr(release)
     assert not any(isinstance(value, travas.Variants) for value in vars(release).values())

@@ -115,9 +115,9 @@ def test_from_upload_to_a_verified_release(page: Any, server: Server, tmp_path: 
         log = write_hospital_log(tmp_path / "hospital.csv")
     upload(page, log)
     to_release(page, "3", "1e-3")
-    press(page, "Look at the true log")
+    press(page, "Look at the original log")
     page.get_by_text("Expected to be kept").wait_for()
-    assert page.get_by_text("PRIVATE: about the true log").count() >= 1
+    assert page.get_by_text("CONFIDENTIAL: about the original log").count() >= 1
     page.get_by_label("Why these parameters").fill("Agreed with the <works council>")
     release(page)
     files = {suffix: saved(page, f"release{suffix}", tmp_path, f"r{suffix}") for suffix in (".xes.gz", ".json", ".csv")}
@@ -169,7 +169,9 @@ def test_a_wrong_column_is_one_line_and_can_be_mended(page: Any) -> None:
     to_release(page)
     page.get_by_role("button", name=re.compile("^Release for")).click()
     page.get_by_role("alert").wait_for()
-    assert "is not a timestamp" in alert(page) and "[private" in alert(page) and "/" not in alert(page).split(":")[0]
+    assert (
+        "is not a timestamp" in alert(page) and "[confidential" in alert(page) and "/" not in alert(page).split(":")[0]
+    )
     press(page, "2 Columns")
     page.get_by_label("Timestamp, for the order of events", exact=True).click()
     page.get_by_role("option", name="day", exact=True).click()
@@ -254,7 +256,7 @@ def test_a_release_that_protects_patients(page: Any, travas: Run, tmp_path: Path
     press(page, "Continue")
     heading(page, "Release")
     assert page.get_by_role("cell", name="all cases of one patient more or less").count() == 1
-    press(page, "Look at the true log")
+    press(page, "Look at the original log")
     page.get_by_text("counted by patient").wait_for()
     release(page)
     assert "all cases of one patient more or less · proven" in page.locator(".card").inner_text()
@@ -283,7 +285,7 @@ def test_a_ladder_from_rungs_to_a_verified_release(page: Any, travas: Run, tmp_p
     press(page, "Continue")
     page.get_by_text("On a ladder it depends on the rung; here: full").wait_for()
     press(page, "Continue")
-    press(page, "Look at the true log")
+    press(page, "Look at the original log")
     page.get_by_text("on the rung full; coarser rungs add cases").wait_for()
     release(page)
     shown = page.locator(".q-tab-panel").inner_text()

@@ -117,7 +117,7 @@ def report(
     ledger: LedgerFile = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a report that exists.")] = False,
 ) -> None:
-    """Verify a release and write the report for the data protection officer: one HTML file, printable, nothing private.
+    """Verify a release and write the report for the data protection officer: one HTML file, printable, nothing confidential.
 
     Example: travas report release.json.guarantee.json release.json -o report.html --reason "Decided on 3 May"
     """

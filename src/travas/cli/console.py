@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
+from ..errors import CONFIDENTIAL_HEADING
 from ..evaluation.compare import METRICS, Comparison
 from ..evaluation.metrics import EdgeDifference
 from ..model.mechanism import Mechanism, Progress
@@ -76,7 +77,7 @@ def progress(what: str) -> Iterator[Progress]:
 
 
 def show_chances(curves: list[tuple[Mechanism, list[Chance]]], as_json: bool) -> None:
-    """Keep-probability and interval by the number of cases. No log was read: nothing here is private."""
+    """Keep-probability and interval by the number of cases. No log was read: nothing here is confidential."""
     from ..evaluation.forecast import promise
 
     if as_json:
@@ -91,7 +92,7 @@ def show_chances(curves: list[tuple[Mechanism, list[Chance]]], as_json: bool) ->
             }
             for rule, points in curves
         ]
-        print_json({"private": False, "forecast": shown})
+        print_json({"confidential": False, "forecast": shown})
         return
     console().print("How likely a variant is released, and between what (95 %) its number of cases is then known")
     console().print()
@@ -107,7 +108,7 @@ def show_chances(curves: list[tuple[Mechanism, list[Chance]]], as_json: bool) ->
 
 
 def show_forecast(found: Forecast, as_json: bool) -> None:
-    """Expected shares of the true log, and a recommendation in words. Private."""
+    """Expected shares of the original log, and a recommendation in words. Confidential."""
     from rich.table import Table
 
     from ..evaluation.forecast import LOOKING
@@ -125,11 +126,16 @@ def show_forecast(found: Forecast, as_json: bool) -> None:
             for cell in found.cells
         ]
         print_json(
-            {"private": True, "expected": cells, "recommendation": list(found.recommendation()), "warning": LOOKING}
+            {
+                "confidential": True,
+                "expected": cells,
+                "recommendation": list(found.recommendation()),
+                "warning": LOOKING,
+            }
         )
         return
     out = console()
-    out.print("PRIVATE: about the true log, do not publish", style="bold yellow")
+    out.print(CONFIDENTIAL_HEADING, style="bold yellow")
     for what in ("cases", "variants"):
         table = Table(box=None, title=f"Expected share of the {what} kept", title_justify="left")
         for column in ("ε", "δ", *map(str, dict.fromkeys(cell.abstraction for cell in found.cells))):
@@ -151,7 +157,7 @@ def show_comparison(comparison: Comparison) -> None:
     from rich.table import Table
 
     out = console()
-    out.print("PRIVATE: measured against the true log, do not publish", style="bold yellow")
+    out.print(CONFIDENTIAL_HEADING, style="bold yellow")
     table = grid("right")
     for name, value in comparison.values.items():
         if isinstance(value, int | float):
@@ -165,7 +171,7 @@ def show_comparison(comparison: Comparison) -> None:
     out.print(table)
     if "top_variants" in comparison.values:
         table = Table(title="Most frequent variants", title_justify="left", box=None)
-        for column in ("original", "private"):
+        for column in ("original", "released"):
             table.add_column(column, justify="right", no_wrap=True, min_width=8)
         table.add_column("variant", overflow="ellipsis", no_wrap=True)
         for trace, count, other in comparison.values["top_variants"]:

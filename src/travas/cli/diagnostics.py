@@ -1,4 +1,4 @@
-"""The commands that look at the true log: inspect, compare, forecast, experiment. What they print is private."""
+"""The commands that look at the original log: inspect, compare, forecast, experiment. What they print is confidential."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import EmptyLogError, LogError, ParameterError
+from ..errors import CONFIDENTIAL_HEADING, EmptyLogError, LogError, ParameterError
 from ..model.variants import Variants
 from ..privacy.guarantee import Counted, PrivacyUnit
 from ..sources.columns import Reading
@@ -24,7 +24,7 @@ def inspect_log(
     *,
     reading: Reading,
 ) -> None:
-    """Show size and shape of the true log. Private: it is not for publication.
+    """Show size and shape of the original log. Confidential: it is not for publication.
 
     Example: travas inspect hospital.xes.gz
     """
@@ -36,21 +36,23 @@ def inspect_log(
     facts = asdict(summary(variants))
     if as_json:
         unit = {"unit": variants.unit.name, "max_cases": variants.unit.max_cases, "counted": variants.counted}
-        print_json(facts | unit | {"private": True, "notes": list(variants.notes)})
+        print_json(facts | unit | {"confidential": True, "notes": list(variants.notes)})
         return
     table = facts_grid()
     if not variants.unit.is_case:
         table.add_row("counted", share_of(variants.unit, variants.counted))
     for name, value in facts.items():
         table.add_row(name.replace("_", " "), f"{value:.1%}" if isinstance(value, float) else f"{value:,}")
-    panel(table, "PRIVATE: about the true log, do not publish", "yellow")
+    panel(table, CONFIDENTIAL_HEADING, "yellow")
     print_notes(variants)
 
 
 @with_reading
 def compare(
-    original: Annotated[str, typer.Argument(metavar="ORIGINAL", help="The true log; the reading options are for it.")],
-    private: Annotated[str, typer.Argument(metavar="PRIVATE", help="The private log, or a .json release.")],
+    original: Annotated[
+        str, typer.Argument(metavar="ORIGINAL", help="The original log; the reading options are for it.")
+    ],
+    released: Annotated[str, typer.Argument(metavar="RELEASED", help="The released log, or a .json release.")],
     metric: Annotated[
         list[str] | None, typer.Option(help="Only this metric; may be given several times. See docs/metrics.md.")
     ] = None,
@@ -59,7 +61,7 @@ def compare(
     *,
     reading: Reading,
 ) -> None:
-    """Measure how much of a log survived. Private: it reads the true log.
+    """Measure how much of a log survived. Confidential: it reads the original log.
 
     Example: travas compare hospital.xes.gz release.xes.gz --plot what-survived.png
     """
@@ -68,25 +70,25 @@ def compare(
     from ..sources.engine import read
     from ..verification.verify import released_abstractions
 
-    reading = _as_released(reading, Path(private))
+    reading = _as_released(reading, Path(released))
     rule, plain = reading.abstraction, replace(reading, abstraction=FULL)
     with progress("reading the original log") as watch:
         true = read(original, plain, watch)
-    with progress("reading the private log"):
-        released = _read_private(private, plain)
+    with progress("reading the released log"):
+        counts = _read_released(released, plain)
     with progress("measuring"):
-        rules = released_abstractions(Path(private)) if rule == FULL else (rule,)
-        comparison = compare_logs(true, released, metric or None, rules)
+        rules = released_abstractions(Path(released)) if rule == FULL else (rule,)
+        comparison = compare_logs(true, counts, metric or None, rules)
     if plot is not None:
         from ..plots.figures import draw_comparison
 
-        draw_comparison(true, released, plot)
+        draw_comparison(true, counts, plot)
     if as_json:
-        print_json(comparison.as_json() | {"private": True, "remarks": list(comparison.remarks)})
+        print_json(comparison.as_json() | {"confidential": True, "remarks": list(comparison.remarks)})
     else:
         show_comparison(comparison)
         if plot is not None:
-            console().print(f"picture, private too: {plot}")
+            console().print(f"picture, also confidential: {plot}")
 
 
 def _as_released(reading: Reading, release: Path) -> Reading:
@@ -106,7 +108,7 @@ def _as_released(reading: Reading, release: Path) -> Reading:
         raise LogError(f"{path}: {error}") from None
 
 
-def _read_private(private: str, reading: Reading) -> Variants:
+def _read_released(released: str, reading: Reading) -> Variants:
     """A release of ours has the usual column names; another tool's log may have those of the original."""
     from ..sources.columns import released_columns
     from ..sources.engine import read
@@ -114,20 +116,20 @@ def _read_private(private: str, reading: Reading) -> Variants:
     reading = replace(reading, unit=None, max_cases=None, counted=None)
     ours = Reading(activities=released_columns(reading.activities) if reading.activities else ())
     try:
-        return read(private, ours)
+        return read(released, ours)
     except EmptyLogError:
         return Variants.from_mapping({})
     except LogError:
         if reading == ours:
             raise
-    return read(private, reading)
+    return read(released, reading)
 
 
 @with_reading
 @with_mechanism
 def forecast(
     log: Annotated[
-        str | None, typer.Argument(metavar="[LOG]", help="With a log, what of it would be kept: private.")
+        str | None, typer.Argument(metavar="[LOG]", help="With a log, what of it would be kept: confidential.")
     ] = None,
     epsilon: Annotated[
         list[str] | None,
@@ -146,7 +148,7 @@ def forecast(
     reading: Reading,
     choose: Choose,
 ) -> None:
-    """Show what a release at (ε, δ) would keep, by the number of cases of a variant. Private only with a log.
+    """Show what a release at (ε, δ) would keep, by the number of cases of a variant. Confidential only with a log.
 
     Only for --mechanism optimal and travas: what the others keep depends on more than that number.
 
@@ -179,7 +181,7 @@ def forecast(
             draw_forecast(found, plot)
         show_forecast(found, as_json)
     if plot is not None and not as_json:
-        console().print(f"picture{', private too' if log else ''}: {plot}")
+        console().print(f"picture{', also confidential' if log else ''}: {plot}")
 
 
 def experiment(
@@ -196,7 +198,7 @@ def experiment(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a grid of logs × mechanisms × ε × δ, and draw it. Goes on where it stopped. Private: it reads the true logs.
+    """Run a grid of logs × mechanisms × ε × δ, and draw it. Goes on where it stopped. Confidential: it reads the original logs.
 
     Example: travas experiment experiments/paper.toml --plot docs/images
     """
@@ -220,7 +222,7 @@ def experiment(
             "failed": len(failed),
             "pictures": list(map(str, pictures)),
         }
-        print_json(facts | {"private": True})
+        print_json(facts | {"confidential": True})
         return
     shown = facts_grid()
     shown.add_row("results", str(target))
@@ -229,7 +231,7 @@ def experiment(
         shown.add_row("failed", f"{times:,} × {error}")
     for picture in pictures:
         shown.add_row("picture", str(picture))
-    panel(shown, "PRIVATE: measured against the true logs, do not publish unless they are public", "yellow")
+    panel(shown, "CONFIDENTIAL: measured against the original logs, do not publish unless they are public", "yellow")
 
 
 def share_of(unit: PrivacyUnit, counted: Counted | None) -> str:
@@ -240,4 +242,4 @@ def share_of(unit: PrivacyUnit, counted: Counted | None) -> str:
 
 def print_notes(variants: Variants) -> None:
     for note in variants.notes:
-        console().print(f"[private] {note}")
+        console().print(f"[confidential] {note}")

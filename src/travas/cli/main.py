@@ -13,7 +13,15 @@ import typer
 
 from ..budget.account import Account, check_name
 from ..budget.ledger import Ledger
-from ..errors import BudgetError, LogError, OutputError, ParameterError, TravasError, VerificationError
+from ..errors import (
+    CONFIDENTIAL_HEADING,
+    BudgetError,
+    LogError,
+    OutputError,
+    ParameterError,
+    TravasError,
+    VerificationError,
+)
 from ..mechanisms import mechanism as mechanism_by_name
 from ..model.mechanism import Mechanism
 from ..model.release import Frequencies, Release, check_frequencies
@@ -91,7 +99,7 @@ def anonymize(
         print_json(
             _facts(released, output)
             | {"ledger": account and charged(account)}
-            | {"private_notes": list(variants.notes)}
+            | {"confidential_notes": list(variants.notes)}
         )
     else:
         _print_release(released, output, variants)
@@ -262,7 +270,7 @@ def _print_release(released: Release, output: Path, variants: Variants) -> None:
         table.add_row("covered", f"{share:.1%} of the cases")
     else:
         table.add_row("kept", f"{len(released.variants) / max(true.variants, 1):.1%} of the variants")
-    panel(table, "PRIVATE: about the true log, do not publish", "yellow")
+    panel(table, CONFIDENTIAL_HEADING, "yellow")
     print_notes(variants)
 
 

@@ -1,4 +1,4 @@
-"""All measures of what survived, by name, with one line on what each number means. Private: they read the true log."""
+"""All measures of what survived, by name, with one line on what each number means. Confidential: they read the original log."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ MODEL_METRICS = ("fitness", "precision")
 
 @dataclass(frozen=True)
 class Metric:
-    """A measure of a private log against the original, and what it means in words."""
+    """A measure of a released log against the original, and what it means in words."""
 
     measure: Callable[[Any, Any], Any]
     meaning: str
     original: Literal["full", "abstracted"] = "full"
 
 
-def _model_metric(name: str, original: Any, private: Any) -> float:
+def _model_metric(name: str, original: Any, released: Any) -> float:
     from . import pm4py_models as models
 
-    return float(getattr(models, name)(original, private))
+    return float(getattr(models, name)(original, released))
 
 
 METRICS = {
@@ -67,9 +67,11 @@ METRICS = {
     "directly_follows_difference": Metric(
         metrics.directly_follows_difference, "which steps from one activity to the next are lost, which are new"
     ),
-    "trace_lengths": Metric(metrics.trace_lengths, "cases by the length of their trace, original and private"),
+    "trace_lengths": Metric(metrics.trace_lengths, "cases by the length of their trace, original and released"),
     "top_variants": Metric(metrics.top_variants, "the most frequent original variants and their counts in both logs"),
-    "fitness": Metric(partial(_model_metric, "fitness"), "how much of the original the private log's model can replay"),
+    "fitness": Metric(
+        partial(_model_metric, "fitness"), "how much of the original the released log's model can replay"
+    ),
     "precision": Metric(partial(_model_metric, "precision"), "how little else that model allows"),
 }
 DEFAULT_METRICS = tuple(
@@ -83,7 +85,7 @@ ABSTRACTED_METRICS = tuple(
 
 @dataclass(frozen=True)
 class Comparison:
-    """Measured values by name, and remarks on what is odd about the two logs. Private."""
+    """Measured values by name, and remarks on what is odd about the two logs. Confidential."""
 
     values: dict[str, Any]
     remarks: tuple[str, ...]
@@ -95,18 +97,18 @@ class Comparison:
 
 def compare(
     original: Any,
-    private: Any,
+    released: Any,
     names: Sequence[str] | None = None,
     abstractions: Sequence[Abstraction] | None = None,
 ) -> Comparison:
-    """Measure a private log against the original by the named metrics; by default by all that do not need pm4py.
+    """Measure a released log against the original by the named metrics; by default by all that do not need pm4py.
 
-    `abstractions` are the rules by which the private log's traces were made coarser; a `Release` and the guarantee file
-    beside one know them. Metrics named `…_abstracted` hold the private log against the original under them, all others
+    `abstractions` are the rules by which the released log's traces were made coarser; a `Release` and the guarantee file
+    beside one know them. Metrics named `…_abstracted` hold the released log against the original under them, all others
     against the full original.
     """
     if abstractions is None:
-        abstractions = _abstractions_of(private)
+        abstractions = _abstractions_of(released)
     if names is None:
         names = DEFAULT_METRICS if set(abstractions) == {FULL} else ABSTRACTED_METRICS
     for name in names:
@@ -114,38 +116,38 @@ def compare(
             near = get_close_matches(name, METRICS, n=1)
             hint = f"did you mean {near[0]!r}?" if near else "take one of: " + ", ".join(METRICS)
             raise ParameterError(f"metric is {name!r}, which does not exist: {hint}")
-    true, released = read(original), read(private)
-    against: dict[str, Variants] = {"full": true}
+    before, after = read(original), read(released)
+    against: dict[str, Variants] = {"full": before}
     if any(METRICS[name].original == "abstracted" for name in names):
-        against["abstracted"] = abstracted(true, released, abstractions)
-    values = {name: METRICS[name].measure(against[METRICS[name].original], released) for name in names}
+        against["abstracted"] = abstracted(before, after, abstractions)
+    values = {name: METRICS[name].measure(against[METRICS[name].original], after) for name in names}
     remarks = []
-    fakes = metrics.fake_activities(true, released)
-    if fakes and len(fakes) == len(set(released.alphabet)):
+    fakes = metrics.fake_activities(before, after)
+    if fakes and len(fakes) == len(set(after.alphabet)):
         remarks.append("the two logs have no activity in common: are they read with the same activity columns?")
     elif fakes:
-        remarks.append(f"fakes: the private log has {len(fakes):,} activities that the original never had")
-    if not len(released):
-        remarks.append("the private log is empty")
+        remarks.append(f"fakes: the released log has {len(fakes):,} activities that the original never had")
+    if not len(after):
+        remarks.append("the released log is empty")
     return Comparison(values, tuple(remarks))
 
 
-def _abstractions_of(private: Any) -> Sequence[Abstraction]:
-    if isinstance(private, Release):
-        return private.used_abstractions
-    return released_abstractions(Path(private)) if isinstance(private, str | Path) else (FULL,)
+def _abstractions_of(released: Any) -> Sequence[Abstraction]:
+    if isinstance(released, Release):
+        return released.used_abstractions
+    return released_abstractions(Path(released)) if isinstance(released, str | Path) else (FULL,)
 
 
-def abstracted(original: Any, private: Any, abstractions: Sequence[Abstraction]) -> Variants:
-    """The original as a release under these rules shows it: private.
+def abstracted(original: Any, released: Any, abstractions: Sequence[Abstraction]) -> Variants:
+    """The original as a release under these rules shows it: confidential.
 
-    Every case under the first rule that gives a trace of the private log; a case that none covers under the last rule
+    Every case under the first rule that gives a trace of the released log; a case that none covers under the last rule
     that covers any.
     """
     import numpy as np
 
     true = read(original)
-    keys, places = _places(true, read(private), abstractions)
+    keys, places = _places(true, read(released), abstractions)
     places[places < 0] = places.max() if (places >= 0).any() else len(keys) - 1
     counts: Counter[Trace] = Counter()
     for place, grouped in enumerate(keys):
@@ -155,10 +157,10 @@ def abstracted(original: Any, private: Any, abstractions: Sequence[Abstraction])
     return Variants.from_mapping(+counts, true.columns)
 
 
-def covered_cases(original: Any, private: Any, abstractions: Sequence[Abstraction]) -> float:
-    """The share of the original cases that have, under one of these rules, a trace of the private log: private."""
+def covered_cases(original: Any, released: Any, abstractions: Sequence[Abstraction]) -> float:
+    """The share of the original cases that have, under one of these rules, a trace of the released log: confidential."""
     true = read(original)
-    _, places = _places(true, read(private), abstractions)
+    _, places = _places(true, read(released), abstractions)
     return float(true.counts[places >= 0].sum() / true.counts.sum())
 
 
@@ -183,7 +185,7 @@ def _plain(name: str, value: Any) -> Any:
         edges = {key: [[*edge, count] for edge, count in asdict(value)[key].items()] for key in ("lost", "added")}
         return edges | {"kept": value.kept}
     if name == "trace_lengths":
-        return [{"length": length, "original": counts[0], "private": counts[1]} for length, counts in value.items()]
+        return [{"length": length, "original": counts[0], "released": counts[1]} for length, counts in value.items()]
     if name == "top_variants":
-        return [{"activities": trace, "original": count, "private": other} for trace, count, other in value]
+        return [{"activities": trace, "original": count, "released": other} for trace, count, other in value]
     return value

@@ -1,4 +1,4 @@
-"""Grids of (log, mechanism, ε, δ, run): seeded, resumable, on all cores, one Parquet of results. Private.
+"""Grids of (log, mechanism, ε, δ, run): seeded, resumable, on all cores, one Parquet of results. Confidential.
 
 A grid is a TOML file: docs/experiments.md. Every finished run is a line in a journal beside the results, written to
 the disk at once, so that a killed experiment loses only what was in flight. A run that fails is a result: its release
@@ -39,7 +39,7 @@ KILLED = "the process was killed: out of memory?"
 
 
 def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int | None = None) -> pl.DataFrame:
-    """Do what the grid asks and is not yet done; the results, also written as Parquet. They are private diagnostics.
+    """Do what the grid asks and is not yet done; the results, also written as Parquet. They are confidential diagnostics.
 
     The same seed gives the same release again: `seed` is a function of the cell and the run alone.
     """

@@ -1,4 +1,4 @@
-"""What a release at (ε, δ) would keep: without any log, or, in expectation and private, for one. docs/forecast.md."""
+"""What a release at (ε, δ) would keep: without any log, or, in expectation and confidential, for one. docs/forecast.md."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HALF = Fraction(1, 2)
 _POINTS = 15
 
 LOOKING = (
-    "This forecast has read the true log. Choosing parameters, or an abstraction, by it is itself a use of the log that no "
+    "This forecast has read the original log. Choosing parameters, or an abstraction, by it is itself a use of the log that no "
     "guarantee covers. The sound ways: fix them before you look; forecast on last year's log; or on a public log of the "
     "same kind."
 )
@@ -75,7 +75,7 @@ def chances(mechanism: Mechanism, numbers: Sequence[int] | None = None) -> list[
 
 @dataclass(frozen=True)
 class Expected:
-    """What a release of one log would keep, in expectation, exactly: shares of its cases, variants and events. Private.
+    """What a release of one log would keep, in expectation, exactly: shares of its cases, variants and events. Confidential.
 
     Variants are those under the abstraction; cases and events are those of the whole log.
     """
@@ -90,7 +90,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Expected shares for a grid of (ε, δ) and abstractions, the number of cases of the log, who is protected. Private."""
+    """Expected shares for a grid of (ε, δ) and abstractions, the number of cases of the log, who is protected. Confidential."""
 
     cells: tuple[Expected, ...]
     cases: int
@@ -142,7 +142,7 @@ def forecast(
     abstractions: Sequence[Abstraction],
     reading: Reading = DEFAULT_READING,
 ) -> Forecast:
-    """What each of these mechanisms would keep of a log under each of these abstractions, in expectation. Private."""
+    """What each of these mechanisms would keep of a log under each of these abstractions, in expectation. Confidential."""
     variants = read(source, reading)
     if not len(variants):
         raise EmptyLogError("the log is empty: there is nothing to forecast")

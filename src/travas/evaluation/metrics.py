@@ -1,4 +1,4 @@
-"""How much of a log survived, exactly. Everything here reads the true log: private diagnostics, never part of a release.
+"""How much of a log survived, exactly. Everything here reads the original log: confidential diagnostics, never part of a release.
 
 Definitions: docs/metrics.md. A log is a path, a DataFrame, `Variants`, a `Release`, or a mapping of tuples to counts.
 """
@@ -31,25 +31,25 @@ _BYTES_PER_ARC = 52  # of the transport problem: measured, benchmarks/metrics.py
 # ------------------------------------------------------------------------------------------------ the two distances
 
 
-def relative_log_similarity(original: Any, private: Any) -> float:
+def relative_log_similarity(original: Any, released: Any) -> float:
     """1 − the earth mover's distance of the two variant distributions; ground cost: edit distance / longer length.
 
-    1 for equal distributions; 0 for an empty private log. The optimal transport is solved exactly.
+    1 for equal distributions; 0 for an empty released log. The optimal transport is solved exactly.
     """
-    true, released = both(original, private)
-    if not released:
+    before, after = both(original, released)
+    if not after:
         return 0.0
     import numpy as np
 
-    longer = np.maximum.outer([len(trace) for trace in true], [len(trace) for trace in released])
-    costs = _edit_distances(list(true), list(released)) / longer
-    total, other = sum(true.values()), sum(released.values())
-    supply = [count * other for count in true.values()]  # both to one total
-    demand = [count * total for count in released.values()]
+    longer = np.maximum.outer([len(trace) for trace in before], [len(trace) for trace in after])
+    costs = _edit_distances(list(before), list(after)) / longer
+    total, other = sum(before.values()), sum(after.values())
+    supply = [count * other for count in before.values()]  # both to one total
+    demand = [count * total for count in after.values()]
     return 1.0 - _least_cost(costs, supply, demand) / (total * other)
 
 
-def absolute_log_difference(original: Any, private: Any, buffer: Buffer = "length") -> int:
+def absolute_log_difference(original: Any, released: Any, buffer: Buffer = "length") -> int:
     """The least number of edits that turns one log into the other, case by case: an integer min-cost flow.
 
     Equal variants are matched first. The cases one log has more flow into a buffer: at the cost of their length
@@ -59,9 +59,9 @@ def absolute_log_difference(original: Any, private: Any, buffer: Buffer = "lengt
         raise ParameterError(f"buffer is {buffer!r}: take length or penalty")
     import numpy as np
 
-    true, released = both(original, private)
-    more = {trace: count - released.get(trace, 0) for trace, count in true.items() if count > released.get(trace, 0)}
-    less = {trace: count - true.get(trace, 0) for trace, count in released.items() if count > true.get(trace, 0)}
+    before, after = both(original, released)
+    more = {trace: count - after.get(trace, 0) for trace, count in before.items() if count > after.get(trace, 0)}
+    less = {trace: count - before.get(trace, 0) for trace, count in after.items() if count > before.get(trace, 0)}
     if sum(more.values()) < sum(less.values()):
         more, less = less, more
     if not more:
@@ -155,57 +155,57 @@ def _available_memory() -> int:
 # ---------------------------------------------------------------------------------------------------- simple figures
 
 
-def case_coverage(original: Any, private: Any) -> float:
-    """The share of the original cases whose variant is in the private log."""
-    true, released = both(original, private)
-    return sum(count for trace, count in true.items() if trace in released) / sum(true.values())
+def case_coverage(original: Any, released: Any) -> float:
+    """The share of the original cases whose variant is in the released log."""
+    before, after = both(original, released)
+    return sum(count for trace, count in before.items() if trace in after) / sum(before.values())
 
 
-def variant_coverage(original: Any, private: Any) -> float:
-    """The share of the original variants that are in the private log."""
-    true, released = both(original, private)
-    return sum(trace in released for trace in true) / len(true)
+def variant_coverage(original: Any, released: Any) -> float:
+    """The share of the original variants that are in the released log."""
+    before, after = both(original, released)
+    return sum(trace in after for trace in before) / len(before)
 
 
-def total_variation_distance(original: Any, private: Any) -> float:
+def total_variation_distance(original: Any, released: Any) -> float:
     """Half the sum of the differences of the two variant distributions: 0 equal, 1 disjoint, 1 for an empty one."""
-    true, released = both(original, private)
-    if not released:
+    before, after = both(original, released)
+    if not after:
         return 1.0
-    total, other = sum(true.values()), sum(released.values())
-    return sum(abs(true.get(t, 0) * other - released.get(t, 0) * total) for t in {**true, **released}) / (
+    total, other = sum(before.values()), sum(after.values())
+    return sum(abs(before.get(t, 0) * other - after.get(t, 0) * total) for t in {**before, **after}) / (
         2 * total * other
     )
 
 
-def log_size_difference(original: Any, private: Any) -> int:
-    """Cases of the private log minus cases of the original."""
-    true, released = both(original, private)
-    return sum(released.values()) - sum(true.values())
+def log_size_difference(original: Any, released: Any) -> int:
+    """Cases of the released log minus cases of the original."""
+    before, after = both(original, released)
+    return sum(after.values()) - sum(before.values())
 
 
-def fake_variants(original: Any, private: Any) -> int:
-    """Variants of the private log that the original does not have: none with `optimal` and `travas`."""
-    true, released = both(original, private)
-    return sum(trace not in true for trace in released)
+def fake_variants(original: Any, released: Any) -> int:
+    """Variants of the released log that the original does not have: none with `optimal` and `travas`."""
+    before, after = both(original, released)
+    return sum(trace not in before for trace in after)
 
 
 @dataclass(frozen=True)
 class EdgeDifference:
-    """Directly-follows edges with how often they occur: in the original only, and in the private log only."""
+    """Directly-follows edges with how often they occur: in the original only, and in the released log only."""
 
     lost: dict[Edge, int]
     added: dict[Edge, int]
     kept: int
 
 
-def directly_follows_difference(original: Any, private: Any) -> EdgeDifference:
+def directly_follows_difference(original: Any, released: Any) -> EdgeDifference:
     """Which edges of the directly-follows graph disappear and which appear."""
-    true, released = (_edges(log) for log in both(original, private))
+    before, after = (_edges(log) for log in both(original, released))
     return EdgeDifference(
-        lost={edge: count for edge, count in true.most_common() if edge not in released},
-        added={edge: count for edge, count in released.most_common() if edge not in true},
-        kept=len(true.keys() & released.keys()),
+        lost={edge: count for edge, count in before.most_common() if edge not in after},
+        added={edge: count for edge, count in after.most_common() if edge not in before},
+        kept=len(before.keys() & after.keys()),
     )
 
 
@@ -217,10 +217,10 @@ def _edges(log: Counts) -> Counter[Edge]:
     return edges
 
 
-def trace_lengths(original: Any, private: Any) -> dict[int, tuple[int, int]]:
+def trace_lengths(original: Any, released: Any) -> dict[int, tuple[int, int]]:
     """How many cases of each log have a trace of each length."""
-    true, released = (_lengths(log) for log in both(original, private))
-    return {length: (true[length], released[length]) for length in sorted(true.keys() | released.keys())}
+    before, after = (_lengths(log) for log in both(original, released))
+    return {length: (before[length], after[length]) for length in sorted(before.keys() | after.keys())}
 
 
 def _lengths(log: Counts) -> Counter[int]:
@@ -230,33 +230,33 @@ def _lengths(log: Counts) -> Counter[int]:
     return lengths
 
 
-def top_variants(original: Any, private: Any, number: int = 10) -> list[tuple[Trace, int, int]]:
+def top_variants(original: Any, released: Any, number: int = 10) -> list[tuple[Trace, int, int]]:
     """The most frequent original variants with their counts in both logs."""
-    true, released = both(original, private)
-    ranked = sorted(true.items(), key=lambda item: (-item[1], item[0]))[:number]
-    return [(trace, count, released.get(trace, 0)) for trace, count in ranked]
+    before, after = both(original, released)
+    ranked = sorted(before.items(), key=lambda item: (-item[1], item[0]))[:number]
+    return [(trace, count, after.get(trace, 0)) for trace, count in ranked]
 
 
 # ------------------------------------------------------------------------------------------------------ both logs
 
 
-def both(original: Any, private: Any) -> tuple[Counts, Counts]:
+def both(original: Any, released: Any) -> tuple[Counts, Counts]:
     """Both logs; the original must not be empty, and an activity must mean the same thing in both."""
-    true, released = read(original), read(private)
-    if not len(true):
+    before, after = read(original), read(released)
+    if not len(before):
         raise LogError("the original log is empty: there is nothing to compare with")
-    if len(released) and len(true.columns) != len(released.columns):
+    if len(after) and len(before.columns) != len(after.columns):
         raise LogError(
-            f"an activity of the original is made of {len(true.columns)} columns, one of the private log of "
-            f"{len(released.columns)}: read both with the same activity columns"
+            f"an activity of the original is made of {len(before.columns)} columns, one of the released log of "
+            f"{len(after.columns)}: read both with the same activity columns"
         )
-    return dict(true.items()), dict(released.items())
+    return dict(before.items()), dict(after.items())
 
 
-def fake_activities(original: Any, private: Any) -> set[Activity]:
-    """Activities of the private log that the original never had."""
-    true, released = both(original, private)
-    return _alphabet(released) - _alphabet(true)
+def fake_activities(original: Any, released: Any) -> set[Activity]:
+    """Activities of the released log that the original never had."""
+    before, after = both(original, released)
+    return _alphabet(after) - _alphabet(before)
 
 
 def _alphabet(log: Counts) -> set[Activity]:

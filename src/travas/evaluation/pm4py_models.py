@@ -1,6 +1,6 @@
-"""How good is the model that a private log leads to? The only file that imports pm4py, and only when asked.
+"""How good is the model that a released log leads to? The only file that imports pm4py, and only when asked.
 
-The inductive miner (IMf, noise threshold 0.2) discovers a Petri net from the private log, and the original log is
+The inductive miner (IMf, noise threshold 0.2) discovers a Petri net from the released log, and the original log is
 replayed on it: log fitness by token-based replay, precision by ETConformance on such a replay. Discovery and replay are
 pm4py's, and so are the numbers. The speed is ours: pm4py replays every prefix of every trace from its first event,
 while all that a replay knows of the past is the marking it has reached. So we ask pm4py what an event does in a
@@ -35,23 +35,23 @@ NOISE_THRESHOLD = 0.2
 LONGEST_ROUTE = 51  # in invisible transitions: pm4py looks no further
 
 
-def fitness(original: Any, private: Any) -> float:
-    """Log fitness (token-based replay) of the original log on the model of the private one, from 0 to 1."""
-    return fitness_and_precision(original, private)[0]
+def fitness(original: Any, released: Any) -> float:
+    """Log fitness (token-based replay) of the original log on the model of the released one, from 0 to 1."""
+    return fitness_and_precision(original, released)[0]
 
 
-def precision(original: Any, private: Any) -> float:
-    """Precision (token-based ETConformance) of the original log on the model of the private one, from 0 to 1."""
-    return fitness_and_precision(original, private)[1]
+def precision(original: Any, released: Any) -> float:
+    """Precision (token-based ETConformance) of the original log on the model of the released one, from 0 to 1."""
+    return fitness_and_precision(original, released)[1]
 
 
-def fitness_and_precision(original: Any, private: Any) -> tuple[float, float]:
-    """Both, from one discovery. An empty private log is a `LogError`: it has no model."""
-    true, released = (_cases(log) for log in both(original, private))
-    if not released:
-        raise LogError("the private log is empty, so it has no model: fitness and precision do not exist for it")
+def fitness_and_precision(original: Any, released: Any) -> tuple[float, float]:
+    """Both, from one discovery. An empty released log is a `LogError`: it has no model."""
+    before, after = (_cases(log) for log in both(original, released))
+    if not after:
+        raise LogError("the released log is empty, so it has no model: fitness and precision do not exist for it")
     with _pm4py():
-        return _scores(_behaviour(true), _discover(released))
+        return _scores(_behaviour(before), _discover(after))
 
 
 def _cases(log: Counts) -> Cases:

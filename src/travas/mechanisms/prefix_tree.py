@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..errors import PRIVATE, ParameterError
+from ..errors import CONFIDENTIAL, ParameterError
 from ..model.estimate import CONFIDENCE, Estimate, measured
 from ..model.mechanism import Mechanism
 from ..model.release import Release
@@ -139,7 +139,7 @@ class Tree(Mechanism):
         width = len(variants.columns)
         if any((len(name) if isinstance(name, tuple) else 1) != width for name in self.alphabet or ()):
             raise ParameterError(
-                f"an activity of this log is made of {width} columns, one of the alphabet is not {PRIVATE}"
+                f"an activity of this log is made of {width} columns, one of the alphabet is not {CONFIDENTIAL}"
             )
 
     def _trie(self, variants: Variants) -> Trie:

@@ -78,7 +78,7 @@ class Sacofa(Tree):
 
 @dataclass(frozen=True)
 class SacofaPublished(Tree):
-    """SaCoFa as published: rules read from the true log, (ε, δ) spent on every level, END as a symbol.
+    """SaCoFa as published: rules read from the original log, (ε, δ) spent on every level, END as a symbol.
 
     From the implausible candidates of a level, so many as an exponential draw says join those that get noise. Prefixes
     below `prune` are cut; finished ones stay above 0; at the maximum length the unfinished come out as they are.
@@ -93,7 +93,7 @@ class SacofaPublished(Tree):
 
     def guarantee(self) -> Guarantee:
         reasons = (
-            "the rules of what is plausible were read from the true log, which no budget covers",
+            "the rules of what is plausible were read from the original log, which no budget covers",
             f"epsilon and delta were spent on each of {self.max_length} levels, not divided over them",
         )
         return self._guarantee(
@@ -142,7 +142,7 @@ class SacofaPublished(Tree):
 
 
 class _Rules:
-    """What is always or never so in the true log, for each ordered pair of activities."""
+    """What is always or never so in the original log, for each ordered pair of activities."""
 
     def __init__(self, variants: Variants, trie: Trie) -> None:
         import numpy as np
@@ -201,7 +201,7 @@ def first_and_last(rows: NDArray[np.int32], width: int) -> tuple[NDArray[np.int3
 def eventually_follows(
     variants: Variants, trie: Trie, max_length: int | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Private. How many cases have b after a's first occurrence, [a, b], and how many have a; of cut traces if told so."""
+    """Confidential. How many cases have b after a's first occurrence, [a, b], and how many have a; of cut traces if told so."""
     import numpy as np
 
     width = len(trie.alphabet)

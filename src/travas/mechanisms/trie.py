@@ -52,7 +52,7 @@ class Candidates:
 
 
 class Trie:
-    """Private. The prefixes of a log up to a length, over an alphabet in canonical order; None: the log's own.
+    """Confidential. The prefixes of a log up to a length, over an alphabet in canonical order; None: the log's own.
 
     A case with an activity that is not in the alphabet goes on after its last known prefix, and is not followed.
     Edges are sorted numbers node·|A| + symbol, so that the children of any number of prefixes are one search.
@@ -133,7 +133,7 @@ class Trie:
         return [tuple(map(name, row)) for row in prefixes.symbols.tolist()]
 
     def rows(self, variants: Variants, places: Iterable[int], max_length: int | None) -> NDArray[np.int32]:
-        """Private. The variants at these places in symbols, one a row, cut where told and filled up with NOWHERE."""
+        """Confidential. The variants at these places in symbols, one a row, cut where told and filled up with NOWHERE."""
         import numpy as np
 
         keys = [np.frombuffer(variants.keys[place], CODE)[:max_length] for place in places]

@@ -107,9 +107,9 @@ class UTravas(Mechanism):
 
 @dataclass(frozen=True)
 class UTravasPublished(Mechanism):
-    """uTraVaS as published: with the number of splits, of 2 to `splits`, whose releases are most like the true log.
+    """uTraVaS as published: with the number of splits, of 2 to `splits`, whose releases are most like the original log.
 
-    Guarantee  not established: the choice reads the true log outside the budget. The published argument, that
+    Guarantee  not established: the choice reads the original log outside the budget. The published argument, that
                "selection does not interfere with the noise", is wrong: the choice is not post-processing.
     """
 
@@ -135,7 +135,7 @@ class UTravasPublished(Mechanism):
         return tuple(self._with(splits).run.noise for splits in range(2, self.splits + 1))
 
     def guarantee(self) -> Guarantee:
-        reason = "the number of splits was chosen by looking at the true log, which no budget covers"
+        reason = "the number of splits was chosen by looking at the original log, which no budget covers"
         return self._guarantee(self.step.delta, Standing.NOT_ESTABLISHED, assumptions=(reason,))
 
     def parameters(self) -> dict[str, Any]:
@@ -156,7 +156,7 @@ class UTravasPublished(Mechanism):
 
 @lru_cache(maxsize=8)
 def _most_similar(epsilon: Fraction, delta: Fraction, most: int, variants: Variants) -> int:
-    """The number of splits with the best mean similarity of trial releases to the true log, empty ones left out.
+    """The number of splits with the best mean similarity of trial releases to the original log, empty ones left out.
 
     As in the published results, where all ten runs of a cell have one number of splits. Nothing is protected here, so
     the trials are seeded and the choice is kept: it is a function of the log.

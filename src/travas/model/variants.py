@@ -1,4 +1,4 @@
-"""The private thing: trace variants and how many cases have each. It has no writer and hides its counts."""
+"""What is confidential: trace variants and how many cases have each. It has no writer and hides its counts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import TYPE_CHECKING
 
-from ..errors import PRIVATE, LogError
+from ..errors import CONFIDENTIAL, LogError
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .abstraction import FULL, Abstraction
 
@@ -29,7 +29,7 @@ CODE_BYTES = 4
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Variants:
-    """Different traces of a log (`keys`, coded by `alphabet`) and the number of cases of each: private.
+    """Different traces of a log (`keys`, coded by `alphabet`) and the number of cases of each: confidential.
 
     `columns` names the activity's columns; `notes` are remarks for the data owner about what was left out;
     `abstraction` is the public rule that was applied to every trace before counting. With a `unit` of several cases no
@@ -46,7 +46,7 @@ class Variants:
     counted: Counted = field(default="cases", kw_only=True)
 
     def __repr__(self) -> str:
-        return "Variants(private)"
+        return "Variants(confidential)"
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -92,7 +92,9 @@ class Variants:
             if not isinstance(trace, tuple):
                 raise LogError(f"variant {place} is a {type(trace).__name__}: a variant is a tuple of activities")
             if isinstance(count, bool) or not isinstance(count, Integral) or not 1 <= count < 2**53:
-                raise LogError(f"variant {place} has the count {count!r}: a count is a whole number from 1 {PRIVATE}")
+                raise LogError(
+                    f"variant {place} has the count {count!r}: a count is a whole number from 1 {CONFIDENTIAL}"
+                )
             for activity in trace:
                 if activity not in codes:
                     _check_activity(activity, place, len(columns))
@@ -128,7 +130,7 @@ class Codes(dict[Activity, int]):
 
 @dataclass(frozen=True)
 class Summary:
-    """The columns of the paper's log table, read from the true log: private."""
+    """The columns of the paper's log table, read from the original log: confidential."""
 
     events: int
     cases: int
@@ -139,7 +141,7 @@ class Summary:
 
 
 def summary(variants: Variants) -> Summary:
-    """Size and shape of the true log: private. `trace_uniqueness` is variants / cases."""
+    """Size and shape of the original log: confidential. `trace_uniqueness` is variants / cases."""
     lengths = variants.lengths()
     cases = int(variants.counts.sum())
     return Summary(

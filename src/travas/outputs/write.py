@@ -20,7 +20,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from ..errors import PRIVATE, MissingExtraError, OutputError
+from ..errors import CONFIDENTIAL, MissingExtraError, OutputError
 from ..model.release import Release
 from ..model.variants import Activity
 from ..privacy.guarantee import Standing
@@ -70,7 +70,7 @@ def check_output(path: Path, existing: Literal["fail", "replace"], activities: I
                 if match := _NOT_XML.search(name):
                     raise OutputError(
                         f"{path}: the name {name[:60]!r} holds the character U+{ord(match[0]):04X}, which XES cannot; "
-                        f"write .csv, .parquet or .json {PRIVATE}"
+                        f"write .csv, .parquet or .json {CONFIDENTIAL}"
                     )
     return suffix
 

@@ -1,4 +1,4 @@
-"""Pictures: of a release, public; of a comparison with the true log, private and marked so."""
+"""Pictures: of a release, public; of a comparison with the original log, confidential and marked as such."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import MissingExtraError, OutputError
+from ..errors import CONFIDENTIAL_HEADING, MissingExtraError, OutputError
 from ..evaluation.grid import ORIGINAL, Grid
 from ..evaluation.metrics import directly_follows_difference
 from ..model.mechanism import Mechanism
@@ -42,20 +42,20 @@ def draw_release(release: Release, path: Path) -> Path:
     return _save(figure, path)
 
 
-def draw_comparison(original: Variants, private: Variants, path: Path) -> Path:
-    """Frequencies of the original variants before and after on a log scale, and the steps that are lost. Private."""
+def draw_comparison(original: Variants, released: Variants, path: Path) -> Path:
+    """Frequencies of the original variants before and after on a log scale, and the steps that are lost. Confidential."""
     figure, left, right = _two_panels(path)
-    true, released = dict(original.items()), dict(private.items())
+    true, counts = dict(original.items()), dict(released.items())
     ranked = sorted(true, key=lambda trace: (-true[trace], trace))
     places = range(1, len(ranked) + 1)
     left.loglog(places, [true[trace] for trace in ranked], color=_BLUE, label="original")
-    kept = [(place, released[trace]) for place, trace in zip(places, ranked, strict=True) if trace in released]
-    left.loglog([p for p, _ in kept], [n for _, n in kept], ".", color=_ORANGE, label="private", markersize=4)
+    kept = [(place, counts[trace]) for place, trace in zip(places, ranked, strict=True) if trace in counts]
+    left.loglog([p for p, _ in kept], [n for _, n in kept], ".", color=_ORANGE, label="released", markersize=4)
     left.set_xlabel("variant, by its original frequency")
     left.set_ylabel("cases")
     left.set_title("Frequencies of the variants", fontsize=10)
     left.legend(frameon=False)
-    difference = directly_follows_difference(true, released)
+    difference = directly_follows_difference(true, counts)
     lost = list(difference.lost.items())[:_SHOWN]
     bars = right.barh(range(len(lost)), [count for _, count in lost], color=_BLUE)
     right.bar_label(bars, fmt="{:,.0f}", padding=3, fontsize=8)
@@ -66,7 +66,7 @@ def draw_comparison(original: Variants, private: Variants, path: Path) -> Path:
     right.set_title(f"Steps lost: {len(difference.lost):,} of {len(difference.lost) + difference.kept:,}", fontsize=10)
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
-    figure.suptitle("PRIVATE: measured against the true log, do not publish")
+    figure.suptitle(CONFIDENTIAL_HEADING)
     return _save(figure, path)
 
 
@@ -92,7 +92,7 @@ def draw_chances(curves: Sequence[tuple[Mechanism, Sequence[Chance]]], path: Pat
 
 
 def draw_forecast(found: Forecast, path: Path) -> Path:
-    """Expected shares of cases and variants kept, by ε, a line for each abstraction, a row of panels for each δ. Private."""
+    """Expected shares of cases and variants kept, by ε, a line for each abstraction, a row of panels for each δ. Confidential."""
     deltas = list(dict.fromkeys(cell.delta for cell in found.cells))
     figure = _figure(path, (11, 1.2 + 2.8 * len(deltas)))
     panels = figure.subplots(len(deltas), 2, sharex=True, sharey=True, squeeze=False)
@@ -110,7 +110,7 @@ def draw_forecast(found: Forecast, path: Path) -> Path:
     for axes in panels[-1]:
         axes.set_xlabel("ε")
     panels[0][1].legend(frameon=False, fontsize=8)
-    figure.suptitle("PRIVATE: about the true log, do not publish")
+    figure.suptitle(CONFIDENTIAL_HEADING)
     return _save(figure, path)
 
 
@@ -122,7 +122,7 @@ def _styles() -> Iterator[dict[str, Any]]:
 
 
 def draw_experiment(grid: Grid, results: pl.DataFrame, folder: Path) -> list[Path]:
-    """A picture for each log and metric: ε by δ, mechanisms side by side, one scale, the original's value. Private."""
+    """A picture for each log and metric: ε by δ, mechanisms side by side, one scale, the original's value. Confidential."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

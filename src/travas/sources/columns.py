@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Literal, get_args
 
-from ..errors import PRIVATE, LogError, ParameterError
+from ..errors import CONFIDENTIAL, LogError, ParameterError
 from ..model.abstraction import FULL, Abstraction
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
 
@@ -209,7 +209,7 @@ def there_are(present: Sequence[str], most: int, given: str = "") -> str:
     """The end of a message about a name that is not there: the nearest, and those that are."""
     near = get_close_matches(given, present, n=1)
     hint = f"did you mean {near[0]!r}? There are" if near else "there are"
-    return f"{hint} {', '.join(map(repr, present[:most]))}{', …' if len(present) > most else ''} {PRIVATE}"
+    return f"{hint} {', '.join(map(repr, present[:most]))}{', …' if len(present) > most else ''} {CONFIDENTIAL}"
 
 
 _FRACTION = re.compile(r"[.,]([0-9]+)")
@@ -240,4 +240,4 @@ def left_out(number: int, what: str) -> str:
 
 def missing_message(where: str, what: str, number: int, first: str, drop: str) -> str:
     """One line about values that are not there: how many, the first, and the way out."""
-    return f"{where}: {some(number, what)}, the first at {first}; mend the log, or {drop} {PRIVATE}"
+    return f"{where}: {some(number, what)}, the first at {first}; mend the log, or {drop} {CONFIDENTIAL}"

@@ -16,7 +16,7 @@ import hashlib
 from collections import Counter
 from itertools import chain
 
-from ..errors import PRIVATE, LogError
+from ..errors import CONFIDENTIAL, LogError
 from .columns import Reading
 
 
@@ -28,7 +28,8 @@ def digest(case: str) -> bytes:
 def several_units(where: str, unit: str, case: str) -> LogError:
     """The refusal of a case that belongs to two."""
     return LogError(
-        f"{where}: the case {case[:60]!r} has several values of the unit {unit!r}; a case belongs to one; mend the log {PRIVATE}"
+        f"{where}: the case {case[:60]!r} has several values of the unit {unit!r}; a case belongs to one; "
+        f"fix the log {CONFIDENTIAL}"
     )
 
 

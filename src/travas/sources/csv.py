@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 import polars.selectors as cs
 
-from ..errors import PRIVATE, EmptyLogError, LogError
+from ..errors import CONFIDENTIAL, EmptyLogError, LogError
 from ..model.mechanism import Progress
 from ..model.variants import Variants
 from .chunks import chunks
@@ -56,7 +56,7 @@ def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Prog
         ) from None
     except (pl.exceptions.PolarsError, csv.Error):
         at_fault, fault = next(((file.path, found) for file in files if (found := file.first_fault())), (where, _STRAY))
-        raise LogError(f"{at_fault}: {fault} {PRIVATE}") from None
+        raise LogError(f"{at_fault}: {fault} {CONFIDENTIAL}") from None
 
 
 def _needed(table: pl.LazyFrame, reading: Reading, path: Path) -> pl.LazyFrame:

@@ -18,7 +18,7 @@ class Engine(Protocol):
     """Reads logs of one kind, where they are."""
 
     def variants(self, source: Any, reading: Reading) -> Variants:
-        """The variants of this log and how many cases have each. Private."""
+        """The variants of this log and how many cases have each. Confidential."""
 
 
 def _silent(_: float) -> None:
@@ -26,7 +26,7 @@ def _silent(_: float) -> None:
 
 
 def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _silent) -> Variants:
-    """The variants of a log. Private.
+    """The variants of a log. Confidential.
 
     A log is a path, a folder or glob of tables, a URL of a database, a pandas, Polars or Spark DataFrame, an Ibis
     table, a mapping of tuples to counts, `Variants` or a `Release`.

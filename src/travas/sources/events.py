@@ -17,7 +17,7 @@ from functools import cached_property
 import polars as pl
 import polars.selectors as cs
 
-from ..errors import PRIVATE, EmptyLogError, LogError
+from ..errors import CONFIDENTIAL, EmptyLogError, LogError
 from .columns import Columns, Reading, left_out, missing_message
 from .contribution_bounding import digest, several_units
 from .instants import NANOSECONDS, TIME, UnknownFormatError, instants
@@ -56,12 +56,12 @@ class Events:
         columns = self.columns
         for name in (columns.case, *columns.activities, columns.timestamp, columns.ties, columns.unit):
             if f"{name}_duplicated_0" in self._schema:
-                raise LogError(f"{where}: two columns are named {name!r}; rename one {PRIVATE}")
+                raise LogError(f"{where}: two columns are named {name!r}; rename one {CONFIDENTIAL}")
         for name in (columns.case, columns.unit):
             if name is not None and (self._schema[name].is_nested() or self._schema[name] == pl.Time):
                 raise LogError(
                     f"{where}: column {name!r} is of type {self._schema[name]}, by which nobody can be told apart for sure; "
-                    f"make text of it {PRIVATE}"
+                    f"make text of it {CONFIDENTIAL}"
                 )
         self._columns_apart = pl.QueryOptFlags(projection_pushdown=not whole_rows)
         kind = self._schema[columns.case]
@@ -182,7 +182,7 @@ class Events:
         remedy = "give --timestamp-format" if given is None else f"it is not of the format {given!r}"
         raise LogError(
             f"{self.where}, column {column!r}, row {row:,} (the header not counted): {text[:60]!r} is not a timestamp "
-            f"I know; {remedy} {PRIVATE}"
+            f"I know; {remedy} {CONFIDENTIAL}"
         )
 
     def _owners(self, events: pl.DataFrame) -> pl.DataFrame:

@@ -19,7 +19,7 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
 
-from ..errors import PRIVATE, EmptyLogError, LogError, ParameterError
+from ..errors import CONFIDENTIAL, EmptyLogError, LogError, ParameterError
 from .columns import Columns, Reading, left_out, missing_message, some
 from .contribution_bounding import several_units
 
@@ -191,7 +191,8 @@ class Query:
     def _unfit(self, column: Any, verdict: str, remedy: str) -> LogError:
         name, kind = column.get_name(), column.type()
         return LogError(
-            f"{self.where}: column {name!r} is of type {kind}, {verdict}; make {remedy} of it, with --query or a view {PRIVATE}"
+            f"{self.where}: column {name!r} is of type {kind}, {verdict}; make {remedy} of it, "
+            f"with --query or a view {CONFIDENTIAL}"
         )
 
     def notes(self, found: Mapping[str, Any], variants: int) -> tuple[str, ...]:
@@ -203,7 +204,7 @@ class Query:
             if self.reading.on_missing == "fail":
                 raise LogError(
                     f"{self.where}, column {column!r}: {some(number, f'events without {what}')}; mend the log, or leave them out "
-                    f"with --on-missing drop {PRIVATE}"
+                    f"with --on-missing drop {CONFIDENTIAL}"
                 )
             notes.append(left_out(number, f"events without {what}"))
         if self.columns.unit is not None:

@@ -24,7 +24,7 @@ _ISO_FORMATS = [
 
 
 class UnknownFormatError(Exception):
-    """A text is of no known format. Private: its argument is the text."""
+    """A text is of no known format. Confidential: its argument is the text."""
 
 
 def instants(texts: pl.Series, given: str | None) -> list[pl.Series]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from lxml import etree
 
-from ..errors import PRIVATE, EmptyLogError, LogError
+from ..errors import CONFIDENTIAL, EmptyLogError, LogError
 from ..model.mechanism import Progress
 from ..model.variants import Codes, Variants
 from .chunks import chunks
@@ -100,7 +100,7 @@ class _Cases:
             if earlier != self.traces:
                 raise LogError(
                     f"{self.where}: traces {earlier:,} and {self.traces:,} have the same name; if they are one case give "
-                    f"--duplicate-cases merge, if they are different cases give --duplicate-cases separate {PRIVATE}"
+                    f"--duplicate-cases merge, if they are different cases give --duplicate-cases separate {CONFIDENTIAL}"
                 )
         if policy == "merge":
             whole = self.merged.setdefault(case.name, case)
@@ -343,7 +343,7 @@ class _Document:
             except ValueError:
                 raise LogError(
                     f"{self.where}: {text[:60]!r} in trace {self.cases.traces + 1:,} is not a timestamp"
-                    f"{f' of the format {form!r}' if form else ''}; give --timestamp-format {PRIVATE}"
+                    f"{f' of the format {form!r}' if form else ''}; give --timestamp-format {CONFIDENTIAL}"
                 ) from None
 
     def _malformed(self, error: etree.XMLSyntaxError) -> LogError:

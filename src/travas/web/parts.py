@@ -7,9 +7,8 @@ from typing import Any
 
 from nicegui import ui
 
+from ..errors import CONFIDENTIAL_HEADING
 from ..plots.svg import escape
-
-PRIVATE = "PRIVATE: about the true log, do not publish"
 
 
 def title(words: str) -> None:
@@ -21,11 +20,11 @@ def note(words: str) -> None:
     ui.label(words).classes("note")
 
 
-def private() -> Any:
+def confidential() -> Any:
     """A box for what must not leave this screen: marked in words, not by colour alone."""
-    box = ui.column().classes("private w-full").props('role=region aria-label="private"')
+    box = ui.column().classes("confidential w-full").props('role=region aria-label="confidential"')
     with box:
-        ui.label(PRIVATE).classes("mark")
+        ui.label(CONFIDENTIAL_HEADING).classes("mark")
     return box
 
 

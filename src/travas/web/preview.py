@@ -1,4 +1,4 @@
-"""The first events of a log, for choosing its columns. Private: it shows cells of the true log."""
+"""The first events of a log, for choosing its columns. Confidential: it shows cells of the original log."""
 
 from __future__ import annotations
 

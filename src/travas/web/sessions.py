@@ -23,7 +23,7 @@ from .tasks import Diagnosis
 
 @dataclass(frozen=True)
 class Released:
-    """A release of this session: the public thing, its files' folder, and the reason given. `kept` is private."""
+    """A release of this session: the public thing, its files' folder, and the reason given. `kept` is confidential."""
 
     release: Release
     recipe: Recipe

@@ -23,7 +23,7 @@ MEMORY_LIMIT = 2 << 30
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """PRIVATE: size and shape of the true log as it was read, and how many variants have how many cases."""
+    """CONFIDENTIAL: size and shape of the original log as it was read, and how many variants have how many cases."""
 
     reading: Reading
     summary: Summary
@@ -42,7 +42,7 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A release, and the account that was charged; `kept` and `notes` are private."""
+    """A release, and the account that was charged; `kept` and `notes` are confidential."""
 
     release: Release
     account: Account
@@ -51,7 +51,7 @@ class Drawn:
 
 
 def diagnose(path: Path, name: str, reading: Reading, limit: int, watch: Watch) -> Diagnosis:
-    """Look at the true log. Private."""
+    """Look at the original log. Confidential."""
     import numpy as np
 
     from ..model.variants import summary

@@ -124,7 +124,7 @@ FULL = Abstraction()
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Grouped:
-    """A log under an abstraction, and for every variant of the log before it the place of its key, or −1. Private."""
+    """A log under an abstraction, and for every variant of the log before it the place of its key, or −1. Confidential."""
 
     variants: Variants
     groups: NDArray[np.int64]

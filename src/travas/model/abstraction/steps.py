@@ -21,7 +21,7 @@ MAX_LENGTH = 10**9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Flat:
-    """All traces, one after the other: `codes` into `alphabet`, and how long each trace is. Private."""
+    """All traces, one after the other: `codes` into `alphabet`, and how long each trace is. Confidential."""
 
     alphabet: Sequence[Activity]
     codes: NDArray[np.int64]

@@ -11,7 +11,7 @@ from nicegui import ui
 
 from ...errors import LogError, ParameterError
 from ...sources.columns import DuplicateCases, OnMissing, Order, Reading
-from ..parts import note, onward, private, table, title
+from ..parts import confidential, note, onward, table, title
 from ..preview import Preview, preview
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def draw(page: Page) -> None:
         activities = ui.select(names, value=chosen, multiple=True, label="Activity")
         value = reading.timestamp if reading.timestamp in names else _NONE
         timestamp = ui.select([_NONE, *names], value=value, label="Timestamp, for the order of events")
-    with private():
+    with confidential():
         ui.label(f"First rows of {session.name}")
         head = [_with_role(name, reading, found.kind) for name in found.columns[:_SHOWN]]
         table(head, [[cell[:80] for cell in row[:_SHOWN]] for row in found.rows])

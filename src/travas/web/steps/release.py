@@ -18,7 +18,7 @@ from .. import tasks
 from ..budget import show_budget
 from ..curve import view
 from ..jobs import Job
-from ..parts import note, onward, private, refusal, table, title
+from ..parts import confidential, note, onward, refusal, table, title
 from ..recipe import Recipe
 from ..sessions import Released, Session
 
@@ -65,15 +65,15 @@ def draw(page: Page) -> None:
 
 
 def diagnosis(page: Page) -> None:
-    """What share would be kept: on demand only, and marked, for it is computed from the true log."""
+    """What share would be kept: on demand only, and marked, for it is computed from the original log."""
     session = page.session
     found = session.diagnosis
     if found is None or found.reading != session.recipe.reading(session.reading):
-        ui.button("Look at the true log: what share would be kept? (private)", on_click=lambda: look(page)).props(
-            "no-caps outline"
-        )
+        ui.button(
+            "Look at the original log: what share would be kept? (confidential)", on_click=lambda: look(page)
+        ).props("no-caps outline")
         return
-    with private():
+    with confidential():
         summary = found.summary
         unit = found.reading.privacy_unit
         counted = "cases" if unit.is_case else f"cases that count (at most {unit.max_cases} of a {unit.name})"

@@ -12,7 +12,7 @@ from ...plots.process_map import process_map
 from ...plots.svg import escape, name_of
 from ...privacy.numbers import as_text
 from ..files import FORMATS
-from ..parts import note, picture, private, table, title
+from ..parts import confidential, note, picture, table, title
 
 if TYPE_CHECKING:
     from ..page import Page
@@ -34,7 +34,7 @@ def draw(page: Page) -> None:
     which = "the log as it is" if account.dataset.startswith("log:") else account.dataset
     note(f"Ledger: charged to {which}. {account.remainder}.")
     downloads()
-    with private():
+    with confidential():
         ui.label(f"Kept: {released.kept}")
         for remark in released.notes:
             ui.label(remark)
