@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from conftest import Run
 from travas import EmptyLogError, ParameterError, Variants, mechanism
-from travas.evaluation.forecast import LOOKING, chances, forecast, numbers_of_cases, promise
+from travas.evaluation.forecast import LOOKING, chances, forecast
 from travas.mechanisms.optimal import Optimal
+from travas.model import explain
 from travas.model.abstraction import Abstraction, parse_ladder
+from travas.model.curve_points import numbers_of_cases
 
 logs = st.dictionaries(
     st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(tuple), st.integers(1, 12), min_size=1, max_size=5
@@ -80,8 +82,8 @@ def test_only_where_the_number_of_cases_decides() -> None:
 
 
 def test_words_for_whoever_signs() -> None:
-    assert "at most one in 1,000,000" in promise(Fraction(1), Fraction(1, 10**6))[0]
-    assert "a factor of at most 2.72" in promise(Fraction(1), Fraction(1, 10**6))[1]
+    about_epsilon, about_delta = explain.meaning(Fraction(1), Fraction(1, 10**6), "case")
+    assert "by at most the factor 2.72" in about_epsilon and "at most 1 in 1,000,000" in about_delta
     rules = [mechanism("optimal", epsilon, delta) for epsilon in ("1", "8") for delta in ("1e-6", "0.1")]
     spread = {("a", str(number)): 1 for number in range(300)}
     words = " ".join(forecast(spread, rules, parse_ladder("full,prefix:1")).recommendation())
@@ -99,7 +101,7 @@ def test_words_for_whoever_signs() -> None:
 
 def test_the_command_line_without_a_log(travas: Run, tmp_path: Path) -> None:
     ran = travas("forecast", "--epsilon", 1, "--epsilon", 2, "--delta", "1e-6", "--plot", tmp_path / "f.png")
-    assert ran.code == 0 and "one in 1,000,000" in ran.out and "CONFIDENTIAL" not in ran.out
+    assert ran.code == 0 and "1 in 1,000,000" in ran.out and "CONFIDENTIAL" not in ran.out
     assert (tmp_path / "f.png").stat().st_size > 10_000
     facts = json.loads(travas("forecast", "--epsilon", 1, "--delta", "1e-6", "--json").out)
     assert facts["confidential"] is False and facts["forecast"][0]["chances"][-1]["kept"] == 1

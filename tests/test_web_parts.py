@@ -17,9 +17,10 @@ import travas
 from travas.errors import LogError, OutputError, TravasError
 from travas.mechanisms.ladder import Ladder
 from travas.model import explain as words
+from travas.model.curve_points import keep_points
+from travas.plots.charts import ticks
 from travas.plots.chevrons import chevrons, colours_of
 from travas.plots.process_map import MOST_EDGES, directly_follows, process_map
-from travas.plots.svg import keep_points, ticks
 from travas.sources.example_log import PAPER_LOG, write_hospital_log
 
 pytest.importorskip("nicegui")

@@ -100,8 +100,8 @@ def verify(
 
 
 def _curve(chosen: Mechanism) -> list[tuple[int, float]]:
-    """The keep-probability at a dozen numbers of cases, from the first that can be kept to the first that surely is."""
-    from ..evaluation.forecast import numbers_of_cases
+    """The keep-probability at a dozen numbers of cases, from the first that can be kept to the first that always is."""
+    from ..model.curve_points import numbers_of_cases
 
     return [(cases, float(chosen.keep_probability(cases) or 0)) for cases in numbers_of_cases(chosen)]
 

@@ -13,6 +13,7 @@ import typer
 from ..errors import CONFIDENTIAL_HEADING
 from ..evaluation.compare import METRICS, Comparison
 from ..evaluation.metrics import EdgeDifference
+from ..model import explain
 from ..model.mechanism import Mechanism, Progress
 from ..privacy.numbers import as_text
 
@@ -78,8 +79,6 @@ def progress(what: str) -> Iterator[Progress]:
 
 def show_chances(curves: list[tuple[Mechanism, list[Chance]]], as_json: bool) -> None:
     """Keep-probability and interval by the number of cases. No log was read: nothing here is confidential."""
-    from ..evaluation.forecast import promise
-
     if as_json:
         shown = [
             {
@@ -102,7 +101,7 @@ def show_chances(curves: list[tuple[Mechanism, list[Chance]]], as_json: bool) ->
             known = f"{percent(float(at.kept))}, {at.low:,} to {at.high:,}"
             table.add_row(f"{at.cases:,} case{'s' if at.cases > 1 else ''}", bar(float(at.kept)), known)
         panel(table, f"{rule.name} at ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}", "cyan")
-        for line in promise(rule.epsilon, rule.delta, rule.unit.name):
+        for line in explain.meaning(rule.epsilon, rule.delta, rule.unit.name):
             console().print(line)
         console().print()
 

@@ -80,7 +80,7 @@ def compare(
         rules = released_abstractions(Path(released)) if rule == FULL else (rule,)
         comparison = compare_logs(true, counts, metric or None, rules)
     if plot is not None:
-        from ..plots.figures import draw_comparison
+        from ..evaluation.pictures import draw_comparison
 
         draw_comparison(true, counts, plot)
     if as_json:
@@ -156,8 +156,8 @@ def forecast(
     """
     from ..evaluation.forecast import ABSTRACTIONS, DELTAS, EPSILONS, chances
     from ..evaluation.forecast import forecast as forecast_log
+    from ..evaluation.pictures import draw_chances, draw_forecast
     from ..model.abstraction import parse_ladder
-    from ..plots.figures import draw_chances, draw_forecast
     from .console import show_chances, show_forecast
 
     if log is None and (not epsilon or not delta):
@@ -212,7 +212,7 @@ def experiment(
     failed = table.filter(table["error"].is_not_null())
     pictures = []
     if plot is not None:
-        from ..plots.figures import draw_experiment
+        from ..evaluation.pictures import draw_experiment
 
         pictures = draw_experiment(wanted, table, plot)
     if as_json:

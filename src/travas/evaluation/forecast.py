@@ -10,7 +10,9 @@ from typing import Any
 
 from ..errors import EmptyLogError, ParameterError
 from ..mechanisms.selection import PartitionSelection
+from ..model import explain
 from ..model.abstraction import Abstraction
+from ..model.curve_points import numbers_of_cases
 from ..model.estimate import intervals
 from ..model.mechanism import Mechanism
 from ..model.variants import CODE_BYTES, Variants
@@ -26,7 +28,6 @@ PREFERRED = (Fraction(1), Fraction(1, 10**6))
 """What can be defended before anybody: the recommendation is the nearest on the grid that is not laxer."""
 
 HALF = Fraction(1, 2)
-_POINTS = 15
 
 LOOKING = (
     "This forecast has read the original log. Choosing parameters, or an abstraction, by it is itself a use of the log that no "
@@ -46,15 +47,6 @@ class Chance:
     kept: Fraction
     low: int
     high: int
-
-
-def numbers_of_cases(mechanism: Mechanism) -> list[int]:
-    """A dozen numbers of cases, from the first that can be kept to the first that surely is; none where that is unknown."""
-    last = mechanism.surely_kept()
-    if last is None:
-        return []
-    first = 1 + bisect_left(range(1, last + 1), True, key=lambda cases: bool(mechanism.keep_probability(cases)))
-    return sorted({first + round((last - first) * step / (_POINTS - 1)) for step in range(_POINTS)})
 
 
 def chances(mechanism: Mechanism, numbers: Sequence[int] | None = None) -> list[Chance]:
@@ -116,24 +108,13 @@ class Forecast:
                 f"of them is {good.abstraction}, with {_percent(good.cases)}."
             )
         return (
-            *promise(epsilon, delta, self.unit),
+            f"ε = {as_text(epsilon)}, δ = {as_text(delta)}.",
+            *explain.meaning(epsilon, delta, self.unit),
             f"For all {self.cases:,} cases together: the chance that even one whose variant nobody shares is visible is at "
             f"most {float(min(delta * self.cases, Fraction(1))):.2g}.",
             which,
             "With --ladder default the release finds its own abstraction, within ε and δ: then nothing need be chosen here.",
         )
-
-
-def promise(epsilon: Fraction, delta: Fraction, unit: str = "case") -> tuple[str, ...]:
-    """What (ε, δ) means, for a data protection officer."""
-    import math
-
-    return (
-        f"ε = {as_text(epsilon)}, δ = {as_text(delta)}: a {unit} whose variant nobody shares is visible with a chance of at "
-        f"most one in {int(1 / delta):,}.",
-        f"Whatever somebody knows, what is released changes the odds that a given {unit} is in the log by a factor of at most "
-        f"{math.ceil(math.exp(float(epsilon)) * 100) / 100:,.2f} (but for that chance).",
-    )
 
 
 def forecast(

@@ -1,34 +1,70 @@
-"""Pictures: of a release, public; of a comparison with the original log, confidential and marked as such."""
+"""Pictures with matplotlib, from plain values: they decide nothing and read no log.
+
+What shows values of the original log is titled as confidential by its caller (`evaluation.pictures`).
+"""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..errors import CONFIDENTIAL_HEADING, MissingExtraError, OutputError
-from ..evaluation.grid import ORIGINAL, Grid
-from ..evaluation.metrics import directly_follows_difference
+from ..errors import MissingExtraError, OutputError
+from ..model.curve_points import keep_points
 from ..model.mechanism import Mechanism
 from ..model.release import Release
-from ..model.variants import Activity, Trace, Variants
+from ..model.variants import Activity, Trace
 from ..privacy.numbers import as_text
-from ..sources.chunks import check_folder
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from ..evaluation.forecast import Chance, Forecast
-
-_BLUE, _ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: told apart by colour-blind readers, and in grey
+_BLUE, _ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind readers, and in grey
 _COLOURS = (_BLUE, _ORANGE, "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
 _SHOWN = 15
 
+Point = tuple[float | str, float]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes with lines.
+
+    Attributes:
+        title: Its heading.
+        x_label: What the horizontal axis shows.
+        y_label: What the vertical axis shows.
+        lines: Points by the name of the line.
+        top: The upper end of the vertical axis; None: as high as the data.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    lines: Mapping[str, Sequence[Point]]
+    top: float | None = None
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """A table of values for each named panel, on one scale; NaN where there is none."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[str]
+    panels: Mapping[str, Sequence[Sequence[float]]]
+
 
 def draw_release(release: Release, path: Path) -> Path:
-    """The most frequent variants with their counts, and how likely a variant of n cases was released."""
+    """Draw the most frequent variants by their estimate, with intervals, and how likely a variant was released.
+
+    Args:
+        release: What to draw: public.
+        path: A `.png`, `.svg` or `.pdf` file.
+
+    Returns:
+        The path.
+    """
     figure, left, right = _two_panels(path)
     _draw_variants(left, release)
     _draw_keep_probability(right, release.mechanism)
@@ -42,138 +78,123 @@ def draw_release(release: Release, path: Path) -> Path:
     return _save(figure, path)
 
 
-def draw_comparison(original: Variants, released: Variants, path: Path) -> Path:
-    """Frequencies of the original variants before and after on a log scale, and the steps that are lost. Confidential."""
+def draw_survival(
+    ranked: Sequence[tuple[int, int | None]], lost: Sequence[tuple[Trace, int]], lost_title: str, title: str, path: Path
+) -> Path:
+    """Draw frequencies before and after on a log scale, and the steps that are lost.
+
+    Args:
+        ranked: For each variant of the original, most frequent first: its count there and in the release, if it is there.
+        lost: Steps of the original that the release lacks, with their counts.
+        lost_title: The heading of the steps.
+        title: The heading of the picture.
+        path: A `.png`, `.svg` or `.pdf` file.
+
+    Returns:
+        The path.
+    """
     figure, left, right = _two_panels(path)
-    true, counts = dict(original.items()), dict(released.items())
-    ranked = sorted(true, key=lambda trace: (-true[trace], trace))
-    places = range(1, len(ranked) + 1)
-    left.loglog(places, [true[trace] for trace in ranked], color=_BLUE, label="original")
-    kept = [(place, counts[trace]) for place, trace in zip(places, ranked, strict=True) if trace in counts]
-    left.loglog([p for p, _ in kept], [n for _, n in kept], ".", color=_ORANGE, label="released", markersize=4)
+    ranks = range(1, len(ranked) + 1)
+    left.loglog(ranks, [before for before, _ in ranked], color=_BLUE, label="original")
+    kept = [(rank, after) for rank, (_, after) in zip(ranks, ranked, strict=True) if after is not None]
+    left.loglog([r for r, _ in kept], [n for _, n in kept], ".", color=_ORANGE, label="released", markersize=4)
     left.set_xlabel("variant, by its original frequency")
     left.set_ylabel("cases")
     left.set_title("Frequencies of the variants", fontsize=10)
     left.legend(frameon=False)
-    difference = directly_follows_difference(true, counts)
-    lost = list(difference.lost.items())[:_SHOWN]
-    bars = right.barh(range(len(lost)), [count for _, count in lost], color=_BLUE)
+    shown = lost[:_SHOWN]
+    bars = right.barh(range(len(shown)), [count for _, count in shown], color=_BLUE)
     right.bar_label(bars, fmt="{:,.0f}", padding=3, fontsize=8)
-    right.set_yticks(range(len(lost)), [_label(edge) for edge, _ in lost], fontsize=8, parse_math=False)
+    right.set_yticks(range(len(shown)), [_label(edge) for edge, _ in shown], fontsize=8, parse_math=False)
     right.invert_yaxis()
     right.margins(x=0.15)
     right.set_xlabel("how often in the original")
-    right.set_title(f"Steps lost: {len(difference.lost):,} of {len(difference.lost) + difference.kept:,}", fontsize=10)
+    right.set_title(lost_title, fontsize=10)
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
-    figure.suptitle(CONFIDENTIAL_HEADING)
+    figure.suptitle(title)
     return _save(figure, path)
 
 
-def draw_chances(curves: Sequence[tuple[Mechanism, Sequence[Chance]]], path: Path) -> Path:
-    """How likely variants are kept by their number of cases, and how wide the interval of their frequency is. No log."""
-    figure, left, right = _two_panels(path)
-    for (rule, points), style in zip(curves, _styles(), strict=False):
-        label = f"ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}"
-        cases = [at.cases for at in points]
-        left.plot(cases, [float(at.kept) for at in points], label=label, **style)
-        right.plot(cases, [at.high - at.low for at in points], label=label, **style)
-    left.set_ylabel("probability to be released")
-    left.set_ylim(0, 1.05)
-    left.legend(frameon=False, fontsize=8)
-    right.set_ylabel("width of the interval (95 %), cases")
-    right.set_ylim(bottom=0)
-    for axes, title in ((left, "What is released"), (right, "How well its frequency is then known")):
-        axes.set_xlabel("true number of cases of a variant")
-        axes.set_title(title, fontsize=10)
-        axes.grid(alpha=0.3)
-        axes.spines[["top", "right"]].set_visible(False)
-    return _save(figure, path)
+def draw_panels(rows: Sequence[Sequence[Panel]], title: str, path: Path) -> Path:
+    """Draw rows of panels with lines; the same line has the same style everywhere.
 
+    Args:
+        rows: Panels, row by row.
+        title: The heading of the picture; empty for none.
+        path: A `.png`, `.svg` or `.pdf` file.
 
-def draw_forecast(found: Forecast, path: Path) -> Path:
-    """Expected shares of cases and variants kept, by ε, a line for each abstraction, a row of panels for each δ. Confidential."""
-    deltas = list(dict.fromkeys(cell.delta for cell in found.cells))
-    figure = _figure(path, (11, 1.2 + 2.8 * len(deltas)))
-    panels = figure.subplots(len(deltas), 2, sharex=True, sharey=True, squeeze=False)
-    for row, delta in zip(panels, deltas, strict=True):
-        for axes, what in zip(row, ("cases", "variants"), strict=True):
-            for abstraction, style in zip(dict.fromkeys(c.abstraction for c in found.cells), _styles(), strict=False):
-                cells = [c for c in found.cells if c.delta == delta and c.abstraction == abstraction]
-                shares = [float(getattr(cell, what)) for cell in cells]
-                axes.plot([as_text(cell.epsilon) for cell in cells], shares, label=str(abstraction), **style)
-            axes.set_title(f"{what}, δ = {as_text(delta)}", fontsize=10)
-            axes.set_ylim(0, 1.05)
+    Returns:
+        The path.
+    """
+    figure = _figure(path, (11, 1.2 + 2.8 * len(rows) if len(rows) > 1 else 5.2))
+    axes_of = figure.subplots(len(rows), len(rows[0]), squeeze=False)
+    styles = _styles()
+    style_of: dict[str, dict[str, Any]] = {}
+    for row, panels in zip(axes_of, rows, strict=True):
+        for axes, panel in zip(row, panels, strict=True):
+            for name, points in panel.lines.items():
+                style = style_of.setdefault(name, next(styles))
+                axes.plot([x for x, _ in points], [y for _, y in points], label=name, **style)
+            axes.set_title(panel.title, fontsize=10)
+            axes.set_xlabel(panel.x_label)
+            axes.set_ylabel(panel.y_label)
+            axes.set_ylim(0, panel.top)
             axes.grid(alpha=0.3)
             axes.spines[["top", "right"]].set_visible(False)
-        row[0].set_ylabel("expected share kept")
-    for axes in panels[-1]:
-        axes.set_xlabel("ε")
-    panels[0][1].legend(frameon=False, fontsize=8)
-    figure.suptitle(CONFIDENTIAL_HEADING)
+    axes_of[0][0].legend(frameon=False, fontsize=8)
+    if title:
+        figure.suptitle(title)
     return _save(figure, path)
 
 
-def _styles() -> Iterator[dict[str, Any]]:
-    """Colours of Okabe and Ito with a marker each: told apart without colour too."""
-    for dash in ("-", "--", ":"):
-        for colour, marker in zip(_COLOURS, "osD^vP*", strict=True):
-            yield {"color": colour, "marker": marker, "linestyle": dash, "markersize": 4}
+def draw_heatmap(heatmap: Heatmap, path: Path) -> Path:
+    """Draw tables of values side by side, on one scale.
 
+    Args:
+        heatmap: The values.
+        path: A `.png`, `.svg` or `.pdf` file.
 
-def draw_experiment(grid: Grid, results: pl.DataFrame, folder: Path) -> list[Path]:
-    """A picture for each log and metric: ε by δ, mechanisms side by side, one scale, the original's value. Confidential."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be made, {error.strerror}; choose another place") from None
-    return [
-        _draw_heatmaps(grid, results, log.name, metric, folder / f"{log.name}-{metric}.png".replace("/", "_"))
-        for log in grid.logs
-        for metric in grid.metrics
-    ]
-
-
-def _draw_heatmaps(grid: Grid, results: pl.DataFrame, log: str, metric: str, path: Path) -> Path:
-    import polars as pl
-
-    mine = results.filter(pl.col("log") == log).select("label", "epsilon", "delta", metric)
-    original = mine.filter(pl.col("label") == ORIGINAL)[metric][0]
-    cells = mine.group_by("label", "epsilon", "delta").agg(pl.col(metric).mean(), failed=pl.col(metric).is_null().any())
-    found = {row[:3]: math.nan if row[4] else row[3] for row in cells.rows()}
-    epsilons = list(dict.fromkeys(value for entry in grid.entries for value in entry.epsilon))
-    deltas = list(dict.fromkeys(value for entry in grid.entries for value in entry.delta))
-    shown = [value for (label, _, _), value in found.items() if label != ORIGINAL and not math.isnan(value)]
-    figure = _figure(path, (2.9 * len(grid.entries) + 0.9, 3.3))
-    panels = figure.subplots(1, len(grid.entries), sharey=True, squeeze=False)[0]
-    for axes, entry in zip(panels, grid.entries, strict=True):
-        values = [[found.get((entry.label, epsilon, delta), math.nan) for delta in deltas] for epsilon in epsilons]
-        image = axes.imshow(
-            values, cmap="cividis", vmin=min(shown, default=0), vmax=max(shown, default=1), aspect="auto"
-        )
+    Returns:
+        The path.
+    """
+    figure = _figure(path, (2.9 * len(heatmap.panels) + 0.9, 3.3))
+    panels = figure.subplots(1, len(heatmap.panels), sharey=True, squeeze=False)[0]
+    shown = [value for table in heatmap.panels.values() for line in table for value in line if not math.isnan(value)]
+    low, high = min(shown, default=0), max(shown, default=1)
+    for axes, (label, values) in zip(panels, heatmap.panels.items(), strict=True):
+        image = axes.imshow(values, cmap="cividis", vmin=low, vmax=high, aspect="auto")
         axes.set_facecolor("0.85")  # shows where nothing was run, or a metric failed
         for row, line in enumerate(values):
             for column, value in enumerate(line):
                 dark = not math.isnan(value) and image.norm(value) < 0.5
-                axes.text(column, row, _number(value), ha="center", va="center", fontsize=8, color="w" if dark else "k")
-        axes.set_xticks(range(len(deltas)), deltas)
-        axes.set_yticks(range(len(epsilons)), epsilons)
+                axes.text(column, row, number(value), ha="center", va="center", fontsize=8, color="w" if dark else "k")
+        axes.set_xticks(range(len(heatmap.columns)), heatmap.columns)
+        axes.set_yticks(range(len(heatmap.rows)), heatmap.rows)
         axes.set_xlabel("δ")
-        axes.set_title(entry.label, fontsize=10, parse_math=False)
+        axes.set_title(label, fontsize=10, parse_math=False)
     panels[0].set_ylabel("ε")
     figure.colorbar(image, ax=panels, pad=0.01)
-    runs = grid.metrics[metric]
-    title = (
-        f"{log}: {metric.replace('_', ' ')}, mean of {runs} run{'s' if runs > 1 else ''} (original {_number(original)})"
-    )
-    figure.suptitle(title, fontsize=11, parse_math=False)
+    figure.suptitle(heatmap.title, fontsize=11, parse_math=False)
     return _save(figure, path)
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """A value of a metric in few characters."""
     if math.isnan(value):
         return "–"
     return f"{value:.2f}" if abs(value) < 10 else f"{value:,.0f}" if abs(value) < 10_000 else f"{value / 1000:,.0f}k"
+
+
+# ------------------------------------------------------------------------------------------------------------- parts
+
+
+def _styles() -> Iterator[dict[str, Any]]:
+    """Colours of Okabe and Ito with a marker each: distinct without colour, too."""
+    while True:
+        for dash in ("-", "--", ":"):
+            for colour, marker in zip(_COLOURS, "osD^vP*", strict=True):
+                yield {"color": colour, "marker": marker, "linestyle": dash, "markersize": 4}
 
 
 def _two_panels(path: Path) -> tuple[Any, Any, Any]:
@@ -187,8 +208,9 @@ def _figure(path: Path, size: tuple[float, float]) -> Any:
     except ImportError:
         raise MissingExtraError("a picture", "plot") from None
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise OutputError(f"{path}: not a picture I can draw by its suffix; take .png, .svg or .pdf")
-    check_folder(path)
+        raise OutputError(f"{path}: unsupported picture format; use .png, .svg or .pdf")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; create it first")
     return Figure(figsize=size, layout="constrained")
 
 
@@ -198,35 +220,44 @@ def _save(figure: Any, path: Path) -> Path:
             warnings.simplefilter("ignore")  # matplotlib, about letters its font does not have
             figure.savefig(path, dpi=110)
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written, {error.strerror}; choose another place") from None
+        raise OutputError(f"{path}: cannot be written, {error.strerror}; use another path") from None
     return path
 
 
 def _draw_variants(axes: Any, release: Release) -> None:
-    ranked = sorted(zip(release.counts, release.variants, strict=True), key=lambda pair: (-pair[0], pair[1]))[:_SHOWN]
-    places = range(len(ranked))
-    bars = axes.barh(places, [count for count, _ in ranked], color=_BLUE)
+    """The estimates, not the counts in the file: those also stand for what was not released."""
+    estimate, noun = release.estimate, release.mechanism.noun
+    ranked = sorted(range(len(release.variants)), key=lambda index: (-estimate.counts[index], release.variants[index]))
+    shown = ranked[:_SHOWN]
+    rows, counts = range(len(shown)), [max(estimate.counts[index], 0) for index in shown]
+    errors = None
+    if estimate.intervals is not None:
+        ends = [estimate.intervals[index] for index in shown]
+        errors = (
+            [max(count - low, 0) for count, (low, _) in zip(counts, ends, strict=True)],
+            [max(high - count, 0) for count, (_, high) in zip(counts, ends, strict=True)],
+        )
+    bars = axes.barh(rows, counts, xerr=errors if shown else None, color=_BLUE, alpha=0.6, capsize=2)
     axes.bar_label(bars, fmt="{:,.0f}", padding=3, fontsize=8)
-    axes.set_yticks(places, [_label(trace) for _, trace in ranked], fontsize=8, parse_math=False)
+    axes.set_yticks(rows, [_label(release.variants[index]) for index in shown], fontsize=8, parse_math=False)
     axes.invert_yaxis()
     axes.margins(x=0.12)
-    axes.set_xlabel(f"number of {release.mechanism.noun}, {release.frequencies}")
+    axes.set_xlabel(f"number of {noun}: estimate{' and 95 % interval' if errors else ''}")
     axes.set_title("Most frequent variants", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def _draw_keep_probability(axes: Any, mechanism: Mechanism) -> None:
-    last = mechanism.surely_kept()
-    if last is None:
+    points = keep_points(mechanism)
+    if not points:
         axes.set_axis_off()
         axes.text(
             0.5, 0.5, f"With {mechanism.name}, what is released\ndepends on more than its own cases.", ha="center"
         )
         return
-    cases = sorted({1 + (last * step) // 200 for step in range(201)})
-    axes.plot(cases, [float(mechanism.keep_probability(number) or 0) for number in cases], color=_ORANGE, marker=".")
+    axes.plot([cases for cases, _ in points], [share for _, share in points], color=_ORANGE, marker=".")
     axes.set_ylim(0, 1.05)
-    axes.set_xlabel(f"true number of {mechanism.noun} of a variant")
+    axes.set_xlabel(f"number of {mechanism.noun} of a variant in the original log")
     axes.set_ylabel("probability to be released")
     axes.set_title("What is released", fontsize=10)
     axes.grid(alpha=0.3)

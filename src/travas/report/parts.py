@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 from ..mechanisms.ladder import Ladder
+from ..model.curve_points import keep_points
 from ..model.estimate import Estimate
 from ..model.mechanism import Mechanism
 from ..model.variants import Trace
-from ..plots.svg import escape, frequencies_chart, keep_curve, keep_points, name_of, shortened
+from ..plots.charts import frequencies_chart, keep_curve
+from ..plots.svg import escape, name_of, shortened
 from ..privacy.numbers import exact, rounded_up
 from . import texts as texts
 from .document import Dossier

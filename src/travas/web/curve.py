@@ -14,8 +14,9 @@ from ..errors import ParameterError
 from ..mechanisms.ladder import Ladder
 from ..mechanisms.selection import PartitionSelection
 from ..mechanisms.utravas import UTravas
+from ..model.curve_points import sampled
 from ..model.mechanism import Mechanism
-from ..plots.svg import keep_curve, sampled
+from ..plots.charts import keep_curve
 from ..privacy.numbers import exact
 from ..privacy.tables import Table, optimal_table, predicted_length, travas_table
 from .recipe import Recipe

@@ -1,0 +1,77 @@
+"""Two charts as SVG: the keep curve of a mechanism, and the frequencies of variants. They take plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .svg import BLUE, INK, document, line, shortened, text
+
+
+def keep_curve(points: Sequence[tuple[int, float]], noun: str = "cases") -> str:
+    """How likely a variant is released, by its number of cases, or of what else is counted."""
+    width, height, left, right, top, bottom = 560, 260, 56, 20, 14, 44
+    first, last = points[0][0], max(points[-1][0], points[0][0] + 1)
+
+    def place(cases: float, share: float) -> tuple[float, float]:
+        x = left + (width - left - right) * (cases - first) / (last - first)
+        return x, top + (height - top - bottom) * (1 - share)
+
+    parts = []
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        _, y = place(first, share)
+        parts += [
+            line(left, y, width - right, y, "#dddddd"),
+            text(left - 6, y + 4, f"{share:.0%}", "end"),
+        ]
+    for cases in ticks(first, last):
+        x, _ = place(cases, 0)
+        parts += [line(x, height - bottom, x, height - bottom + 4, INK), text(x, height - 26, f"{cases:,}", "middle")]
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(*point) for point in points))
+    parts.append(f'<polyline points="{path}" fill="none" stroke="{BLUE}" stroke-width="2.5"/>')
+    parts.append(text((left + width - right) / 2, height - 8, f"number of {noun} that have the variant", "middle"))
+    half = next(cases for cases, share in points if share >= 0.5)
+    words = (
+        f"Probability that a variant is released, by the number of {noun} that have it: over one half from {half:,}, "
+        f"certain from {points[-1][0]:,}."
+    )
+    return document(width, height, words, parts)
+
+
+def frequencies_chart(rows: Sequence[tuple[str, float, tuple[float, float] | None]], what: str, room: int = 300) -> str:
+    """A bar for each row (name, value, interval of the true value or None), and the interval as a whisker on it."""
+    row_height, width, top = 22, 720, 6
+    height = top + row_height * len(rows) + 34
+    largest = max((max(value, interval[1] if interval else 0) for _, value, interval in rows), default=1) or 1
+    scale = (width - room - 70) / largest
+    parts = []
+    for place, (name, value, interval) in enumerate(rows):
+        middle = top + row_height * place + row_height / 2
+        parts.append(text(room - 6, middle + 4, shortened(name, room // 7), "end", size=11))
+        parts.append(
+            f'<rect x="{room}" y="{middle - 7:.1f}" width="{max(value * scale, 0.5):.1f}" height="14" '
+            f'fill="{BLUE}" fill-opacity="0.45"/>'
+        )
+        end = value
+        if interval is not None:
+            low, high = interval
+            end = max(end, high)
+            parts.append(line(room + low * scale, middle, room + high * scale, middle, INK, 1.5))
+            parts += [line(room + at * scale, middle - 4, room + at * scale, middle + 4, INK, 1.5) for at in interval]
+        parts.append(text(room + end * scale + 6, middle + 4, f"{value:,.0f}", size=11))
+    parts.append(text(room, height - 12, what, size=11))
+    return document(width, height, f"{what}: the {len(rows)} largest. The table beside it has the numbers.", parts)
+
+
+def ticks(first: int, last: int) -> list[int]:
+    """Five or so round numbers between two."""
+    step = _round_step(last - first)
+    return [number for number in range(first // step * step, last + 1, step) if number >= first] or [first]
+
+
+def _round_step(span: int) -> int:
+    size = 1
+    while True:
+        for factor in (1, 2, 5):
+            if span / (size * factor) <= 6:
+                return size * factor
+        size *= 10
