@@ -33,7 +33,7 @@ from .sources.engine import read
 from .verification.verify import verify
 
 if TYPE_CHECKING:
-    from .report.document import write_report
+    from .report.content import write_report
 
 from ._version import __version__
 
@@ -81,7 +81,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """The report is imported when it is wanted."""
     if name == "write_report":
-        from .report.document import write_report
+        from .report.content import write_report
 
         return write_report
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

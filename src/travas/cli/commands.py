@@ -122,7 +122,7 @@ def report(
     Example: travas report release.json.guarantee.json release.json -o report.html --reason "Decided on 3 May"
     """
     from ..budget.account import check_name
-    from ..report.document import write_report
+    from ..report.content import write_report
     from .budget import existing_ledger
 
     if ledger is not None and dataset is None:

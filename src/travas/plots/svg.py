@@ -18,7 +18,12 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def escape(text: str) -> str:
     """Text for XML and HTML, between tags or in double quotes; what neither can hold becomes U+FFFD."""
-    return _NOT_XML.sub("\ufffd", _escaped(text, {'"': "&quot;", "'": "&#39;"}))
+    return printable(_escaped(text, {'"': "&quot;", "'": "&#39;"}))
+
+
+def printable(text: str) -> str:
+    """The text with U+FFFD for every character that neither XML nor HTML can hold."""
+    return _NOT_XML.sub("\ufffd", text)
 
 
 def name_of(activity: Activity) -> str:

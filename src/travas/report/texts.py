@@ -11,12 +11,12 @@ from ..model.mechanism import Mechanism
 from ..privacy.guarantee import PrivacyUnit, Standing
 
 Traces = Literal["whole", "coarser"]
-"""Whether a public rule made traces coarser before they were counted."""
+"""Whether a public rule generalised traces before they were counted."""
 
 _ABOUT = {
     "optimal": "every variant is kept with the largest probability that any (ε, δ) rule allows; its count gets the same noise",
     "travas": "k-TSGD noise on the count of every variant and a threshold (Rafiei, Wangelik, van der Aalst, Algorithm 1)",
-    "utravas": "several TraVaS runs on equal shares of the budget, merged; their number follows from ε and δ, or was given",
+    "utravas": "several TraVaS runs on equal shares of the budget, merged; their number follows from ε and δ, or was set",
     "prefix-tree": "noise on every prefix over the alphabet, level by level (Mannhardt et al. 2019), levels share the budget",
     "ladder": "variants are counted on coarser and coarser keys (rungs), each case at most once; every rung keeps what "
     "optimal would, for its part of ε and δ",
@@ -38,44 +38,43 @@ PROOFS = {
 IMPLEMENTATION = (
     "Integer tables of 128 bits, or noise drawn exactly; no floating point where privacy is decided. A table is verified "
     "in the process that samples it, before anything is drawn. Tests compare the sampler with the table and show that "
-    "wrong noise is found. Open source: read it, run it."
+    "wrong noise is detected. The source is open."
 )
 
 FREQUENCIES = {
-    "estimated": "estimated from the noisy counts so that the distribution and the size of the log are kept; a rare "
-    "variant that was kept also stands for those like it that were not",
+    "estimated": "estimated from the noisy counts; a rare variant that was released also stands for others like it that were "
+    "not. The total is an estimate, not the size of the original log",
     "noisy": "the noisy counts as they were drawn",
 }
 
 _WHOLE = "Every variant in the release is one of the log, whole, none is invented. "
 _AS_LEFT = "Every trace in the release is what its rule leaves of cases of the log; none is invented. "
 _SELECTION_UTILITY = (
-    "Frequent ones are released surely; the curve in section 3 says how likely rare ones are. Intervals in section 2 hold "
-    "the true count with a probability of 95 % at least."
+    "Frequent ones are always released; the curve in section 3 shows how likely rare ones are. An interval in section 2 "
+    "contains the number in the original log with a probability of at least 95 %."
 )
 _SELECTION_BIAS = (
     "Against the rare: paths that few cases took are missing, so small groups with paths of their own are "
-    "under-represented. Do not conclude from absence. Counts of frequent variants are unbiased; the missing part is "
-    "estimated with a bias downwards."
+    "under-represented. Do not conclude from absence. Counts of frequent variants are unbiased; the estimated part that was "
+    "not released is biased downwards, and by far too small where a log has many single cases."
 )
 _TREE_UTILITY = (
     "Sequences over the alphabet whose noisy counts exceed the threshold. Some may not be in the log at all; traces longer "
-    "than the maximum length are lost. Intervals in section 2 hold the true count with a probability of 95 % at least, and "
-    "may reach 0."
+    "than the maximum length are lost. An interval in section 2 contains the number in the original log with a probability "
+    "of at least 95 %, and may reach 0."
 )
 _TREE_BIAS = (
     "Against the rare and the long: a path is lost if any of its prefixes falls below the threshold, and invented "
     "sequences fill part of the place. Do not conclude from absence, nor from the presence of a rare sequence."
 )
 _COARSER_UTILITY = (
-    " A coarser picture: where a rule made a trace coarser, what it took away (repeats, order, what came later) is not in "
-    "the release, and a trace stands for all cases that look alike under the rule. The rule stands beside every trace."
+    " A coarser picture: where a rule generalised a trace, what it removed (repeats, order, what came later) is not in "
+    "the release, and a trace stands for all cases that look alike under the rule. The rule is shown beside every trace."
 )
 _COARSER_BIAS = (
     " Do not read a coarser trace as a whole case: a process model of it is a model of what the rule left, and lengths, "
     "loops and ends are those of the rule where it cut. On a ladder, frequent paths are shown finer than rare ones."
 )
-NOT_COARSER = "no: every trace is counted as it is in the log"
 
 
 def utility(released: Released, traces: Traces) -> str:
@@ -98,7 +97,7 @@ def about(mechanism: str) -> str:
 
 def protected(unit: PrivacyUnit) -> str:
     """Whom the guarantee protects."""
-    return "one case" if unit.is_case else f"one {unit.name} with all cases, of which at most {unit.max_cases} count"
+    return "one case" if unit.is_case else f"one {unit.name} with all cases; at most {unit.max_cases} are counted"
 
 
 def counting(mechanism: Mechanism) -> str:
@@ -106,10 +105,10 @@ def counting(mechanism: Mechanism) -> str:
     unit = mechanism.unit
     if unit.is_case:
         return "cases"
-    once = f"different values of {unit.name}: of one {unit.name} at most {unit.max_cases} different variants count, each once"
-    cases = f"cases: of one {unit.name} at most {unit.max_cases}"
+    once = f"different values of {unit.name}: at most {unit.max_cases} different variants per {unit.name} are counted, each once"
+    cases = f"cases: at most {unit.max_cases} per {unit.name}"
     how = once if mechanism.counted == "units" else cases
-    return f"{how}. Which ones is decided by a rule that reads the cases of that {unit.name} alone (docs/unit.md)"
+    return f"{how}. A rule that reads only the cases of that {unit.name} selects them (docs/unit.md)"
 
 
 def rule(abstraction: Abstraction) -> str:
@@ -135,7 +134,6 @@ def post_processing(frequencies: str) -> str:
         "frequencies were estimated from the noisy counts and public constants; " if frequencies == "estimated" else ""
     )
     return (
-        f"{estimated}variants were put into canonical order, cases were numbered anew, timestamps made up. "
-        f"None of it looks at the log, so "
-        "none of it costs anything."
+        f"{estimated}variants were put into canonical order, cases were numbered anew, timestamps are artificial. "
+        "None of it uses the log, so none of it costs anything."
     )

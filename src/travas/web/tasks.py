@@ -100,10 +100,10 @@ def write(release: Release, path: Path, watch: Watch) -> None:
 def report(release: Release, path: Path, output: Path, reason: str, account: Account, watch: Watch) -> None:
     """The report on a release that was written; its traces and intervals are those of the release itself."""
     from ..outputs.guarantee_file import guarantee_path
-    from ..report.document import read_dossier, save_report
+    from ..report.content import read_content, save_report
 
     watch("verifying", 0.0)
-    found = read_dossier(guarantee_path(path), path)
+    found = read_content(guarantee_path(path), path)
     own = replace(found, variants=release.variants, counts=release.counts, rules=release.rules)
     save_report(replace(own, estimate=release.estimate, reason=reason, account=account), output)
 

@@ -18,8 +18,8 @@ from conftest import Run
 from travas import VerificationError, anonymize, write_report
 from travas.mechanisms import MECHANISMS
 from travas.privacy.noise import Seeded
-from travas.report.document import read_dossier
-from travas.report.html import as_html
+from travas.report.content import read_content
+from travas.report.page import as_html
 from travas.sources.example_log import write_hospital_log
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&amp;\x07"
@@ -88,7 +88,7 @@ def test_names_are_text_and_nothing_is_fetched(suffix: str, frequencies: str, tm
     assert policy and policy.startswith(f"default-src 'none'; style-src 'sha256-{digest}';")
     for picture in re.findall(r"<svg.*?</svg>", html, re.DOTALL):
         assert ElementTree.fromstring(picture).get("aria-label")
-    assert ("True count" in html) and (" – " in html) == (suffix == ".json" or frequencies == "noisy")
+    assert ("95 % interval" in html) and (" – " in html) == (suffix == ".json" or frequencies == "noisy")
 
 
 def test_a_report_is_on_a_verified_release_only(tmp_path: Path, travas: Run) -> None:
@@ -177,7 +177,7 @@ def ladder(
 def test_a_ladder_is_told_rung_by_rung(suffix: str, frequencies: str, tmp_path: Path) -> None:
     release, path = ladder(tmp_path, suffix, frequencies=frequencies)
     assert len(set(release.variants)) < len(release.variants)  # a trace on two rungs
-    found = read_dossier(Path(f"{path}.guarantee.json"), path)
+    found = read_content(Path(f"{path}.guarantee.json"), path)
     told = sorted(zip(found.variants, found.rules, found.counts, strict=True))
     assert told == sorted(zip(release.variants, release.rules, release.counts, strict=True))
     assert found.estimate == (release.estimate if suffix == ".json" else None)
@@ -197,7 +197,7 @@ def test_a_ladder_in_xes_and_the_default_one(tmp_path: Path) -> None:
         release = anonymize(log, epsilon=2, delta="1e-3", mechanism="ladder", rungs=rungs)
         for suffix in (".xes", ".xes.gz"):
             path = release.write(tmp_path / f"{rungs[:4]}{suffix}")
-            found = read_dossier(Path(f"{path}.guarantee.json"), path)
+            found = read_content(Path(f"{path}.guarantee.json"), path)
             told = sorted(zip(found.variants, found.rules, found.counts, strict=True))
             assert told == sorted(zip(release.variants, release.rules, release.counts, strict=True))
             assert "Rungs, from fine to coarse: full, prefix" in as_html(found)
@@ -241,8 +241,8 @@ def test_rungs_that_are_not_those_of_the_guarantee_have_no_report(tmp_path: Path
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("optimal", "of one patient at most 2 different variants count, each once"),
-        ("ladder", "cases: of one patient at most 2."),
+        ("optimal", "at most 2 different variants per patient are counted, each once"),
+        ("ladder", "cases: at most 2 per patient."),
     ],
 )
 def test_the_unit_is_told_in_words(name: str, told: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The report of a release: what it says, from public files alone. How it looks: dossier_html.py.
+"""What the report of a release says, from public files alone. How it looks: page.py and the template.
 
 Schema of its machine-readable block, and what it covers: docs/report.md.
 """
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..budget.account import Account, Entry
 from ..errors import OutputError, ParameterError, VerificationError
 from ..mechanisms.ladder import Ladder
+from ..model import explain
 from ..model.abstraction import FULL, Abstraction
 from ..model.estimate import Estimate
 from ..model.mechanism import Mechanism
@@ -27,11 +28,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Dossier:
-    """What a report says: the guarantee as stated and checked, and the release. All of it public.
+class ReportContent:
+    """What a report says: the guarantee as stated and checked, and the release. All of it is public.
 
-    `abstractions` are the rules by which its traces were made coarser, `rules` the name of the one of each variant.
-    `estimate` is None where the release has only the frequencies and the noisy counts cannot be told.
+    Attributes:
+        stated: The guarantee file.
+        mechanism: The mechanism, rebuilt from it.
+        name: The name of the release file.
+        variants: The released variants.
+        counts: Their counts in the file.
+        estimate: What the noisy counts say; None where the release has only the counts of an event log.
+        abstractions: The rules by which traces were generalised.
+        rules: For each variant, the name of its rule.
+        reason: Why these parameters.
+        account: What was charged to the data set.
+        stated_cases: The number of cases that the owner states, for the policy line; never a counted number.
     """
 
     stated: dict[str, Any]
@@ -44,10 +55,24 @@ class Dossier:
     rules: tuple[str, ...] = ()
     reason: str = ""
     account: Account | None = None
+    stated_cases: int | None = None
+
+    def __post_init__(self) -> None:
+        explain.check_stated_cases(self.stated_cases)
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """What variants are ranked by: the estimates, or the counts in the file where nothing else is known."""
+        return self.estimate.counts if self.estimate is not None else tuple(map(float, self.counts))
+
+    @property
+    def weak_protection(self) -> tuple[str, ...]:
+        """Why these parameters protect only weakly, if they do."""
+        return explain.weak_protection(self.mechanism.epsilon, self.mechanism.delta, self.stated_cases)
 
     @property
     def is_abstracted(self) -> bool:
-        """Whether a rule may have made traces coarser: on a ladder also if every one that was kept is full."""
+        """Whether a rule may have generalised traces: on a ladder also if every released trace is full."""
         return isinstance(self.mechanism, Ladder) or self.abstractions != (FULL,)
 
 
@@ -58,15 +83,31 @@ def write_report(
     reason: str = "",
     account: Account | None = None,
     existing: Literal["fail", "replace"] = "fail",
+    stated_cases: int | None = None,
 ) -> Path:
     """Verify a release against its guarantee and write the report, one self-contained `.html` file.
 
-    `reason`: why these parameters. `account`: what was charged to the data set, this release among it.
-    Raises VerificationError where the guarantee does not hold or is not established: there is no report on that.
+    Args:
+        guarantee: The guarantee file.
+        release: The release it belongs to.
+        output: Where to write the report.
+        reason: Why these parameters were set.
+        account: What was charged to the data set, including this release.
+        existing: Whether a report that exists is replaced.
+        stated_cases: The number of cases that the owner states. If δ is large for that many cases, the report says so.
+
+    Returns:
+        The path of the report.
+
+    Raises:
+        VerificationError: The guarantee does not hold or is not established; there is no report on that.
     """
     path = Path(output)
     check_report(path, existing)
-    made = replace(read_dossier(Path(guarantee), Path(release)), reason=reason, account=account)
+    explain.check_stated_cases(stated_cases)
+    made = replace(
+        read_content(Path(guarantee), Path(release)), reason=reason, account=account, stated_cases=stated_cases
+    )
     if account is not None and not any(_is_charge_of(made.mechanism, entry) for entry in account.entries):
         raise ParameterError(f"{account.dataset}: no release like this one was charged to it; is it another data set?")
     return save_report(made, path)
@@ -88,7 +129,7 @@ def check_report(path: Path, existing: Literal["fail", "replace"]) -> None:
         raise OutputError(f"{path}: exists already; give another name, or --force to replace it")
 
 
-def read_dossier(guarantee: Path, release: Path) -> Dossier:
+def read_content(guarantee: Path, release: Path) -> ReportContent:
     """The facts of a report, from the two files, after both were verified."""
     from ..verification.release_file import read_release
 
@@ -99,7 +140,7 @@ def read_dossier(guarantee: Path, release: Path) -> Dossier:
     if not set(content.rules) <= set(map(str, rules)):
         raise VerificationError(f"{release}: a trace was made by a rule that {guarantee} does not name")
     chosen = verified.mechanism
-    return Dossier(
+    return ReportContent(
         stated, chosen, release.name, content.variants, content.counts, _estimate(chosen, content, stated, release), rules,
         content.rules,
     )  # fmt: skip
@@ -120,13 +161,13 @@ def _estimate(chosen: Mechanism, content: Content, stated: dict[str, Any], path:
     return chosen.estimate(content.counts) if by_count else None
 
 
-def save_report(dossier: Dossier, path: Path) -> Path:
+def save_report(content: ReportContent, path: Path) -> Path:
     """Write the HTML beside, then rename it: nobody sees half a report."""
-    from .html import as_html
+    from .page import as_html
 
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        partial.write_text(as_html(dossier), encoding="utf-8", newline="\n")
+        partial.write_text(as_html(content), encoding="utf-8", newline="\n")
         partial.replace(path)
     except OSError as error:
         with suppress(OSError):

@@ -1,0 +1,194 @@
+"""The report as HTML. Jinja2 escapes every text that comes from a file or a person; only our own SVG is trusted markup."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from datetime import UTC, datetime
+from fractions import Fraction
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from ..budget.account import Account
+from ..model import explain
+from ..plots.svg import printable
+from ..privacy.numbers import as_text
+from . import tables, texts
+from .content import ReportContent
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def as_html(content: ReportContent) -> str:
+    """Make the report: one self-contained page.
+
+    Args:
+        content: What the report says.
+
+    Returns:
+        The HTML document.
+    """
+    from markupsafe import Markup
+
+    style = files(__package__).joinpath("templates/report.css").read_text(encoding="utf-8")
+    curve = tables.curve(content.mechanism)
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            **_words(content),
+            style=Markup(style),
+            style_hash="sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+            chart=Markup(tables.chart(content)) if content.variants else "",
+            variants=tables.variants(content),
+            left_out=max(len(content.variants) - tables.SHOWN, 0),
+            rules=tables.rules(content),
+            steps=tables.steps(content.mechanism),
+            curve=curve,
+            curve_picture=Markup(curve.picture),
+            history=_history(content),
+            machine=_machine(content),
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def finalize(value: Any) -> Any:
+        """Replace characters that HTML cannot hold; escaping follows, by Jinja2."""
+        return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+    environment = Environment(
+        loader=PackageLoader("travas.report"),
+        autoescape=True,
+        finalize=finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": True}
+    return environment
+
+
+def _words(content: ReportContent) -> dict[str, Any]:
+    """The texts of the page."""
+    stated, mechanism, guarantee = content.stated, content.mechanism, content.mechanism.guarantee()
+    released, unit = explain.released_by(mechanism), guarantee.unit
+    traces: texts.Traces = "coarser" if content.is_abstracted else "whole"
+    about_epsilon, about_delta = explain.meaning(guarantee.epsilon, guarantee.delta, unit.name, released)
+    return {
+        "stated": stated,
+        "release_name": content.name,
+        "reason": content.reason.strip(),
+        "today": _today(),
+        "weak": content.weak_protection,
+        "emptiness": explain.of_emptiness(len(content.variants), mechanism),
+        "unit": unit.name,
+        "noun": mechanism.noun,
+        "pairs": explain.pairs(mechanism),
+        "protects": guarantee.protects,
+        "protected": texts.protected(unit),
+        "several": texts.several(unit),
+        "neighbours": guarantee.neighbours,
+        "mechanism": mechanism.name,
+        "about_mechanism": texts.about(mechanism.name),
+        "about_standing": texts.STANDINGS[guarantee.standing],
+        "parameters": json.dumps(stated["parameters"], ensure_ascii=False),
+        "variant_count": len(content.variants),
+        "total": sum(content.counts),
+        "counting": texts.counting(mechanism),
+        "frequencies": texts.FREQUENCIES[stated["release"]["frequencies"]],
+        "count_in_file": explain.COUNT_IN_FILE if stated["release"]["frequencies"] == "estimated" else "",
+        "has_intervals": content.estimate is not None and content.estimate.intervals is not None,
+        "missing": explain.of_missing(content.estimate, explain.pairs(mechanism)) or "not estimated from this file",
+        "activity_names": tables.activity_names(content.variants),
+        "about_epsilon": about_epsilon,
+        "about_delta": about_delta,
+        "proof": texts.PROOFS[guarantee.standing].format(name=mechanism.name),
+        "implementation": texts.IMPLEMENTATION,
+        "utility": texts.utility(released, traces),
+        "bias": texts.bias(released, traces),
+        "post_processing": texts.post_processing(stated["release"]["frequencies"]),
+    }
+
+
+def _today() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d")
+
+
+def _history(content: ReportContent) -> dict[str, Any]:
+    """Everything that was charged to the data set, or this release alone where no account was given."""
+    guarantee, account = content.mechanism.guarantee(), content.account
+    rows = [(_today(), guarantee.mechanism, guarantee.epsilon, guarantee.delta)]
+    if account is not None:
+        spendings = [(entry.time, entry.spending) for entry in account.entries]
+        rows = [(time, paid.mechanism, paid.epsilon, paid.delta) for time, paid in spendings]
+    epsilon, delta = sum((row[2] for row in rows), Fraction(0)), sum((row[3] for row in rows), Fraction(0))
+    return {
+        "data_set": account.dataset if account is not None and _is_named(account) else "",
+        "budget": account.remainder if account is not None else "",
+        "rows": [(when, what, as_text(epsilon), as_text(delta)) for when, what, epsilon, delta in rows],
+        "sum": (as_text(epsilon), as_text(delta)),
+    }
+
+
+def _is_named(account: Account) -> bool:
+    """Whether the account has a name that a user set: only such a name is in a report."""
+    return not account.dataset.startswith("log:")
+
+
+def _charges(account: Account | None) -> dict[str, Any] | None:
+    if account is None:
+        return None
+    budget = account.budget
+    return {
+        "data_set": account.dataset if _is_named(account) else None,
+        "budget": budget and {"epsilon": as_text(budget.epsilon), "delta": as_text(budget.delta)},
+        "state": account.remainder,
+        "charges": [
+            {
+                "time": entry.time,
+                "mechanism": entry.spending.mechanism,
+                "epsilon": as_text(entry.spending.epsilon),
+                "delta": as_text(entry.spending.delta),
+            }
+            for entry in account.entries
+        ],
+    }
+
+
+def _machine(content: ReportContent) -> dict[str, Any]:
+    """The report for registries of deployments. Schema: docs/report.md."""
+    stated, account = content.stated, content.account
+    composition = account.budget.composition if account is not None and account.budget is not None else "basic"
+    return {
+        "format": "travas report",
+        "version": 1,
+        "software": stated["software"],
+        "unit": stated["unit"],
+        "neighbours": stated["neighbours"],
+        "epsilon": stated["epsilon"],
+        "delta": stated["delta"],
+        "delta_spent": stated["delta_spent"],
+        "replace_one": stated["replace_one"],
+        "policy": {"stated_cases": content.stated_cases, "weak_protection": list(content.weak_protection)},
+        "accounting": f"this release alone; releases of the data set: {composition} composition",
+        "standing": stated["standing"],
+        "mechanism": {"name": stated["mechanism"], "parameters": stated["parameters"]},
+        "abstraction": [{"name": str(rule), "rule": rule.as_json()} for rule in content.abstractions],
+        "post_processing": stated["release"]["frequencies"] + " frequencies, canonical order, artificial timestamps",
+        "data_set": stated["release"] | {"name": content.name, "variants": len(content.variants)},
+        "threat_model": {
+            "trust": "central: the data owner and the machine are trusted",
+            "attacker": "knows everything but one unit, unbounded computation",
+            "assumed_public": stated["assumed_public"],
+        },
+        "reason": content.reason,
+        "account": _charges(account),
+    }

@@ -1,0 +1,141 @@
+"""The tables and pictures of the report as plain values: the template makes HTML of them and escapes every text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from ..mechanisms.ladder import Ladder
+from ..model.curve_points import keep_points
+from ..model.mechanism import Mechanism
+from ..model.variants import Trace
+from ..plots.charts import frequencies_chart, keep_curve
+from ..plots.svg import name_of, shortened
+from ..privacy.numbers import exact, rounded_up
+from . import texts
+from .content import ReportContent
+
+SHOWN = 40
+"""Variants in the report's table; the release has them all."""
+
+_CHARTED, _NAMES = 15, 200
+
+
+@dataclass(frozen=True)
+class VariantRow:
+    """One variant: its estimate and interval where the file tells them, and the count in the file."""
+
+    variant: str
+    rule: str
+    estimate: str
+    interval: str
+    count: str
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The rungs of a ladder, and what each step spends: (step, ε, δ)."""
+
+    rungs: str
+    each: str
+    rows: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How likely a variant is released; `picture` is SVG, `rows` are (cases, probability). Empty: it is not known."""
+
+    rung: str = ""
+    picture: str = ""
+    rows: tuple[tuple[str, str], ...] = ()
+
+
+def activity_names(variants: tuple[Trace, ...]) -> str:
+    """The names that leave, for somebody to read."""
+    names = sorted({name_of(activity) for trace in variants for activity in trace})
+    if not names:
+        return "none, the release is empty"
+    more = f", and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
+    return ", ".join(shortened(name, 60) for name in names[:_NAMES]) + more
+
+
+def rules(content: ReportContent) -> list[str]:
+    """The public rules by which traces were generalised, and how many traces each made; none where there is no rule."""
+    if not content.is_abstracted:
+        return []
+    often = Counter(content.rules)
+    return [f"{texts.rule(rule)} ({often[str(rule)]:,} of the traces)" for rule in content.abstractions]
+
+
+def steps(mechanism: Mechanism) -> Steps | None:
+    """The parts of the budget, step by step; None without a ladder."""
+    if not isinstance(mechanism, Ladder):
+        return None
+    most = mechanism.unit.max_cases
+    return Steps(
+        rungs=", ".join(map(str, mechanism.rungs)),
+        each=""
+        if most == 1
+        else f" for one of the {most} cases of a {mechanism.unit.name} that count, and over all of them",
+        rows=tuple(
+            (step["step"], _number(step["epsilon"]), _number(step["delta"])) for step in mechanism.parameters()["steps"]
+        ),
+    )
+
+
+def chart(content: ReportContent) -> str:
+    """The largest variants as SVG: estimates with intervals, or the counts in the file where nothing else is known."""
+    noun = content.mechanism.noun
+    intervals = content.estimate.intervals if content.estimate else None
+    rows = [
+        (_label(content, index), float(content.values[index]), intervals[index] if intervals else None)
+        for index in _ranked(content)[:_CHARTED]
+    ]
+    what = f"number of {noun}: estimate and 95 % interval" if intervals else "count in the file"
+    return frequencies_chart(rows, what)
+
+
+def variants(content: ReportContent) -> list[VariantRow]:
+    """The most frequent variants, by their estimate."""
+    intervals = content.estimate.intervals if content.estimate else None
+    return [
+        VariantRow(
+            variant=shortened(_path(content.variants[index]), 600),
+            rule=content.rules[index] if content.is_abstracted else "",
+            estimate=f"{content.estimate.counts[index]:,.1f}" if content.estimate else "–",
+            interval=f"{intervals[index][0]:,} – {intervals[index][1]:,}" if intervals else "–",
+            count=f"{content.counts[index]:,}",
+        )
+        for index in _ranked(content)[:SHOWN]
+    ]
+
+
+def curve(mechanism: Mechanism) -> Curve:
+    """How likely a variant is released; on a ladder, a variant of the first rung or of the one that was selected."""
+    rung, one = "", mechanism
+    if isinstance(mechanism, Ladder):
+        rung, one = mechanism.spending()[0]
+    points = keep_points(one)
+    if not points:
+        return Curve()
+    marks = {points[0], points[-1], *(next(p for p in points if p[1] >= share) for share in (0.05, 0.5, 0.95))}
+    rows = tuple((f"{cases:,}", f"{share:.3%}" if share >= 1e-5 else f"{share:.1e}") for cases, share in sorted(marks))
+    return Curve(rung, keep_curve(points, mechanism.noun), rows)
+
+
+def _ranked(content: ReportContent) -> list[int]:
+    values = content.values
+    return sorted(range(len(values)), key=lambda index: (-values[index], content.variants[index]))
+
+
+def _label(content: ReportContent, index: int) -> str:
+    rule = f"[{content.rules[index]}] " if content.is_abstracted else ""
+    return rule + _path(content.variants[index])
+
+
+def _path(trace: Trace) -> str:
+    return " → ".join(map(name_of, trace))
+
+
+def _number(value: str) -> str:
+    return rounded_up(exact(value, "a part"), 6)
