@@ -298,9 +298,7 @@ def test_an_abstraction_of_the_log_comes_first(small_csv: Path) -> None:
 
 
 def test_the_same_in_python_and_compared() -> None:
-    release = anonymize(
-        LOG, epsilon=1, delta="1e-6", mechanism="ladder", rungs=["full", "prefix:2"], shares=[0.5, "1/2"]
-    )
+    release = anonymize(LOG, mechanism("ladder", 1, "1e-6", rungs=["full", "prefix:2"], shares=[0.5, "1/2"]))
     found = compare(LOG, release).values
     assert found["relative_log_similarity_abstracted"] > found["relative_log_similarity"]
     assert found["case_coverage_abstracted"] > 0.95 > found["case_coverage"]

@@ -18,6 +18,7 @@ from conftest import Run
 from travas import (
     Budget,
     BudgetError,
+    ChargedError,
     Ledger,
     LedgerError,
     LogError,
@@ -189,7 +190,7 @@ def test_nothing_is_charged_when_an_extra_is_missing(book: Ledger, monkeypatch: 
     monkeypatch.setitem(sys.modules, "rapidfuzz", None)
     monkeypatch.setitem(sys.modules, "rapidfuzz.distance", None)
     with pytest.raises(MissingExtraError, match="metrics"):
-        anonymize(LOG, epsilon=1, delta="1e-2", mechanism="utravas-published", ledger=book)
+        anonymize(LOG, mechanism("utravas-published", 1, "1e-2"), ledger=book, guarantee="not required")
     assert book.history() == []
 
 
@@ -199,8 +200,9 @@ def test_the_charge_comes_before_the_noise(book: Ledger, monkeypatch: pytest.Mon
         raise KeyboardInterrupt
 
     monkeypatch.setattr("travas.privacy.noise.Noise.draw", drawn_and_dead)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(ChargedError, match="interrupted; the charge to .* stands") as failed:
         anonymize(LOG, epsilon=1, delta="1e-6", ledger=book)
+    assert failed.value.interrupted and failed.value.account == book.history()[0].dataset
     assert len(book.history()) == 1
 
 
@@ -213,7 +215,12 @@ def test_what_fails_after_the_charge_says_so(
 
     monkeypatch.setattr("travas.Release.write", full)
     ran = travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "out.json")
-    assert ran.code == 2 and "no space left (the charge stands" in ran.err and len(ran.err.splitlines()) == 1
+    assert (
+        ran.code == 4
+        and "no space left; the charge to" in ran.err
+        and "stands" in ran.err
+        and len(ran.err.splitlines()) == 1
+    )
     assert len(book.history()) == 1
 
 

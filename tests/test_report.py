@@ -15,7 +15,7 @@ import pytest
 
 import travas as package
 from conftest import Run
-from travas import VerificationError, anonymize, write_report
+from travas import VerificationError, anonymize, mechanism, write_report
 from travas.mechanisms import MECHANISMS
 from travas.privacy.noise import Seeded
 from travas.report.content import read_content
@@ -48,15 +48,17 @@ def machine(html: str) -> dict[str, Any]:
     return content
 
 
-def made(tmp_path: Path, suffix: str = ".json", **options: Any) -> tuple[Path, Path]:
+def made(
+    tmp_path: Path, suffix: str = ".json", frequencies: Any = "estimated", name: str = "optimal", **options: Any
+) -> tuple[Path, Path]:
     path = tmp_path / f"release{suffix}"
-    anonymize(LOG, epsilon=1, delta="1e-6", **options).write(path)
+    anonymize(LOG, mechanism(name, 1, "1e-6", **options), frequencies=frequencies).write(path)
     return Path(f"{path}.guarantee.json"), path
 
 
 @pytest.mark.parametrize("name", [name for name in MECHANISMS if not name.endswith("-published")])
 def test_every_mechanism_with_a_guarantee_has_a_report(name: str, tmp_path: Path) -> None:
-    files = made(tmp_path, mechanism=name, **options_of(name))
+    files = made(tmp_path, name=name, **options_of(name))
     html = write_report(*files, tmp_path / "report.html", reason="Because <b>I</b> said so").read_text()
     facts = machine(html)
     assert facts["epsilon"] == "1" and facts["delta"] == "1e-6" and facts["mechanism"]["name"] == name
@@ -72,7 +74,7 @@ def test_every_mechanism_with_a_guarantee_has_a_report(name: str, tmp_path: Path
 @pytest.mark.parametrize("frequencies", ["estimated", "noisy"])
 def test_names_are_text_and_nothing_is_fetched(suffix: str, frequencies: str, tmp_path: Path) -> None:
     html = write_report(
-        *made(tmp_path, suffix, frequencies=frequencies, mechanism="travas"), tmp_path / "report.html"
+        *made(tmp_path, suffix, frequencies=frequencies, name="travas"), tmp_path / "report.html"
     ).read_text()
     tags = Tags()
     tags.feed(html)
@@ -168,7 +170,7 @@ ON_RUNGS: dict[Any, int] = {
 def ladder(
     tmp_path: Path, suffix: str, rungs: str = "full,prefix:3,prefix:2", **options: Any
 ) -> tuple[package.Release, Path]:
-    release = anonymize(ON_RUNGS, epsilon=2, delta="1e-3", mechanism="ladder", rungs=rungs, **options)
+    release = anonymize(ON_RUNGS, mechanism("ladder", 2, "1e-3", rungs=rungs), **options)
     return release, release.write(tmp_path / f"ladder{suffix}")
 
 
@@ -194,7 +196,7 @@ def test_a_ladder_is_told_rung_by_rung(suffix: str, frequencies: str, tmp_path: 
 def test_a_ladder_in_xes_and_the_default_one(tmp_path: Path) -> None:
     log = {("a", "b", "c"): 400, **{("a", "b", "c", f"x{n}"): 1 for n in range(300)}}
     for rungs in ("default", "full,prefix:3"):
-        release = anonymize(log, epsilon=2, delta="1e-3", mechanism="ladder", rungs=rungs)
+        release = anonymize(log, mechanism("ladder", 2, "1e-3", rungs=rungs))
         for suffix in (".xes", ".xes.gz"):
             path = release.write(tmp_path / f"{rungs[:4]}{suffix}")
             found = read_content(Path(f"{path}.guarantee.json"), path)
@@ -248,7 +250,7 @@ def test_rungs_that_are_not_those_of_the_guarantee_have_no_report(tmp_path: Path
 def test_the_unit_is_told_in_words(name: str, told: str, tmp_path: Path) -> None:
     log = write_hospital_log(tmp_path / "log.csv")
     reading = package.Reading(unit="patient", max_cases=2)
-    path = anonymize(log, epsilon=1, delta="1e-6", mechanism=name, reading=reading).write(tmp_path / "r.json")
+    path = anonymize(log, mechanism(name, 1, "1e-6"), reading=reading).write(tmp_path / "r.json")
     html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
     assert told in html and "all cases of one patient more or less" in html and "whether a given patient was in" in html
     assert machine(html)["unit"]["max_cases"] == 2 and "<polyline" in html

@@ -108,15 +108,13 @@ def test_an_interval_around_zero_holds_what_it_says() -> None:
 
 def test_the_tree_finds_frequent_variants_and_says_what_it_assumes() -> None:
     log = {("a", "b", "c"): 4000, ("a", "c"): 3000, ("b",) * 9: 500}
-    release = anonymize(log, epsilon=2, delta=0, mechanism="prefix-tree", max_length=4, prune=200)
+    release = anonymize(log, mechanism("prefix-tree", 2, 0, max_length=4, prune=200))
     assert set(release.variants) == {("a", "b", "c"), ("a", "c")}  # the long one is lost
     assert all(abs(count - log[trace]) < 200 for trace, count in zip(release.variants, release.noisy, strict=True))  # type: ignore[index]
     assert any("alphabet" in text for text in release.guarantee.assumptions)
     epsilon, delta = release.guarantee.replace_one
     assert (epsilon, delta) == (4, 0)
-    given_alphabet = anonymize(
-        log, epsilon=2, delta=0, mechanism="prefix-tree", max_length=4, prune=200, alphabet=["a", "c", "z"]
-    )
+    given_alphabet = anonymize(log, mechanism("prefix-tree", 2, 0, max_length=4, prune=200, alphabet=["a", "c", "z"]))
     assert set(given_alphabet.variants) == {("a", "c")} and given_alphabet.guarantee.assumptions == ()
 
 
@@ -130,7 +128,7 @@ def test_an_explosion_is_an_error_that_names_what_to_change(monkeypatch: pytest.
     monkeypatch.setattr(prefix_tree, "MAX_PREFIXES", 10_000)
     log = {(str(n),): 5 for n in range(30)}
     with pytest.raises(ParameterError, match=r"explodes: [\d,]+ noisy prefixes at length \d+ of 12.*prune than 0"):
-        anonymize(log, epsilon="0.1", delta="0.01", mechanism="prefix-tree", max_length=12, prune=0)
+        anonymize(log, mechanism("prefix-tree", "0.1", "0.01", max_length=12, prune=0))
 
 
 @pytest.mark.parametrize(
@@ -158,9 +156,9 @@ def test_a_dead_tree_ends_early() -> None:
 
 def test_an_alphabet_of_another_width_is_refused_and_costs_nothing(tmp_path: Path) -> None:
     log, ledger = {(("a", "start"), ("a", "complete")): 50}, Ledger(tmp_path / "ledger.db")
-    options: dict[str, Any] = {"mechanism": "prefix-tree", "max_length": 3, "prune": 9, "alphabet": ["a"]}
+    tree = mechanism("prefix-tree", 1, "0.01", max_length=3, prune=9, alphabet=["a"])
     with pytest.raises(ParameterError, match="2 columns"):
-        anonymize(log, epsilon=1, delta="0.01", ledger=ledger, dataset="log", **options)
+        anonymize(log, tree, ledger=ledger, dataset="log")
     assert ledger.history() == []
 
 

@@ -266,7 +266,9 @@ def test_a_drawn_release_is_whole(name: str, tmp_path: Path) -> None:
     log = write_hospital_log(tmp_path / "log.csv")
     recipe = Recipe(name, unit="patient", max_cases="2")
     reading = recipe.reading(travas.Reading())
-    drawn = tasks.draw(log, "log.csv", reading, recipe, 1 << 30, tmp_path / "ledger.db", "", quiet)
+    drawn = tasks.draw(
+        log, "log.csv", reading, recipe, 1 << 30, tmp_path / "ledger.db", "", tmp_path / "release.json", quiet
+    )
     release = pickle.loads(pickle.dumps(drawn)).release
     assert release == drawn.release and release.mechanism == recipe.build() and release.variants
     assert release.is_abstracted == (name == "ladder") and (release.cases is not None) == (name == "ladder")

@@ -9,6 +9,7 @@ from .budget.ledger import Ledger
 from .budget.plan import Plan, plan
 from .errors import (
     BudgetError,
+    ChargedError,
     EmptyLogError,
     LedgerError,
     LogError,
@@ -26,7 +27,7 @@ from .model.abstraction import Abstraction
 from .model.mechanism import Mechanism
 from .model.release import Release
 from .model.variants import Summary, Variants, summary
-from .pipeline import anonymize
+from .pipeline import Outcome, Request, anonymize, run
 from .privacy.guarantee import Guarantee, PrivacyUnit, Standing
 from .sources.columns import Reading
 from .sources.engine import read
@@ -42,6 +43,7 @@ __all__ = [
     "Account",
     "Budget",
     "BudgetError",
+    "ChargedError",
     "Comparison",
     "EmptyLogError",
     "Entry",
@@ -52,12 +54,14 @@ __all__ = [
     "LogError",
     "Mechanism",
     "MissingExtraError",
+    "Outcome",
     "OutputError",
     "ParameterError",
     "Plan",
     "PrivacyUnit",
     "Reading",
     "Release",
+    "Request",
     "Standing",
     "Summary",
     "TravasError",
@@ -72,6 +76,7 @@ __all__ = [
     "plan",
     "read",
     "relative_log_similarity",
+    "run",
     "summary",
     "verify",
     "write_report",

@@ -7,6 +7,7 @@
     ├── OutputError (OSError)             the release cannot be written there
     ├── LedgerError (OSError)             the ledger is damaged, foreign, of another version or cannot be written
     ├── BudgetError                       the data set's budget does not allow this release
+    ├── ChargedError                      a release failed after it was charged: the charge stands
     ├── VerificationError                 a noise table, a guarantee or a digest does not hold
     └── MissingExtraError (ImportError)   an optional dependency is not installed
 
@@ -24,7 +25,15 @@ CONFIDENTIAL_HEADING = "CONFIDENTIAL: about the original log, do not publish"
 
 
 class TravasError(Exception):
-    """Anything travas refuses to do. The command line prints the message and exits with code 2."""
+    """Anything travas refuses to do. The command line prints the message and exits with code 2.
+
+    Attributes:
+        field: The parameter or option that is at fault, by its Python name; empty if there is none.
+    """
+
+    def __init__(self, message: str = "", *, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class ParameterError(TravasError, ValueError):
@@ -49,6 +58,35 @@ class LedgerError(TravasError, OSError):
 
 class BudgetError(TravasError):
     """The budget does not allow this release; nothing was charged. The command line exits with code 3."""
+
+
+class ChargedError(TravasError):
+    """A release failed after its charge was on the disk. The charge stands: the noise may have been drawn.
+
+    Attributes:
+        account: The account that was charged.
+        interrupted: Whether Ctrl-C ended it.
+    """
+
+    def __init__(self, reason: str, *, account: str = "", interrupted: bool = False) -> None:
+        super().__init__(reason)
+        self.account, self.interrupted = account, interrupted
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}; the charge to {self.account!r} stands, because noise may have been drawn"
+
+    @classmethod
+    def from_cause(cls, cause: BaseException, account: str) -> ChargedError:
+        """The error for whatever ended a release; only messages of ours are quoted, others may contain data."""
+        if isinstance(cause, TravasError):
+            return cls(str(cause).rstrip("."), account=account)
+        if isinstance(cause, KeyboardInterrupt):
+            return cls("interrupted", account=account, interrupted=True)
+        if isinstance(cause, MemoryError):
+            return cls("not enough memory", account=account)
+        if isinstance(cause, OSError) and cause.strerror:
+            return cls(f"the system refused: {cause.strerror}", account=account)
+        return cls(f"unexpected {type(cause).__name__}; please report it, without the log", account=account)
 
 
 class VerificationError(TravasError):

@@ -1,85 +1,293 @@
-"""The door: the one way by which confidential data leave."""
+"""The one way by which data leave: check, read, charge, draw, write.
+
+Everything that can be refused is refused before the charge. The charge is on the disk before any noise is drawn. What
+fails after it, an interrupt included, is a `ChargedError`. The command line, the web app and `anonymize` build a
+`Request` and render its `Outcome`; they decide nothing about privacy.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from types import FrameType
+from typing import Any, Literal, overload
 
-from .budget.account import check_name
+from .budget.account import Account, check_name
 from .budget.ledger import Ledger
-from .errors import ParameterError
+from .errors import ChargedError, OutputError, ParameterError
 from .mechanisms import mechanism as mechanism_by_name
-from .model.abstraction import Abstraction
+from .model.mechanism import Mechanism
 from .model.release import Frequencies, Release, check_frequencies
-from .model.variants import Activity, Variants
+from .model.variants import Variants
+from .outputs.guarantee_file import guarantee_path
+from .privacy.guarantee import Standing
 from .privacy.numbers import Number
 from .sources.columns import DEFAULT_READING, Reading
 from .sources.engine import needs_name, read
 
+Existing = Literal["fail", "replace"]
+"""What to do about an output that exists."""
 
+GuaranteeRule = Literal["required", "not required"]
+"""Whether a release whose guarantee is not established is refused."""
+
+
+class Stage(StrEnum):
+    """The steps of a run, in order. From `CHARGING` on it cannot be taken back."""
+
+    CHECKING = "building and verifying the noise"
+    READING = "reading the log"
+    CHARGING = "charging the ledger"
+    WRITING = "drawing the noise and writing the release"
+
+
+Watch = Callable[[Stage, float], None]
+"""Called with the stage and how much of it is done, from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A release to be made: everything that decides it, fixed before the log is opened.
+
+    Attributes:
+        source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Variants`.
+        mechanism: What is released and what it costs.
+        reading: The rule from events to variants.
+        output: The file to write; None keeps the release in memory.
+        existing: What to do if `output` exists.
+        frequencies: Which counts go into an event log.
+        ledger: Where the release is charged; None charges nothing.
+        dataset: The name of the account; None is the account of the source's location.
+        guarantee: Whether a release without an established guarantee is refused.
+    """
+
+    source: Any
+    mechanism: Mechanism
+    reading: Reading = DEFAULT_READING
+    output: Path | None = None
+    existing: Existing = "fail"
+    frequencies: Frequencies = "estimated"
+    ledger: Ledger | None = None
+    dataset: str | None = None
+    guarantee: GuaranteeRule = "required"
+
+    def __post_init__(self) -> None:
+        check_frequencies(self.frequencies)
+        unit = self.source.unit if isinstance(self.source, Variants) else self.reading.privacy_unit
+        object.__setattr__(self, "mechanism", self.mechanism.protecting(unit))
+        object.__setattr__(self, "reading", self.reading.for_counts_of(self.mechanism.counted))
+        if self.dataset is not None and self.ledger is None:
+            raise ParameterError(f"dataset is {self.dataset!r} but no ledger is set; set ledger=Ledger(path)")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A release that was made, the account that was charged, and the file that was written.
+
+    `variants` is confidential: it is the original log as it was read.
+    """
+
+    release: Release
+    account: Account | None
+    output: Path | None
+    variants: Variants
+
+
+def _unwatched(stage: Stage, share: float) -> None:
+    """No one watches."""
+
+
+def run(request: Request, watch: Watch = _unwatched) -> Outcome:
+    """Make a release.
+
+    Args:
+        request: What to release.
+        watch: Called with the progress.
+
+    Returns:
+        The release, the account and the output.
+
+    Raises:
+        ChargedError: Something failed after the ledger was charged; the charge stands.
+        TravasError: The request was refused; nothing was charged and nothing was written.
+    """
+    from .outputs.write import check_output
+
+    watch(Stage.CHECKING, 0.0)
+    _check(request)
+    watch(Stage.READING, 0.0)
+    variants = read(request.source, request.reading, lambda share: watch(Stage.READING, share))
+    request.mechanism.check(variants)
+    if request.output is not None:
+        check_output(request.output, request.existing, [*variants.alphabet, variants.columns])
+    watch(Stage.CHARGING, 0.0)
+    account = _charge(request, variants)
+    with _after_the_charge(account):
+        watch(Stage.WRITING, 0.0)
+        release = replace(request.mechanism.release(variants), frequencies=request.frequencies)
+        if request.output is not None:
+            release.write(request.output, request.existing)
+        return Outcome(release, account, request.output, variants)
+
+
+def _check(request: Request) -> None:
+    """Refuse what can be refused without the log."""
+    standing = request.mechanism.guarantee().standing
+    if standing is Standing.NOT_ESTABLISHED and request.guarantee == "required":
+        raise ParameterError(
+            f"the guarantee of {request.mechanism.name} is not established; use another mechanism, or accept a release "
+            "without a guarantee (research on public logs only)",
+            field="guarantee",
+        )
+    if request.output is not None:
+        _check_output(request, request.output)
+    if request.ledger is not None:
+        if request.dataset is not None:
+            request.ledger.check(check_name(request.dataset), request.mechanism)
+        elif needs_name(request.source):
+            raise ParameterError("a database is charged under a name: set dataset", field="dataset")
+
+
+def _check_output(request: Request, output: Path) -> None:
+    """Refuse an output that cannot be written, that is the log or the ledger, or that would become part of the log."""
+    from .outputs.write import check_output
+
+    check_output(output, request.existing)
+    log = Path(request.source) if isinstance(request.source, str | Path) else None
+    for target in (output, guarantee_path(output)):
+        if target.exists() and log is not None and log.exists() and target.samefile(log):
+            raise OutputError(f"{target}: is the log itself; use another output", field="output")
+        if target.exists() and request.ledger is not None and target.samefile(request.ledger.path):
+            raise OutputError(f"{target}: is the ledger; use another output", field="output")
+    if log is not None and log.is_dir() and output.resolve().is_relative_to(log.resolve()):
+        raise OutputError(
+            f"{output}: is in the folder of the log and would become part of it; use another output", field="output"
+        )
+
+
+def _charge(request: Request, variants: Variants) -> Account | None:
+    """Charge the ledger. An interrupt waits until it is known whether the charge is on the disk."""
+    if request.ledger is None:
+        return None
+    with _interrupts_deferred() as pending:
+        account = request.ledger.charge(request.dataset or request.ledger.dataset_of(variants), request.mechanism)
+    if pending:
+        raise ChargedError("interrupted", account=account.dataset, interrupted=True)
+    return account
+
+
+@contextmanager
+def _after_the_charge(account: Account | None) -> Iterator[None]:
+    """Turn whatever fails into a ChargedError, if something was charged."""
+    try:
+        yield
+    except BaseException as error:
+        if account is None or isinstance(error, ChargedError | GeneratorExit | SystemExit):
+            raise
+        raise ChargedError.from_cause(error, account.dataset) from error
+
+
+@contextmanager
+def _interrupts_deferred() -> Iterator[list[int]]:
+    """Collect Ctrl-C instead of raising it. Only the main thread receives it; elsewhere there is nothing to do."""
+    pending: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield pending
+        return
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        pending.append(number)
+
+    previous = signal.signal(signal.SIGINT, remember)
+    try:
+        yield pending
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+@overload
+def anonymize(
+    source: Any,
+    mechanism: Mechanism,
+    *,
+    frequencies: Frequencies = ...,
+    reading: Reading = ...,
+    ledger: Ledger | None = ...,
+    dataset: str | None = ...,
+    guarantee: GuaranteeRule = ...,
+) -> Release: ...
+
+
+@overload
 def anonymize(
     source: Any,
     *,
     epsilon: Number,
     delta: Number,
-    mechanism: str = "optimal",
-    minimum_cases: int | None = None,
-    splits: int | None = None,
-    max_length: int | None = None,
-    prune: int | None = None,
-    alphabet: Sequence[Activity] | None = None,
-    rungs: str | Sequence[Abstraction | str] | None = None,
-    shares: str | Sequence[Number] | None = None,
+    frequencies: Frequencies = ...,
+    reading: Reading = ...,
+    ledger: Ledger | None = ...,
+    dataset: str | None = ...,
+    guarantee: GuaranteeRule = ...,
+) -> Release: ...
+
+
+def anonymize(
+    source: Any,
+    mechanism: Mechanism | None = None,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
     frequencies: Frequencies = "estimated",
     reading: Reading = DEFAULT_READING,
     ledger: Ledger | None = None,
     dataset: str | None = None,
+    guarantee: GuaranteeRule = "required",
 ) -> Release:
-    """Release the trace variants of a log under (ε, δ)-differential privacy for one case more or less.
+    """Release the trace variants of a log under (ε, δ)-differential privacy.
 
-    With `reading=Reading(unit=…, max_cases=…)` for all cases of one unit more or less, a patient for instance.
+    Args:
+        source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Variants`.
+        mechanism: The mechanism, such as `Ladder(epsilon=1, delta="1e-6")`.
+        epsilon: With `delta` instead of a mechanism: the short form of `Optimal(epsilon=..., delta=...)`.
+        delta: See `epsilon`.
+        frequencies: Which counts go into an event log; the release has both.
+        reading: The rule from events to variants, and whom it protects: `Reading(unit="patient", max_cases=3)`.
+        ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
+        dataset: The name of the account in the ledger; by default that of the source's location.
+        guarantee: `"not required"` accepts a mechanism whose guarantee is not established.
 
-    `source` is a path, a URL of a database, a DataFrame, a mapping of tuples of activities to counts, or `Variants`.
-    `frequencies` says which counts go into an event log; the release has both.
-    The other options belong to single mechanisms: `minimum_cases` to optimal, travas and ladder, `splits` to utravas,
-    `max_length`, `prune` and `alphabet` to prefix-tree and sacofa, `rungs` and `shares` to ladder.
-    The noise table is built and verified in exact arithmetic before the log is opened.
-    A `ledger` is charged before any noise is drawn: the `dataset` of this name, or else the log as it is. BudgetError if
-    its budget does not allow it. Without a ledger nobody counts; to keep within a budget is then up to you.
+    Returns:
+        The release, with its guarantee. Nothing is written.
+
+    Raises:
+        BudgetError: The budget does not allow it; nothing was charged.
+        ChargedError: It failed after the charge, which stands.
 
     >>> log = {("register", "visit", "release"): 20, ("register", "release"): 2}
     >>> release = anonymize(log, epsilon=1, delta="1e-6")
     >>> release.guarantee.standing
     <Standing.VERIFIED: 'verified'>
     """
-    chosen = mechanism_by_name(
-        mechanism,
-        epsilon,
-        delta,
-        minimum_cases=minimum_cases,
-        splits=splits,
-        max_length=max_length,
-        prune=prune,
-        alphabet=alphabet,
-        rungs=rungs,
-        shares=shares,
-        unit=source.unit if isinstance(source, Variants) else reading.privacy_unit,
-    )
-    chosen.guarantee()
-    reading = reading.for_counts_of(chosen.counted)
-    check_frequencies(frequencies)
-    if ledger is None:
-        if dataset is not None:
-            raise ParameterError(f"dataset is {dataset!r}, but there is no ledger to charge; give ledger=Ledger(path)")
-        variants = read(source, reading)
-        chosen.check(variants)
-    else:
-        if dataset is None and needs_name(source):
-            raise ParameterError("a database is charged under a name: give dataset=NAME (--dataset)")
-        if dataset is not None:
-            ledger.check(check_name(dataset), chosen)  # a refusal need not wait for the log
-        variants = read(source, reading)
-        chosen.check(variants)
-        ledger.charge(dataset or ledger.dataset_of(variants), chosen)
-    return replace(chosen.release(variants), frequencies=frequencies)
+    if mechanism is None:
+        if epsilon is None or delta is None:
+            raise ParameterError("epsilon and delta, or a mechanism, are required", field="epsilon")
+        mechanism = mechanism_by_name("optimal", epsilon, delta)
+    elif epsilon is not None or delta is not None:
+        raise ParameterError("epsilon and delta belong to the mechanism; set them there", field="epsilon")
+    return run(
+        Request(
+            source=source,
+            mechanism=mechanism,
+            reading=reading,
+            frequencies=frequencies,
+            ledger=ledger,
+            dataset=dataset,
+            guarantee=guarantee,
+        )
+    ).release

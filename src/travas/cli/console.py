@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
@@ -179,3 +179,19 @@ def show_comparison(comparison: Comparison) -> None:
         out.print(table)
     for remark in comparison.remarks:
         out.print(f"note: {remark}")
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, float], None]]:
+    """One bar on standard error for work that goes through stages; silent where it is not a terminal."""
+    with ExitStack() as bars:
+        current, update = "", None
+
+        def watch(stage: str, share: float) -> None:
+            nonlocal current, update
+            if stage != current or update is None:
+                bars.close()
+                current, update = stage, bars.enter_context(progress(stage))
+            update(share)
+
+        yield watch

@@ -5,34 +5,24 @@ from __future__ import annotations
 import io
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
-from ..budget.account import Account, check_name
 from ..budget.ledger import Ledger
-from ..errors import (
-    CONFIDENTIAL_HEADING,
-    BudgetError,
-    LogError,
-    OutputError,
-    ParameterError,
-    TravasError,
-    VerificationError,
-)
+from ..errors import CONFIDENTIAL_HEADING, BudgetError, ChargedError, TravasError, VerificationError
 from ..mechanisms import mechanism as mechanism_by_name
-from ..model.mechanism import Mechanism
 from ..model.release import Frequencies, Release, check_frequencies
 from ..model.variants import Variants
+from ..pipeline import Request, run
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text, rounded_up
 from ..sources.columns import Reading, some
 from . import commands, diagnostics
 from .budget import app as budget_app
 from .budget import charged, print_charge
-from .console import console, panel, print_json, progress
+from .console import console, panel, print_json, stages
 from .console import grid as facts_grid
 from .diagnostics import print_notes, share_of
 from .options import AsJson, Choose, Delta, Epsilon, LedgerFile, Log, with_mechanism, with_reading
@@ -46,6 +36,10 @@ app = typer.Typer(
     epilog="Start with: [bold]travas demo[/bold]",
 )
 app.add_typer(budget_app, name="budget")
+
+
+_FLAGS = {"guarantee": "--accept-no-guarantee"}
+"""Options whose names differ from those of the parameters."""
 
 
 @app.command()
@@ -83,71 +77,29 @@ def anonymize(
 
     Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
     """
-    counts = check_frequencies(frequencies)
-    chosen = choose(epsilon, delta, reading.privacy_unit)
-    standing = chosen.guarantee().standing
-    if standing is Standing.NOT_ESTABLISHED and not accept_no_guarantee:
-        raise ParameterError(
-            f"the guarantee of {chosen.name} is {standing}: nobody has shown that it protects anyone. Take another "
-            "mechanism, or, for research on public logs, --accept-no-guarantee"
-        )
-    existing: Literal["fail", "replace"] = "replace" if force else "fail"
-    book = Ledger(ledger) if ledger else Ledger.default()
-    name = None if dataset is None else check_name(dataset)
-    released, variants, account = _release(log, reading, chosen, counts, output, existing, book, name)
+    request = Request(
+        source=log,
+        mechanism=choose(epsilon, delta, reading.privacy_unit),
+        reading=reading,
+        output=output,
+        existing="replace" if force else "fail",
+        frequencies=check_frequencies(frequencies),
+        ledger=Ledger(ledger) if ledger else Ledger.default(),
+        dataset=dataset,
+        guarantee="not required" if accept_no_guarantee else "required",
+    )
+    with stages() as watch:
+        outcome = run(request, watch)
     if as_json:
         print_json(
-            _facts(released, output)
-            | {"ledger": account and charged(account)}
-            | {"confidential_notes": list(variants.notes)}
+            _facts(outcome.release, output)
+            | {"ledger": outcome.account and charged(outcome.account)}
+            | {"confidential_notes": list(outcome.variants.notes)}
         )
     else:
-        _print_release(released, output, variants)
-        if account is not None:
-            print_charge(account)
-
-
-def _release(
-    log: str,
-    reading: Reading,
-    chosen: Mechanism,
-    frequencies: Frequencies,
-    output: Path,
-    existing: Literal["fail", "replace"],
-    ledger: Ledger | None,
-    dataset: str | None,
-) -> tuple[Release, Variants, Account | None]:
-    """What can be known to fail fails before the ledger is charged, and that is before the noise is drawn."""
-    from ..outputs.guarantee_file import guarantee_path
-    from ..outputs.write import check_output
-    from ..sources.engine import needs_name, read
-
-    check_output(output, existing)
-    for target in (output, guarantee_path(output)):
-        if target.exists() and Path(log).exists() and target.samefile(log):
-            raise OutputError(f"{target}: is the log itself; give another output")
-        if target.exists() and ledger is not None and target.samefile(ledger.path):
-            raise OutputError(f"{target}: is the ledger; give another output")
-    if Path(log).is_dir() and output.resolve().is_relative_to(Path(log).resolve()):
-        raise OutputError(f"{output}: lies in the folder of the log and would become part of it; give another output")
-    with progress("building and verifying the noise table"):
-        chosen.guarantee()
-        if ledger is not None and dataset is not None:
-            ledger.check(dataset, chosen)
-        if ledger is not None and dataset is None and needs_name(log):
-            raise ParameterError("a database is charged under a name: give --dataset NAME")
-    with progress("reading the log") as watch:
-        variants = read(log, reading.for_counts_of(chosen.counted), watch)
-    chosen.check(variants)
-    check_output(output, existing, [*variants.alphabet, variants.columns])
-    with progress("writing the release"):
-        account = ledger.charge(dataset or ledger.dataset_of(variants), chosen) if ledger else None
-        try:
-            released = replace(chosen.release(variants), frequencies=frequencies)
-            released.write(output, existing)
-        except (OutputError, LogError) as error:  # traces on Spark are fetched now
-            raise type(error)(f"{error} (the charge stands: the noise was drawn)" if ledger else str(error)) from None
-    return released, variants, account
+        _print_release(outcome.release, output, outcome.variants)
+        if outcome.account is not None:
+            print_charge(outcome.account)
 
 
 @app.command()
@@ -163,10 +115,16 @@ def demo(
     again = (output / "hospital.csv").exists()  # the demo's own: anything else of that name is refused
     log = write_hospital_log(output / "hospital.csv")
     target = output / "release.xes.gz"
-    chosen = mechanism_by_name("optimal", "1", "1e-6")
-    existing: Literal["fail", "replace"] = "replace" if again else "fail"
-    released, variants, _ = _release(str(log), Reading(), chosen, "estimated", target, existing, None, None)
-    _print_release(released, target, variants)
+    request = Request(
+        source=log,
+        mechanism=mechanism_by_name("optimal", "1", "1e-6"),
+        output=target,
+        existing="replace" if again else "fail",
+    )
+    with stages() as watch:
+        outcome = run(request, watch)
+    released = outcome.release
+    _print_release(released, target, outcome.variants)
     try:
         picture = released.draw(output / "release.png")
         console().print(f"picture    {picture}")
@@ -302,12 +260,14 @@ def _run() -> int:
         if isinstance(stop.__context__, BrokenPipeError):  # rich and typer would end with 1
             raise stop.__context__ from None
         raise
+    except ChargedError as error:
+        return _fail(str(error), 130 if error.interrupted else 4)
     except VerificationError as error:
         return _fail(str(error), 1)
     except BudgetError as error:
         return _fail(str(error), 3)
     except TravasError as error:
-        return _fail(str(error), 2)
+        return _fail(str(error) + _flag(error), 2)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         return _fail(f"{error.format_message()} (see {context.command_path if context else 'travas'} --help)", 2)
@@ -317,6 +277,13 @@ def _run() -> int:
         raise
     except OSError as error:
         return _fail(f"the system refused: {error.strerror or type(error).__name__}", 2)
+
+
+def _flag(error: TravasError) -> str:
+    """The option that belongs to the field of an error."""
+    if not error.field:
+        return ""
+    return f" (option {_FLAGS.get(error.field, '--' + error.field.replace('_', '-'))})"
 
 
 def _fail(message: str, code: int) -> int:

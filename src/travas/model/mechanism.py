@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..errors import ParameterError
 from ..privacy.group_privacy import Step, step
@@ -80,6 +80,28 @@ class Mechanism(ABC):
         """Draw the noise, once, and keep what may be kept. Refuses variants that were counted for another unit."""
         self.check(variants)
         return self._release(variants)
+
+    def protecting(self, unit: PrivacyUnit) -> Self:
+        """The mechanism for this unit.
+
+        Args:
+            unit: Whom the log is read for.
+
+        Returns:
+            The mechanism itself if it protects this unit already, else a copy that does.
+
+        Raises:
+            ParameterError: It protects another unit.
+        """
+        if self.unit == unit:
+            return self
+        if not self.unit.is_case:
+            raise ParameterError(
+                f"the mechanism protects the unit {self.unit.name!r} (max_cases {self.unit.max_cases}) but the log is read "
+                f"for {unit.name!r} (max_cases {unit.max_cases}); set the unit in the reading only",
+                field="unit",
+            )
+        return replace(self, unit=unit)
 
     def check(self, variants: Variants) -> None:
         """Raise ParameterError unless these variants were counted for the unit that is protected here."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..budget.account import Account
 from ..budget.ledger import Ledger
-from ..errors import LogError, OutputError
+from ..errors import ChargedError, LogError, OutputError, TravasError
 from ..model.release import Release
 from ..model.variants import Summary, Variants
+from ..pipeline import Request, Stage, run
 from ..sources.columns import Reading
 from .jobs import Watch
 from .recipe import Recipe
@@ -63,24 +65,36 @@ def diagnose(path: Path, name: str, reading: Reading, limit: int, watch: Watch) 
 
 
 def draw(
-    path: Path, name: str, reading: Reading, recipe: Recipe, limit: int, ledger: Path, dataset: str, watch: Watch
+    path: Path,
+    name: str,
+    reading: Reading,
+    recipe: Recipe,
+    limit: int,
+    ledger: Path,
+    dataset: str,
+    output: Path,
+    watch: Watch,
 ) -> Drawn:
-    """Charge the ledger and draw the noise, once: the data set of this name, or else the log as it is.
+    """Charge the ledger, draw the noise once and write the release, which then stays until the session ends.
 
     The table is built and verified here, where it is sampled, before the log is opened.
     """
-    watch("building and verifying the noise", 0.0)
-    chosen, book = recipe.build(), Ledger(ledger)
-    chosen.guarantee()
-    if dataset:
-        book.check(dataset, chosen)  # a refusal need not wait for the log
-    variants = _read(path, name, reading, limit, watch)
-    watch("drawing the noise", 1.0)
-    chosen.check(variants)
-    account = book.charge(dataset or book.dataset_of(variants), chosen)
-    release = chosen.release(variants)
-    plain = replace(release, mechanism=recipe.build())  # without its tables
-    return Drawn(plain, account, _kept(release, variants), variants.notes)
+    watch(Stage.CHECKING, 0.0)
+    request = Request(
+        source=path,
+        mechanism=recipe.build(),
+        reading=reading,
+        output=output,
+        ledger=Ledger(ledger),
+        dataset=dataset or None,
+    )
+    with _named(path, name):
+        _check_size(path, limit, watch)
+        outcome = run(request, _rarely(watch))
+    plain = replace(outcome.release, mechanism=recipe.build())  # without its tables
+    if outcome.account is None:
+        raise TravasError("the release was not charged; please report this")
+    return Drawn(plain, outcome.account, _kept(outcome.release, outcome.variants), outcome.variants.notes)
 
 
 def _kept(release: Release, variants: Variants) -> str:
@@ -111,22 +125,42 @@ def report(release: Release, path: Path, output: Path, reason: str, account: Acc
 def _read(path: Path, name: str, reading: Reading, limit: int, watch: Watch) -> Variants:
     from ..sources.engine import read
 
-    last = -1.0
+    progress = _rarely(watch)
+    with _named(path, name):
+        _check_size(path, limit, watch)
+        watch(Stage.READING, 0.0)
+        return read(path, reading, lambda share: progress(Stage.READING, share))
 
-    def progress(share: float) -> None:
-        nonlocal last
-        if share - last >= 0.01:
-            last = share
-            watch("reading the log", share)
 
+def _rarely(watch: Watch) -> Watch:
+    """The same, but called only when a stage begins or another hundredth of it is done."""
+    seen: tuple[str, float] = "", 0.0
+
+    def rarely(stage: str, share: float) -> None:
+        nonlocal seen
+        if stage != seen[0] or share - seen[1] >= 0.01:
+            seen = stage, share
+            watch(stage, share)
+
+    return rarely
+
+
+@contextmanager
+def _named(path: Path, name: str) -> Iterator[None]:
+    """Messages name the file as the user does, not as it is stored."""
     try:
-        if path.suffix.lower() == ".gz":
-            in_memory = path.name.lower().endswith(".csv.gz")
-            _check_decompressed(path, min(limit, MEMORY_LIMIT) if in_memory else limit, watch)
-        watch("reading the log", 0.0)
-        return read(path, reading, progress)
+        yield
+    except ChargedError as error:
+        reason = str(error.args[0]).replace(str(path), name)
+        raise ChargedError(reason, account=error.account, interrupted=error.interrupted) from None
     except (LogError, OutputError) as error:
         raise type(error)(str(error).replace(str(path), name)) from None
+
+
+def _check_size(path: Path, limit: int, watch: Watch) -> None:
+    if path.suffix.lower() == ".gz":
+        in_memory = path.name.lower().endswith(".csv.gz")
+        _check_decompressed(path, min(limit, MEMORY_LIMIT) if in_memory else limit, watch)
 
 
 def _check_decompressed(path: Path, limit: int, watch: Watch) -> None:

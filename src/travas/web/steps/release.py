@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
@@ -125,15 +126,17 @@ async def start(page: Page) -> None:
     except ParameterError as error:
         page.refuse(str(error))
         return
-    ledger, dataset, limit = page.ledger.path, session.dataset, page.settings.decompressed_limit
-    job = Job(tasks.draw, session.log, session.name, reading, recipe, limit, ledger, dataset)
-    session.start(job, partial(_keep, session, recipe, chosen, session.reason))
-
-
-def _keep(session: Session, recipe: Recipe, chosen: Mechanism, reason: str, drawn: tasks.Drawn) -> None:
     session.releases += 1
     folder = session.folder / f"release-{session.releases}"
     folder.mkdir(mode=0o700)
+    job = Job(
+        tasks.draw, session.log, session.name, reading, recipe, page.settings.decompressed_limit,
+        page.ledger.path, session.dataset, folder / "release.json",
+    )  # fmt: skip
+    session.start(job, partial(_keep, session, recipe, chosen, session.reason, folder))
+
+
+def _keep(session: Session, recipe: Recipe, chosen: Mechanism, reason: str, folder: Path, drawn: tasks.Drawn) -> None:
     release = replace(drawn.release, mechanism=chosen)
     session.released = Released(release, recipe, folder, reason, drawn.account, drawn.kept, drawn.notes)
     session.step = RESULT
