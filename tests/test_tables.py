@@ -98,15 +98,26 @@ def test_dialects_are_found_or_given(path: Path, text: str | bytes, reading: Rea
 
 def test_encodings(path: Path) -> None:
     csv(path, "case_id,activity\n1,Prüfung\n".encode("cp1252"))
-    with pytest.raises(LogError, match="not encoded as utf-8 near row 1; give --encoding, such as cp1252"):
+    with pytest.raises(LogError, match="not encoded as utf-8 near row 1; set encoding, such as cp1252"):
         variants(path)  # never guessed from the content: one case would decide how all others read
     assert variants(path, Reading(encoding="cp1252")) == {("Prüfung",): 1}
     csv(path, "case_id,activity\n1,Прием\n".encode("cp1251"))
     assert variants(path, Reading(encoding="cp1251")) == {("Прием",): 1}
     csv(path, b"case_id,activity\n1,\x81\x8d\n")
-    with pytest.raises(LogError, match="not encoded as cp1252; give another"):
+    with pytest.raises(LogError, match="not encoded as cp1252; set another"):
         variants(path, Reading(encoding="cp1252"))
-    for wrong in ("utf-99", "base64", "undefined", "rot13"):
+    for wrong in (
+        "utf-99",
+        "base64",
+        "undefined",
+        "rot13",
+        "idna",
+        "punycode",
+        "hz",
+        "utf-7",
+        "iso2022_jp",
+        "unicode_escape",
+    ):
         with pytest.raises(ParameterError, match=wrong):
             Reading(encoding=wrong)
 
@@ -115,15 +126,18 @@ def test_encodings(path: Path) -> None:
     ("text", "why"),
     [
         ("case_id,activity\n1,a\n2,b,c\n", "row 2 .* has 3 cells, the header 2"),
-        ('case_id,activity\n1,"a\n2,b\n', "row 1 .* is not well quoted"),
-        ('case_id,activity\n1,x"y\n', "a quote that neither opens nor closes"),
-        ('case_id,activity,note\n1,a,"big" pipe 5"\n2,b,y\n3,c,5" pipe\n4,d,w\n', "not well quoted"),
-        ('note,case_id,activity\n"x,1,a\ny,2,b\n"z,3,c\nw,4,d\n', "not well quoted"),
+        ('case_id,activity\n1,"a\n2,b\n', "line 2: .* never closed"),
+        ('case_id,activity\n1,x"y\n', "line 2: .* neither opens nor closes"),
+        (
+            'case_id,activity,note\n1,a,"big" pipe 5"\n2,b,y\n3,c,5" pipe\n4,d,w\n',
+            "line 2: .* neither opens nor closes",
+        ),
+        ('note,case_id,activity\n"x,1,a\ny,2,b\n"z,3,c\nw,4,d\n', "line 4: .*before it is on line 2"),
         ("note,case_id,activity\n5, pipe,1,a\nx,1,b\n", "row 1 .* has 4 cells, the header 3"),
-        ('case_id,activity,note\n1,a,"x" y\n,b,z\n', "not well quoted"),
+        ('case_id,activity,note\n1,a,"x" y\n,b,z\n', "line 2: .* neither opens"),
         (f'case_id,activity,note\n1,a,"{"x" * 200_000}"\n,b,z\n', "1 event without a case, the first at row 2"),
         ("case_id,activity\n", "the log is empty"),
-        ("\n", "the log is empty|no column for the case"),
+        ("\n", "line 1: empty, but it must be the header"),
     ],
 )
 def test_what_is_not_csv_is_refused_with_the_row(path: Path, text: str, why: str) -> None:

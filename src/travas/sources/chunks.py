@@ -10,6 +10,8 @@ from pathlib import Path
 from ..errors import LogError, OutputError
 from ..model.mechanism import Progress
 
+_GZIP = b"\x1f\x8b"
+
 
 def check_folder(path: Path) -> None:
     """Refuse an output whose folder is not there."""
@@ -17,12 +19,17 @@ def check_folder(path: Path) -> None:
         raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
 
 
+def is_gzip(path: Path) -> bool:
+    """Whether the content is compressed, whatever the name says."""
+    with path.open("rb") as raw:
+        return raw.read(len(_GZIP)) == _GZIP
+
+
 def chunks(path: Path, progress: Progress, size: int = 1 << 18) -> Generator[bytes, None, None]:
     """The decompressed bytes, so many at a time; `progress` hears how far we are in the file."""
     whole = max(path.stat().st_size, 1)
+    zipped = is_gzip(path)
     with path.open("rb") as raw:
-        zipped = raw.read(2) == b"\x1f\x8b"
-        raw.seek(0)
         if path.suffix.lower() == ".gz" and not zipped:
             raise LogError(f"{path}: named .gz, but not compressed with gzip; rename it or compress it")
         stream = gzip.GzipFile(fileobj=raw) if zipped else raw

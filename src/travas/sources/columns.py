@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Literal, get_args
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError
 from ..model.abstraction import FULL, Abstraction
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
+from .encodings import check_encoding
+from .timestamps import check_format
 
 Order = Literal["file", "time"]
 OnMissing = Literal["fail", "drop"]
@@ -66,9 +67,10 @@ class Reading:
                 raise ParameterError(f"{name} is {value!r}: take one of {', '.join(get_args(choices))}")
         for name in ("delimiter", "quote"):
             value = getattr(self, name)
-            if value is not None and (len(value) != 1 or not value.isascii()) and (name, value) != ("quote", "none"):
-                hint = "; for no quoting at all take none" if name == "quote" else ""
-                raise ParameterError(f"{name} is {value!r}: it must be one ASCII character{hint}")
+            one = value is None or (len(value) == 1 and value.isascii() and value not in "\0\r\n")
+            if not one and (name, value) != ("quote", "none"):
+                hint = ", or 'none' if nothing is quoted" if name == "quote" else ""
+                raise ParameterError(f"{name} is {value!r}; set one ASCII character that is no line break{hint}")
         self._check_unit()
         for column in (self.case, *self.activities, self.timestamp, self.ties):
             if column == "":
@@ -86,13 +88,9 @@ class Reading:
         if isinstance(self.abstraction, str):
             object.__setattr__(self, "abstraction", Abstraction.parse(self.abstraction))
         if self.encoding is not None:
-            try:
-                if "a,b".encode(self.encoding).decode(self.encoding) != "a,b":
-                    raise LookupError
-            except (LookupError, UnicodeError, ValueError):
-                raise ParameterError(
-                    f"encoding is {self.encoding!r}, which does not exist: try utf-8 or cp1252"
-                ) from None
+            check_encoding(self.encoding)
+        if self.timestamp_format is not None:
+            check_format(self.timestamp_format)
 
     def _check_unit(self) -> None:
         if self.counted is not None and self.counted not in get_args(Counted):
@@ -210,21 +208,6 @@ def there_are(present: Sequence[str], most: int, given: str = "") -> str:
     near = get_close_matches(given, present, n=1)
     hint = f"did you mean {near[0]!r}? There are" if near else "there are"
     return f"{hint} {', '.join(map(repr, present[:most]))}{', …' if len(present) > most else ''} {CONFIDENTIAL}"
-
-
-_FRACTION = re.compile(r"[.,]([0-9]+)")
-
-
-def parse_timestamp(text: str, form: str | None) -> int:
-    """Nanoseconds since 1970 of one timestamp; without a zone it is taken as UTC. Raises ValueError."""
-    moment = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-    since = moment - datetime(1970, 1, 1, tzinfo=UTC)
-    micros = (since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds
-    finer = 0
-    if form is None and (match := _FRACTION.search(text)) and len(match[1]) > 6:
-        finer = int(match[1][6:9].ljust(3, "0"))
-    return micros * 1000 + finer
 
 
 def some(number: int, what: str) -> str:

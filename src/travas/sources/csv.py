@@ -1,11 +1,12 @@
-"""CSV in: encoding, delimiter and quoting found or given, then a table like any other."""
+"""CSV in: encoding, delimiter and quoting set or read off the header, checked strictly, then a table like any other."""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import io
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,21 +14,29 @@ from pathlib import Path
 import polars as pl
 import polars.selectors as cs
 
-from ..errors import CONFIDENTIAL, EmptyLogError, LogError
+from ..errors import CONFIDENTIAL, EmptyLogError, LogError, ParameterError
 from ..model.mechanism import Progress
 from ..model.variants import Variants
-from .chunks import chunks
+from .chunks import chunks, is_gzip
 from .columns import Columns, Reading
 from .events import Events
+from .quoting import Kind, first_fault
 from .tables import variants_of
 
 _DELIMITERS = ",;\t|"
 _LEAST_ROW = 32  # bytes, to guess from the size how many events there are
-_STRAY = (
-    "a cell holds a quote that neither opens nor closes it; mend it, or give --delimiter or --quote "
-    "('none' where nothing is quoted)"
-)
+_BLOCK_BYTES = 1 << 18  # fits into the cache of a processor
+_UTF_8 = ("utf-8", "utf-8-sig")
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_COMPRESSED = {b"\x28\xb5\x2f\xfd": "Zstandard", b"\x78\x01": "zlib", b"\x78\x9c": "zlib", b"\x78\xda": "zlib"}
+"""What Polars would decompress by itself, so that the scan would see other bytes than the parser."""
+
+_FAULTS: dict[Kind, str] = {
+    "stray quote": "the quote {quote!r} neither opens nor closes a cell and is not doubled",
+    "open quote": "the quote {quote!r} is never closed",
+    "carriage return": "a carriage return outside quotes that no line feed follows",
+    "nul": "a NUL byte, which is not text",
+}
 
 
 @dataclass(frozen=True)
@@ -40,9 +49,12 @@ class _Dialect:
 def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Progress) -> Variants:
     """The variants of a log in `.csv` or `.csv.gz` files, each with a header. All cells are text: `NA` is a name.
 
-    What is compressed, or not in UTF-8, is held in memory as a whole.
+    The quoting of every file is checked before the first is parsed (`sources.quoting`). What is compressed, or not in
+    UTF-8, is held in memory as a whole.
     """
     files = [_File.open(path, reading, progress) for path in paths]
+    for file in files:
+        file.check()
     size = sum(len(file.source) if isinstance(file.source, bytes) else file.path.stat().st_size for file in files)
     try:
         tables = [file.table() for file in files]
@@ -54,9 +66,10 @@ def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Prog
         raise EmptyLogError(
             f"{where}: the log is empty, it has no header and no events; is it the right file?"
         ) from None
-    except (pl.exceptions.PolarsError, csv.Error):
-        at_fault, fault = next(((file.path, found) for file in files if (found := file.first_fault())), (where, _STRAY))
-        raise LogError(f"{at_fault}: {fault} {CONFIDENTIAL}") from None
+    except pl.exceptions.PolarsError as error:
+        unknown = where, f"cannot be parsed ({type(error).__name__})"
+        path, fault = next(((file.path, fault) for file in files if (fault := file.first_bad_row())), unknown)
+        raise LogError(f"{path}: {fault} {CONFIDENTIAL}") from None
 
 
 def _needed(table: pl.LazyFrame, reading: Reading, path: Path) -> pl.LazyFrame:
@@ -88,9 +101,13 @@ class _File:
     @classmethod
     def open(cls, path: Path, reading: Reading, progress: Progress) -> _File:
         with closing(chunks(path, progress)) as pieces:
-            dialect = dialect_of(next(pieces, b""), reading)
-        plain = dialect.encoding in ("utf-8", "utf-8-sig")
-        if path.suffix.lower() != ".gz" and plain:
+            head = next(pieces, b"")
+        for magic, name in _COMPRESSED.items():
+            if head.startswith(magic):
+                raise LogError(f"{path}: compressed with {name}; decompress it, or compress it with gzip instead")
+        dialect = dialect_of(head, reading)
+        plain = dialect.encoding in _UTF_8
+        if plain and not is_gzip(path):
             return cls(path, path, dialect)
         content = b"".join(chunks(path, progress))
         if plain:
@@ -98,7 +115,57 @@ class _File:
         try:
             return cls(path, content.decode(dialect.encoding).encode(), replace(dialect, encoding="utf-8-sig"))
         except UnicodeError:
-            raise LogError(f"{path}: not encoded as {dialect.encoding}; give another --encoding") from None
+            raise LogError(f"{path}: not encoded as {dialect.encoding}; set another encoding") from None
+
+    def check(self) -> None:
+        """Refuse what is not strict CSV, with its line."""
+        with closing(self._blocks()) as blocks:
+            if next(blocks, b"\n").startswith((b"\n", b"\r")):
+                raise LogError(f"{self.path}, line 1: empty, but it must be the header; remove empty lines before it")
+        with closing(self._blocks()) as blocks:
+            fault = first_fault(blocks, self.dialect.delimiter, self.dialect.quote)
+        if fault is None:
+            if self._ends_with_delimiter() and (what := self.first_bad_row()):  # Polars would accept one cell too many
+                raise LogError(f"{self.path}: {what} {CONFIDENTIAL}")
+            return
+        line = self._line(fault.offset)
+        what = _FAULTS[fault.kind].format(quote=self.dialect.quote)
+        if fault.quote_before is not None and (earlier := self._line(fault.quote_before)) < line:
+            what = f"{what} (the quote before it is on line {earlier:,})"
+        raise LogError(f"{self.path}, line {line:,}: {what}; {self._remedy} {CONFIDENTIAL}")
+
+    def _blocks(self) -> Generator[bytes, None, None]:
+        """The bytes without a byte order mark."""
+        with io.BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb") as stream:
+            if stream.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+                stream.seek(0)
+            while block := stream.read(_BLOCK_BYTES):
+                yield block
+
+    def _ends_with_delimiter(self) -> bool:
+        if isinstance(self.source, bytes):
+            last = self.source[-1:]
+        else:
+            with self.source.open("rb") as stream:
+                stream.seek(-1, os.SEEK_END)
+                last = stream.read()
+        return last == self.dialect.delimiter.encode()
+
+    def _line(self, offset: int) -> int:
+        """The number of the line, from 1, in which this byte is."""
+        lines = 1
+        with closing(self._blocks()) as blocks:
+            for block in blocks:
+                lines += block.count(b"\n", 0, max(offset, 0))
+                offset -= len(block)
+                if offset <= 0:
+                    break
+        return lines
+
+    @property
+    def _remedy(self) -> str:
+        dialect = f"read with delimiter {self.dialect.delimiter!r} and quote {self.dialect.quote or 'none'!r}"
+        return f"{dialect}; fix the file, or set delimiter, quote ('none' if nothing is quoted) or encoding"
 
     def table(self) -> pl.LazyFrame:
         return pl.scan_csv(
@@ -123,35 +190,37 @@ class _File:
                 strict=True,
             )
 
-    def first_fault(self) -> str | None:
-        """Why the table cannot be read, without quoting it (Polars' own words would)."""
-        found = f"read with delimiter {self.dialect.delimiter!r}, quote {self.dialect.quote!r}"
-        remedy = f"{found}; mend it, or give --delimiter or --quote"
+    def first_bad_row(self) -> str | None:
+        """Why a well-quoted table cannot be parsed, without quoting it (Polars' own words would)."""
         width, row = None, 0
         try:
             with self.rows() as rows:
                 for row, cells in enumerate(rows):
                     width = len(cells) if width is None else width
                     if len(cells) > width:
-                        return (
-                            f"row {row:,} (the header not counted) has {len(cells)} cells, the header {width}; {remedy}"
-                        )
-        except csv.Error:
-            return f"row {row + 1:,} (the header not counted) is not well quoted, or the file ends in it; {remedy}"
+                        what = f"row {row:,} (the header not counted) has {len(cells)} cells, the header {width}"
+                        return f"{what}; {self._remedy}"
         except UnicodeError:
             encoding = self.dialect.encoding.removesuffix("-sig")
-            return f"not encoded as {encoding} near row {row + 1:,}; give --encoding, such as cp1252"
+            return f"not encoded as {encoding} near row {row + 1:,}; set encoding, such as cp1252"
         return None
 
 
 def dialect_of(head: bytes, reading: Reading) -> _Dialect:
-    """Encoding from the byte order mark, delimiter and quote from the header line, unless given."""
+    """Encoding from the byte order mark, delimiter and quote from the header line, unless set.
+
+    Nothing is read off the rows: one case would decide how all others are read.
+    """
     encoding = reading.encoding or next((name for bom, name in _BOMS if head.startswith(bom)), "utf-8")
+    if encoding == "utf-8" or codecs.lookup(encoding).name == "utf-8":
+        encoding = "utf-8-sig"  # with or without a byte order mark
     text = head.decode(encoding, errors="replace").lstrip("\ufeff")
-    line = text.splitlines()[0] if text else ""
+    line = text.partition("\n")[0]
     quote = reading.quote
     if quote is None:
         quote = "'" if line.startswith("'") and '"' not in line else '"'
     outside = "".join(line.split(quote)[::2])
     delimiter = reading.delimiter or max(_DELIMITERS, key=outside.count)
+    if delimiter == quote:
+        raise ParameterError(f"delimiter and quote are both {quote!r}; set two different characters")
     return _Dialect(encoding, delimiter, None if quote == "none" else quote)

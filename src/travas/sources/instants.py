@@ -7,7 +7,7 @@ from typing import cast
 import polars as pl
 
 from ..errors import ParameterError
-from .columns import parse_timestamp
+from .timestamps import parse_timestamp
 
 TIME, NANOSECONDS = "time", "nanoseconds"
 

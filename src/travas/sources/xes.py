@@ -21,11 +21,11 @@ from .columns import (
     Reading,
     left_out,
     missing_message,
-    parse_timestamp,
     released_columns,
     there_are,
 )
 from .contribution_bounding import Kept, several_units
+from .timestamps import parse_timestamp
 
 MAX_TRACE_EVENTS = 10_000_000
 MAX_ELEMENT_BYTES = 16 << 20

@@ -1,0 +1,33 @@
+"""Timestamps as text: the formats that can be set, and how one value is parsed."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from ..errors import ParameterError
+
+_SAMPLE = datetime(2001, 2, 3, 16, 5, 6, 789000, tzinfo=UTC)
+_FRACTION = re.compile(r"[.,]([0-9]+)")
+
+
+def parse_timestamp(text: str, form: str | None) -> int:
+    """Nanoseconds since 1970 of one timestamp; without a zone it is taken as UTC. Raises ValueError."""
+    moment = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    micros = (since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds
+    finer = 0
+    if form is None and (match := _FRACTION.search(text)) and len(match[1]) > 6:
+        finer = int(match[1][6:9].ljust(3, "0"))
+    return micros * 1000 + finer
+
+
+def check_format(form: str) -> None:
+    """Refuse what is not a format of `datetime.strptime`, before any log is opened."""
+    try:
+        datetime.strptime(_SAMPLE.strftime(form), form)
+    except (ValueError, re.error, UnicodeError, OverflowError):
+        raise ParameterError(
+            f"timestamp_format is {form!r}, which is not a format of strptime; try '%Y-%m-%d %H:%M:%S'"
+        ) from None
