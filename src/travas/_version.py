@@ -1,3 +1,8 @@
-"""The version of the package."""
+"""The version of the installed package; it comes from the tag and the commit that the package was built from."""
 
-__version__ = "0.1.0"
+from importlib.metadata import PackageNotFoundError, version
+
+try:
+    __version__ = version("travas")
+except PackageNotFoundError:  # run from a folder, not installed
+    __version__ = "0+unknown"
