@@ -1,0 +1,213 @@
+"""One contract for Python, the command line and the web app: what is refused, charged, written and said.
+
+Every front end gets the same cases. A front end is a function that makes a release of a file and returns what it said
+when it was refused, or an empty text.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import travas as package
+from conftest import Run
+from travas import Ledger, TravasError
+from travas.web import tasks
+from travas.web.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Case:
+    """A release to be made, as a user would ask for it."""
+
+    log: Path
+    output: Path
+    ledger: Path
+    epsilon: str = "1"
+    delta: str = "1e-6"
+    dataset: str = "hospital"
+    mechanism: str = "optimal"
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+FrontEnd = Callable[[Case, Run], str]
+
+
+def in_python(case: Case, _: Run) -> str:
+    try:
+        request = package.Request(
+            source=case.log,
+            mechanism=package.mechanism(case.mechanism, case.epsilon, case.delta, **case.options),
+            output=case.output,
+            ledger=Ledger(case.ledger),
+            dataset=case.dataset,
+        )
+        package.run(request)
+    except TravasError as error:
+        return str(error)
+    return ""
+
+
+def on_the_command_line(case: Case, travas: Run) -> str:
+    options = [word for name, value in case.options.items() for word in (f"--{name.replace('_', '-')}", value)]
+    ran = travas(
+        "anonymize", case.log, "--epsilon", case.epsilon, "--delta", case.delta, "--mechanism", case.mechanism, *options,
+        "--dataset", case.dataset, "--ledger", case.ledger, "-o", case.output,
+    )  # fmt: skip
+    assert (ran.code == 0) == (ran.err == "") and len(ran.err.splitlines()) <= 1
+    return ran.err
+
+
+def in_the_web_app(case: Case, _: Run) -> str:
+    recipe = Recipe(case.mechanism, case.epsilon, case.delta, tuple(sorted(case.options.items())))
+    try:
+        reading = recipe.reading(package.Reading())
+        tasks.draw(
+            case.log, "log.csv", reading, recipe, 1 << 30, case.ledger, case.dataset, case.output, lambda *_: None
+        )
+    except TravasError as error:
+        return str(error)
+    return ""
+
+
+FRONT_ENDS: dict[str, FrontEnd] = {"python": in_python, "cli": on_the_command_line, "web": in_the_web_app}
+
+
+@pytest.fixture(params=FRONT_ENDS)
+def front_end(request: pytest.FixtureRequest, travas: Run) -> Callable[[Case], str]:
+    made = FRONT_ENDS[request.param]
+    return lambda case: made(case, travas)
+
+
+@pytest.fixture
+def case(small_csv: Path, tmp_path: Path) -> Case:
+    ledger = tmp_path / "book.db"
+    Ledger(ledger).create_budget("hospital", epsilon=3, delta="1e-5")
+    return Case(small_csv, tmp_path / "release.json", ledger)
+
+
+def charges(case: Case) -> int:
+    return len(Ledger(case.ledger).history())
+
+
+def written(case: Case) -> list[str]:
+    return sorted(path.name for path in case.output.parent.glob("*release*"))
+
+
+def changed(case: Case, **values: Any) -> Case:
+    from dataclasses import replace
+
+    return replace(case, **values)
+
+
+Made = Callable[[Case], str]
+
+
+def test_a_release_is_charged_and_written_with_its_guarantee(front_end: Made, case: Case) -> None:
+    assert front_end(case) == ""
+    assert charges(case) == 1 and written(case) == ["release.json", "release.json.guarantee.json"]
+    assert package.verify(f"{case.output}.guarantee.json", case.output).digest_checked
+
+
+REFUSED: dict[str, dict[str, Any]] = {
+    "epsilon": {"epsilon": "0"},
+    "delta": {"delta": "2"},
+    "budget": {"epsilon": "4"},
+    "no table": {"epsilon": "1e-9", "delta": "1e-12"},
+    "unknown option value": {"mechanism": "prefix-tree", "options": {"max_length": 0, "prune": 3}},
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_what_is_refused_costs_nothing_and_writes_nothing(front_end: Made, case: Case, reason: str) -> None:
+    said = front_end(changed(case, **REFUSED[reason]))
+    assert said and "stands" not in said
+    assert charges(case) == 0 and written(case) == []
+
+
+@pytest.mark.parametrize("text", ["case_id,activity\n1,a,b\n", 'case_id,activity\n1,"a\n', "x,y\n1,2\n", ""])
+def test_a_log_that_cannot_be_read_costs_nothing(front_end: Made, case: Case, text: str) -> None:
+    case.log.write_text(text)
+    assert front_end(case)
+    assert charges(case) == 0 and written(case) == []
+
+
+def test_an_output_that_cannot_be_written_costs_nothing(front_end: Made, case: Case) -> None:
+    assert "no-such-folder" in front_end(changed(case, output=case.output.parent / "no-such-folder" / "release.json"))
+    case.output.write_text("mine")
+    assert "exists" in front_end(case)
+    assert charges(case) == 0 and case.output.read_text() == "mine"
+
+
+def test_a_mechanism_without_a_guarantee_is_refused_by_all(front_end: Made, case: Case) -> None:
+    published = changed(case, mechanism="sacofa-published", delta="0.5", options={"max_length": 4, "prune": 2})
+    assert "not established" in front_end(published)
+    assert charges(case) == 0 and written(case) == []
+
+
+def test_the_charge_is_on_the_disk_before_any_noise(
+    front_end: Made, case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = package.mechanism("optimal", 1, "1e-6").tables()[0].__class__.draw
+    seen: list[int] = []
+
+    def draw(*arguments: Any) -> Any:
+        seen.append(charges(case))
+        return drawn(*arguments)
+
+    monkeypatch.setattr("travas.privacy.noise.Noise.draw", draw)
+    assert front_end(case) == "" and seen == [1]
+
+
+FAILURES: dict[str, BaseException] = {
+    "our own": package.OutputError("out: cannot be written, the disk is full"),
+    "the system's": OSError(28, "No space left on device"),
+    "a bug that quotes the log": KeyError("CANARY"),
+    "memory": MemoryError("CANARY"),
+    "an interrupt": KeyboardInterrupt(),
+}
+
+
+@pytest.mark.parametrize("stage", ["travas.privacy.noise.Noise.draw", "travas.Release.write"])
+@pytest.mark.parametrize("failure", FAILURES)
+def test_whatever_fails_after_the_charge_says_that_it_stands(
+    front_end: Made, case: Case, stage: str, failure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any) -> None:
+        raise FAILURES[failure]
+
+    monkeypatch.setattr(stage, fails)
+    said = front_end(case)
+    assert "'hospital' stands" in said and "CANARY" not in said
+    assert charges(case) == 1 and written(case) == []
+
+
+def test_an_interrupt_while_charging_is_known_to_be_charged_or_not(
+    front_end: Made, case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C in the middle of the charge waits until the charge is on the disk."""
+    charge = Ledger.charge
+
+    def interrupted(*arguments: Any) -> Any:
+        os.kill(os.getpid(), 2)
+        return charge(*arguments)
+
+    monkeypatch.setattr(Ledger, "charge", interrupted)
+    said = front_end(case)
+    assert "interrupted" in said and "stands" in said and charges(case) == 1 and written(case) == []
+
+
+def test_an_interrupt_before_the_charge_costs_nothing(case: Case, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("travas.pipeline.read", interrupted)
+    assert "stands" not in on_the_command_line(case, travas) and charges(case) == 0
+    with pytest.raises(KeyboardInterrupt):
+        in_python(case, travas)
+    assert charges(case) == 0
