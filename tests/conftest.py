@@ -19,9 +19,11 @@ DATA = Path(os.environ.get("TRAVAS_DATA", Path(__file__).resolve().parents[2] / 
 @pytest.fixture(autouse=True)
 def ledger_path(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Every test has a ledger of its own: none touches the user's."""
-    path = tmp_path_factory.mktemp("ledger") / "ledger.db"
-    monkeypatch.setenv("TRAVAS_LEDGER", str(path))
-    return path
+    home = tmp_path_factory.mktemp("data")
+    monkeypatch.setenv("XDG_DATA_HOME", str(home))
+    monkeypatch.delenv("TRAVAS_LEDGER", raising=False)
+    (home / "travas").mkdir()
+    return home / "travas" / "ledger.db"
 
 
 @pytest.fixture

@@ -134,18 +134,22 @@ def test_the_history_is_that_of_the_ledger(tmp_path: Path, travas: Run, small_cs
     text = html.read_text()
     assert "<td>1.25</td>" in text and "a &lt;b&gt; name" in text and "left of ε = 2" in text
     assert [row["epsilon"] for row in machine(text)["account"]["charges"]] == ["0.5", "0.75"]
+    assert travas("budget", "create", "another", "--no-limit").code == 0
     ran = travas("report", *files, "-o", html, "--force", "--dataset", "another")
     assert ran.code == 2 and "no release like this one was charged" in ran.err
     ran = travas("report", *files, "-o", html, "--force", "--dataset", "x", "--ledger", tmp_path / "gone.db")
     assert ran.code == 2 and not (tmp_path / "gone.db").exists()
 
 
-def test_a_log_without_a_name_keeps_its_digest_to_itself(tmp_path: Path) -> None:
+def test_the_location_of_a_log_without_a_name_is_not_in_its_files(tmp_path: Path, small_csv: Path) -> None:
     ledger = package.Ledger(tmp_path / "ledger.db")
-    path = anonymize(LOG, epsilon=1, delta="1e-6", ledger=ledger).write(tmp_path / "r.json")
+    log = small_csv.rename(tmp_path / "canary.csv")
+    path = anonymize(log, epsilon=1, delta="1e-6", ledger=ledger).write(tmp_path / "r.json")
     (account,) = ledger.accounts()
+    assert account.location == str(log.resolve()) and account.name is None
     html = write_report(f"{path}.guarantee.json", path, tmp_path / "report.html", account=account).read_text()
-    assert account.dataset not in html and account.dataset[4:] not in html
+    for text in (html, path.read_text(), Path(f"{path}.guarantee.json").read_text()):
+        assert "canary" not in text and str(tmp_path) not in text
 
 
 def test_activities_of_several_columns(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from scipy.stats import binom
 
 from conftest import Run
 from servers import missing
-from travas import LogError, ParameterError, PrivacyUnit, Reading, Variants, anonymize, mechanism, read, summary
+from travas import Ledger, LogError, ParameterError, PrivacyUnit, Reading, Variants, anonymize, mechanism, read, summary
 from travas.privacy.guarantee import Counted
 from travas.privacy.noise import Seeded
 from travas.sources import spark as engine
@@ -150,6 +150,7 @@ def test_frames_tables_and_queries(spark: Any, singletons: Path, travas: Run, tm
         ):
             assert dict(read(source, reading).items()) == {("common",): 100}
         out = tmp_path / "out.xes.gz"
+        travas("budget", "create", "events", "--no-limit")
         ran = travas(
             "anonymize",
             "spark:",
@@ -219,6 +220,8 @@ def test_an_interrupted_query_is_cancelled_on_the_cluster(spark: Any) -> None:
 
 @pytest.mark.slow
 def test_a_session_of_its_own_is_silent_and_can_be_interrupted(singletons: Path, tmp_path: Path) -> None:
+    Ledger.default().create_account("events")
+
     def start(source: str, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-c", "import travas.cli.main; travas.cli.main.main()", "anonymize", source, *words,

@@ -16,7 +16,7 @@ import pytest
 
 from conftest import Run
 from servers import Postgres
-from travas import EmptyLogError, LogError, ParameterError, Reading, anonymize, read
+from travas import EmptyLogError, Ledger, LogError, ParameterError, Reading, anonymize, read
 
 TABLE = Reading(table="events")
 EVENTS = (
@@ -109,6 +109,7 @@ def test_a_password_is_never_shown(
     out = tmp_path / "out"
     out.mkdir()
     words = ("--dataset", "events", "--epsilon", 1, "--delta", "1e-6", "-o", out / "release.json")
+    travas("budget", "create", "events", "--no-limit")
     with_password = server.url.replace("reader@", f"reader:{server.password}@")
     runs = [travas("anonymize", server.url, "--table", "events", *words)]
     monkeypatch.delenv("PGPASSWORD")
@@ -171,6 +172,7 @@ def test_duckdb_hears_an_interrupt(database: str) -> None:
 
 
 def test_an_interrupted_query_is_cancelled_on_the_server(server: Postgres, tmp_path: Path) -> None:
+    Ledger.default().create_account("events")
     slow = f"SELECT e.* FROM ({EVENTS}) AS e, (SELECT pg_sleep(600)) AS s"
     words = [
         "anonymize",
@@ -211,11 +213,17 @@ def test_an_interrupted_query_is_cancelled_on_the_server(server: Postgres, tmp_p
         process.kill()
 
 
-def test_a_database_is_charged_under_a_name(database: str, tmp_path: Path, travas: Run) -> None:
-    words = ("--table", "events", "--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "release.json")
-    ran = travas("anonymize", database, *words)
-    assert ran.code == 2 and "give --dataset NAME" in ran.err
-    assert travas("anonymize", database, *words, "--dataset", "events").code == 0
+def test_a_table_has_a_location_and_a_query_needs_a_name(database: str, tmp_path: Path, travas: Run) -> None:
+    words = ("--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "release.json")
+    query = ("--query", "SELECT * FROM events")
+    ran = travas("anonymize", database, *query, *words)
+    assert ran.code == 2 and "set dataset (--dataset NAME)" in ran.err
+    assert travas("anonymize", database, "--table", "events", *words).code == 0
+    assert travas("budget", "create", "events", "--no-limit").code == 0
+    assert travas("anonymize", database, *query, *words, "--force", "--dataset", "events").code == 0
+    unnamed = [account for account in Ledger.default().accounts() if account.name is None]
+    assert [len(account.entries) for account in unnamed] == [1]
+    assert str(unnamed[0].location).endswith(" events") and "@" not in str(unnamed[0].location)
 
 
 CLINIC = (
@@ -232,6 +240,8 @@ def test_persons_from_the_command_line(server: Postgres, tmp_path: Path, travas:
     with server.owner() as owner:
         owner.execute(f"CREATE TABLE IF NOT EXISTS clinic AS {CLINIC}; GRANT SELECT ON clinic TO reader")
     person = ("--unit", "patient", "--max-cases", 3)
+    for name in ("duckdb", "postgr"):
+        assert travas("budget", "create", name, "--no-limit").code == 0
     for url in (f"duckdb://{tmp_path}/clinic.db", server.url):
         out = tmp_path / f"{url[:6]}.json"
         words = (url, "--table", "clinic", "--dataset", url[:6], "--delta", "1e-3", *person)

@@ -157,6 +157,7 @@ def test_a_dead_tree_ends_early() -> None:
 def test_an_alphabet_of_another_width_is_refused_and_costs_nothing(tmp_path: Path) -> None:
     log, ledger = {(("a", "start"), ("a", "complete")): 50}, Ledger(tmp_path / "ledger.db")
     tree = mechanism("prefix-tree", 1, "0.01", max_length=3, prune=9, alphabet=["a"])
+    ledger.create_account("log")
     with pytest.raises(ParameterError, match="2 columns"):
         anonymize(log, tree, ledger=ledger, dataset="log")
     assert ledger.history() == []

@@ -267,7 +267,16 @@ def test_a_drawn_release_is_whole(name: str, tmp_path: Path) -> None:
     recipe = Recipe(name, unit="patient", max_cases="2")
     reading = recipe.reading(travas.Reading())
     drawn = tasks.draw(
-        log, "log.csv", reading, recipe, 1 << 30, tmp_path / "ledger.db", "", tmp_path / "release.json", quiet
+        log,
+        "log.csv",
+        reading,
+        recipe,
+        1 << 30,
+        tmp_path / "ledger.db",
+        "",
+        "original",
+        tmp_path / "release.json",
+        quiet,
     )
     release = pickle.loads(pickle.dumps(drawn)).release
     assert release == drawn.release and release.mechanism == recipe.build() and release.variants

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Literal, overload
 
-from .budget.account import Account, check_name
+from .budget.account import Account
 from .budget.ledger import Ledger
 from .errors import ChargedError, OutputError, ParameterError
 from .mechanisms import mechanism as mechanism_by_name
@@ -28,13 +28,17 @@ from .outputs.guarantee_file import guarantee_path
 from .privacy.guarantee import Standing
 from .privacy.numbers import Number
 from .sources.columns import DEFAULT_READING, Reading
-from .sources.engine import needs_name, read
+from .sources.engine import read
+from .sources.source import location_of
 
 Existing = Literal["fail", "replace"]
 """What to do about an output that exists."""
 
 GuaranteeRule = Literal["required", "not required"]
 """Whether a release whose guarantee is not established is refused."""
+
+Origin = Literal["original", "copy"]
+"""Whether the source is where the data are kept, or a temporary copy."""
 
 
 class Stage(StrEnum):
@@ -63,6 +67,7 @@ class Request:
         frequencies: Which counts go into an event log.
         ledger: Where the release is charged; None charges nothing.
         dataset: The name of the account; None is the account of the source's location.
+        origin: `"copy"` if the source is a temporary copy, such as an upload: its location says nothing about it.
         guarantee: Whether a release without an established guarantee is refused.
     """
 
@@ -74,6 +79,7 @@ class Request:
     frequencies: Frequencies = "estimated"
     ledger: Ledger | None = None
     dataset: str | None = None
+    origin: Origin = "original"
     guarantee: GuaranteeRule = "required"
 
     def __post_init__(self) -> None:
@@ -83,6 +89,11 @@ class Request:
         object.__setattr__(self, "reading", self.reading.for_counts_of(self.mechanism.counted))
         if self.dataset is not None and self.ledger is None:
             raise ParameterError(f"dataset is {self.dataset!r} but no ledger is set; set ledger=Ledger(path)")
+
+    @property
+    def location(self) -> str | None:
+        """Where the log is, for the ledger."""
+        return location_of(self.source, self.reading) if self.origin == "original" else None
 
 
 @dataclass(frozen=True)
@@ -126,7 +137,7 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
     if request.output is not None:
         check_output(request.output, request.existing, [*variants.alphabet, variants.columns])
     watch(Stage.CHARGING, 0.0)
-    account = _charge(request, variants)
+    account = _charge(request)
     with _after_the_charge(account):
         watch(Stage.WRITING, 0.0)
         release = replace(request.mechanism.release(variants), frequencies=request.frequencies)
@@ -147,10 +158,7 @@ def _check(request: Request) -> None:
     if request.output is not None:
         _check_output(request, request.output)
     if request.ledger is not None:
-        if request.dataset is not None:
-            request.ledger.check(check_name(request.dataset), request.mechanism)
-        elif needs_name(request.source):
-            raise ParameterError("a database is charged under a name: set dataset", field="dataset")
+        request.ledger.check(request.dataset, request.location, request.mechanism, request.reading.case or "")
 
 
 def _check_output(request: Request, output: Path) -> None:
@@ -170,14 +178,15 @@ def _check_output(request: Request, output: Path) -> None:
         )
 
 
-def _charge(request: Request, variants: Variants) -> Account | None:
+def _charge(request: Request) -> Account | None:
     """Charge the ledger. An interrupt waits until it is known whether the charge is on the disk."""
     if request.ledger is None:
         return None
     with _interrupts_deferred() as pending:
-        account = request.ledger.charge(request.dataset or request.ledger.dataset_of(variants), request.mechanism)
+        case = request.reading.case or ""
+        account = request.ledger.charge(request.dataset, request.location, request.mechanism, case)
     if pending:
-        raise ChargedError("interrupted", account=account.dataset, interrupted=True)
+        raise ChargedError("interrupted", account=account.label, interrupted=True)
     return account
 
 
@@ -189,7 +198,7 @@ def _after_the_charge(account: Account | None) -> Iterator[None]:
     except BaseException as error:
         if account is None or isinstance(error, ChargedError | GeneratorExit | SystemExit):
             raise
-        raise ChargedError.from_cause(error, account.dataset) from error
+        raise ChargedError.from_cause(error, account.label) from error
 
 
 @contextmanager
@@ -286,7 +295,7 @@ def anonymize(
             mechanism=mechanism,
             reading=reading,
             frequencies=frequencies,
-            ledger=ledger,
+            ledger=ledger or Ledger.from_environment(),
             dataset=dataset,
             guarantee=guarantee,
         )

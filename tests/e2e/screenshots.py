@@ -40,6 +40,7 @@ def main() -> None:
         step("Release", "Look at the original log")
         tab.get_by_text("Expected to be kept").wait_for()
         tab.get_by_label("Data set in the ledger").fill("hospital")
+        tab.get_by_role("button", name="without a budget").click()
         tab.get_by_text("before: 0 releases").wait_for()
         tab.get_by_label("Why these parameters").fill("Agreed with the data protection officer.")
         shoot(tab, "web-release")

@@ -6,6 +6,7 @@ import gzip
 import os
 import re
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import travas as package
 from conftest import DATA, Run
 from travas.sources.example_log import write_hospital_log
 
+NUMBERS = count(1)
 HOSTILE = "<img src=x onerror=window.hacked=1>"
 
 
@@ -92,7 +94,17 @@ def to_release(tab: Any, epsilon: str = "1", delta: str = "1e-6") -> None:
     heading(tab, "Release")
 
 
+def name_data_set(tab: Any, name: str = "") -> None:
+    """Create a data set for this log, unless it has one."""
+    field = tab.get_by_label("Data set in the ledger")
+    if not field.input_value():
+        field.fill(name or f"data {next(NUMBERS)}")
+        tab.get_by_role("button", name=re.compile("without a budget$")).click()
+        tab.get_by_text("before: 0 releases").wait_for()
+
+
 def release(tab: Any) -> None:
+    name_data_set(tab)
     tab.get_by_role("button", name=re.compile("^Release (for|again)")).click()
     heading(tab, "Released")
 
@@ -167,6 +179,7 @@ def test_a_wrong_column_is_one_line_and_can_be_mended(page: Any) -> None:
         page.keyboard.press("Escape")
         page.locator("[role=option]").first.wait_for(state="hidden")
     to_release(page)
+    name_data_set(page)
     page.get_by_role("button", name=re.compile("^Release for")).click()
     page.get_by_role("alert").wait_for()
     assert (
@@ -195,6 +208,7 @@ def test_another_delimiter_gives_other_columns(page: Any) -> None:
 def test_a_cancelled_run_leaves_nothing(page: Any, server: Server) -> None:
     press(page, "Try it with a made-up hospital log")
     to_release(page)
+    name_data_set(page)
     page.get_by_role("button", name=re.compile("^Release for")).click()
     press(page, "Cancel")
     heading(page, "Release")
@@ -337,9 +351,8 @@ def test_a_wrong_abstraction_is_one_line(page: Any, tmp_path: Path) -> None:
 def test_over_budget_is_refused_before_anything_is_read(page: Any, server: Server, tmp_path: Path) -> None:
     press(page, "Try it with a made-up hospital log")
     to_release(page)
-    page.get_by_label("Data set in the ledger").fill("hospital")
-    page.get_by_text("before: 0 releases").wait_for()
-    page.get_by_text("Give it a budget").click()
+    name_data_set(page, "hospital")
+    page.get_by_text("Set a budget").first.click()
     page.get_by_label("ε of all releases").fill("1.5")
     page.get_by_label("δ of all releases").fill("1e-5")
     press(page, "Set this budget")
@@ -365,6 +378,7 @@ def test_a_reload_is_not_leaving(page: Any) -> None:
     assert page.get_by_label("epsilon", exact=True).input_value() == "0.7"
     assert page.get_by_label("delta", exact=True).input_value() == "1/5000"
     press(page, "Continue")
+    name_data_set(page)
     page.get_by_role("button", name=re.compile("^Release for")).click()
     page.get_by_role("button", name="Cancel").wait_for()
     page.reload()
@@ -478,6 +492,7 @@ def test_a_compressed_log_that_unpacks_to_too_much(browser: Any, tmp_path: Path)
         bomb = gzip.compress(b"case_id,activity\n" + b"1,visit\n" * 200_000)
         upload(tab, content("bomb.csv.gz", bomb))
         to_release(tab)
+        name_data_set(tab)
         tab.get_by_role("button", name=re.compile("^Release for")).click()
         tab.get_by_role("alert").wait_for()
         assert "unpacks to more than" in alert(tab)

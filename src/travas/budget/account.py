@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Literal, get_args
+from unicodedata import name as unicode_name
+from unicodedata import normalize
 
 from ..errors import BudgetError, ParameterError
 from ..privacy.guarantee import Standing
@@ -30,7 +33,7 @@ class Budget:
         object.__setattr__(self, "delta", exact_delta(self.delta))
         if self.composition not in get_args(CompositionRule):
             known = ", ".join(get_args(CompositionRule))
-            raise ParameterError(f"composition is {self.composition!r}: take one of {known}")
+            raise ParameterError(f"composition is {self.composition!r}: use one of {known}")
 
     def __str__(self) -> str:
         return f"ε = {as_text(self.epsilon)}, δ = {as_text(self.delta)}"
@@ -50,26 +53,34 @@ class Budget:
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the ledger. `time` is what the clock said: lines count in the order of their numbers."""
+    """One charge. `time` is what the clock said: charges count in the order of their numbers.
+
+    `case` says what a case was: the column or attribute that names it; None if that was not recorded.
+    """
 
     number: int
     time: str
-    dataset: str
+    dataset: str | None
     spending: Spending
     minimum_cases: int | None
     standing: Standing
     software: str
+    case: str | None = None
+    location: str | None = None
 
     def as_json(self) -> dict[str, int | str | None]:
+        """All fields, for the owner of the ledger: a location is not for others."""
         return {
             "number": self.number,
             "time": self.time,
             "dataset": self.dataset,
+            "location": self.location,
             "mechanism": self.spending.mechanism,
             "epsilon": as_text(self.spending.epsilon),
             "delta": as_text(self.spending.delta),
             "unit": self.spending.unit.name,
             "max_cases": self.spending.unit.max_cases,
+            "case": self.case,
             "minimum_cases": self.minimum_cases,
             "standing": str(self.standing),
             "software": self.software,
@@ -78,11 +89,25 @@ class Entry:
 
 @dataclass(frozen=True)
 class Account:
-    """A data set's budget, if it has one, and everything that was charged to it."""
+    """A data set's budget, if it has one, and everything that was charged to it.
 
-    dataset: str
+    An account without a name has a `location` instead, the path of a file for instance: it is never published.
+    """
+
+    dataset: str | None
     budget: Budget | None
     entries: tuple[Entry, ...]
+    location: str | None = None
+
+    @property
+    def name(self) -> str | None:
+        """The name the owner gave, if any; accounts that version 1 derived from the content of a log have none."""
+        return None if self.dataset is None or self.dataset.startswith(CONTENT_PREFIX) else self.dataset
+
+    @property
+    def label(self) -> str:
+        """What the owner of the ledger knows the account by. Not for guarantees and reports: see `name`."""
+        return self.dataset or self.location or ""
 
     @property
     def spendings(self) -> list[Spending]:
@@ -95,12 +120,12 @@ class Account:
 
     @cached_property
     def delta_used(self) -> Fraction | None:
-        """δ used at the budget's ε, rounded against us; None without a budget."""
+        """δ used at the budget's ε, rounded conservatively; None without a budget."""
         return self.budget.delta_used(self.spendings) if self.budget else None
 
     @property
     def left(self) -> tuple[Fraction, Fraction] | None:
-        """(ε, δ) that a budget of basic composition has left; None for others, where no such pair says it all."""
+        """(ε, δ) that a budget of basic composition has left; None for others, for which no such pair is complete."""
         if self.budget is None or self.budget.composition != "basic":
             return None
         epsilon, delta = self.spent
@@ -119,19 +144,28 @@ class Account:
             f"δ = {used} used of {as_text(self.budget.delta)} at ε = {as_text(self.budget.epsilon)}, exactly composed"
         )
 
-    def admit(self, spending: Spending, standing: Standing) -> None:
-        """Raise BudgetError unless one release more fits."""
+    def admit(self, spending: Spending, standing: Standing, case: str | None) -> None:
+        """Raise BudgetError unless one more release can be added to this account.
+
+        Guarantees add up only if they are about the same thing being added or removed: one unit, one kind of case.
+        `max_cases` may differ, as each guarantee holds for all cases of one unit, however many count.
+        """
+        for entry in self.entries:
+            if entry.spending.unit.name != spending.unit.name:
+                raise self._does_not_add_up("unit", entry.spending.unit.name, spending.unit.name)
+            if entry.case is not None and case is not None and entry.case != case:
+                raise self._does_not_add_up("case", entry.case, case)
         if self.budget is None:
             return
         if standing is Standing.NOT_ESTABLISHED:
             raise BudgetError(
-                f"{self.dataset}: the guarantee of this release is not established, so its cost is not known, and a budget "
-                "cannot hold it; nothing was released; take another mechanism, or a data set without a budget"
+                f"{self.label}: the guarantee of this release is not established, so its cost is not known and cannot be "
+                "counted against a budget; nothing was released; use another mechanism, or a data set without a budget"
             )
-        for name in {entry.spending.unit.name for entry in self.entries} - {spending.unit.name}:
+        if self.has_unknown_cost:
             raise BudgetError(
-                f"{self.dataset}: its releases protect the unit {name!r}, this one {spending.unit.name!r}: they do not add "
-                "up, so nothing was released; take the same unit, or another data set"
+                f"{self.label}: the guarantee of an earlier release is not established, so what was spent is not known; "
+                "nothing was released; use another data set"
             )
         together = [*self.spendings, spending]
         if self.budget.allows(together):
@@ -139,13 +173,43 @@ class Account:
         asked = f"ε = {as_text(spending.epsilon)}, δ = {as_text(spending.delta)}"
         if self.budget.composition == "exact":
             asked += f", which makes it δ = {rounded_up(self.budget.delta_used(together), 4)}"
-        raise BudgetError(f"{self.dataset}: {self.remainder}; this release asks for {asked}; nothing was released")
+        raise BudgetError(f"{self.label}: {self.remainder}; this release asks for {asked}; nothing was released")
+
+    @property
+    def has_unknown_cost(self) -> bool:
+        """Whether a release without an established guarantee was charged."""
+        return any(entry.standing is Standing.NOT_ESTABLISHED for entry in self.entries)
+
+    def _does_not_add_up(self, what: str, before: str, now: str) -> BudgetError:
+        return BudgetError(
+            f"{self.label}: the {what} of its releases is {before!r}, of this one {now!r}; such guarantees do not add up, "
+            f"so nothing was released; use {what}={before!r}, or another dataset"
+        )
+
+
+CONTENT_PREFIX = "log:"
+"""Version 1 derived the names of accounts from the content of logs; they remain, but no new name may look like one."""
 
 
 def check_name(dataset: str) -> str:
-    """The name of a data set: the owner's own word, and the only word about the log that the ledger holds."""
-    if not dataset or dataset != dataset.strip() or len(dataset) > 200 or not dataset.isprintable():
-        raise ParameterError(f"dataset is {dataset[:40]!r}: it must be a name of 1 to 200 printable characters")
-    if dataset.startswith("log:"):
-        raise ParameterError(f"dataset is {dataset[:40]!r}: names in log: are for logs without a name; take another")
-    return dataset
+    """The name of a new data set, in its composed form (NFC): the owner's own word."""
+    name = normalize("NFC", dataset)
+    if not name or name != name.strip() or len(name) > 200 or not name.isprintable():
+        raise ParameterError(f"dataset is {name[:40]!r}: it must be a name of 1 to 200 printable characters")
+    if name.startswith(CONTENT_PREFIX):
+        raise ParameterError(f"dataset is {name[:40]!r}: names that start with log: are reserved; use another")
+    for word in re.findall(r"[^\W\d_]+", name):
+        if len(scripts := {unicode_name(letter, "").partition(" ")[0] for letter in word} & _ALIKE) > 1:
+            raise ParameterError(
+                f"dataset is {name[:40]!r}: {word[:40]!r} mixes {' and '.join(sorted(scripts))} letters that look alike; "
+                "use one alphabet"
+            )
+    return name
+
+
+_ALIKE = {"LATIN", "GREEK", "CYRILLIC"}
+
+
+def comparable(dataset: str) -> str:
+    """Equal for names that differ only in case, width or accents' encoding: such names are refused as ambiguous."""
+    return normalize("NFKC", normalize("NFKC", dataset).casefold())

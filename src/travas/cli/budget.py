@@ -12,21 +12,22 @@ from typing import Annotated, Any, cast, get_args
 
 import typer
 
-from ..budget.account import Account, Budget, CompositionRule
+from ..budget.account import Account, Budget, CompositionRule, check_name
 from ..budget.ledger import Ledger, default_path
 from ..budget.plan import plan as make_plan
 from ..budget.plan import rounded_down
 from ..errors import LedgerError, OutputError, ParameterError
 from ..privacy.numbers import as_text, exact_delta, exact_epsilon, rounded_up
 from ..sources.chunks import check_folder
+from ..sources.source import location_of
 from .console import console, grid, panel, print_json, progress
 from .options import AsJson, LedgerFile
 
 app = typer.Typer(no_args_is_help=True, help="Budgets of data sets, and what was spent of them.")
 
 COLUMNS = (
-    "number", "time", "dataset", "mechanism", "epsilon", "delta", "unit", "max_cases", "minimum_cases", "standing",
-    "software",
+    "number", "time", "dataset", "location", "mechanism", "epsilon", "delta", "unit", "max_cases", "case",
+    "minimum_cases", "standing", "software",
 )  # fmt: skip
 Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Only this data set.")]
 Epsilon = Annotated[str, typer.Option(help="ε that all releases together may spend.", metavar="NUMBER")]
@@ -36,8 +37,13 @@ Delta = Annotated[str, typer.Option(help="δ that all releases together may spen
 @app.command()
 def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The data set, as --dataset will call it.")],
-    epsilon: Epsilon,
-    delta: Delta,
+    epsilon: Annotated[
+        str | None, typer.Option(help="ε that all releases together may spend.", metavar="NUMBER")
+    ] = None,
+    delta: Annotated[str | None, typer.Option(help="δ that all releases together may spend.", metavar="NUMBER")] = None,
+    no_limit: Annotated[
+        bool, typer.Option("--no-limit", help="No budget: releases are recorded, not limited.")
+    ] = False,
     composition: Annotated[
         str,
         typer.Option(
@@ -48,15 +54,44 @@ def create(
     ledger: LedgerFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Give a data set a budget. It is never changed; what was charged before counts.
+    """Create a data set with a budget, or set the budget of one. It is never changed; earlier charges count.
 
     Example: travas budget create hospital --epsilon 2 --delta 1e-6
     """
+    check_name(name)
+    if no_limit:
+        if epsilon is not None or delta is not None:
+            raise ParameterError("--no-limit is set together with --epsilon or --delta; use one or the other")
+        book = Ledger(ledger) if ledger else Ledger.default()
+        _print_accounts([book.create_account(name)], as_json)
+        return
+    if epsilon is None or delta is None:
+        raise ParameterError("set --epsilon and --delta, the budget of the data set, or --no-limit")
     rule = cast(CompositionRule, composition)  # checked where the budget is made
     Budget(exact_epsilon(epsilon), exact_delta(delta), rule)  # before a ledger is made for nothing
     book = Ledger(ledger) if ledger else Ledger.default()
     account = book.create_budget(name, epsilon=epsilon, delta=delta, composition=rule)
     _print_accounts([account], as_json)
+
+
+@app.command()
+def assign(
+    old: Annotated[
+        str,
+        typer.Argument(metavar="OLD", help="An account without a budget: as `travas budget show` lists it, or a file."),
+    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An existing data set.")],
+    ledger: LedgerFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Move everything that was and will be charged to one account to a named data set. This is recorded and final.
+
+    Example: travas budget assign hospital.csv hospital
+    """
+    book = existing_ledger(ledger)
+    labels = {account.label for account in book.accounts()}
+    where = old if old in labels else location_of(old) or old
+    _print_accounts([book.assign(where, name)], as_json)
 
 
 @app.command()
@@ -66,7 +101,7 @@ def show(name: Name = None, ledger: LedgerFile = None, as_json: AsJson = False) 
     Example: travas budget show hospital
     """
     book = existing_ledger(ledger)
-    accounts = [_known(book, name)] if name is not None else book.accounts()
+    accounts = [book.account(name)] if name is not None else book.accounts()
     _print_accounts(accounts, as_json)
     if not as_json:
         console().print(f"ledger  {book.path}")
@@ -79,18 +114,20 @@ def history(name: Name = None, ledger: LedgerFile = None, as_json: AsJson = Fals
     Example: travas budget history hospital
     """
     book = existing_ledger(ledger)
-    entries = _known(book, name).entries if name is not None else book.history()
+    entries = book.account(name).entries if name is not None else book.history()
     if as_json:
         print_json({"charges": [entry.as_json() for entry in entries]})
         return
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold cyan")
-    for heading in ("", "time", "data set", "mechanism", "ε", "δ", "unit", "standing"):
+    for heading in ("", "time", "data set", "mechanism", "ε", "δ", "unit", "case", "standing"):
         table.add_column(heading, overflow="fold")
     for entry in entries:
         facts = entry.as_json()
-        shown = ("number", "time", "dataset", "mechanism", "epsilon", "delta", "unit", "standing")
+        facts["dataset"] = facts["dataset"] or facts["location"]
+        facts["case"] = facts["case"] or "not recorded"
+        shown = ("number", "time", "dataset", "mechanism", "epsilon", "delta", "unit", "case", "standing")
         table.add_row(*(str(facts[key]) for key in shown))
     console().print(table if entries else "nothing was charged yet")
 
@@ -109,7 +146,7 @@ def export(
     """
     book = existing_ledger(ledger)
     if output is not None and output.suffix not in (".csv", ".json"):
-        raise OutputError(f"{output}: not a format I can write by its suffix; take .csv or .json")
+        raise OutputError(f"{output}: unsupported file extension; supported: .csv, .json")
     if output is not None:
         check_folder(output)
     charges = [entry.as_json() for entry in book.history()]
@@ -130,7 +167,7 @@ def export(
             file.write(text)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a path"
-        raise OutputError(f"{output}: cannot be written ({reason}); give another name") from None
+        raise OutputError(f"{output}: cannot be written ({reason}); use another name") from None
 
 
 @app.command("plan")
@@ -176,16 +213,8 @@ def existing_ledger(ledger: Path | None) -> Ledger:
     """The ledger that is there. Looking makes none: a mistyped name is an error."""
     path = ledger or default_path()
     if not path.exists():
-        raise LedgerError(f"{path}: there is no ledger yet; the first release or `travas budget create` makes one")
+        raise LedgerError(f"{path}: there is no ledger yet; the first release or `travas budget create` makes it")
     return Ledger(path)
-
-
-def _known(book: Ledger, name: str) -> Account:
-    account = book.account(name)
-    if account.budget is None and not account.entries:
-        names = ", ".join(known.dataset for known in book.accounts()[:20]) or "none yet"
-        raise ParameterError(f"{name}: no such data set in {book.path}; it knows: {names}")
-    return account
 
 
 def _short(value: Fraction) -> str:
@@ -197,6 +226,7 @@ def _short(value: Fraction) -> str:
 def _facts(account: Account) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "dataset": account.dataset,
+        "location": account.location,
         "releases": len(account.entries),
         "spent": {"epsilon": as_text(account.spent[0]), "delta": as_text(account.spent[1])},
         "budget": None,
@@ -215,22 +245,24 @@ def _facts(account: Account) -> dict[str, Any]:
 
 
 def charged(account: Account) -> dict[str, Any]:
-    """What a release tells machines of its charge; a log without a name is not told by its digest."""
-    named = not account.dataset.startswith("log:")
-    return {"dataset": account.dataset if named else None, "releases": len(account.entries), "state": account.remainder}
+    """What a release tells machines about its charge: never the location of a log without a name."""
+    return {"dataset": account.name, "releases": len(account.entries), "state": account.remainder}
 
 
 def print_charge(account: Account) -> None:
-    """What a release tells people of its charge."""
+    """What a release tells people about its charge."""
     facts = charged(account)
     table = grid()
-    table.add_row("data set", facts["dataset"] or "this log, by its content")
+    table.add_row("data set", facts["dataset"] or "none: counted by location")
     spent = f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}"
     table.add_row("charged", f"{facts['releases']:,} release{'s' if facts['releases'] > 1 else ''}, in sum {spent}")
     table.add_row("budget", facts["state"])
     panel(table, "Ledger", "cyan")
     if facts["dataset"] is None and facts["releases"] == 1:
-        console().print("note: the log has no name; a changed one counts as a new data set: give --dataset NAME")
+        console().print(
+            "note: the log has no name, so only releases of this very file or table are added up; "
+            "use --dataset NAME if the same people are elsewhere, too"
+        )
 
 
 def _print_accounts(accounts: list[Account], as_json: bool) -> None:
@@ -244,6 +276,6 @@ def _print_accounts(accounts: list[Account], as_json: bool) -> None:
         if account.budget is not None:
             table.add_row("budget", f"{account.budget}, {account.budget.composition} composition")
             table.add_row("left" if account.left else "used", account.remainder)
-        panel(table, account.dataset, "green" if account.budget else "cyan")
+        panel(table, account.label, "green" if account.budget else "cyan")
     if not accounts:
         console().print("nothing was charged yet")

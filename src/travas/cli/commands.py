@@ -121,13 +121,12 @@ def report(
 
     Example: travas report release.json.guarantee.json release.json -o report.html --reason "Decided on 3 May"
     """
-    from ..budget.account import check_name
     from ..report.content import write_report
     from .budget import existing_ledger
 
     if ledger is not None and dataset is None:
         raise ParameterError("--ledger is given, but of which data set? give --dataset NAME")
-    account = None if dataset is None else existing_ledger(ledger).account(check_name(dataset))
+    account = None if dataset is None else existing_ledger(ledger).account(dataset)
     with progress("verifying the release"):
         path = write_report(guarantee, release, output, reason, account, "replace" if force else "fail")
     console().print(f"report     {path}")

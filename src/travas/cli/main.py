@@ -58,7 +58,7 @@ def anonymize(
     dataset: Annotated[
         str | None,
         typer.Option(
-            help="Name of the data set in the ledger. Default: the log as it is. Required for databases and Spark.",
+            help="Name of the data set in the ledger. Default: the account of this file or table. Required with --query.",
             metavar="NAME",
         ),
     ] = None,

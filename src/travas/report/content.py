@@ -109,7 +109,7 @@ def write_report(
         read_content(Path(guarantee), Path(release)), reason=reason, account=account, stated_cases=stated_cases
     )
     if account is not None and not any(_is_charge_of(made.mechanism, entry) for entry in account.entries):
-        raise ParameterError(f"{account.dataset}: no release like this one was charged to it; is it another data set?")
+        raise ParameterError(f"{account.label}: no release like this one was charged to it; is it another data set?")
     return save_report(made, path)
 
 

@@ -131,16 +131,11 @@ def _history(content: ReportContent) -> dict[str, Any]:
         rows = [(time, paid.mechanism, paid.epsilon, paid.delta) for time, paid in spendings]
     epsilon, delta = sum((row[2] for row in rows), Fraction(0)), sum((row[3] for row in rows), Fraction(0))
     return {
-        "data_set": account.dataset if account is not None and _is_named(account) else "",
+        "data_set": (account.name or "") if account is not None else "",
         "budget": account.remainder if account is not None else "",
         "rows": [(when, what, as_text(epsilon), as_text(delta)) for when, what, epsilon, delta in rows],
         "sum": (as_text(epsilon), as_text(delta)),
     }
-
-
-def _is_named(account: Account) -> bool:
-    """Whether the account has a name that a user set: only such a name is in a report."""
-    return not account.dataset.startswith("log:")
 
 
 def _charges(account: Account | None) -> dict[str, Any] | None:
@@ -148,7 +143,7 @@ def _charges(account: Account | None) -> dict[str, Any] | None:
         return None
     budget = account.budget
     return {
-        "data_set": account.dataset if _is_named(account) else None,
+        "data_set": account.name,
         "budget": budget and {"epsilon": as_text(budget.epsilon), "delta": as_text(budget.delta)},
         "state": account.remainder,
         "charges": [

@@ -77,15 +77,6 @@ def _engine(source: Any, progress: Progress) -> Engine:
     return Frames()
 
 
-def needs_name(source: Any) -> bool:
-    """Whether the ledger must be told what this log is called: it does not travel, so nothing can be digested."""
-    from .files import Files, Frames
-
-    if isinstance(source, Variants | Release | Mapping):
-        return False
-    return not isinstance(_engine(source, _silent), Files | Frames)
-
-
 def without_secrets(message: str) -> str:
     """The message without what may be a password: whatever stands before the host of a URL, or after `password=`."""
     message = re.sub(r"([A-Za-z][A-Za-z0-9+.-]*://)\S*@", r"\1…@", message)

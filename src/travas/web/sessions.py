@@ -13,7 +13,9 @@ from typing import Any
 from ..budget.account import Account
 from ..errors import ParameterError
 from ..model.release import Release
+from ..pipeline import Origin
 from ..sources.columns import Reading
+from ..sources.source import location_of
 from .jobs import Job
 from .preview import Preview
 from .recipe import Recipe
@@ -70,6 +72,16 @@ class Session:
         self.log, self.name, self.preview, self.reading = log, name, preview, preview.reading()
         self.diagnosis, self.released, self.error, self.step, self.dataset = None, None, "", 1, ""
         self.version += 1
+
+    @property
+    def origin(self) -> Origin:
+        """An upload is a copy whose location says nothing, so the ledger needs a name for it."""
+        return "copy" if self.log is None or self.log.parent == self.folder else "original"
+
+    @property
+    def location(self) -> str | None:
+        """Where the log is, if it is not an upload."""
+        return location_of(self.log) if self.origin == "original" else None
 
     def read_as(self, reading: Reading) -> None:
         """Another rule from events to variants: what was found with the last one no longer holds."""

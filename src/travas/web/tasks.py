@@ -14,7 +14,7 @@ from ..budget.ledger import Ledger
 from ..errors import ChargedError, LogError, OutputError, TravasError
 from ..model.release import Release
 from ..model.variants import Summary, Variants
-from ..pipeline import Request, Stage, run
+from ..pipeline import Origin, Request, Stage, run
 from ..sources.columns import Reading
 from .jobs import Watch
 from .recipe import Recipe
@@ -72,6 +72,7 @@ def draw(
     limit: int,
     ledger: Path,
     dataset: str,
+    origin: Origin,
     output: Path,
     watch: Watch,
 ) -> Drawn:
@@ -87,6 +88,7 @@ def draw(
         output=output,
         ledger=Ledger(ledger),
         dataset=dataset or None,
+        origin=origin,
     )
     with _named(path, name):
         _check_size(path, limit, watch)

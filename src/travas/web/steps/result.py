@@ -31,8 +31,7 @@ def draw(page: Page) -> None:
         f"δ = {as_text(guarantee.delta)} for {guarantee.protects} · {guarantee.standing}"
     ).classes("words")
     account = released.account
-    which = "the log as it is" if account.dataset.startswith("log:") else account.dataset
-    note(f"Ledger: charged to {which}. {account.remainder}.")
+    note(f"Ledger: charged to {account.name or 'this file, which has no name'}. {account.remainder}.")
     downloads()
     with confidential():
         ui.label(f"Kept: {released.kept}")

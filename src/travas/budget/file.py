@@ -1,0 +1,194 @@
+"""The file of a ledger: SQLite, append-only, checked from the first record to the last whenever it is opened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import LedgerError, TravasError
+from .book import Book
+from .records import START, Record, encode, is_chain, link
+
+if TYPE_CHECKING:
+    import sqlite3
+
+APPLICATION = 0x74726176  # "trav", in the file's header
+VERSION = 2
+BUSY_SECONDS = 60.0
+_DAMAGED = "is damaged; restore it from a backup"
+
+_APPEND_ONLY = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
+SCHEMA = (
+    "CREATE TABLE record (number INTEGER PRIMARY KEY, content TEXT NOT NULL, digest BLOB NOT NULL)",
+    "CREATE TABLE head (number INTEGER NOT NULL, digest BLOB NOT NULL)",
+    f"CREATE TRIGGER record_update BEFORE UPDATE ON record {_APPEND_ONLY}",
+    f"CREATE TRIGGER record_delete BEFORE DELETE ON record {_APPEND_ONLY}",
+    f"CREATE TRIGGER head_update BEFORE UPDATE ON head WHEN NEW.number <= OLD.number {_APPEND_ONLY}",
+    f"CREATE TRIGGER head_delete BEFORE DELETE ON head {_APPEND_ONLY}",
+)
+"""Version 2. The head is the number and the digest of the last record: without it, the last ones could get lost."""
+
+
+@dataclass
+class OpenLedger:
+    """A connection to a ledger, and what was in it when it was read."""
+
+    connection: sqlite3.Connection
+    head: tuple[int, bytes] = (0, START)
+    book: Book = field(default_factory=Book)
+
+    def read(self) -> None:
+        """Read all records. Raises ValueError if they are not one whole chain."""
+        heads = self.connection.execute("SELECT number, digest FROM head").fetchall()
+        lines = self.connection.execute("SELECT number, content, digest FROM record ORDER BY number").fetchall()
+        if len(heads) != 1 or not is_chain(lines, heads[0]):
+            raise ValueError("not a chain")
+        self.head = heads[0]
+        self.book = Book.of(content for _, content, _ in lines)
+
+    @contextmanager
+    def locked(self) -> Iterator[Book]:
+        """A transaction that no other process can interleave with; on the disk, directory included, when it ends."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        if self.connection.execute("SELECT number, digest FROM head").fetchall() != [self.head]:
+            self.read()
+        yield self.book
+        self.connection.execute("COMMIT")
+
+    def append(self, *records: Record) -> None:
+        """Add records to the chain, within `locked`."""
+        number, digest = self.head
+        for record in records:
+            number, content = number + 1, encode(record)
+            digest = link(digest, number, content)
+            self.connection.execute("INSERT INTO record VALUES (?, ?, ?)", (number, content, digest))
+        self.connection.execute("UPDATE head SET number = ?, digest = ?", (number, digest))
+        self.head, self.book = (number, digest), self.book.plus(*records)
+
+
+@contextmanager
+def open_ledger(path: Path, missing: Callable[[Path], None] | None = None) -> Iterator[OpenLedger]:
+    """The ledger in this file, checked. Whatever SQLite says becomes one line.
+
+    `missing` is called if there is no file. A ledger that has disappeared is an error, not a new start.
+    """
+    import sqlite3
+
+    if "\0" in str(path):
+        raise LedgerError(f"{str(path)!r}: is not a valid path; use another ledger")
+    try:
+        if missing is not None and not os.path.lexists(path):
+            missing(path)
+        if path.is_dir():
+            raise LedgerError(f"{path}: is a directory; set the file of a ledger, such as ledger.db in it")
+        if not path.is_file():
+            raise LedgerError(f"{path}: is missing, or is not a file; restore it, or use another ledger")
+        connection = connect(path)
+        try:
+            yield _checked(path, connection)
+        finally:
+            connection.close()  # what was not committed is rolled back
+    except TravasError:
+        raise
+    except sqlite3.Error as error:
+        raise _explain(path, getattr(error, "sqlite_errorname", "")) from None
+    except (ValueError, TypeError, LookupError, OverflowError, MemoryError):
+        raise LedgerError(f"{path}: {_DAMAGED}") from None
+    except OSError as error:
+        raise LedgerError(f"{path}: cannot be opened ({error.strerror}); use another ledger") from None
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection that writes durably and never makes a file."""
+    import sqlite3
+
+    address = path.absolute().as_uri() + "?mode=rw"
+    connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    connection.execute("PRAGMA synchronous = EXTRA")
+    connection.execute("PRAGMA secure_delete = ON")
+    return connection
+
+
+def make_ledger(path: Path) -> None:
+    """Build the file under another name and rename it in one step: never half a ledger, never one replaced."""
+    import tempfile
+
+    descriptor, name = tempfile.mkstemp(prefix=".ledger-", dir=path.parent)  # only its owner can read it
+    os.close(descriptor)
+    try:
+        connection = connect(Path(name))
+        try:
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute("BEGIN IMMEDIATE")
+            create_schema(connection)
+            connection.execute("COMMIT")
+        finally:
+            connection.close()
+        with suppress(FileExistsError):  # another process was faster: its ledger is as good
+            os.link(name, path)
+    finally:
+        for left in (Path(name), Path(f"{name}-journal")):
+            left.unlink(missing_ok=True)
+    if os.name == "posix":
+        directory = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+
+def create_schema(connection: sqlite3.Connection) -> None:
+    """An empty ledger of this version, within a transaction."""
+    for statement in SCHEMA:
+        connection.execute(statement)
+    connection.execute("INSERT INTO head VALUES (0, ?)", (START,))
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _checked(path: Path, connection: sqlite3.Connection) -> OpenLedger:
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION or version < 1:
+        raise LedgerError(f"{path}: is not a ledger of travas and was not changed; use another file")
+    if version > VERSION:
+        raise LedgerError(f"{path}: is a ledger of version {version}; this travas reads up to {VERSION}; update travas")
+    if version < VERSION:
+        from .migration import migrate
+
+        check_pages(path, connection, "integrity_check")
+        migrate(connection)
+    connection.execute("BEGIN")  # no process may write between the questions
+    check_pages(path, connection, "quick_check")
+    made = connection.execute("SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY rowid").fetchall()
+    if made != [(statement,) for statement in SCHEMA]:
+        raise ValueError("not the schema")
+    opened = OpenLedger(connection)
+    opened.read()
+    connection.execute("COMMIT")
+    return opened
+
+
+def check_pages(path: Path, connection: sqlite3.Connection, check: str) -> None:
+    """Raise ValueError if SQLite finds a damaged page, or the file is shorter than it should be."""
+    (pages,), (size,) = (connection.execute(f"PRAGMA page_{what}").fetchone() for what in ("count", "size"))
+    if path.stat().st_size < pages * size:  # a page cut short is zeros to SQLite
+        raise ValueError("cut short")
+    if connection.execute(f"PRAGMA {check}(1)").fetchone() != ("ok",):
+        raise ValueError("damaged pages")
+
+
+def _explain(path: Path, code: str) -> LedgerError:
+    reasons = {
+        "SQLITE_BUSY": f"another process has locked it for {BUSY_SECONDS:.0f} seconds; try again",
+        "SQLITE_READONLY": "may not be written to; check your permissions, or use another ledger",
+        "SQLITE_CANTOPEN": "cannot be opened, or its directory cannot be written to; check your permissions",
+        "SQLITE_FULL": "the disk is full; free some space",
+        "SQLITE_IOERR": "the disk is full or failing; free some space, or use another ledger",
+        "SQLITE_NOTADB": "is not a ledger of travas and was not changed; use another file",
+    }
+    known = next((text for prefix, text in reasons.items() if code.startswith(prefix)), None)
+    return LedgerError(f"{path}: {known or _DAMAGED}")

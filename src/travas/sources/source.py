@@ -1,0 +1,92 @@
+"""Where a log is: the location by which the ledger knows a log without a name. It never depends on what is in the log."""
+
+from __future__ import annotations
+
+import re
+import stat
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+
+from .columns import DEFAULT_READING, Reading
+
+_SYNONYMS = {"postgres": "postgresql"}
+_DEFAULT_PORTS = {"postgresql": 5432, "trino": 8080}
+_DEFAULT_SCHEMAS = {"postgresql": "public.", "duckdb": "main."}
+_PLACES = ("host", "hostaddr", "port", "dbname", "service")
+"""Parameters of a URL that say where the data are. No other is kept: it may be a password."""
+
+
+def location_of(source: Any, reading: Reading = DEFAULT_READING) -> str | None:
+    """The location of a log: the real path of a file, folder or glob, or the URL of a database and the table.
+
+    Symbolic links and relative paths to one file have one location; hard links, and several URLs of one server, have
+    several. User names, passwords and reading options other than the table are not part of it.
+
+    Args:
+        source: What is to be read, as for `travas.read`.
+        reading: Names the table, for a database.
+
+    Returns:
+        The location, or None for an object in memory, standard input, a pipe or a query.
+    """
+    if not isinstance(source, str | Path):
+        return None
+    text = str(source)
+    scheme = re.match(r"([a-z][a-z0-9+.-]+):(//)?", text, re.IGNORECASE) if isinstance(source, str) else None
+    try:
+        if scheme is not None and scheme[1].lower() == "spark":
+            return _spark(text[len("spark:") :], reading)
+        if scheme is not None and scheme[2]:
+            return _database(text, reading)
+        return _file(text)
+    except (ValueError, OSError, RuntimeError):  # neither a path nor a URL: reading it says so
+        return None
+
+
+def _file(text: str) -> str | None:
+    path = Path(text)
+    try:
+        kind = stat.S_IFMT(path.stat().st_mode)
+    except OSError:
+        return None if text == "-" else _glob(path)
+    return str(path.resolve()) if kind in (stat.S_IFREG, stat.S_IFDIR) else None
+
+
+def _glob(path: Path) -> str:
+    """The real folder of a glob, and its pattern; of a file that does not exist, where it would be."""
+    parts = path.absolute().parts
+    first = next((index for index, part in enumerate(parts) if any(mark in part for mark in "*?[")), len(parts))
+    return str(Path(*parts[:first]).resolve().joinpath(*parts[first:]))
+
+
+def _spark(path: str, reading: Reading) -> str | None:
+    if path:
+        return str(Path(path).resolve()) if Path(path).exists() else f"spark:{_without_credentials(path)}"
+    return None if reading.query is not None else f"spark: {reading.table or ''}"
+
+
+def _database(url: str, reading: Reading) -> str | None:
+    if reading.query is not None:
+        return None
+    scheme = urlsplit(url).scheme.lower()
+    scheme = _SYNONYMS.get(scheme, scheme)
+    where = f"duckdb://{_duckdb_path(url)}" if scheme == "duckdb" else _without_credentials(url)
+    return f"{where} {(reading.table or '').removeprefix(_DEFAULT_SCHEMAS.get(scheme, ''))}"
+
+
+def _duckdb_path(url: str) -> str:
+    """As it is opened: from the root, or else from the working directory."""
+    text = unquote(url.partition("://")[2].partition("?")[0])
+    path = next((path for path in (Path(text), Path(text.lstrip("/"))) if path.is_file()), Path(text))
+    return str(path.resolve())
+
+
+def _without_credentials(url: str) -> str:
+    """The URL without user, password and parameters that do not say where the data are."""
+    parts = urlsplit(url)
+    scheme = _SYNONYMS.get(parts.scheme.lower(), parts.scheme.lower())
+    host = parts.netloc.rpartition("@")[2].lower().removesuffix(f":{_DEFAULT_PORTS.get(scheme)}")
+    places = urlencode(sorted(pair for pair in parse_qsl(parts.query) if pair[0] in _PLACES))
+    prefix = f"{scheme}://" if scheme else ""
+    return f"{prefix}{host}{parts.path}{'?' if places else ''}{places}"
