@@ -365,7 +365,7 @@ def test_help_says_what_is_so(travas: Run, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("COLUMNS", "400")
     assert "Only for --mechanism optimal and travas" in travas("forecast", "--help").out
     release = travas("anonymize", "--help").out
-    assert "Required for databases and Spark." in release and "~/.local/share" in release
+    assert "Required with --query." in release and "~/.local/share" in release
 
 
 def test_the_forecast_speaks_of_who_is_protected(travas: Run) -> None:
