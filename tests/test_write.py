@@ -86,9 +86,7 @@ def test_several_columns_are_written_as_several(suffix: str, tmp_path: Path) -> 
 def test_an_empty_release_is_valid(suffix: str, tmp_path: Path) -> None:
     path = release({}).write(tmp_path / f"out{suffix}")
     assert verify(f"{path}.guarantee.json", path).digest_checked
-    if suffix != ".json":
-        with pytest.raises(travas.LogError, match="empty|no traces"):
-            read(path)
+    assert not dict(read(path).items())
 
 
 @pytest.mark.parametrize("suffix", LOGS)

@@ -3,7 +3,7 @@
     TravasError
     ├── ParameterError (ValueError)       ε, δ or an option makes no sense
     ├── LogError (ValueError)             the event log, or another file given, cannot be read as it stands
-    │   └── EmptyLogError                 it can, but there is nothing in it
+    │   └── EmptyLogError                 nothing can be measured against a log without events
     ├── OutputError (OSError)             the release cannot be written there
     ├── LedgerError (OSError)             the ledger is damaged, foreign, of another version or cannot be written
     ├── BudgetError                       the data set's budget does not allow this release
@@ -45,7 +45,7 @@ class LogError(TravasError, ValueError):
 
 
 class EmptyLogError(LogError):
-    """The log has no events. To release or to measure against, it is of no use; a release may be empty."""
+    """The log has no events, so nothing can be measured against it. Reading and releasing it is allowed."""
 
 
 class OutputError(TravasError, OSError):

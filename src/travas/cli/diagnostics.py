@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import CONFIDENTIAL_HEADING, EmptyLogError, LogError, ParameterError
+from ..errors import CONFIDENTIAL_HEADING, LogError, ParameterError
 from ..model.variants import Variants
 from ..privacy.guarantee import Counted, PrivacyUnit
 from ..sources.columns import Reading
@@ -117,8 +117,6 @@ def _read_released(released: str, reading: Reading) -> Variants:
     ours = Reading(activities=released_columns(reading.activities) if reading.activities else ())
     try:
         return read(released, ours)
-    except EmptyLogError:
-        return Variants.from_mapping({})
     except LogError:
         if reading == ours:
             raise

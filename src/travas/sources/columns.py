@@ -221,6 +221,10 @@ def left_out(number: int, what: str) -> str:
     return f"{some(number, what)} {'was' if number == 1 else 'were'} left out"
 
 
+NO_EVENTS = "the log has no events; check that it is the right one"
+"""A note, not a refusal: whether a log is empty may depend on one case."""
+
+
 def missing_message(where: str, what: str, number: int, first: str, drop: str) -> str:
     """One line about values that are not there: how many, the first, and the way out."""
     return f"{where}: {some(number, what)}, the first at {first}; mend the log, or {drop} {CONFIDENTIAL}"

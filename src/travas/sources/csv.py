@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 import polars.selectors as cs
 
-from ..errors import CONFIDENTIAL, EmptyLogError, LogError, ParameterError
+from ..errors import CONFIDENTIAL, LogError, ParameterError
 from ..model.mechanism import Progress
 from ..model.variants import Variants
 from .chunks import chunks, is_gzip
@@ -63,9 +63,7 @@ def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Prog
         events = Events(pl.concat(tables), reading, where, lambda: _blank_lines(files), whole_rows=True)
         return variants_of(events, size // _LEAST_ROW)
     except pl.exceptions.NoDataError:
-        raise EmptyLogError(
-            f"{where}: the log is empty, it has no header and no events; is it the right file?"
-        ) from None
+        raise LogError(f"{where}: the file has no header; check that it is the right one") from None
     except pl.exceptions.PolarsError as error:
         unknown = where, f"cannot be parsed ({type(error).__name__})"
         path, fault = next(((file.path, fault) for file in files if (fault := file.first_bad_row())), unknown)

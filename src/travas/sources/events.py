@@ -17,7 +17,8 @@ from functools import cached_property
 import polars as pl
 import polars.selectors as cs
 
-from ..errors import CONFIDENTIAL, EmptyLogError, LogError
+from ..errors import CONFIDENTIAL, LogError
+from .column_types import check_types
 from .columns import Columns, Reading, left_out, missing_message
 from .contribution_bounding import digest, several_units
 from .instants import NANOSECONDS, TIME, UnknownFormatError, instants
@@ -57,18 +58,10 @@ class Events:
         for name in (columns.case, *columns.activities, columns.timestamp, columns.ties, columns.unit):
             if f"{name}_duplicated_0" in self._schema:
                 raise LogError(f"{where}: two columns are named {name!r}; rename one {CONFIDENTIAL}")
-        for name in (columns.case, columns.unit):
-            if name is not None and (self._schema[name].is_nested() or self._schema[name] == pl.Time):
-                raise LogError(
-                    f"{where}: column {name!r} is of type {self._schema[name]}, by which nobody can be told apart for sure; "
-                    f"make text of it {CONFIDENTIAL}"
-                )
+        check_types(columns, self._schema, where)
         self._columns_apart = pl.QueryOptFlags(projection_pushdown=not whole_rows)
-        kind = self._schema[columns.case]
-        is_number = kind.is_integer() or kind.is_float()
-        self._by_hash = (
-            hashed and columns.unit is None and not is_number
-        )  # a case of a unit is chosen by its identifier
+        is_number = self._schema[columns.case].is_integer()  # and a case of a unit is chosen by its identifier
+        self._by_hash = hashed and columns.unit is None and not is_number
 
     @property
     def parts(self) -> list[str]:
@@ -105,7 +98,7 @@ class Events:
             rows = rows.filter(~pl.any_horizontal(*self._missing.values()))
         if not self._by_hash:
             return events, None
-        return events, rows.select(_name(case, kind).n_unique()).collect(engine="streaming").item()
+        return events, rows.select(_name(case).n_unique()).collect(engine="streaming").item()
 
     def _counted(self, events: pl.DataFrame) -> pl.DataFrame:
         owners = self._owners(events) if self.columns.unit is not None and events.height else None
@@ -137,8 +130,8 @@ class Events:
         """The columns of an event; what is missing is null."""
         columns, kinds = self.columns, self._schema
         case, kind = columns.case, kinds[columns.case]
-        read = {_CASE: _hashed(_name(case, kind), seed) if self._by_hash else _compared(case, kind)}
-        read |= {part: _coded(name, kinds[name]) for part, name in zip(self.parts, columns.activities, strict=True)}
+        read = {_CASE: _hashed(_name(case), seed) if self._by_hash else _compared(case, kind)}
+        read |= {part: _coded(name) for part, name in zip(self.parts, columns.activities, strict=True)}
         if columns.timestamp is not None:
             read[TIME] = _time(columns.timestamp, kinds[columns.timestamp])
         if columns.ties is not None:
@@ -190,7 +183,7 @@ class Events:
         unit = str(self.columns.unit)
         values = pl.col(_UNIT).drop_nulls()
         found = events.lazy().group_by(_CASE).agg(values.n_unique().alias("values"), values.first()).collect()
-        texts = found.select(pl.coalesce(_text(_CASE, found[_CASE].dtype), pl.col(_CASE).cast(pl.String))).to_series()
+        texts = found[_CASE].cast(pl.String)
         if (several := found["values"] > 1).any():
             raise several_units(self.where, unit, str(texts.filter(several).min()))
         if number := int((nobody := found["values"] == 0).sum()):
@@ -199,8 +192,6 @@ class Events:
                 first = f"case {str(texts.filter(nobody).min())[:60]!r}"
                 drop = "leave them out with --on-missing drop"
                 raise LogError(missing_message(self.where, what, number, first, drop))
-            if number == found.height:
-                raise EmptyLogError(f"{self.where}: no case has the unit {unit!r}; check the name of the column")
             self.notes.append(left_out(number, what))
         digests = pl.Series(_DIGEST, [digest(text) for text in texts], dtype=pl.Binary)
         return found.select(_CASE, _UNIT).with_columns(digests).filter(~nobody)
@@ -246,34 +237,20 @@ def _column(name: str) -> pl.Expr:
     return cs.by_name(name).as_expr()
 
 
-def _text(column: str, kind: pl.DataType) -> pl.Expr:
-    """A value as text; a whole float is the integer it stands for, NaN is missing."""
-    value = _column(column)
-    if not kind.is_float():
-        return value.cast(pl.String)
-    value = value.fill_nan(None)
-    whole = value.cast(pl.Int64, strict=False).cast(pl.String)
-    return (
-        pl.when(value == value.round()).then(pl.coalesce(whole, value.cast(pl.String))).otherwise(value.cast(pl.String))
-    )
-
-
-def _name(column: str, kind: pl.DataType) -> pl.Expr:
-    """A value as text, or null: the empty text and NaN are missing."""
-    text = _text(column, kind)
+def _name(column: str) -> pl.Expr:
+    """A value as text, or null: the empty text is missing."""
+    text = _column(column).cast(pl.String)
     return pl.when(text != "").then(text)
 
 
-def _coded(column: str, kind: pl.DataType) -> pl.Expr:
+def _coded(column: str) -> pl.Expr:
     """Names as numbers, with a dictionary of its own."""
-    return _name(column, kind).cast(pl.Categorical(pl.Categories.random()))
+    return _name(column).cast(pl.Categorical(pl.Categories.random()))
 
 
 def _compared(column: str, kind: pl.DataType) -> pl.Expr:
-    """Identifiers that are only compared: numbers stay as they are, NaN is missing."""
-    if kind.is_float():
-        return _column(column).fill_nan(None)
-    return _column(column) if kind.is_integer() else _coded(column, kind)
+    """Identifiers that are only compared: numbers stay as they are."""
+    return _column(column) if kind.is_integer() else _coded(column)
 
 
 def _hashed(name: pl.Expr, seed: int) -> pl.Expr:

@@ -19,8 +19,8 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
 
-from ..errors import CONFIDENTIAL, EmptyLogError, LogError, ParameterError
-from .columns import Columns, Reading, left_out, missing_message, some
+from ..errors import CONFIDENTIAL, LogError, ParameterError
+from .columns import NO_EVENTS, Columns, Reading, left_out, missing_message, some
 from .contribution_bounding import several_units
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class Query:
         )
 
     def notes(self, found: Mapping[str, Any], variants: int) -> tuple[str, ...]:
-        """Refuse what is missing, or say how much was left out; refuse an empty log. `found`: of `sums` and `firsts`."""
+        """Refuse what is missing, or say how much was left out. `found`: of `sums` and `firsts`."""
         notes = []
         for name, (what, column) in self.lacking.items():
             if not (number := found[name]):
@@ -208,12 +208,10 @@ class Query:
                 )
             notes.append(left_out(number, f"events without {what}"))
         if self.columns.unit is not None:
-            notes += self._unit_notes(self.columns.unit, found, variants)
-        if not variants:
-            raise EmptyLogError(f"{self.where}: the log is empty, it has no events; is it the right table?")
-        return tuple(notes)
+            notes += self._unit_notes(self.columns.unit, found)
+        return tuple(notes) if variants or notes else (NO_EVENTS,)
 
-    def _unit_notes(self, unit: str, found: Mapping[str, Any], variants: int) -> list[str]:
+    def _unit_notes(self, unit: str, found: Mapping[str, Any]) -> list[str]:
         if found[_SEVERAL]:
             raise several_units(self.where, unit, str(found[_first(_SEVERAL)]))
         if not (number := found[_NOBODY]):
@@ -222,8 +220,6 @@ class Query:
         if self.reading.on_missing == "fail":
             first = f"case {str(found[_first(_NOBODY)])[:60]!r}"
             raise LogError(missing_message(self.where, what, number, first, "leave them out with --on-missing drop"))
-        if not variants:
-            raise EmptyLogError(f"{self.where}: no case has the unit {unit!r}; check the name of the column")
         return [left_out(number, what)]
 
 

@@ -136,6 +136,6 @@ class Frames:
 
     def variants(self, source: object, reading: Reading) -> Variants:
         """The variants of a data frame."""
-        from .tables import read_frame
+        from .frames import read_frame
 
         return read_frame(source, reading)

@@ -1,17 +1,16 @@
-"""Tables in: Parquet, data frames and what CSV gives, through Polars."""
+"""Tables in: Parquet, and the events of any table counted through Polars."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from ..errors import EmptyLogError, LogError, MissingExtraError
+from ..errors import LogError
 from ..model.variants import CODE, CODE_BYTES, Activity, Codes, Variants
-from .columns import Columns, Reading, released_columns
+from .columns import NO_EVENTS, Reading, released_columns
 from .events import COUNT, Events
 
 
@@ -30,41 +29,9 @@ def read_parquet(paths: Sequence[Path], reading: Reading, where: str) -> Variant
         raise LogError(f"{where}: cannot be read as Parquet ({type(error).__name__}); is the file whole?") from None
 
 
-def read_frame(frame: Any, reading: Reading) -> Variants:
-    """The variants of a Polars or pandas data frame."""
-    where = "data frame"
-    lazy = frame.lazy() if isinstance(frame, pl.DataFrame) else frame
-    if not isinstance(lazy, pl.LazyFrame):
-        lazy = _from_pandas(frame, reading, where)
-    try:
-        return variants_of(Events(lazy, reading, where))
-    except pl.exceptions.PolarsError as error:
-        raise LogError(f"{where}: a column is of a type that is no name or time ({type(error).__name__})") from None
-
-
-def _from_pandas(frame: Any, reading: Reading, where: str) -> pl.LazyFrame:
-    if type(frame).__module__.partition(".")[0] != "pandas" or not hasattr(frame, "columns"):
-        raise LogError(
-            f"a {type(frame).__name__} is not an event log: give a path, a DataFrame, or a mapping of tuples to counts"
-        )
-    names = [str(name) for name in frame.columns]
-    if len(set(names)) < len(names):
-        raise LogError(f"{where}: two columns have the same name; rename one")
-    columns = Columns.of(reading, names, where)
-    wanted = {columns.case, *columns.activities, columns.timestamp, columns.ties, columns.unit}
-    try:
-        named = frame.set_axis(names, axis=1)
-        table: pl.DataFrame = pl.from_pandas(named[[name for name in names if name in wanted]])
-        return table.lazy()
-    except ImportError:
-        raise MissingExtraError("reading a pandas DataFrame", "pandas") from None
-    except Exception as error:  # pyarrow raises many kinds, some quoting a cell
-        raise LogError(f"{where}: a column mixes types ({type(error).__name__}); convert it to text") from None
-
-
 def variants_of(events: Events, rows: int = 0) -> Variants:
     """Read, order, gather the events of each case, count equal cases. `rows`: about how many, where that is known."""
-    reading, where = events.reading, events.where
+    reading = events.reading
     passes, codes = events.passes(rows), Codes()
     keys: list[bytes] = []
     counts = pl.Series(COUNT, dtype=pl.Int64)
@@ -75,10 +42,9 @@ def variants_of(events: Events, rows: int = 0) -> Variants:
     if passes > 1:
         found = pl.DataFrame({"key": keys, COUNT: counts}).group_by("key").agg(pl.col(COUNT).sum())
         keys, counts = found["key"].to_list(), found[COUNT]
-    if not keys:
-        raise EmptyLogError(f"{where}: the log is empty, it has no events; is it the right file?")
+    notes = tuple(events.notes) if keys or events.notes else (NO_EVENTS,)
     columns, unit, counted = released_columns(events.columns.activities), reading.privacy_unit, reading.counts_of
-    return Variants(list(codes), keys, counts.to_numpy(), columns, tuple(events.notes), unit=unit, counted=counted)
+    return Variants(list(codes), keys, counts.to_numpy(), columns, notes, unit=unit, counted=counted)
 
 
 def keys_of(traces: pl.DataFrame, parts: Sequence[str], codes: Codes) -> list[bytes]:

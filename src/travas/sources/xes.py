@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from lxml import etree
 
-from ..errors import CONFIDENTIAL, EmptyLogError, LogError
+from ..errors import CONFIDENTIAL, LogError
 from ..model.mechanism import Progress
 from ..model.variants import Codes, Variants
 from .chunks import chunks
 from .columns import (
     ACTIVITY,
+    NO_EVENTS,
     TIMESTAMP,
     Reading,
     left_out,
@@ -82,6 +83,7 @@ class _Cases:
         self.missing: Counter[str] = Counter()
         self.first: dict[str, str] = {}
         self.empty = 0
+        self.notes: list[str] = []
 
     def lacking(self, what: str, place: str, number: int = 1) -> None:
         self.missing[what] += number
@@ -132,17 +134,11 @@ class _Cases:
                 if what.startswith("traces"):
                     drop += ", or take every trace as a case with --duplicate-cases separate"
                 raise LogError(missing_message(self.where, what, number, self.first[what], drop))
-        if not self.traces:
-            raise EmptyLogError(f"{self.where}: the XES log has no traces; is it the right file?")
         if self.kept is not None:
             self.counts = self.kept.counts()
-            if not self.counts and self.missing:
-                raise EmptyLogError(
-                    f"{self.where}: no trace has the unit {self.reading.unit!r}; check the name of the attribute"
-                )
-        if not self.counts:
-            raise EmptyLogError(f"{self.where}: the log is empty, no trace has an event; is it the right file?")
-        notes = [left_out(number, what) for what, number in self.missing.items()]
+        notes = [*self.notes, *(left_out(number, what) for what, number in self.missing.items())]
+        if not self.counts and not self.missing:
+            notes.append(NO_EVENTS)
         if self.empty:
             notes.append(f"{left_out(self.empty, 'traces without events')}: no events, no variant")
         counts = np.fromiter(self.counts.values(), dtype=np.int64, count=len(self.counts))
@@ -200,11 +196,11 @@ class _Document:
         for level, key, role, _ in self.unseen:
             if present := sorted(self.present[level], key=lambda name: (":" not in name, name)):
                 hint = there_are(present, 10, key)
-                raise LogError(f"{self.where}: no {level} has the attribute {key!r} for the {role}; {hint}")
+                if self.reading.on_missing == "fail" and self.cases.missing:
+                    raise LogError(f"{self.where}: no {level} has the attribute {key!r} for the {role}; {hint}")
+                self.cases.notes.append(f"no {level} has the attribute {key!r} for the {role}; {hint}")
         if self.tie is not None and self.cases.traces and not self.tie_seen:
-            raise LogError(
-                f"{self.where}: no event has an attribute {self.reading.ties!r} for the ties; check its name"
-            )
+            self.cases.notes.append(f"no event has the attribute {self.reading.ties!r} for the ties; check its name")
 
     def _check_prolog(self, chunk: bytes) -> None:
         """Everything before <log> must be short and free of a DOCTYPE, the door of entity bombs."""

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import EmptyLogError, LogError, ParameterError
+from ..errors import LogError, ParameterError
 from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
 from ..model.release import Frequencies, Release
-from ..model.variants import Activity, Trace, Variants
+from ..model.variants import Activity, Trace
 from ..outputs.write import RULE, WRITERS
 from ..sources.chunks import chunks
 from ..sources.columns import ACTIVITY, CASE, TIMESTAMP, Reading
@@ -108,10 +108,7 @@ def _from_json(path: Path) -> Content:
 
 def _by_rule(path: Path, columns: tuple[str, ...], rule: tuple[str, ...]) -> Counter[tuple[Trace, str]]:
     """Cases by trace and rule: in a table, every row says by which rule its case was made."""
-    try:
-        variants = read(path, Reading(activities=(*columns, *rule), order="file", duplicate_cases="fail"))
-    except EmptyLogError:
-        variants = Variants.from_mapping({}, columns)
+    variants = read(path, Reading(activities=(*columns, *rule), order="file", duplicate_cases="fail"))
     found: Counter[tuple[Trace, str]] = Counter()
     for trace, count in variants.items():
         if not rule:

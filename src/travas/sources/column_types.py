@@ -1,0 +1,59 @@
+"""Which column types of tables and frames are accepted, decided by the schema alone: docs/reading.md, lemma 1.
+
+A type whose values were converted together, such as floats made from integers because one is missing, or decimals
+with the scale of the longest, lets one case change another. Such columns are refused with the conversion to use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from ..errors import CONFIDENTIAL, LogError
+from .columns import Columns
+
+_NAMES = "text, whole numbers, true or false, categories, dates and timestamps"
+
+
+def check_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str) -> None:
+    """Refuse a table if a column that is read has a type that is not accepted for its role.
+
+    Args:
+        columns: The columns that are read.
+        schema: The type of every column.
+        where: The name of the table in messages.
+    """
+    for name in (columns.case, columns.unit, *columns.activities):
+        if name is not None and not _is_name(schema[name]):
+            raise LogError(
+                f"{where}: column {name!r} is of type {schema[name]}, which identifies nothing exactly; accepted are "
+                f"{_NAMES}; convert it, for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
+            )
+    for name in (columns.timestamp, columns.ties):
+        if name is not None and not _is_ordered(schema[name]):
+            raise LogError(
+                f"{where}: column {name!r} is of type {schema[name]}, which cannot order events; accepted are text, "
+                f"numbers, dates and timestamps; convert it, for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
+            )
+
+
+def _is_name(kind: pl.DataType) -> bool:
+    """Whether every value has a text that depends on that value and the type alone."""
+    if isinstance(kind, pl.Decimal):
+        return kind.scale == 0
+    other = pl.Boolean | pl.Binary | pl.Date | pl.Datetime | pl.Null
+    return _is_text(kind) or kind.is_integer() or isinstance(kind, other)
+
+
+def _is_ordered(kind: pl.DataType) -> bool:
+    return _is_text(kind) or kind.is_numeric() or kind.is_temporal() or isinstance(kind, pl.Null)
+
+
+def _is_text(kind: pl.DataType) -> bool:
+    return isinstance(kind, pl.String | pl.Categorical | pl.Enum)
+
+
+def _as_text(name: str, kind: pl.DataType) -> str:
+    """The conversion to use, in Polars: a float is a whole number, or a text."""
+    return f"pl.col({name!r}).cast({'pl.Int64' if kind.is_float() else 'pl.String'})"

@@ -1,0 +1,130 @@
+"""Data frames in: Polars as it is, pandas column by column without any inference of types (docs/reading.md, lemma 6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from ..errors import CONFIDENTIAL, LogError, MissingExtraError
+from ..model.variants import Variants
+from .columns import Columns, Reading
+from .events import Events
+from .tables import variants_of
+
+_WHERE = "data frame"
+
+
+def read_frame(frame: Any, reading: Reading) -> Variants:
+    """Read the variants of a Polars or pandas data frame.
+
+    Args:
+        frame: A `DataFrame` or `LazyFrame` of Polars, or a `DataFrame` of pandas.
+        reading: The rule from events to variants.
+
+    Returns:
+        The variants and their counts. Confidential.
+    """
+    lazy = frame.lazy() if isinstance(frame, pl.DataFrame) else frame
+    if not isinstance(lazy, pl.LazyFrame):
+        lazy = _from_pandas(frame, reading).lazy()
+    try:
+        return variants_of(Events(lazy, reading, _WHERE))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:  # their words may quote a cell
+        raise LogError(f"{_WHERE}: cannot be read ({type(error).__name__}); collect or convert it first") from None
+
+
+def _from_pandas(frame: Any, reading: Reading) -> pl.DataFrame:
+    if type(frame).__module__.partition(".")[0] != "pandas" or not hasattr(frame, "columns"):
+        raise LogError(
+            f"a {type(frame).__name__} is not an event log: give a path, a DataFrame, or a mapping of tuples to counts"
+        )
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        raise LogError(f"{_WHERE}: two columns have the same name; rename one")
+    columns = Columns.of(reading, names, _WHERE)
+    wanted = {columns.case, *columns.activities, columns.timestamp, columns.ties, columns.unit}
+    identifying = {columns.case, *columns.activities, columns.unit}
+    series = [
+        _column(frame.iloc[:, place].rename(name), name == columns.timestamp and name not in identifying)
+        for place, name in enumerate(names)
+        if name in wanted
+    ]
+    return pl.DataFrame(series)
+
+
+def _column(values: Any, is_time: bool) -> pl.Series:
+    """Convert one column by its type alone; an object column must hold text, value by value."""
+    import pandas as pd
+
+    name, kind = str(values.name), values.dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        categories = _column(pd.Series(kind.categories, name=name), is_time)
+        return categories.gather(pl.Series(values.cat.codes.to_numpy()).replace(-1, None))
+    if kind.kind == "O" and not isinstance(kind, pd.api.extensions.ExtensionDtype):
+        return _texts(values, name, is_time)
+    if not _is_plain(kind):
+        raise _refused(name, f"is of type {kind}", _conversion(name, kind.kind == "f", is_time))
+    try:
+        converted: pl.Series = pl.from_pandas(values)
+    except ImportError:
+        raise MissingExtraError("reading a pandas DataFrame", "pandas") from None
+    except Exception as error:  # pyarrow raises many kinds, some quoting a cell
+        conversion = _conversion(name, False, is_time)
+        raise _refused(name, f"cannot be converted ({type(error).__name__})", conversion) from None
+    return converted
+
+
+def _is_plain(kind: Any) -> bool:
+    """Whether a type of pandas says all about its values. Floats do not: whole numbers become floats if one is missing."""
+    import pandas as pd
+
+    if isinstance(kind, pd.ArrowDtype):
+        from pyarrow import types
+
+        tests = (
+            types.is_string,
+            types.is_large_string,
+            types.is_integer,
+            types.is_boolean,
+            types.is_timestamp,
+            types.is_date,
+        )
+        return any(test(kind.pyarrow_dtype) for test in tests)
+    return isinstance(kind, pd.StringDtype | pd.DatetimeTZDtype) or kind.kind in "biuM"
+
+
+def _texts(values: Any, name: str, is_time: bool) -> pl.Series:
+    """An object column as text. Other values are refused before any inference sees them."""
+    texts = [None if _is_missing(value) else value for value in values]
+    for row, value in enumerate(texts, start=1):
+        if value is not None and not isinstance(value, str):
+            what = f"holds a {type(value).__name__} in row {row:,}, and object columns must hold text only"
+            raise _refused(name, what, _conversion(name, False, is_time))
+    try:
+        return pl.Series(name, [value and str.__str__(value) for value in texts], dtype=pl.String, strict=True)
+    except UnicodeError:
+        raise LogError(
+            f"{_WHERE}: column {name!r} holds half a surrogate pair, which is not text; fix it {CONFIDENTIAL}"
+        ) from None
+
+
+def _is_missing(value: Any) -> bool:
+    import pandas as pd
+
+    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)
+
+
+def _conversion(name: str, is_float: bool, is_time: bool) -> str:
+    column = f"df[{name!r}]"
+    if is_time:
+        return f"{column} = pd.to_datetime({column}, {'unit=' + repr('s') if is_float else 'utc=True'})"
+    return (
+        f"{column} = {column}.astype('Int64'), exact up to 2**53"
+        if is_float
+        else f"{column} = {column}.astype('string')"
+    )
+
+
+def _refused(name: str, what: str, conversion: str) -> LogError:
+    return LogError(f"{_WHERE}: column {name!r} {what}; convert it first: {conversion} {CONFIDENTIAL}")
