@@ -99,7 +99,7 @@ def _texts(values: Any, name: str, is_time: bool) -> pl.Series:
     texts = [None if _is_missing(value) else value for value in values]
     for row, value in enumerate(texts, start=1):
         if value is not None and not isinstance(value, str):
-            what = f"holds a {type(value).__name__} in row {row:,}, and object columns must hold text only"
+            what = f"holds a value of type {type(value).__name__} in row {row:,}; object columns must hold text only"
             raise _refused(name, what, _conversion(name, False, is_time))
     try:
         return pl.Series(name, [value and str.__str__(value) for value in texts], dtype=pl.String, strict=True)
