@@ -38,7 +38,9 @@ def frame(**columns: Any) -> pd.DataFrame:
 def test_an_object_column_holds_text_or_is_refused_with_the_conversion(value: Any, column: str) -> None:
     conversion = "pd.to_datetime" if column == "timestamp" else r"astype\('string'\)"
     for values in (["x", value], [None, value], [value, value]):
-        with pytest.raises(LogError, match=rf"column '{column}' holds a value of type .* in row \d.*{conversion}") as error:
+        with pytest.raises(
+            LogError, match=rf"column '{column}' holds a value of type .* in row \d.*{conversion}"
+        ) as error:
             read(frame(**{column: pd.Series(values, dtype=object)}), Reading(unit="person", max_cases=1))
         assert "\n" not in str(error.value) and len(str(error.value)) < 400
 
