@@ -18,6 +18,7 @@ from ..model.variants import Codes, Variants
 from .columns import Reading, released_columns
 from .expression import COUNT, Query
 from .interrupt import interruptible
+from .queries import check_query, columns_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,16 +45,14 @@ class Database:
             raise LogError(f"a {type(source).__name__} of Ibis is not an event log: give a table of it")
         if reading.table is None and reading.query is None:
             raise ParameterError(f"a {self.scheme} database is not yet a log: give --table NAME or --query 'SELECT …'")
+        if reading.query is not None:
+            check_query(reading.query, "postgres" if self.scheme in _POSTGRES else self.scheme)
         where = f"{self.scheme} {'query' if reading.table is None else f'table {reading.table!r}'}"
         with self._connected(source) as backend:
-            remedy = (
-                "check its name and your rights"
-                if reading.query is None
-                else "is it one SELECT? Check it and your rights"
-            )
+            remedy = f"check {'its name' if reading.query is None else 'the names in it'} and your rights"
             with _plain_words(f"{where}: cannot be opened", remedy):
                 if reading.query is not None:
-                    table = backend.sql(reading.query, schema=_schema(backend, reading.query))
+                    table = _of_query(backend, reading.query)
                 else:
                     schema, _, name = str(reading.table).rpartition(".")
                     table = backend.table(name, database=schema or None)
@@ -152,25 +151,19 @@ def _postgres(url: str) -> Any:
     import ibis
     import psycopg
 
-    connection = psycopg.connect(url, autocommit=True, application_name="travas")
-    connection.execute("SET default_transaction_read_only = on")
+    connection = psycopg.connect(url, application_name="travas")
+    connection.read_only = True  # every transaction begins with READ ONLY, and cannot leave it
     return ibis.postgres.from_connection(connection)
 
 
-def _schema(backend: Any, query: str) -> Any:
-    """The types of a query's columns, where Ibis cannot find them: it would make a view, or asks an older DuckDB."""
+def _of_query(backend: Any, query: str) -> Any:
     import ibis
 
-    if backend.name == "postgres":
-        with backend.con.cursor() as cursor, backend.con.transaction():
-            cursor.execute(f"SELECT * FROM ({query.strip().rstrip(';')}\n) AS events LIMIT 0")
-            kinds = [(column.name, backend.con.adapters.types.get(column.type_code)) for column in cursor.description]
-        found = [(name, kind.name if kind else "unknown") for name, kind in kinds]
-    elif backend.name == "duckdb":
-        found = [row[:2] for row in backend.con.execute(f"DESCRIBE {query}").fetchall()]
-    else:
-        return None
-    return ibis.schema({name: backend.compiler.type_mapper.from_string(kind) for name, kind in found})
+    kinds = columns_of(backend, query)
+    if kinds is None:
+        return backend.sql(query)
+    parsed = {name: backend.compiler.type_mapper.from_string(kind) for name, kind in kinds.items()}
+    return backend.sql(query, schema=ibis.schema(parsed))
 
 
 def as_bytes_in(backend: str) -> Callable[[Any], Any]:

@@ -20,6 +20,7 @@ from ..model.variants import Activity, Trace, Variants
 from .columns import Reading, released_columns
 from .expression import CASE, COUNT, Query
 from .interrupt import interruptible
+from .queries import check_query
 from .remote import RemoteVariants
 
 if TYPE_CHECKING:
@@ -174,6 +175,8 @@ def _opened(source: str, reading: Reading) -> tuple[Any, str]:
             "the master is given to spark-submit, or in SPARK_REMOTE or MASTER"
         )
     where = "Spark query" if reading.query else f"Spark table {reading.table!r}" if reading.table else f"spark:{path}"
+    if reading.query:
+        check_query(reading.query, "spark")
     session = _session()
     if reading.query:
         return _run(session, where, lambda: session.sql(reading.query)), where

@@ -1,0 +1,88 @@
+"""Queries of the user: one statement that reads, checked before it runs and never pasted into another text.
+
+What a query does across cases nobody can check: it may count all of them (`HAVING count(*) >= 100`). So the guarantee
+records that one was used and rests on the assumption that it works case by case: docs/reading.md, lemma 7.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from ..errors import LogError, MissingExtraError, ParameterError
+
+ASSUMPTION = "the query reads every case without looking at other cases"
+"""What a guarantee about a query rests on."""
+
+
+def check_query(query: str, dialect: str) -> None:
+    """Refuse a query unless it is one statement that only reads.
+
+    Args:
+        query: The text that the user gave.
+        dialect: The name of its dialect in sqlglot.
+    """
+    try:
+        import sqlglot
+        from sqlglot import expressions as sql
+    except ImportError:
+        raise MissingExtraError("reading a query", "sql") from None
+    logging.getLogger("sqlglot").setLevel(logging.ERROR)  # its warnings would quote the query
+    try:
+        parsed = sqlglot.parse(query, read=dialect)
+    except sqlglot.errors.SqlglotError:
+        raise ParameterError("query cannot be parsed; check its syntax, or use table with a view") from None
+    statements = [statement for statement in parsed if statement and not isinstance(statement, sql.Semicolon)]
+    writes = (sql.DML, sql.DDL, sql.Drop, sql.Alter, sql.Command, sql.Copy, sql.Into, sql.Set, sql.Transaction)
+    if (
+        len(statements) != 1
+        or not isinstance(statements[0], sql.Query)
+        or any(node is not statements[0] and isinstance(node, writes) for node in statements[0].walk())
+    ):
+        raise ParameterError("query must be one SELECT statement that writes nothing; use one, or table with a view")
+
+
+def columns_of(backend: Any, query: str) -> dict[str, str] | None:
+    """The types of a query's columns by name, asked of the database without running it.
+
+    Args:
+        backend: A connected backend of Ibis.
+        query: A checked query.
+
+    Returns:
+        The types in the words of the database, or None where Ibis finds them by itself.
+    """
+    if backend.name == "postgres":
+        return _postgres_columns(backend.con, query)
+    if backend.name == "duckdb":
+        return _duckdb_columns(backend.con, query)
+    return None
+
+
+def _postgres_columns(connection: Any, query: str) -> dict[str, str]:
+    """A prepared statement is one statement by the protocol; it is described, not run."""
+    from psycopg import errors, pq
+
+    server = connection.pgconn
+    for answer in (server.prepare(b"", query.encode(connection.info.encoding)), server.describe_prepared(b"")):
+        if answer.status != pq.ExecStatus.COMMAND_OK:
+            raise errors.error_from_result(answer)
+    names = [answer.fname(place).decode(connection.info.encoding) for place in range(answer.nfields)]
+    kinds = [connection.adapters.types.get(answer.ftype(place)) for place in range(answer.nfields)]
+    return _by_name(names, [kind.name if kind else "unknown" for kind in kinds])
+
+
+def _duckdb_columns(connection: Any, query: str) -> dict[str, str]:
+    import duckdb
+
+    statements = connection.extract_statements(query)
+    if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+        raise ParameterError("query must be one SELECT statement that writes nothing; use one, or table with a view")
+    relation = connection.sql(query)  # bound, not run
+    return _by_name(relation.columns, [str(kind) for kind in relation.types])
+
+
+def _by_name(names: list[str], kinds: list[str]) -> dict[str, str]:
+    if len(set(names)) < len(names):
+        raise LogError("query: two columns have the same name; name the columns in the query")
+    return dict(zip(names, kinds, strict=True))
