@@ -197,8 +197,11 @@ def test_a_long_trace_is_read_piece_by_piece(path: Path, monkeypatch: pytest.Mon
     with pytest.raises(LogError, match="1 event without an activity, the first at event 301 of trace 1"):
         variants(path, log_of(named("1", *names, "")))
     monkeypatch.setattr(xes, "MAX_TRACE_EVENTS", 250)
-    with pytest.raises(LogError, match="trace 1 has over 250 events"):
-        variants(path, text)
+    assert variants(path, text) == {tuple(names[:250]): 1, ("x",): 1, tuple(names[:5]): 1}
+    assert read(path).notes == ("of 1 trace only the first 250 events were read",)
+    late = Reading(order="time")
+    monkeypatch.setattr(xes, "MAX_TRACE_EVENTS", 50)
+    assert variants(path, log_of(timed("1", *events)), late) == {tuple(a for a, _, _ in reversed(events[:50])): 1}
 
 
 def test_an_attribute_over_ten_megabytes_is_refused(path: Path) -> None:
@@ -208,14 +211,17 @@ def test_an_attribute_over_ten_megabytes_is_refused(path: Path) -> None:
 
 
 BOMBS = {
-    "many events": (b'<event><string key="concept:name" value="a"/></event>', "has over 10,000,000 events"),
+    "many events": (
+        b'<event><string key="concept:name" value="a"/></event>',
+        "of 1 trace only the first 10,000,000 events were read",
+    ),
     "an endless event": (b'<string key="x" value="yyyyyyyyyyyyyyyyyyyyyyyyyy"/>', "one element is over 16 MB"),
 }
 
 
 @pytest.mark.parametrize("kind", BOMBS)
 def test_a_bomb_costs_time_and_nothing_else(kind: str, tmp_path: Path) -> None:
-    """600 MB of XML in a small gzip file: refused, in a process that may not have more than 700 MB."""
+    """600 MB of XML in a small gzip file: cut or refused, in a process that may not have more than 700 MB."""
     piece, why = BOMBS[kind]
     bomb = tmp_path / "bomb.xes.gz"
     with gzip.open(bomb, "wb", compresslevel=1) as out:
@@ -229,7 +235,9 @@ def test_a_bomb_costs_time_and_nothing_else(kind: str, tmp_path: Path) -> None:
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (700 << 20, 700 << 20))
 
-    script = f"import travas\ntry:\n    travas.read({str(bomb)!r})\nexcept travas.LogError as e:\n    print(e)"
+    script = (
+        f"import travas\ntry:\n    print(travas.read({str(bomb)!r}).notes)\nexcept travas.LogError as e:\n    print(e)"
+    )
     environment = {"OPENBLAS_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"}
     ran = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, preexec_fn=limited, env=environment, check=False

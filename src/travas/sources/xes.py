@@ -23,6 +23,7 @@ from .columns import (
     left_out,
     missing_message,
     released_columns,
+    some,
     there_are,
 )
 from .contribution_bounding import Kept, several_units
@@ -39,8 +40,8 @@ _NAMES = 100
 def read_xes(path: Path, reading: Reading, progress: Progress) -> Variants:
     """The variants of a `.xes` or `.xes.gz` file.
 
-    A DOCTYPE is refused, and so is an attribute over 10 MB, an event over 16 MB or a trace over 10 million events:
-    a hostile file costs time and nothing else.
+    A DOCTYPE is refused, and so is an attribute over 10 MB or an event over 16 MB; of a trace the first 10 million
+    events are read. A hostile file costs time and nothing else.
     """
     cases = _Cases(str(path), reading)
     document = _Document(str(path), reading, cases)
@@ -60,6 +61,7 @@ class _Case:
     codes: array[int] = field(default_factory=lambda: array("I"))
     keys: list[tuple[Any, ...]] = field(default_factory=list)
     events: int = 0
+    is_cut: bool = False
 
     def key(self) -> bytes:
         codes = self.codes
@@ -83,6 +85,7 @@ class _Cases:
         self.missing: Counter[str] = Counter()
         self.first: dict[str, str] = {}
         self.empty = 0
+        self.cut = 0
         self.notes: list[str] = []
 
     def lacking(self, what: str, place: str, number: int = 1) -> None:
@@ -92,6 +95,7 @@ class _Cases:
     def finish(self, case: _Case) -> None:
         """The trace is complete: it is a case, unless something speaks against it."""
         self.traces += 1
+        self.cut += case.is_cut
         case.trace = self.traces
         policy = self.reading.duplicate_cases
         if policy != "separate" and not case.name:
@@ -139,6 +143,8 @@ class _Cases:
         notes = [*self.notes, *(left_out(number, what) for what, number in self.missing.items())]
         if not self.counts and not self.missing:
             notes.append(NO_EVENTS)
+        if self.cut:
+            notes.append(f"of {some(self.cut, 'traces')} only the first {MAX_TRACE_EVENTS:,} events were read")
         if self.empty:
             notes.append(f"{left_out(self.empty, 'traces without events')}: no events, no variant")
         counts = np.fromiter(self.counts.values(), dtype=np.int64, count=len(self.counts))
@@ -298,10 +304,9 @@ class _Document:
         if self.by_time:
             self._sort_keys(piece, columns)
         case.events += number
-        if case.events > MAX_TRACE_EVENTS:
-            raise LogError(
-                f"{self.where}: trace {self.cases.traces + 1:,} has over {MAX_TRACE_EVENTS:,} events; no case is as long"
-            )
+        if len(case.codes) > MAX_TRACE_EVENTS:  # cut, not refused: one long case must not decide about a release
+            case.is_cut = True
+            del case.codes[MAX_TRACE_EVENTS:], case.keys[MAX_TRACE_EVENTS:]
 
     def _look(self, piece: Any) -> None:
         """Until every wanted attribute was seen once: which there are instead. A wrong name is not the log's fault."""
