@@ -121,7 +121,7 @@ def test_nothing_can_be_written(database: str, server: Postgres) -> None:
         "INSERT INTO events SELECT * FROM events",
         "EXPLAIN ANALYZE DELETE FROM events",
         "SET search_path TO other",
-        "",
+        ";",
     ],
 )
 def test_a_query_is_one_statement_that_reads(
