@@ -265,3 +265,32 @@ def test_a_ledger_without_a_data_set_is_refused(travas: Run, tmp_path: Path) -> 
     ran = travas("report", *made(tmp_path), "-o", tmp_path / "r.html", "--ledger", tmp_path / "gone.db")
     assert ran.code == 2 and "--ledger is given, but of which data set? give --dataset NAME" in ran.err
     assert not (tmp_path / "r.html").exists()
+
+
+def test_totals_of_a_unit_are_pairs_and_headings_name_it(tmp_path: Path) -> None:
+    """It said that 4 variants stand for 1,989 different patients, where the log has 1,231."""
+    log = write_hospital_log(tmp_path / "log.csv")
+    reading = package.Reading(unit="patient", max_cases=2)
+    release = anonymize(log, epsilon=1, delta="1e-6", reading=reading)
+    path = release.write(tmp_path / "r.json")
+    html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
+    assert f"add up to {sum(release.counts):,} patient–variant pairs" in html and "standing for" not in html
+    assert "Estimated number of different patient values</th>" in html and ">Cases" not in html
+
+
+def test_variants_are_shown_by_their_estimate(tmp_path: Path) -> None:
+    """The count in the file also stands for what was not released: it comes last, and is explained."""
+    path = anonymize({("a",): 100, ("b",): 300}, epsilon=1, delta="1e-6").write(tmp_path / "r.json")
+    html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
+    assert html.index(">95 % interval<") < html.index(">Count in the file<")
+    assert "not the size of the original log" in html and "size of the log are kept" not in html
+    assert "it has only 2 variants" in html
+
+
+@pytest.mark.parametrize(("epsilon", "weak"), [("4", False), ("4.001", True)])
+def test_the_policy_line_is_in_the_report(epsilon: str, weak: bool, tmp_path: Path) -> None:
+    path = anonymize(LOG, epsilon=epsilon, delta="1e-6").write(tmp_path / "r.json")
+    html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
+    assert ("Formally correct, weak protection" in html) == weak == bool(machine(html)["policy"]["weak_protection"])
+    with pytest.raises(package.ParameterError, match="stated_cases is 0"):
+        write_report(f"{path}.guarantee.json", path, tmp_path / "s.html", stated_cases=0)

@@ -291,7 +291,7 @@ def test_persons_from_the_command_line(server: Postgres, tmp_path: Path, travas:
         for shown in (ran.out, ran.err, checked.out, out.read_text(), json.dumps(promise)):
             assert "CANARY" not in shown
         facts = json.loads(travas("inspect", url, "--table", "clinic", *person, "--json").out)
-        assert (facts["cases"], facts["unit"], facts["counted"]) == (303, "patient", "units")
+        assert (facts["cases_in_file"], facts["unit"], facts["counted"]) == (303, "patient", "units")
         tree = ("--mechanism", "prefix-tree", "--max-length", 2, "--prune", 100, "--epsilon", 10)
         ran = travas("anonymize", *words, *tree, "-o", out, "--force", "--json")
         assert ran.code == 0 and json.loads(ran.out)["counted"] == "cases", ran.err

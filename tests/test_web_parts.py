@@ -283,5 +283,5 @@ def test_a_drawn_release_is_whole(name: str, tmp_path: Path) -> None:
     assert release.is_abstracted == (name == "ladder") and (release.cases is not None) == (name == "ladder")
     assert drawn.account.entries[-1].spending.unit == travas.PrivacyUnit("patient", 2)
     path = release.write(tmp_path / "r.xes.gz")
-    tasks.report(release, path, tmp_path / "r.html", "", drawn.account, quiet)
+    tasks.report(release, path, tmp_path / "r.html", "", drawn.account, None, quiet)
     assert "all cases of one patient more or less" in (tmp_path / "r.html").read_text()

@@ -266,7 +266,9 @@ def test_a_release_that_protects_patients(page: Any, travas: Run, tmp_path: Path
     press(page, "Continue")
     heading(page, "How much privacy: ε and δ")
     page.get_by_text("guess whether a given patient was in the log").wait_for()
-    half = page.get_by_text(re.compile("different patient values is rather released than not")).inner_text()
+    half = page.get_by_text(
+        re.compile("different patient values is released with a probability above 50 %")
+    ).inner_text()
     press(page, "Continue")
     heading(page, "Release")
     assert page.get_by_role("cell", name="all cases of one patient more or less").count() == 1

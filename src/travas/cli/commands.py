@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 
 from ..errors import ParameterError, VerificationError
+from ..model.explain import weak_protection
 from ..model.mechanism import Mechanism
 from ..privacy.guarantee import ONE_CASE, Standing
 from ..privacy.numbers import as_text, rounded_up
 from .console import bar, console, panel, percent, print_json, progress
 from .console import grid as facts_grid
 from .diagnostics import share_of
-from .options import AsJson, Choose, LedgerFile, with_mechanism
+from .options import AsJson, Choose, LedgerFile, StatedCases, with_mechanism
 
 
 @with_mechanism
@@ -24,6 +25,7 @@ def verify(
     release: Annotated[Path | None, typer.Argument(metavar="[RELEASE]", help="The release it belongs to.")] = None,
     epsilon: Annotated[str | None, typer.Option(help="Instead of a file: ε.", metavar="NUMBER")] = None,
     delta: Annotated[str | None, typer.Option(help="Instead of a file: δ.", metavar="NUMBER")] = None,
+    stated_cases: StatedCases = None,
     as_json: AsJson = False,
     *,
     choose: Choose,
@@ -53,6 +55,7 @@ def verify(
     if facts.standing is Standing.NOT_ESTABLISHED:
         raise VerificationError(f"the guarantee of {chosen.name} is not established: there is nothing to verify")
     curve = _curve(chosen)
+    weak = weak_protection(facts.epsilon, facts.delta, stated_cases)
     if as_json:
         print_json(
             {
@@ -65,6 +68,7 @@ def verify(
                 "unit": describe_unit(chosen),
                 "parameters": chosen.parameters(),
                 "digest_checked": digest_checked,
+                "warnings": list(weak),
                 "keep_probability": [{"cases": cases, "probability": kept} for cases, kept in curve],
             }
         )
@@ -89,7 +93,13 @@ def verify(
         table.add_row(
             "release", "its digest is the one in the guarantee file" if digest_checked else "not given, not checked"
         )
-    panel(table, "The guarantee holds", "green")
+    for reason in weak:
+        table.add_row("warning", reason)
+    panel(
+        table,
+        "The guarantee holds, but protects weakly" if weak else "The guarantee holds",
+        "yellow" if weak else "green",
+    )
     if curve:
         noun = chosen.noun
         table = facts_grid()
@@ -116,6 +126,7 @@ def report(
     ] = None,
     ledger: LedgerFile = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a report that exists.")] = False,
+    stated_cases: StatedCases = None,
 ) -> None:
     """Verify a release and write the report for the data protection officer: one HTML file, printable, nothing confidential.
 
@@ -128,7 +139,7 @@ def report(
         raise ParameterError("--ledger is given, but of which data set? give --dataset NAME")
     account = None if dataset is None else existing_ledger(ledger).account(dataset)
     with progress("verifying the release"):
-        path = write_report(guarantee, release, output, reason, account, "replace" if force else "fail")
+        path = write_report(guarantee, release, output, reason, account, "replace" if force else "fail", stated_cases)
     console().print(f"report     {path}")
 
 

@@ -6,26 +6,22 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, get_args
 
 import typer
 
 from ..budget.ledger import Ledger
-from ..errors import CONFIDENTIAL_HEADING, BudgetError, ChargedError, TravasError, VerificationError
+from ..errors import BudgetError, ChargedError, TravasError, VerificationError
 from ..mechanisms import mechanism as mechanism_by_name
-from ..model.release import Frequencies, Release, check_frequencies
-from ..model.variants import Variants
+from ..model.release import Frequencies, check_frequencies
 from ..pipeline import Request, run
-from ..privacy.guarantee import Standing
-from ..privacy.numbers import as_text, rounded_up
-from ..sources.columns import Reading, some
+from ..sources.columns import Reading
 from . import commands, diagnostics
 from .budget import app as budget_app
 from .budget import charged, print_charge
-from .console import console, panel, print_json, stages
-from .console import grid as facts_grid
-from .diagnostics import print_notes, share_of
-from .options import AsJson, Choose, Delta, Epsilon, LedgerFile, Log, with_mechanism, with_reading
+from .console import console, print_json, stages
+from .options import AsJson, Choose, Delta, Epsilon, LedgerFile, Log, StatedCases, with_mechanism, with_reading
+from .release_output import release_facts, show_release
 
 app = typer.Typer(
     name="travas",
@@ -68,6 +64,7 @@ def anonymize(
         bool,
         typer.Option("--accept-no-guarantee", help="Write a release that protects nobody for sure; it is stamped."),
     ] = False,
+    stated_cases: StatedCases = None,
     as_json: AsJson = False,
     *,
     reading: Reading,
@@ -92,12 +89,12 @@ def anonymize(
         outcome = run(request, watch)
     if as_json:
         print_json(
-            _facts(outcome.release, output)
+            release_facts(outcome.release, output, stated_cases)
             | {"ledger": outcome.account and charged(outcome.account)}
             | {"confidential_notes": list(outcome.variants.notes)}
         )
     else:
-        _print_release(outcome.release, output, outcome.variants)
+        show_release(outcome.release, output, outcome.variants, stated_cases)
         if outcome.account is not None:
             print_charge(outcome.account)
 
@@ -124,7 +121,7 @@ def demo(
     with stages() as watch:
         outcome = run(request, watch)
     released = outcome.release
-    _print_release(released, target, outcome.variants)
+    show_release(released, target, outcome.variants)
     try:
         picture = released.draw(output / "release.png")
         console().print(f"picture    {picture}")
@@ -157,79 +154,6 @@ def _root(
     ] = False,
 ) -> None:
     pass
-
-
-# ------------------------------------------------------------------------------------------------- words and colours
-
-
-def _facts(released: Release, output: Path) -> dict[str, Any]:
-    from ..outputs.guarantee_file import guarantee_path
-
-    guarantee = released.guarantee
-    return {
-        "release": str(output),
-        "guarantee": str(guarantee_path(output)),
-        "variants": len(released.variants),
-        "cases": sum(released.counts),
-        "frequencies": released.frequencies,
-        "mechanism": guarantee.mechanism,
-        "epsilon": as_text(guarantee.epsilon),
-        "delta": as_text(guarantee.delta),
-        "delta_spent": rounded_up(guarantee.delta_spent),
-        "standing": str(guarantee.standing),
-        "abstractions": list(map(str, released.abstractions)),
-        "unit": guarantee.unit.name,
-        "max_cases": guarantee.unit.max_cases,
-        "counted": released.mechanism.counted if not guarantee.unit.is_case else "cases",
-    }
-
-
-def _print_release(released: Release, output: Path, variants: Variants) -> None:
-    from ..evaluation.compare import covered_cases
-    from ..mechanisms.ladder import Ladder
-    from ..model.variants import summary
-
-    facts = _facts(released, output)
-    table = facts_grid()
-    table.add_row("release", facts["release"])
-    table.add_row("guarantee", facts["guarantee"])
-    table.add_row("variants", f"{facts['variants']:,}")
-    table.add_row("cases", f"{facts['cases']:,}  ({released.frequencies})")
-    estimate = released.estimate
-    if estimate.missing_cases is not None and estimate.missing_cases_interval is not None:
-        low, high = estimate.missing_cases_interval
-        number = f"about {estimate.missing_cases:,.0f} ({low:,.0f} to {high:,.0f})"
-        believed = f"{number} cases have variants not released"
-        if released.mechanism.noun != "cases":
-            believed = f"{number} times a {facts['unit']} has a variant that is not released"
-        table.add_row("believed", believed)
-    table.add_row(
-        "promise",
-        f"ε = {facts['epsilon']}, δ = {facts['delta']} for {released.guarantee.protects}: {facts['standing']}",
-    )
-    if not variants.unit.is_case:
-        table.add_row("counted", share_of(variants.unit, variants.counted))
-    table.add_row("mechanism", facts["mechanism"])
-    if released.is_abstracted:
-        for place, rule in enumerate(released.abstractions):
-            if times := released.rungs.count(place):
-                table.add_row("abstraction", f"{rule}: {some(times, 'variants')}")
-    for reason in released.guarantee.assumptions:
-        table.add_row("assumed", reason)
-    established = released.guarantee.standing is not Standing.NOT_ESTABLISHED
-    panel(table, "Released" if established else "Released WITHOUT a guarantee", "green" if established else "red")
-    true = summary(variants)
-    table = facts_grid()
-    sizes = ((true.cases, "counted" if variants.counted == "units" else "cases"), (true.variants, "variants"))
-    table.add_row("read", ", ".join(some(*size) for size in (*sizes, (true.events, "events"))))
-    if isinstance(released.mechanism, Ladder):
-        rungs = [released.mechanism.rungs[place] for place in sorted(set(released.rungs))]
-        share = covered_cases(variants, released, rungs)
-        table.add_row("covered", f"{share:.1%} of the cases")
-    else:
-        table.add_row("kept", f"{len(released.variants) / max(true.variants, 1):.1%} of the variants")
-    panel(table, CONFIDENTIAL_HEADING, "yellow")
-    print_notes(variants)
 
 
 def main() -> None:

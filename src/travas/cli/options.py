@@ -39,6 +39,14 @@ LedgerFile = Annotated[
 Choose = Callable[[str, str, PrivacyUnit], Mechanism]
 """From ε, δ and the unit to the mechanism that the options describe."""
 
+StatedCases = Annotated[
+    int | None,
+    typer.Option(
+        help="About how many cases the log has, as you state it: warns if δ is large for that. Never counted from the log.",
+        metavar="N",
+        min=1,
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 

@@ -43,7 +43,7 @@ def nearest(stops: tuple[str, ...], value: str) -> int:
 class View:
     """What the page shows of a recipe: why it is impossible, or the mechanism and its curve, as numbers and as a picture.
 
-    `rung` names the rung of a ladder that the curve is about.
+    `rung` names the rung of a ladder that the curve is about. `weak` says why ε and δ protect only weakly, if they do.
     """
 
     why: str = ""
@@ -51,12 +51,14 @@ class View:
     rung: str = ""
     points: tuple[tuple[int, float], ...] = ()
     picture: str = ""
+    weak: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=256)
 def view(recipe: Recipe) -> View:
     """Look at a recipe. Some are slow: not to be called where others wait."""
     try:
+        weak = recipe.weak_protection()
         chosen = recipe.build()
         found = points(chosen)
     except ParameterError as error:
@@ -65,7 +67,7 @@ def view(recipe: Recipe) -> View:
     if isinstance(chosen, Ladder):
         paid = chosen.spending()
         rung = paid[0][0] if len(paid) == len(chosen.rungs) else "the one that will be chosen"
-    return View("", chosen, rung, found, keep_curve(found, chosen.noun) if found else "")
+    return View("", chosen, rung, found, keep_curve(found, chosen.noun) if found else "", weak)
 
 
 def points(chosen: Mechanism) -> tuple[tuple[int, float], ...]:

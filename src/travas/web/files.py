@@ -166,7 +166,8 @@ async def _reported(session: Session, path: Path, output: Path) -> None:
     released = session.released
     assert released is not None
     plain = replace(released.release, mechanism=released.recipe.build())
-    await _once(session, output, Job(tasks.report, plain, path, output, released.reason, released.account))
+    stated = released.recipe.cases
+    await _once(session, output, Job(tasks.report, plain, path, output, released.reason, released.account, stated))
 
 
 async def _once(session: Session, path: Path, job: Job) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import ParameterError
 from ..mechanisms import MECHANISMS
 from ..mechanisms import mechanism as mechanism_by_name
+from ..model import explain
 from ..model.abstraction import FULL, Abstraction, parse_ladder
 from ..model.mechanism import Mechanism
 from ..privacy.group_privacy import step
@@ -29,6 +30,7 @@ class Recipe:
     """Everything as it was typed in: exact text and whole numbers, never a float. Nothing typed here opens a file.
 
     `unit` is a column, or empty for one case; `max_cases` belongs to it. `options` are those of the mechanism.
+    `stated_cases` is the number of cases that the owner states, for the policy line only.
     """
 
     mechanism: str = "optimal"
@@ -38,6 +40,16 @@ class Recipe:
     unit: str = ""
     max_cases: str = ""
     abstraction: str = ""
+    stated_cases: str = ""
+
+    def weak_protection(self) -> tuple[str, ...]:
+        """Why ε and δ protect only weakly, if they do; ParameterError where one of them is not a number."""
+        return explain.weak_protection(exact_epsilon(self.epsilon), exact_delta(self.delta), self.cases)
+
+    @property
+    def cases(self) -> int | None:
+        """The number of cases that the owner states; None where nothing was typed."""
+        return explain.check_stated_cases(_whole(self.stated_cases, "stated_cases", 10**9 - 1))
 
     def build(self) -> Mechanism:
         """The mechanism, its tables not yet built; ParameterError where the recipe makes no sense."""
@@ -53,7 +65,7 @@ class Recipe:
         made = replace(
             columns,
             unit=self.unit or None,
-            max_cases=_whole(self.max_cases) if self.unit else None,
+            max_cases=_whole(self.max_cases, "max_cases", MAX_CASES) if self.unit else None,
             abstraction=_rule(self.abstraction),
         )
         return made.for_counts_of(MECHANISMS[self.mechanism].counted)
@@ -86,8 +98,8 @@ def _rule(text: str) -> Abstraction:
     return Abstraction.parse(text, files="refuse") if text else FULL
 
 
-def _whole(text: str) -> int | None:
+def _whole(text: str, name: str, most: int) -> int | None:
     """The number of cases that was typed; None where nothing was."""
     if text and not re.fullmatch("[0-9]{1,9}", text, re.ASCII):
-        raise ParameterError(f"max_cases is {text[:40]!r}: it must be a whole number from 1 to {MAX_CASES}")
+        raise ParameterError(f"{name} is {text[:40]!r}: it must be a whole number from 1 to {most}")
     return int(text) if text else None

@@ -113,7 +113,15 @@ def write(release: Release, path: Path, watch: Watch) -> None:
     release.write(path, existing="replace")
 
 
-def report(release: Release, path: Path, output: Path, reason: str, account: Account, watch: Watch) -> None:
+def report(
+    release: Release,
+    path: Path,
+    output: Path,
+    reason: str,
+    account: Account,
+    stated_cases: int | None,
+    watch: Watch,
+) -> None:
     """The report on a release that was written; its traces and intervals are those of the release itself."""
     from ..outputs.guarantee_file import guarantee_path
     from ..report.content import read_content, save_report
@@ -121,7 +129,8 @@ def report(release: Release, path: Path, output: Path, reason: str, account: Acc
     watch("verifying", 0.0)
     found = read_content(guarantee_path(path), path)
     own = replace(found, variants=release.variants, counts=release.counts, rules=release.rules)
-    save_report(replace(own, estimate=release.estimate, reason=reason, account=account), output)
+    said = replace(own, estimate=release.estimate, reason=reason, account=account, stated_cases=stated_cases)
+    save_report(said, output)
 
 
 def _read(path: Path, name: str, reading: Reading, limit: int, watch: Watch) -> Variants:

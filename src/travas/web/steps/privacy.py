@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from ...model import explain as words
+from ...model import explain
 from ..curve import DELTAS, EPSILONS, View, nearest, view
 from ..parts import note, on_page, onward, picture, title
 
@@ -54,6 +54,15 @@ def draw(page: Page) -> None:
         fields[name].on_value_change(lambda event, name=name: typed(name, event.value))
         sliders[name].on_value_change(lambda event, name=name: slid(name, event.value))
 
+    cases = ui.input("About how many cases has the log? (optional, as you state it)", value=session.recipe.stated_cases)
+    cases.style("width: 26rem")
+
+    async def stated(text: str) -> None:
+        session.recipe = replace(session.recipe, stated_cases=(text or "").strip())
+        await redraw()
+
+    cases.on_value_change(lambda event: stated(event.value))
+    weak = ui.label().classes("refusal").props("role=status")
     meaning_epsilon = ui.label().classes("words")
     meaning_delta = ui.label().classes("words")
     meaning_curve = ui.label().classes("note")
@@ -71,6 +80,8 @@ def draw(page: Page) -> None:
         why = found.why or session.refused()
         go_on.set_enabled(not why)
         drawing.content = "" if why else found.picture
+        weak.text = "" if why else " ".join(found.weak)
+        weak.set_visibility(bool(weak.text))
         meaning_epsilon.text, meaning_delta.text, meaning_curve.text = (on_page(why), "", "") if why else _words(found)
 
     go_on = onward("Continue", lambda: page.go(4))
@@ -85,12 +96,17 @@ def _words(found: View) -> tuple[str, str, str]:
     if found.points:
         half = next(cases for cases, share in found.points if share >= 0.5)
         sure, noun = found.points[-1][0], chosen.noun
-        about = f"A variant of {half:,} {noun} is rather released than not, one of {sure:,} or more surely."
+        about = (
+            f"A variant of {half:,} {noun} is released with a probability above 50 %; with {sure:,} or more it is always "
+            "released."
+        )
     if found.points and found.rung:
         about = f"On a ladder it depends on the rung; here: {found.rung}. {about}"
-    unit = chosen.unit.name
+    about_epsilon, about_delta = explain.meaning(
+        chosen.epsilon, chosen.delta, chosen.unit.name, explain.released_by(chosen)
+    )
     return (
-        "ε: " + words.of_epsilon(chosen.epsilon, chosen.delta, unit),
-        "δ: " + words.of_delta(chosen.delta, unit, words.released_by(chosen)),
+        f"ε: {about_epsilon}",
+        f"δ: {about_delta}",
         about,
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
+from ...model import explain
 from ...model.release import Release
 from ...plots.chevrons import chevrons, colours_of
 from ...plots.process_map import process_map
@@ -27,9 +28,15 @@ def draw(page: Page) -> None:
     guarantee = release.guarantee
     title("Released")
     ui.label(
-        f"{len(release.variants):,} variants, standing for {sum(release.counts):,} cases · ε = {as_text(guarantee.epsilon)}, "
-        f"δ = {as_text(guarantee.delta)} for {guarantee.protects} · {guarantee.standing}"
+        f"{len(release.variants):,} variants · ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} for "
+        f"{guarantee.protects} · {guarantee.standing}"
     ).classes("words")
+    for warning in (
+        *released.recipe.weak_protection(),
+        explain.of_emptiness(len(release.variants), release.mechanism),
+    ):
+        if warning:
+            ui.label(warning).classes("refusal").props("role=status")
     account = released.account
     note(f"Ledger: charged to {account.name or 'this file, which has no name'}. {account.remainder}.")
     downloads()
@@ -37,7 +44,8 @@ def draw(page: Page) -> None:
         ui.label(f"Kept: {released.kept}")
         for remark in released.notes:
             ui.label(remark)
-    ranked = sorted(range(len(release.counts)), key=lambda place: (-release.counts[place], release.variants[place]))
+    estimates = release.estimate.counts
+    ranked = sorted(range(len(estimates)), key=lambda index: (-estimates[index], release.variants[index]))
     with ui.tabs().props('no-caps align=left aria-label="views of the release"') as tabs:
         for name in ("Variants", "Explorer", "Process map"):
             ui.tab(name)
@@ -47,7 +55,9 @@ def draw(page: Page) -> None:
         with ui.tab_panel("Explorer"):
             explorer(release, ranked)
         with ui.tab_panel("Process map"):
-            note("Which activity directly follows which, and how often, in the release. Steps back are dashed.")
+            note(
+                "Which activity directly follows which, and how often, by the counts in the file. Steps back are dashed."
+            )
             picture(process_map(release.variants, release.counts), "process map").classes("tall")
 
 
@@ -72,41 +82,38 @@ def variants(release: Release, ranked: list[int]) -> None:
         between = "–" if low is None else f"{low:,} – {high:,}"
         path = " → ".join(map(name_of, release.variants[place]))
         rule = [rules[place]] if release.is_abstracted else []
-        rows.append([path, *rule, f"{release.counts[place]:,}", f"{estimate.counts[place]:,.1f}", between])
-    what = "Estimated true count" + ("" if noun == "cases" else f" of {noun}")
+        rows.append([path, *rule, f"{estimate.counts[place]:,.1f}", between, f"{release.counts[place]:,}"])
     head = [
         "Variant",
         *(["Abstraction"] if release.is_abstracted else []),
-        "Cases in the event log",
-        what,
+        f"Estimated number of {noun}",
         "95 % interval",
+        "Count in the file",
     ]
     table(head, rows, frozenset(range(len(head) - 3, len(head))))
     if release.is_abstracted:
         note(
-            "Abstraction: the public rule by which the trace was made coarser before it was counted; full is as it was."
+            "Abstraction: the public rule by which the trace was generalised before it was counted; full is unchanged."
         )
     if len(ranked) > _ROWS:
         note(f"And {len(ranked) - _ROWS:,} more: the downloads have them all.")
-    if estimate.missing_cases is not None and estimate.missing_cases_interval is not None:
-        low, high = (round(bound) for bound in estimate.missing_cases_interval)
-        note(
-            f"Believed missing, from the release alone: about {estimate.missing_cases:,.0f} {noun} ({low:,} to {high:,}). "
-            "In the event log, variants that were kept also stand for these."
-        )
-    if not ranked:
-        note("The release is empty: no variant was kept. That is a valid release; a larger ε keeps more.")
+    missing = explain.of_missing(estimate, explain.pairs(release.mechanism))
+    if missing is not None:
+        note(f"Not released: {missing}.")
+    if release.frequencies == "estimated" and ranked:
+        note(f"{explain.COUNT_IN_FILE} It adds up to {sum(release.counts):,} {explain.pairs(release.mechanism)}.")
 
 
 def explorer(release: Release, ranked: list[int]) -> None:
     shown = ranked[:_EXPLORED]
-    total = max(sum(release.counts), 1)
-    colours, rules = colours_of(release.variants, release.counts), release.rules
+    estimate, rules = release.estimate, release.rules
+    colours = colours_of(release.variants, release.counts)
+    note(f"Number of {release.mechanism.noun} of a variant: estimate, and 95 % interval.")
     with ui.element("div").classes("explorer"):
         for place in shown:
-            count = release.counts[place]
             rule = f" · {rules[place]}" if release.is_abstracted else ""
-            ui.label(f"{count:,} ({count / total:.1%}){rule}").classes("number")
+            between = "" if estimate.intervals is None else " ({:,} – {:,})".format(*estimate.intervals[place])
+            ui.label(f"{estimate.counts[place]:,.0f}{between}{rule}").classes("number")
             picture(chevrons(release.variants[place], colours), "variant")
     if len(ranked) > _EXPLORED:
         note(f"The {_EXPLORED} most frequent of {len(ranked):,} variants.")

@@ -1,0 +1,103 @@
+"""What the command line prints about a release: the public part, and, marked, what is confidential."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..errors import CONFIDENTIAL_HEADING
+from ..model import explain
+from ..model.release import Release
+from ..model.variants import Variants
+from ..privacy.guarantee import Standing
+from ..privacy.numbers import as_text, rounded_up
+from ..sources.columns import some
+from .console import grid, panel
+from .diagnostics import print_notes, share_of
+
+
+def release_facts(released: Release, output: Path, stated_cases: int | None = None) -> dict[str, Any]:
+    """The facts of a release for `--json`. All of it is public."""
+    from ..outputs.guarantee_file import guarantee_path
+
+    guarantee, interval = released.guarantee, released.estimate.missing_cases_interval
+    emptiness = explain.of_emptiness(len(released.variants), released.mechanism)
+    return {
+        "release": str(output),
+        "guarantee": str(guarantee_path(output)),
+        "variants": len(released.variants),
+        "cases_in_file": sum(released.counts),
+        "not_released_interval": None if interval is None else [round(end) for end in interval],
+        "frequencies": released.frequencies,
+        "mechanism": guarantee.mechanism,
+        "epsilon": as_text(guarantee.epsilon),
+        "delta": as_text(guarantee.delta),
+        "delta_spent": rounded_up(guarantee.delta_spent),
+        "standing": str(guarantee.standing),
+        "abstractions": list(map(str, released.abstractions)),
+        "unit": guarantee.unit.name,
+        "max_cases": guarantee.unit.max_cases,
+        "counted": released.mechanism.counted if not guarantee.unit.is_case else "cases",
+        "warnings": [
+            *explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases),
+            *([emptiness] if emptiness else []),
+        ],
+    }
+
+
+def show_release(released: Release, output: Path, variants: Variants, stated_cases: int | None = None) -> None:
+    """Print a release for people, then what is confidential about the log that was read."""
+    facts = release_facts(released, output, stated_cases)
+    established = released.guarantee.standing is not Standing.NOT_ESTABLISHED
+    title, colour = ("Released", "green") if established else ("Released WITHOUT a guarantee", "red")
+    if established and facts["warnings"]:
+        title, colour = "Released, with warnings", "yellow"
+    panel(_public(released, facts, variants), title, colour)
+    panel(_confidential(released, variants), CONFIDENTIAL_HEADING, "yellow")
+    print_notes(variants)
+
+
+def _public(released: Release, facts: dict[str, Any], variants: Variants) -> Any:
+    pairs = explain.pairs(released.mechanism)
+    table = grid()
+    table.add_row("release", facts["release"])
+    table.add_row("guarantee", facts["guarantee"])
+    table.add_row("variants", f"{facts['variants']:,}")
+    missing = explain.of_missing(released.estimate, pairs)
+    if missing is not None:
+        table.add_row("not released", missing)
+    size = "" if released.frequencies == "noisy" else ", which is not the size of the original log"
+    table.add_row("in the file", f"{facts['cases_in_file']:,} {pairs} ({released.frequencies}){size}")
+    table.add_row(
+        "protects",
+        f"ε = {facts['epsilon']}, δ = {facts['delta']} for {released.guarantee.protects}: {facts['standing']}",
+    )
+    for warning in facts["warnings"]:
+        table.add_row("warning", warning)
+    if not variants.unit.is_case:
+        table.add_row("counted", share_of(variants.unit, variants.counted))
+    table.add_row("mechanism", facts["mechanism"])
+    if released.is_abstracted:
+        for rung, rule in enumerate(released.abstractions):
+            if times := released.rungs.count(rung):
+                table.add_row("abstraction", f"{rule}: {some(times, 'variants')}")
+    for reason in released.guarantee.assumptions:
+        table.add_row("assumed", reason)
+    return table
+
+
+def _confidential(released: Release, variants: Variants) -> Any:
+    from ..evaluation.compare import covered_cases
+    from ..mechanisms.ladder import Ladder
+    from ..model.variants import summary
+
+    original = summary(variants)
+    table = grid()
+    counted = (original.cases, explain.pairs(released.mechanism)), (original.variants, "variants")
+    table.add_row("read", ", ".join(some(*size) for size in (*counted, (original.events, "events"))))
+    if isinstance(released.mechanism, Ladder):
+        rungs = [released.mechanism.rungs[rung] for rung in sorted(set(released.rungs))]
+        table.add_row("covered", f"{covered_cases(variants, released, rungs):.1%} of the cases")
+    else:
+        table.add_row("kept", f"{len(released.variants) / max(original.variants, 1):.1%} of the variants")
+    return table
