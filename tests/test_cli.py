@@ -394,7 +394,7 @@ def test_the_folder_of_an_output_must_be_there(travas: Run, small_csv: Path, tmp
 def test_a_remedy_that_fits(travas: Run, small_csv: Path, tmp_path: Path) -> None:
     out = ("-o", tmp_path / "out.json")
     assert "none" not in travas("inspect", small_csv, "--delimiter", ";;").err
-    assert "take none" in travas("inspect", small_csv, "--quote", "''").err
+    assert "'none'" in travas("inspect", small_csv, "--quote", "''").err
     zero = travas("anonymize", small_csv, "--epsilon", 1, "--delta", 0, *out)
     assert zero.code == 2 and "prefix-tree works at 0" in zero.err
     folder = travas("anonymize", small_csv, *SIGNED, *out, "--ledger", tmp_path)
@@ -412,7 +412,7 @@ def test_help_says_what_is_so(travas: Run, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_forecast_speaks_of_who_is_protected(travas: Run) -> None:
-    assert "a case whose variant nobody shares" in travas("forecast", *SIGNED).out
+    assert "A variant that only one case has" in travas("forecast", *SIGNED).out
     assert "a nurse whose variant nobody" in travas("forecast", *SIGNED, "--unit", "nurse", "--max-cases", 2).out
 
 

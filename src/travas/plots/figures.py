@@ -210,7 +210,7 @@ def _figure(path: Path, size: tuple[float, float]) -> Any:
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise OutputError(f"{path}: unsupported picture format; use .png, .svg or .pdf")
     if not path.parent.is_dir():
-        raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; create it first")
+        raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
     return Figure(figsize=size, layout="constrained")
 
 
