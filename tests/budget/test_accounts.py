@@ -1,0 +1,222 @@
+"""Which account a release is charged to: by name or by location, never by content."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from conftest import Run
+from travas import BudgetError, Ledger, ParameterError, PrivacyUnit, Reading, anonymize, mechanism
+from travas.sources.source import location_of
+
+ONE = mechanism("optimal", 1, "1e-6")
+SIGNED = ("--epsilon", 1, "--delta", "1e-6")
+
+
+@pytest.fixture
+def book(ledger_path: Path) -> Ledger:
+    return Ledger(ledger_path)
+
+
+def charge(book: Ledger, dataset: str | None, location: str | None, case: str = "case_id") -> None:
+    book.charge(dataset, location, ONE, case)
+
+
+def counted(book: Ledger) -> dict[str, int]:
+    return {account.label: len(account.entries) for account in book.accounts()}
+
+
+def test_equal_logs_are_not_told_apart_from_different_ones(travas: Run, small_csv: Path, tmp_path: Path) -> None:
+    """What a release says about its charge must not depend on what is in the log."""
+    text = small_csv.read_text()
+    said = {}
+    for name, content in (("equal", text), ("one case more", f"{text}anna,visit,2025-01-01 08:00:00\n")):
+        path = tmp_path / f"ledger {name}.db"
+        for month, log in (("january", text), ("february", content)):
+            (tmp_path / f"{month}.csv").write_text(log)
+            words = (*SIGNED, "--ledger", path, "--json", "--force", "-o", tmp_path / "out.json")
+            ran = travas("anonymize", tmp_path / f"{month}.csv", *words)
+            said[name, month] = json.loads(ran.out)["ledger"]
+    assert said["equal", "february"] == said["one case more", "february"] == said["equal", "january"]
+    assert said["equal", "february"]["dataset"] is None
+
+
+def test_a_changed_log_and_other_reading_options_share_the_account(
+    travas: Run, small_csv: Path, tmp_path: Path, book: Ledger
+) -> None:
+    out = ("-o", tmp_path / "out.json", "--force")
+    for options in (
+        (),
+        ("--order", "time"),
+        ("--on-missing", "drop"),
+        ("--abstraction", "first"),
+        ("--ties", "activity"),
+    ):
+        assert travas("anonymize", small_csv, *SIGNED, *out, *options).code == 0
+    small_csv.write_text(f"{small_csv.read_text()}anna,visit,2025-01-01 08:00:00\n")
+    assert travas("anonymize", small_csv, *SIGNED, *out).code == 0
+    assert counted(book) == {str(small_csv.resolve()): 6}
+
+
+def test_the_first_name_takes_over_what_was_charged_without_one(book: Ledger) -> None:
+    for _ in range(2):
+        charge(book, None, "/data/a.csv")
+    charge(book, None, "/data/b.csv")
+    book.create_budget("hospital", epsilon=4, delta="1e-5")
+    book.create_account("other")
+    charge(book, "hospital", "/data/a.csv")
+    assert counted(book) == {"hospital": 3, "other": 0, "/data/b.csv": 1}
+    charge(book, "other", "/data/a.csv")  # a later name takes over nothing
+    assert counted(book) == {"hospital": 3, "other": 1, "/data/b.csv": 1}
+    charge(book, None, "/data/a.csv")  # and the location stays with the first
+    assert counted(book) == {"hospital": 4, "other": 1, "/data/b.csv": 1}
+    with pytest.raises(BudgetError, match="hospital: ε = 0"):
+        charge(book, None, "/data/a.csv")
+
+
+def test_a_refused_release_takes_over_nothing(book: Ledger) -> None:
+    for _ in range(2):
+        charge(book, None, "/data/a.csv")
+    book.create_budget("hospital", epsilon=2, delta="1e-5")
+    for refused in (book.check, book.charge):
+        with pytest.raises(
+            BudgetError, match=r"ε = 0, .* \(counting 2 earlier releases of /data/a.csv without a name\)"
+        ):
+            refused("hospital", "/data/a.csv", ONE, "case_id")
+    assert counted(book) == {"hospital": 0, "/data/a.csv": 2}
+    book.create_account("visits")
+    with pytest.raises(BudgetError, match="the case of its releases is 'case_id', of this one 'visit'"):
+        charge(book, "visits", "/data/a.csv", "visit")
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_and_the_command(
+    book: Ledger, travas: Run, small_csv: Path
+) -> None:
+    book.create_account("St. Mary's")
+    book.create_account("hospital")
+    out = small_csv.with_suffix(".json")
+    ran = travas("anonymize", small_csv, *SIGNED, "--dataset", "St Mary's", "-o", out)
+    assert ran.code == 2 and 'the nearest names are "St. Mary\'s"' in ran.err and not out.exists()
+    command = "travas budget create 'St Mary'\"'\"'s' --no-limit"
+    assert command in ran.err
+    assert travas("budget", "create", "St Mary's", "--no-limit").code == 0
+    assert travas("anonymize", small_csv, *SIGNED, "--dataset", "St Mary's", "-o", out).code == 0
+
+
+@pytest.mark.parametrize("name", ["Hospital", "HOSPITAL", "\uff48ospital", "hospita\u217c"])
+def test_names_that_look_alike_are_refused(name: str, book: Ledger) -> None:
+    book.create_account("hospital")
+    for create in (book.create_account, lambda name: book.create_budget(name, epsilon=1, delta=0)):
+        with pytest.raises(ParameterError, match="differs from the existing 'hospital' only in case or look"):
+            create(name)
+    with pytest.raises(ParameterError, match="the nearest names are 'hospital'"):
+        book.account(name)
+
+
+def test_composed_and_decomposed_letters_are_one_name(book: Ledger) -> None:
+    book.create_account("Cafe\u0301")
+    charge(book, "Caf\u00e9", None)
+    charge(book, "Cafe\u0301", None)
+    assert counted(book) == {"Caf\u00e9": 2}
+    with pytest.raises(ParameterError, match="mixes CYRILLIC and LATIN"):
+        book.create_account("hosp\u0438tal")
+    assert book.create_account("больница ward A").name == "больница ward A"
+
+
+@pytest.mark.parametrize(
+    "options", [("--no-limit", "--epsilon", 1), (), ("--epsilon", 1), ("--no-limit", "--delta", 0)]
+)
+def test_a_data_set_is_created_with_a_budget_or_without(options: tuple[object, ...], travas: Run) -> None:
+    ran = travas("budget", "create", "x", *options)
+    assert ran.code == 2 and "--no-limit" in ran.err
+
+
+def test_an_existing_data_set_is_not_created_again(book: Ledger, travas: Run) -> None:
+    assert travas("budget", "create", "x", "--no-limit").code == 0
+    assert "exists already" in travas("budget", "create", "x", "--no-limit").err
+    assert book.create_budget("x", epsilon=1, delta=0).budget is not None
+
+
+def test_assigned_charges_count_and_stay(book: Ledger, travas: Run, small_csv: Path, tmp_path: Path) -> None:
+    assert travas("anonymize", small_csv, *SIGNED, "-o", tmp_path / "1.json").code == 0
+    book.create_budget("hospital", epsilon=3, delta="1e-5")
+    book.create_account("old")
+    charge(book, "old", None)
+    assert travas("budget", "assign", small_csv, "hospital").code == 0
+    assert travas("budget", "assign", "old", "hospital").code == 0
+    assert counted(book) == {"hospital": 2}
+    assert book.account("old").name == "hospital"
+    charge(book, "old", None)  # the old name is another word for the new one
+    with pytest.raises(BudgetError):
+        charge(book, "old", None)
+    with pytest.raises(ParameterError, match="was assigned to 'hospital'"):
+        book.create_budget("old", epsilon=9, delta=0)
+
+
+def test_what_cannot_be_assigned(book: Ledger) -> None:
+    book.create_budget("limited", epsilon=9, delta="1e-3")
+    book.create_account("free")
+    charge(book, "limited", None)
+    charge(book, None, "/data/visits.csv", "visit")
+    book.charge(None, "/data/patients.csv", mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("patient", 2)), "")
+    book.charge(None, "/data/published.csv", mechanism("utravas-published", 1, "1e-3"), "case_id")
+    for old, why in (
+        ("limited", "must not lose its charges"),
+        ("free", "nothing was charged to it"),
+        ("/data/gone.csv", "nothing was charged to it"),
+        ("/data/visits.csv", "the case of the releases would be 'case_id' and 'visit'"),
+        ("/data/patients.csv", "the unit of the releases would be 'case' and 'patient'"),
+        ("/data/published.csv", "is not established"),
+    ):
+        with pytest.raises(ParameterError, match=why):
+            book.assign(old, "limited" if old != "limited" else "free")
+    assert sum(counted(book).values()) == 4
+
+
+def test_what_has_no_location_needs_a_name(book: Ledger, small_csv: Path) -> None:
+    import polars as pl
+
+    frame = pl.read_csv(small_csv)
+    for source in ({("a",): 3}, frame, frame.to_pandas()):
+        assert location_of(source) is None
+        with pytest.raises(ParameterError, match="set dataset"):
+            anonymize(source, epsilon=1, delta="1e-6", ledger=book)
+    assert book.history() == []
+    assert location_of(io.StringIO("")) is None
+    assert location_of("-") is None and location_of("/dev/stdin") is None and location_of("nul\0.csv") is None
+
+
+def test_one_file_has_one_location(tmp_path: Path, small_csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link.csv").symlink_to(small_csv)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "shortcut").symlink_to(tmp_path / "folder")
+    ways = ("small.csv", "./small.csv", "folder/../small.csv", "link.csv", small_csv, str(small_csv))
+    assert {location_of(way) for way in ways} == {str(small_csv.resolve())}
+    assert location_of("folder") == location_of("shortcut/") == location_of("shortcut/../folder")
+    assert location_of("folder/*.csv") == location_of("shortcut/*.csv") == str(tmp_path.resolve() / "folder" / "*.csv")
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert location_of("pipe.csv") is None
+
+
+def test_the_location_of_a_table_has_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Reading(table="events")
+    ways = (
+        "postgresql://reader:secret@DB.example.org:5432/hospital",
+        "postgres://db.example.org/hospital?sslmode=require&password=secret",
+        "postgresql://other@db.example.org/hospital",
+    )
+    found = {location_of(way, table) for way in ways} | {location_of(ways[0], Reading(table="public.events"))}
+    assert found == {"postgresql://db.example.org/hospital events"}
+    assert location_of("postgresql:///hospital?host=/tmp&user=x", table) == "postgresql:///hospital?host=%2Ftmp events"
+    assert location_of(ways[0], Reading(query="SELECT 1")) is None
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.db").write_bytes(b"")
+    same = {location_of(way, table) for way in ("duckdb:///a.db", "duckdb://a.db", f"duckdb://{tmp_path}/a.db")}
+    assert same == {f"duckdb://{tmp_path.resolve()}/a.db events"}
+    assert location_of("spark:s3a://key:secret@lake/events/") == "spark:s3a://lake/events/"
+    assert location_of("spark:", Reading(table="lake.events")) == "spark: lake.events"
