@@ -252,7 +252,7 @@ def test_a_table_has_a_location_and_a_query_needs_a_name(database: str, tmp_path
     words = ("--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "release.json")
     query = ("--query", "SELECT * FROM events")
     ran = travas("anonymize", database, *query, *words)
-    assert ran.code == 2 and "set dataset (--dataset NAME)" in ran.err
+    assert ran.code == 2 and "set dataset (option --dataset)" in ran.err
     assert travas("anonymize", database, "--table", "events", *words).code == 0
     assert travas("budget", "create", "events", "--no-limit").code == 0
     assert travas("anonymize", database, *query, *words, "--force", "--dataset", "events").code == 0

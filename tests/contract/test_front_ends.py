@@ -68,7 +68,16 @@ def in_the_web_app(case: Case, _: Run) -> str:
     try:
         reading = recipe.reading(package.Reading())
         tasks.draw(
-            case.log, "log.csv", reading, recipe, 1 << 30, case.ledger, case.dataset, case.output, lambda *_: None
+            case.log,
+            "log.csv",
+            reading,
+            recipe,
+            1 << 30,
+            case.ledger,
+            case.dataset,
+            "original",
+            case.output,
+            lambda *_: None,
         )
     except TravasError as error:
         return str(error)

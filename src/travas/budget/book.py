@@ -57,7 +57,8 @@ class Book:
         hint = f"the nearest names are {', '.join(map(repr, near))}" if near else "it has no similar name"
         raise ParameterError(
             f"dataset is {dataset[:40]!r}, which is not in the ledger {where}: {hint}; to create it, run "
-            f"`travas budget create {shlex.quote(dataset)} --no-limit`, or with --epsilon and --delta for a budget"
+            f"`travas budget create {shlex.quote(dataset)} --no-limit`, or with --epsilon and --delta for a budget",
+            field="dataset",
         )
 
     def _near(self, dataset: str) -> list[str]:

@@ -224,7 +224,8 @@ class Ledger:
         else:
             raise ParameterError(
                 "dataset is not set, but the ledger knows a log in memory, from standard input or from a query only by "
-                "name; set dataset (--dataset NAME)"
+                "name; set dataset",
+                field="dataset",
             )
         account = book.account(key)
         try:
