@@ -275,7 +275,7 @@ def test_persons_from_the_command_line(server: Postgres, tmp_path: Path, travas:
     with server.owner() as owner:
         owner.execute(f"CREATE TABLE IF NOT EXISTS clinic AS {CLINIC}; GRANT SELECT ON clinic TO reader")
     person = ("--unit", "patient", "--max-cases", 3)
-    for name in ("duckdb", "postgr"):
+    for name in ("duckdb", "postgr", "other"):
         assert travas("budget", "create", name, "--no-limit").code == 0
     for url in (f"duckdb://{tmp_path}/clinic.db", server.url):
         out = tmp_path / f"{url[:6]}.json"
@@ -296,8 +296,9 @@ def test_persons_from_the_command_line(server: Postgres, tmp_path: Path, travas:
         ran = travas("anonymize", *words, *tree, "-o", out, "--force", "--json")
         assert ran.code == 0 and json.loads(ran.out)["counted"] == "cases", ran.err
         refused = travas(
-            "anonymize", *words[:-4], "--unit", "activity", "--max-cases", 2, "--epsilon", 1, "-o", "no.json"
-        )
+            "anonymize", *words[:3], "--dataset", "other", "--delta", "1e-3", "--unit", "activity", "--max-cases", 2,
+            "--epsilon", 1, "-o", "no.json",
+        )  # fmt: skip
         assert refused.code == 2 and "has several values of the unit 'activity'" in refused.err
         assert "[confidential: about the original log]" in refused.err and refused.err.count("\n") == 1
 
