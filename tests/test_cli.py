@@ -413,7 +413,7 @@ def test_help_says_what_is_so(travas: Run, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_forecast_speaks_of_who_is_protected(travas: Run) -> None:
     assert "A variant that only one case has" in travas("forecast", *SIGNED).out
-    assert "a nurse whose variant nobody" in travas("forecast", *SIGNED, "--unit", "nurse", "--max-cases", 2).out
+    assert "A variant that only one nurse has" in travas("forecast", *SIGNED, "--unit", "nurse", "--max-cases", 2).out
 
 
 def test_one_is_not_several(travas: Run, tmp_path: Path) -> None:
