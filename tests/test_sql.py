@@ -322,3 +322,18 @@ def test_what_is_no_duckdb_file_is_called_that(tmp_path: Path) -> None:
     table.write_text("case_id,activity\n1,a\n")
     with pytest.raises(LogError, match=r"log\.csv: not a DuckDB file; give one"):
         read(f"duckdb://{table}", TABLE)
+
+
+def test_the_guarantee_says_that_a_query_was_used(database: str, tmp_path: Path, travas: Run) -> None:
+    """A query may look across cases, and nobody can check that it does not."""
+    across = (
+        "SELECT * FROM events WHERE activity IN (SELECT activity FROM events GROUP BY activity HAVING count(*) > 99)"
+    )
+    for reading, expected in ((TABLE, 0), (Reading(query=across), 1)):
+        out = tmp_path / f"{expected}.json"
+        release = anonymize(database, epsilon=1, delta="1e-6", reading=reading)
+        release.write(out)
+        assumed = json.loads(Path(f"{out}.guarantee.json").read_text())["assumed_public"]
+        for said in (release.guarantee.assumptions, assumed):
+            assert sum("read by a query, which must work case by case" in text for text in said) == expected
+        assert travas("verify", f"{out}.guarantee.json", out).code == 0

@@ -140,7 +140,11 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
     account = _charge(request)
     with _after_the_charge(account):
         watch(Stage.WRITING, 0.0)
-        release = replace(request.mechanism.release(variants), frequencies=request.frequencies)
+        release = replace(
+            request.mechanism.release(variants),
+            frequencies=request.frequencies,
+            assumptions=request.reading.assumptions,
+        )
         if request.output is not None:
             release.write(request.output, request.existing)
         return Outcome(release, account, request.output, variants)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, get_args
@@ -36,7 +36,8 @@ class Release:
     The order is that of the activity sequences: it says nothing about the log. An empty release is valid.
     `frequencies` says which counts go into an event log. `abstractions` are the public rules by which traces were made
     coarser before counting, `rungs` the place among them for every variant: on a ladder a trace can be there once a rung.
-    `cases` is the number of all cases, with noise, where the mechanism pays for it.
+    `cases` is the number of all cases, with noise, where the mechanism pays for it. `assumptions` are those of reading
+    the log, such as that a query works case by case; the guarantee holds under them.
     """
 
     mechanism: Mechanism
@@ -47,6 +48,7 @@ class Release:
     abstractions: tuple[Abstraction, ...] = (FULL,)
     rungs: tuple[int, ...] = ()
     cases: int | None = None
+    assumptions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         rungs = self.rungs or (0,) * len(self.variants)
@@ -88,7 +90,8 @@ class Release:
 
     @property
     def guarantee(self) -> Guarantee:
-        return self.mechanism.guarantee()
+        guarantee = self.mechanism.guarantee()
+        return replace(guarantee, assumptions=(*guarantee.assumptions, *self.assumptions))
 
     def to_polars(self) -> pl.DataFrame:
         """An event log with pm4py's column names, fresh case identifiers and artificial timestamps."""

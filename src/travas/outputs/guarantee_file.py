@@ -40,7 +40,7 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def describe(chosen: Mechanism, release: dict[str, str]) -> dict[str, Any]:
+def describe(chosen: Mechanism, release: dict[str, Any]) -> dict[str, Any]:
     """What the guarantee file says of a release by this mechanism, whose format, frequencies and digest are given."""
     from .._version import __version__
 
@@ -60,7 +60,7 @@ def describe(chosen: Mechanism, release: dict[str, str]) -> dict[str, Any]:
         "replace_one": {"epsilon": as_text(epsilon), "delta": as_text(delta)},
         "mechanism": guarantee.mechanism,
         "parameters": chosen.parameters(),
-        "assumed_public": [*ASSUMED_PUBLIC, *guarantee.assumptions],
+        "assumed_public": [*ASSUMED_PUBLIC, *guarantee.assumptions, *release.get("assumptions", ())],
         "timestamps": ARTIFICIAL,
         "release": release,
     }

@@ -85,6 +85,7 @@ def write_release(release: Release, path: Path, existing: Literal["fail", "repla
             WRITERS[suffix](release, partial)
             facts: dict[str, Any] = {"format": suffix[1:], "frequencies": release.frequencies}
             facts |= {"abstractions": [rule.as_json() for rule in release.used_abstractions], "sha256": digest(partial)}
+            facts |= {"assumptions": list(release.assumptions)} if release.assumptions else {}
             text = json.dumps(describe(release.mechanism, facts), indent=2, ensure_ascii=False)
             promise.write_text(text + "\n", encoding="utf-8")
             for part in (partial, promise):

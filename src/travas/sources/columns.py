@@ -21,6 +21,9 @@ DuplicateCases = Literal["fail", "separate", "merge"]
 CASE = "case:concept:name"
 ACTIVITY = "concept:name"
 TIMESTAMP = "time:timestamp"
+BY_QUERY = (
+    "the log was read by a query, which must work case by case: what it selects of a case depends on that case alone"
+)
 
 _USUAL = {
     "case": (CASE, "case_id", "caseid", "case"),
@@ -133,6 +136,11 @@ class Reading:
             raise ParameterError(f"counted is {self.counted!r}, but this mechanism needs {counted}: leave it out")
         self.abstraction.check(self.privacy_unit, counted)
         return replace(self, counted=counted)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the guarantee rests on that nobody can check: docs/reading.md, lemma 9."""
+        return () if self.query is None else (BY_QUERY,)
 
     def by_time(self) -> bool:
         """Whether time orders the events: where asked for, also by naming a timestamp or ties."""

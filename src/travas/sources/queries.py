@@ -11,9 +11,6 @@ from typing import Any
 
 from ..errors import LogError, MissingExtraError, ParameterError
 
-ASSUMPTION = "the query reads every case without looking at other cases"
-"""What a guarantee about a query rests on."""
-
 
 def check_query(query: str, dialect: str) -> None:
     """Refuse a query unless it is one statement that only reads.

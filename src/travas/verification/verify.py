@@ -65,6 +65,8 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         check_frequencies(facts["frequencies"])
         for rule in facts["abstractions"]:
             Abstraction.from_json(rule)
+        if not isinstance(facts.get("assumptions", []), list):
+            raise TypeError
     except (ParameterError, LogError) as error:
         raise VerificationError(f"{path}: does not fit together: {error}") from None
     except (KeyError, TypeError, AttributeError):
