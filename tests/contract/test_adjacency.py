@@ -157,7 +157,7 @@ def xes(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Varian
 
 def _write_csv(rows: Log, path: Path, quoting: Literal[0, 1]) -> None:
     with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv_module.writer(stream, lineterminator="\n", quoting=quoting)
+        writer = csv_module.writer(stream, quoting=quoting)  # lines end in CR LF, so a bare CR is quoted
         writer.writerow(COLUMNS)
         writer.writerows(rows)
 
