@@ -7,7 +7,6 @@ the last three had not been looked at when the ladder was settled.
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
@@ -56,7 +55,7 @@ def cell(job: Job) -> tuple[float, float, float]:
     log, rule = log_of(file), mechanism(name, epsilon, delta)
     similarity, covered = [], []
     for run in range(RUNS):
-        release = dataclasses.replace(rule, random_bytes=Seeded(crc32(f"{job} {run}".encode()))).release(log)
+        release = rule.with_random_bytes(Seeded(crc32(f"{job} {run}".encode()))).release(log)
         similarity.append(relative_log_similarity(log, release))
         covered.append(covered_cases(log, release, release.used_abstractions))
     return mean(similarity), stdev(similarity) / sqrt(RUNS), mean(covered)

@@ -62,7 +62,7 @@ def cell(job: tuple[str, str, str, str, str]) -> tuple[float, Measured, Measured
     rule = mechanism(name, epsilon, delta)
     bound, similarity, difference = [], [], []
     for run in range(RUNS):
-        seeded = dataclasses.replace(rule, random_bytes=Seeded(crc32(f"{job} {run}".encode())))
+        seeded = rule.with_random_bytes(Seeded(crc32(f"{job} {run}".encode())))
         release = dataclasses.replace(seeded.release(log), frequencies=frequencies)
         bound.append(most(log, release))
         similarity.append(relative_log_similarity(log, release))
@@ -152,7 +152,7 @@ def covered(path: Path) -> list[bool]:
     true = dict(log.items())
     found = []
     for (epsilon, delta), seed in product([*DEFENSIBLE, ("0.1", "1e-2"), ("0.1", "1e-4")], range(3)):
-        rule = dataclasses.replace(mechanism("optimal", epsilon, delta), random_bytes=Seeded(seed))
+        rule = mechanism("optimal", epsilon, delta).with_random_bytes(Seeded(seed))
         release = rule.release(log)
         interval = release.estimate.missing_cases_interval
         if interval is not None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Run
-from travas import ParameterError, Variants, anonymize, mechanism, read
+from travas import Optimal, ParameterError, Variants, anonymize, mechanism, read
 from travas.mechanisms.selection import PartitionSelection
 from travas.model.estimate import MOST_THRESHOLDS, _whole, estimate
 from travas.privacy.noise import Seeded
@@ -30,7 +30,7 @@ def test_never_negative_infinite_or_absurd(least: int) -> None:
     for rule in rules(least):
         c = rule.centre
         for noisy in ((c,), (c, c, c), (c, c + 1, c + 50), (c + 10**6,), (c, c + 10**9), tuple(range(c, c + 400))):
-            found = estimate(rule, noisy)
+            found = estimate(rule.keep_curve(), noisy)
             assert all(isfinite(count) and count >= least for count in found.counts)
             assert min(found.frequencies) >= 1
             assert found.missing_cases is not None and found.missing_cases_interval is not None
@@ -44,7 +44,7 @@ def test_never_negative_infinite_or_absurd(least: int) -> None:
 
 def test_three_variants_do_not_claim_a_million_cases() -> None:
     for rule in rules():
-        found = estimate(rule, (rule.centre, rule.centre + 1, rule.centre + 2))
+        found = estimate(rule.keep_curve(), (rule.centre, rule.centre + 1, rule.centre + 2))
         assert found.total < 1_000_000
 
 
@@ -54,7 +54,7 @@ def test_what_is_missing_of_the_demo_log_lies_in_the_interval() -> None:
     log = Variants.from_mapping(true)
     within = []
     for seed in range(20):
-        release = replace(mechanism("optimal", "1", "1e-6"), random_bytes=Seeded(seed)).release(log)
+        release = mechanism("optimal", "1", "1e-6").with_random_bytes(Seeded(seed)).release(log)
         missing = sum(true.values()) - sum(true[trace] for trace in release.variants)
         low, high = release.estimate.missing_cases_interval or (0, 0)
         within.append(low <= missing <= high < sum(true.values()))
@@ -62,7 +62,7 @@ def test_what_is_missing_of_the_demo_log_lies_in_the_interval() -> None:
 
 
 def test_nothing_released_tells_nothing() -> None:
-    found = estimate(mechanism("optimal", "1", "1e-6"), ())
+    found = estimate(Optimal(1, "1e-6").keep_curve(), ())
     assert found.frequencies == () and found.total == 0 and found.missing_cases is None
 
 
@@ -86,7 +86,7 @@ def test_an_interval_covers_any_true_count_exactly(name: str, epsilon: str, delt
             continue
         drawn = range(1, min(cases, table.length) + 1)
         noisy = tuple(cases - n + rule.centre for n in drawn)
-        intervals = estimate(rule, noisy).intervals
+        intervals = estimate(rule.keep_curve(), noisy).intervals
         chances = [table.keep_probability(n) - table.keep_probability(n - 1) for n in drawn]
         covered = sum(chance for chance, (low, high) in zip(chances, intervals, strict=True) if low <= cases <= high)
         assert covered >= rule.keep_probability(cases) * 95 / 100 - 1e-9
@@ -97,7 +97,7 @@ def test_it_is_post_processing() -> None:
     rule = mechanism("optimal", "1", "0.1")
     one = rule.release(Variants.from_mapping({(str(n),): 3 + n for n in range(50)}))
     other = replace(one, variants=tuple((f"x{n:03d}",) for n in range(len(one.noisy))))
-    assert one.estimate == other.estimate == estimate(rule, one.noisy)
+    assert one.estimate == other.estimate == estimate(rule.keep_curve(), one.noisy)
 
 
 def test_totals_and_distributions_are_near_the_truth() -> None:
@@ -107,7 +107,7 @@ def test_totals_and_distributions_are_near_the_truth() -> None:
         log[trace] = log.get(trace, 0) + 1
     rule = mechanism("optimal", "1", "0.01")
     variants = Variants.from_mapping(log)  # type: ignore[arg-type]
-    releases = [replace(rule, random_bytes=Seeded(seed)).release(variants) for seed in range(30)]
+    releases = [rule.with_random_bytes(Seeded(seed)).release(variants) for seed in range(30)]
     totals = [release.estimate.total for release in releases]
     raw = [sum(release.noisy) for release in releases]
     assert np.mean(totals) == pytest.approx(4000, rel=0.1)
@@ -119,7 +119,7 @@ def test_a_hundred_thousand_variants_take_less_than_two_seconds() -> None:
         rule = mechanism("optimal", epsilon, delta)
         drawn = np.random.default_rng(0).zipf(1.4, 100_000) % 10**7 + rule.centre - 1
         started = time.perf_counter()
-        estimate(rule, tuple(drawn.tolist()))
+        estimate(rule.keep_curve(), tuple(drawn.tolist()))
         assert time.perf_counter() - started < 2
 
 

@@ -192,7 +192,7 @@ def test_the_steps_add_up_to_what_was_asked(options: dict[str, str]) -> None:
     guarantee = rule.guarantee()
     assert guarantee.standing is Standing.PROVEN and 0 < guarantee.delta_spent <= rule.delta
     assert guarantee.delta_spent == sum(noise.delta_spent for noise in rule.tables())
-    assert dataclasses.replace(rule, random_bytes=Seeded(1)).guarantee().standing is Standing.NOT_ESTABLISHED
+    assert rule.with_random_bytes(Seeded(1)).guarantee().standing is Standing.NOT_ESTABLISHED
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ LOG: Log = {
 
 def test_cases_that_are_not_covered_go_on_and_none_counts_twice() -> None:
     rule = ladder("4", "1e-4", rungs="full,fold,prefix:2", shares="1/3,1/3,1/3")
-    release = dataclasses.replace(rule, random_bytes=Seeded(3)).release(Variants.from_mapping(LOG))
+    release = rule.with_random_bytes(Seeded(3)).release(Variants.from_mapping(LOG))
     found = dict(zip(zip(release.variants, release.rungs, strict=True), release.noisy, strict=True))
     assert set(found) == {(("a", "b", "c"), 0), (("a", "b", "c", "d", "e"), 1), (("x", "y"), 2)}
     assert abs(found[("a", "b", "c"), 0] - 400) < 20 and abs(found[("a", "b", "c", "d", "e"), 1] - 177) < 20
@@ -346,7 +346,7 @@ def test_every_rung_stands_in_the_guarantee_and_is_verified(small_csv: Path, tra
 
 def test_a_ladder_and_another_mechanism_are_refused(small_csv: Path, travas: Run, tmp_path: Path) -> None:
     asked = ("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "out.csv")
-    assert "give one of the two" in travas(*asked, "--ladder", "default", "--mechanism", "travas").err
+    assert "set one of the two" in travas(*asked, "--ladder", "default", "--mechanism", "travas").err
     assert "optimal has no shares" in travas(*asked, "--shares", "1/2,1/2").err
     assert travas(*asked, "--mechanism", "ladder", "--minimum-cases", 3).code == 0
 

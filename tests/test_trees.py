@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from travas import Ledger, ParameterError, Variants, anonymize, mechanism, read
+from travas.evaluation.published import SaCoFaPublished
 from travas.mechanisms import prefix_tree
 from travas.mechanisms.prefix_tree import PrefixTree, TwoSidedNoise
-from travas.mechanisms.sacofa import Sacofa, SacofaPublished, eventually_follows
+from travas.mechanisms.sacofa import SaCoFa, eventually_follows
 from travas.mechanisms.trie import Trie
 from travas.privacy.noise import Noise
 from travas.privacy.sampling import DiscreteLaplace, choose, geometric_up_to, uniform_below
@@ -165,7 +166,7 @@ def test_an_alphabet_of_another_width_is_refused_and_costs_nothing(tmp_path: Pat
 
 def test_sacofa_drops_what_never_follows_once_it_can_afford_to_know() -> None:
     log: Log = {("a", "b"): 30_000, ("b",): 30_000}
-    tree = Sacofa(Fraction(20), Fraction(0), 2, 300)
+    tree = SaCoFa(Fraction(20), Fraction(0), 2, 300)
     plain = PrefixTree(Fraction(20), Fraction(0), 2, 300)
     assert ("b", "a") not in tree.release(Variants.from_mapping(log)).variants  # type: ignore[arg-type]
     assert tree.guarantee().epsilon == plain.guarantee().epsilon
@@ -177,7 +178,7 @@ def test_sacofa_drops_what_never_follows_once_it_can_afford_to_know() -> None:
 def test_sacofa_as_published_keeps_to_the_rules_of_the_true_log() -> None:
     """At a large ε no implausible prefix is drawn, and with hardly any noise the log comes back, cut at the length."""
     log: Log = {("a", "b", "c"): 400, ("a", "c"): 300, ("b", "a", "b", "a", "b"): 90}
-    release = SacofaPublished(Fraction(20), Fraction(0), 4, 3).release(Variants.from_mapping(log))  # type: ignore[arg-type]
+    release = SaCoFaPublished(Fraction(20), Fraction(0), 4, 3).release(Variants.from_mapping(log))  # type: ignore[arg-type]
     found = dict(zip(release.variants, release.noisy, strict=True))
     assert found == {("a", "b", "c"): 400, ("a", "c"): 300, ("b", "a", "b", "a"): 90}
 

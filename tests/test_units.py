@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from travas import Guarantee, ParameterError, PrivacyUnit, Standing, Variants, mechanism
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.prefix_tree import Tree
-from travas.mechanisms.sacofa import Sacofa
+from travas.mechanisms.sacofa import SaCoFa
 from travas.mechanisms.selection import PartitionSelection
 from travas.privacy.group_privacy import step
 from travas.privacy.noise import Noise
 from travas.privacy.tables import ONE, Table, optimal_table, travas_table
 
 Chances = dict[int | None, int]
-TREES = {"max_length": 1, "prune": 3}
+TREES = {"max_length": 1, "prune": 3, "alphabet": ["a", "b"]}
 
 
 def growth_below(epsilon: Fraction) -> Fraction:
@@ -118,7 +118,7 @@ def test_the_cases_of_a_person_anywhere_in_a_tree(name: str, epsilon: str, delta
 
 def test_the_rules_of_sacofa_are_paid_for_by_the_step() -> None:
     rule = mechanism("sacofa", 5, 0, max_length=1, prune=3, unit=PrivacyUnit("patient", 5))
-    assert isinstance(rule, Sacofa)
+    assert isinstance(rule, SaCoFa)
     assert rule._rules_noise(1).epsilon + rule.noise.epsilon == rule.step.epsilon == 1
 
 
@@ -169,7 +169,7 @@ def make(name: str, unit: PrivacyUnit) -> Any:
     return mechanism(name, "2", "0.1", unit=unit, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", [*MECHANISMS, "utravas-published", "sacofa-published"])
 def test_the_guarantee_names_the_unit(name: str) -> None:
     rule = make(name, PrivacyUnit("patient", 3))
     guarantee: Guarantee = rule.guarantee()
@@ -186,7 +186,7 @@ def test_the_guarantee_names_the_unit(name: str) -> None:
     assert alike.parameters() == make(name, PrivacyUnit()).parameters()
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", [*MECHANISMS, "utravas-published", "sacofa-published"])
 def test_a_log_counted_for_another_unit_is_refused(name: str) -> None:
     """Or a promise to a person would be kept to a case only."""
     patient = PrivacyUnit("patient", 3)
@@ -215,8 +215,7 @@ def test_a_mechanism_that_knows_no_unit_refuses_one() -> None:
     class Old(Optimal):
         counted = None
 
-    assert Old(Fraction(1), Fraction(1, 10)).guarantee().standing is Standing.VERIFIED
-    with pytest.raises(ParameterError, match="protects cases only"):
+    with pytest.raises(ParameterError, match="protects single cases only"):
         Old(Fraction(1), Fraction(1, 10), unit=PrivacyUnit("patient", 2))
 
 
@@ -241,9 +240,9 @@ def test_units_that_are_none(name: Any, most: Any, why: str) -> None:
 
 def test_what_is_too_little_for_a_case_is_said_so() -> None:
     unit = PrivacyUnit("patient", 100)
-    with pytest.raises(ParameterError, match=r"delta is 1e-21: below 1e-20.*what one of 100 cases of a patient gets"):
+    with pytest.raises(ParameterError, match=r"delta is 1e-21: below 1e-20.*the part of one of 100 cases of a patient"):
         mechanism("optimal", 1, "1e-19", unit=unit)
-    with pytest.raises(ParameterError, match="epsilon is 21: above 20 it protects nobody; take less$"):
+    with pytest.raises(ParameterError, match="epsilon is 21: above 20 it protects nobody; use a smaller value$"):
         mechanism("optimal", 21, "1e-6", unit=unit)
     with pytest.raises(ParameterError, match="delta is 0: .* such as 1e-6; prefix-tree works at 0$"):
         mechanism("optimal", 1, 0, unit=unit)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from travas import ParameterError, Variants, mechanism
+from travas.evaluation.published import UTravasPublished
 from travas.mechanisms.travas import Travas
-from travas.mechanisms.utravas import UTravas, UTravasPublished, dropped_estimate, merged_runs
+from travas.mechanisms.utravas import UTravas, dropped_estimate, merged_runs
 from travas.privacy.noise import Seeded
 from travas.privacy.tables import ONE
 
@@ -53,7 +53,7 @@ def test_merging_means_over_the_runs() -> None:
 def test_the_interval_holds_the_true_count_for_certain(count: int, splits: int, seed: int) -> None:
     rule = UTravas(Fraction(2), Fraction(1, 2), splits)
     log = Variants.from_mapping({(str(n),): count for n in range(40)})
-    release = replace(rule, random_bytes=Seeded(seed)).release(log)
+    release = rule.with_random_bytes(Seeded(seed)).release(log)
     assert release.estimate.intervals is not None
     assert all(low <= count <= high for low, high in release.estimate.intervals)
 

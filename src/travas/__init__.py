@@ -22,7 +22,13 @@ from .errors import (
 from .evaluation.compare import Comparison, compare
 from .evaluation.forecast import Forecast, forecast
 from .evaluation.metrics import absolute_log_difference, relative_log_similarity
-from .mechanisms import mechanism
+from .mechanisms import from_description, mechanism
+from .mechanisms.ladder import Ladder
+from .mechanisms.optimal import Optimal
+from .mechanisms.prefix_tree import PrefixTree
+from .mechanisms.sacofa import SaCoFa
+from .mechanisms.travas import Travas
+from .mechanisms.utravas import UTravas
 from .model.abstraction import Abstraction
 from .model.mechanism import Mechanism
 from .model.release import Release
@@ -49,22 +55,28 @@ __all__ = [
     "Entry",
     "Forecast",
     "Guarantee",
+    "Ladder",
     "Ledger",
     "LedgerError",
     "LogError",
     "Mechanism",
     "MissingExtraError",
+    "Optimal",
     "Outcome",
     "OutputError",
     "ParameterError",
     "Plan",
+    "PrefixTree",
     "PrivacyUnit",
     "Reading",
     "Release",
     "Request",
+    "SaCoFa",
     "Standing",
     "Summary",
+    "Travas",
     "TravasError",
+    "UTravas",
     "Variants",
     "VerificationError",
     "__version__",
@@ -72,6 +84,7 @@ __all__ = [
     "anonymize",
     "compare",
     "forecast",
+    "from_description",
     "mechanism",
     "plan",
     "read",

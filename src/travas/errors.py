@@ -13,6 +13,7 @@
 
 Every message is one line: what was wrong, with the value, and what to do next. A message that says
 something about the original log ends in `CONFIDENTIAL`, so that nobody pastes it into a public place unaware.
+A message never contains more than one value of the user, shortened by `shown`.
 """
 
 from __future__ import annotations
@@ -23,17 +24,47 @@ CONFIDENTIAL = "[confidential: about the original log]"
 CONFIDENTIAL_HEADING = "CONFIDENTIAL: about the original log, do not publish"
 """The heading of a table, picture or page section that is computed from the original log."""
 
+_LONGEST_VALUE = 60
+
+
+def shown(value: object) -> str:
+    """A value for a message: shortened, and of anything but a text or a number only its type.
+
+    >>> shown("x" * 1000)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'"
+    >>> shown({"patient": "Ann"})
+    'a dict'
+    """
+    if isinstance(value, str):
+        return repr(value if len(value) <= _LONGEST_VALUE else value[:_LONGEST_VALUE] + "…")
+    if value is None or isinstance(value, bool | float) or (isinstance(value, int) and abs(value) < 10**30):
+        return repr(value)
+    return f"a {type(value).__name__}"
+
 
 class TravasError(Exception):
     """Anything travas refuses to do. The command line prints the message and exits with code 2.
 
     Attributes:
-        field: The parameter or option that is at fault, by its Python name; empty if there is none.
+        field: The parameter that is wrong, by its name in Python (`max_cases`); empty where it is not one parameter.
+        value: The value of that parameter.
+        remedy: What to do next, where it is not already in the message; it is appended.
+        confidential: Whether the message says something about the original log; it then ends in `CONFIDENTIAL`.
     """
 
-    def __init__(self, message: str = "", *, field: str = "") -> None:
-        super().__init__(message)
-        self.field = field
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        field: str = "",
+        value: object = None,
+        remedy: str = "",
+        confidential: bool = False,
+    ) -> None:
+        self.field, self.value, self.remedy = field, value, remedy
+        self.confidential = confidential or CONFIDENTIAL in message
+        text = f"{message}; {remedy}" if remedy else message
+        super().__init__(f"{text} {CONFIDENTIAL}" if self.confidential and CONFIDENTIAL not in message else text)
 
 
 class ParameterError(TravasError, ValueError):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
+import json
 import os
 from fractions import Fraction
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import Guarantee, ParameterError, Standing, Variants, mechanism
+from travas import Guarantee, ParameterError, PrivacyUnit, Standing, Variants, from_description, mechanism
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.selection import PartitionSelection
 from travas.model.mechanism import Mechanism
@@ -30,9 +31,11 @@ STANDING = {
     "ladder": Standing.PROVEN,
 }
 PRUNE = 60
+ALPHABET = ("a", "b", "c,d", "e→f")
 LENGTH = 2
 
-every = pytest.mark.parametrize("name", MECHANISMS)
+PUBLISHED = ("utravas-published", "sacofa-published")
+every = pytest.mark.parametrize("name", [*MECHANISMS, *PUBLISHED])
 logs = st.dictionaries(
     st.lists(st.sampled_from(["a", "b", "c,d", "e→f"]), min_size=1, max_size=5).map(tuple),
     st.integers(1, 60),
@@ -42,7 +45,7 @@ logs = st.dictionaries(
 
 def make(name: str, epsilon: str, delta: str, **options: Any) -> Mechanism:
     if name in TREES:
-        options = {"max_length": LENGTH, "prune": PRUNE} | options
+        options = {"max_length": LENGTH, "prune": PRUNE, "alphabet": ALPHABET} | options
     return mechanism(name, epsilon, delta, **options)
 
 
@@ -53,7 +56,7 @@ def selection(name: str, epsilon: str, delta: str, minimum_cases: int = 1) -> Pa
 
 
 def test_every_mechanism_has_its_standing() -> None:
-    assert list(STANDING) == list(MECHANISMS)
+    assert set(STANDING) == {*MECHANISMS, *PUBLISHED}
 
 
 @every
@@ -97,7 +100,7 @@ def test_a_frequent_variant_is_always_kept_near_its_count(name: str) -> None:
 @every
 def test_order_is_canonical_whatever_the_input(name: str) -> None:
     log = {(str(number),): 500 + number for number in range(50)}
-    options = {"max_length": 1} if name in TREES else {}
+    options: dict[str, Any] = {"max_length": 1, "alphabet": [str(n) for n in range(50)]} if name in TREES else {}
     for mapping in (log, dict(reversed(log.items()))):
         release = make(name, "1", "1e-6", **options).release(Variants.from_mapping(mapping))
         assert list(release.variants) == sorted(log)
@@ -123,17 +126,22 @@ def test_the_guarantee_is_known_before_any_data(name: str) -> None:
         assumptions=guarantee.assumptions,
     )
     assert 0 < guarantee.delta_spent <= guarantee.delta
-    assert bool(guarantee.assumptions) == (name in TREES or name.endswith("-published"))
+    assert bool(guarantee.assumptions) == (name in PUBLISHED)
 
 
 @every
 def test_a_seed_costs_the_guarantee(name: str) -> None:
-    fair = make(name, "1", "0.1", **({"prune": 1, "max_length": 1} if name in TREES else {}))
-    seeded = dataclasses.replace(fair, random_bytes=Seeded(5))
+    fair = make(
+        name,
+        "1",
+        "0.1",
+        **({"prune": 1, "max_length": 1, "alphabet": [str(n) for n in range(200)]} if name in TREES else {}),
+    )
+    seeded = fair.with_random_bytes(Seeded(5))
     assert fair.random_bytes is os.urandom
     assert seeded.guarantee().standing is Standing.NOT_ESTABLISHED
     log = Variants.from_mapping({(str(n),): 3 for n in range(200)})
-    again = dataclasses.replace(fair, random_bytes=Seeded(5))
+    again = fair.with_random_bytes(Seeded(5))
     first, second = seeded.release(log), again.release(log)
     assert (first.variants, first.noisy) == (second.variants, second.noisy)
     assert fair.release(log).variants != fair.release(log).variants  # chance of a false alarm below 2^-50
@@ -142,17 +150,35 @@ def test_a_seed_costs_the_guarantee(name: str) -> None:
 @every
 def test_a_mechanism_is_an_immutable_value(name: str) -> None:
     rule = make(name, "1", "0.1")
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
         rule.epsilon = Fraction(5)  # type: ignore[misc]
     assert rule == make(name, "1.0", "1e-1")
 
 
 @every
-def test_parameters_begin_with_the_options_and_rebuild_the_mechanism(name: str) -> None:
-    rule = make(name, "1", "0.1")
-    parameters = rule.parameters()
-    assert set(rule.options) <= set(parameters)
-    assert mechanism(name, "1", "0.1", **{option: parameters[option] for option in rule.options}) == rule
+@pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit("patient", 3)])
+def test_a_description_is_the_mechanism(name: str, unit: PrivacyUnit) -> None:
+    rule = make(name, "1", "0.1", unit=unit)
+    described = rule.describe()
+    assert json.loads(json.dumps(described)) == described
+    assert from_description(described) == rule and from_description(described).describe() == described
+    assert list(described) == ["mechanism", "epsilon", "delta", "unit", *rule.options()]
+    assert {option: rule.parameters()[option] for option in rule.options()} == {
+        option: described[option] for option in rule.options()
+    }
+
+
+@every
+@pytest.mark.parametrize("field", ["mechanism", "epsilon", "delta", "unit", "an option"])
+def test_a_description_that_means_nothing_is_refused_by_name(name: str, field: str) -> None:
+    described = make(name, "1", "0.1").describe()
+    with pytest.raises(ParameterError) as refused:
+        from_description(described | {field: ["nonsense"]})
+    assert refused.value.field == field and "nonsense" not in str(refused.value)
+    if field in ("mechanism", "epsilon", "delta"):
+        del described[field]
+        with pytest.raises(ParameterError, match=f"has no {field}"):
+            from_description(described)
 
 
 @every

@@ -14,20 +14,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
-from ..errors import MissingExtraError
+from ..errors import MissingExtraError, ParameterError
+from ..mechanisms import from_description
+from ..model.mechanism import Pair
 from ..privacy.guarantee import ONE_CASE, PrivacyUnit
-from ..privacy.tables import MAX_EPSILON, ONE, exponential_bounds, optimal_table, predicted_length, travas_table
+from ..privacy.tables import MAX_EPSILON, ONE, exponential_bounds
 
-_TABLES = {"optimal": optimal_table, "travas": travas_table}
-_MAX_TABLE = 100_000  # entries; a longer table is taken at its (ε, δ)
 _GRID = 1 << 13  # steps for the sum of all ε
 _REACH = 8  # a loss beyond ± so many ε goes to the border: part of it to infinity, or up to the lowest
 _SCALE = 192
-
-Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -44,12 +41,13 @@ class Spending:
 
         Anything else is the worst that (ε, δ) allows (Kairouz, Oh, Viswanath 2015).
         """
-        known = self.mechanism in _TABLES and self.unit.max_cases == 1
-        if known and predicted_length(self.epsilon, self.delta) <= _MAX_TABLE:
-            bounds = [0, *_TABLES[self.mechanism](self.epsilon, self.delta).boundaries()]
-            weights = [above - below for below, above in pairwise(bounds)]
-            return list(zip([*weights, 0], [0, *weights], strict=True))
-        return _worst_pairs(self.epsilon, self.delta)
+        unit = {"name": self.unit.name, "max_cases": self.unit.max_cases}
+        described = {"mechanism": self.mechanism, "epsilon": self.epsilon, "delta": self.delta, "unit": unit}
+        try:
+            known = from_description(described).loss_pairs()
+        except ParameterError:  # it needs options that the ledger does not hold, or another package
+            known = None
+        return known or _worst_pairs(self.epsilon, self.delta)
 
 
 def basic(spendings: Iterable[Spending]) -> tuple[Fraction, Fraction]:

@@ -16,7 +16,7 @@ from ..privacy.numbers import as_text, rounded_up
 from .console import bar, console, panel, percent, print_json, progress
 from .console import grid as facts_grid
 from .diagnostics import share_of
-from .options import AsJson, Choose, LedgerFile, StatedCases, with_mechanism
+from .options import AsJson, Description, LedgerFile, StatedCases, build, with_mechanism
 
 
 @with_mechanism
@@ -28,7 +28,7 @@ def verify(
     stated_cases: StatedCases = None,
     as_json: AsJson = False,
     *,
-    choose: Choose,
+    description: Description,
 ) -> None:
     """Rebuild the noise tables, verify them in exact arithmetic, print what is spent and kept.
 
@@ -48,7 +48,7 @@ def verify(
     elif epsilon is None or delta is None:
         raise ParameterError("nothing to verify: give a guarantee file, or --epsilon and --delta")
     else:
-        chosen, digest_checked = choose(epsilon, delta, ONE_CASE), False
+        chosen, digest_checked = build(description, epsilon, delta, ONE_CASE), False
         with progress("building and verifying the noise table"):
             chosen.guarantee()
     facts = chosen.guarantee()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from ..errors import CONFIDENTIAL_HEADING
-from ..evaluation.compare import METRICS, Comparison
+from ..evaluation.compare import Comparison, find_metric
 from ..evaluation.metrics import EdgeDifference
 from ..model import explain
 from ..model.mechanism import Mechanism, Progress
@@ -161,7 +161,7 @@ def show_comparison(comparison: Comparison) -> None:
     for name, value in comparison.values.items():
         if isinstance(value, int | float):
             shown = f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
-            table.add_row(name.replace("_", " "), shown, METRICS[name].meaning)
+            table.add_row(name.replace("_", " "), shown, find_metric(name).meaning)
         elif isinstance(value, EdgeDifference):
             steps = f"{len(value.lost):,} lost"
             table.add_row(

@@ -14,7 +14,7 @@ from ..privacy.guarantee import Counted, PrivacyUnit
 from ..sources.columns import Reading
 from .console import console, panel, print_json, progress, show_comparison
 from .console import grid as facts_grid
-from .options import AsJson, Choose, Log, with_mechanism, with_reading
+from .options import AsJson, Description, Log, build, with_mechanism, with_reading
 
 
 @with_reading
@@ -144,7 +144,7 @@ def forecast(
     as_json: AsJson = False,
     *,
     reading: Reading,
-    choose: Choose,
+    description: Description,
 ) -> None:
     """Show what a release at (ε, δ) would keep, by the number of cases of a variant. Confidential only with a log.
 
@@ -163,7 +163,7 @@ def forecast(
     if log is None and abstractions is not None:
         raise ParameterError("abstractions only matter with a log: give one, or leave them out")
     with progress("building and verifying the noise tables"):
-        rules = [choose(e, d, reading.privacy_unit) for e in epsilon or EPSILONS for d in delta or DELTAS]
+        rules = [build(description, e, d, reading.privacy_unit) for e in epsilon or EPSILONS for d in delta or DELTAS]
     if log is None:
         curves = [(rule, chances(rule)) for rule in rules]
         if plot is not None:

@@ -20,7 +20,18 @@ from . import commands, diagnostics
 from .budget import app as budget_app
 from .budget import charged, print_charge
 from .console import console, print_json, stages
-from .options import AsJson, Choose, Delta, Epsilon, LedgerFile, Log, StatedCases, with_mechanism, with_reading
+from .options import (
+    AsJson,
+    Delta,
+    Description,
+    Epsilon,
+    LedgerFile,
+    Log,
+    StatedCases,
+    build,
+    with_mechanism,
+    with_reading,
+)
 from .release_output import release_facts, show_release
 
 app = typer.Typer(
@@ -68,7 +79,7 @@ def anonymize(
     as_json: AsJson = False,
     *,
     reading: Reading,
-    choose: Choose,
+    description: Description,
 ) -> None:
     """Turn an event log into a release and its guarantee file.
 
@@ -76,7 +87,7 @@ def anonymize(
     """
     request = Request(
         source=log,
-        mechanism=choose(epsilon, delta, reading.privacy_unit),
+        mechanism=build(description, epsilon, delta, reading.privacy_unit),
         reading=reading,
         output=output,
         existing="replace" if force else "fail",

@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args
 import typer
 
 from ..errors import LogError, ParameterError
-from ..mechanisms import MECHANISMS, mechanism
+from ..mechanisms import MECHANISMS, from_description
 from ..model.mechanism import Mechanism
 from ..privacy.guarantee import PrivacyUnit
 from ..sources.columns import DuplicateCases, OnMissing, Order, Reading
@@ -36,8 +36,8 @@ LedgerFile = Annotated[
         metavar="FILE",
     ),
 ]
-Choose = Callable[[str, str, PrivacyUnit], Mechanism]
-"""From ε, δ and the unit to the mechanism that the options describe."""
+Description = dict[str, Any]
+"""The description of a mechanism, as far as the options state it: without ε, δ and the unit."""
 
 StatedCases = Annotated[
     int | None,
@@ -78,7 +78,15 @@ def _panel(kind: Any, panel: str, about: str, metavar: str | None = None) -> Any
 
 
 _MECHANISM_OPTIONS = {
-    "mechanism": (_panel(str, "The mechanism", f"One of: {', '.join(MECHANISMS)}.", "NAME"), "optimal"),
+    "mechanism": (
+        _panel(
+            str,
+            "The mechanism",
+            f"One of: {', '.join(MECHANISMS)}. Of another package: its entry point, or module:Class.",
+            "NAME",
+        ),
+        "optimal",
+    ),
     "minimum_cases": (
         _panel(
             str | None,
@@ -119,7 +127,7 @@ _MECHANISM_OPTIONS = {
         _panel(
             Path | None,
             "The mechanism",
-            "prefix-tree, sacofa: activities, one a line. Without it those of the log, assumed public.",
+            "prefix-tree, sacofa: activities, one per line. Without it no guarantee is established.",
             "FILE",
         ),
         None,
@@ -128,24 +136,27 @@ _MECHANISM_OPTIONS = {
 
 
 def with_mechanism(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command that takes a function `choose(epsilon, delta, unit)` the options that choose a mechanism."""
+    """Give a command that takes the `description` of a mechanism the options that make one."""
 
     def collect(values: dict[str, Any]) -> dict[str, Any]:
         name, path = values.pop("mechanism"), values.pop("alphabet")
         rungs, shares = values.pop("ladder"), values.pop("shares")
-        numbers = {option: values.pop(option) for option in ("minimum_cases", "splits", "max_length", "prune")}
+        numbers = ("minimum_cases", "splits", "max_length", "prune")
+        options = {option: _whole_number(option, values.pop(option)) for option in numbers}
+        if rungs is not None and name not in ("optimal", "ladder"):
+            raise ParameterError(f"mechanism is {name!r} and ladder is also set: set one of the two", field="mechanism")
+        chosen = name if rungs is None else "ladder"
+        public = {"alphabet": _alphabet(path), "rungs": rungs, "shares": shares}
+        given = {option: value for option, value in (public | options).items() if value is not None}
+        return {"description": {"mechanism": chosen} | given}
 
-        def choose(epsilon: str, delta: str, unit: PrivacyUnit) -> Mechanism:
-            whole: dict[str, Any] = {option: _whole_number(option, text) for option, text in numbers.items()}
-            if rungs is not None and name not in ("optimal", "ladder"):
-                raise ParameterError(f"mechanism is {name!r} and there is a ladder too: give one of the two")
-            chosen = name if rungs is None else "ladder"
-            public = {"alphabet": _alphabet(path), "rungs": rungs, "shares": shares}
-            return mechanism(chosen, epsilon, delta, unit=unit, **public, **whole)
+    return _with_options(command, "description", _MECHANISM_OPTIONS, collect)
 
-        return {"choose": choose}
 
-    return _with_options(command, "choose", _MECHANISM_OPTIONS, collect)
+def build(description: Description, epsilon: str, delta: str, unit: PrivacyUnit) -> Mechanism:
+    """The mechanism that the options describe, at (ε, δ) for a unit."""
+    of_unit = {"name": unit.name, "max_cases": unit.max_cases}
+    return from_description(description | {"epsilon": epsilon, "delta": delta, "unit": of_unit}, references="follow")
 
 
 def _reading_option(kind: Any, default: Any, about: str, choices: Any = None) -> tuple[Any, Any]:

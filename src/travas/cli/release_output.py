@@ -88,15 +88,14 @@ def _public(released: Release, facts: dict[str, Any], variants: Variants) -> Any
 
 def _confidential(released: Release, variants: Variants) -> Any:
     from ..evaluation.compare import covered_cases
-    from ..mechanisms.ladder import Ladder
     from ..model.variants import summary
 
     original = summary(variants)
     table = grid()
     counted = (original.cases, explain.pairs(released.mechanism)), (original.variants, "variants")
     table.add_row("read", ", ".join(some(*size) for size in (*counted, (original.events, "events"))))
-    if isinstance(released.mechanism, Ladder):
-        rungs = [released.mechanism.rungs[rung] for rung in sorted(set(released.rungs))]
+    if released.mechanism.generalises:
+        rungs = [released.mechanism.abstractions[rung] for rung in sorted(set(released.rungs))]
         table.add_row("covered", f"{covered_cases(variants, released, rungs):.1%} of the cases")
     else:
         table.add_row("kept", f"{len(released.variants) / max(original.variants, 1):.1%} of the variants")

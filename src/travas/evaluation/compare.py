@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import ParameterError
+from ..errors import ParameterError, shown
+from ..mechanisms.extensions import extension
 from ..model.abstraction import FULL, Abstraction, Grouped
 from ..model.release import Release
 from ..model.variants import Trace, Variants
@@ -33,6 +34,7 @@ class Metric:
     measure: Callable[[Any, Any], Any]
     meaning: str
     original: Literal["full", "abstracted"] = "full"
+    extra: str | None = None
 
 
 def _model_metric(name: str, original: Any, released: Any) -> float:
@@ -43,16 +45,25 @@ def _model_metric(name: str, original: Any, released: Any) -> float:
 
 METRICS = {
     "relative_log_similarity": Metric(
-        metrics.relative_log_similarity, "1: the same distribution of variants; 0: as far as can be, or empty"
+        metrics.relative_log_similarity,
+        "1: the same distribution of variants; 0: as far as can be, or empty",
+        extra="metrics",
     ),
     "relative_log_similarity_abstracted": Metric(
-        metrics.relative_log_similarity, "the same, against the original under the release's abstraction", "abstracted"
+        metrics.relative_log_similarity,
+        "the same, against the original under the release's abstraction",
+        "abstracted",
+        "metrics",
     ),
     "absolute_log_difference_length": Metric(
-        metrics.absolute_log_difference, "edits that turn one log into the other; a case too many costs its length"
+        metrics.absolute_log_difference,
+        "edits that turn one log into the other; a case too many costs its length",
+        extra="metrics",
     ),
     "absolute_log_difference_penalty": Metric(
-        partial(metrics.absolute_log_difference, buffer="penalty"), "the same; a case too many costs a fixed penalty"
+        partial(metrics.absolute_log_difference, buffer="penalty"),
+        "the same; a case too many costs a fixed penalty",
+        extra="metrics",
     ),
     "case_coverage": Metric(metrics.case_coverage, "share of the original cases whose variant is there"),
     "case_coverage_abstracted": Metric(
@@ -70,9 +81,11 @@ METRICS = {
     "trace_lengths": Metric(metrics.trace_lengths, "cases by the length of their trace, original and released"),
     "top_variants": Metric(metrics.top_variants, "the most frequent original variants and their counts in both logs"),
     "fitness": Metric(
-        partial(_model_metric, "fitness"), "how much of the original the released log's model can replay"
+        partial(_model_metric, "fitness"),
+        "how much of the original the released log's model can replay",
+        extra="models",
     ),
-    "precision": Metric(partial(_model_metric, "precision"), "how little else that model allows"),
+    "precision": Metric(partial(_model_metric, "precision"), "how little else that model allows", extra="models"),
 }
 DEFAULT_METRICS = tuple(
     name for name, metric in METRICS.items() if name not in MODEL_METRICS and metric.original == "full"
@@ -81,6 +94,25 @@ ABSTRACTED_METRICS = tuple(
     name for name in METRICS if name in DEFAULT_METRICS or METRICS[name].original == "abstracted"
 )
 """The default set for a release whose traces were made coarser."""
+
+
+def find_metric(name: str) -> Metric:
+    """The metric of this name: one of travas, an entry point of the group `travas.metrics`, or `package.module:function`.
+
+    Args:
+        name: As the user typed it; a dotted path is imported.
+
+    Returns:
+        The metric. A function of another package is called with the original and the released variants.
+    """
+    if isinstance(name, str) and name in METRICS:
+        return METRICS[name]
+    found = extension(name, "travas.metrics", "metric", tuple(METRICS), "follow")
+    if isinstance(found, Metric):
+        return found
+    if not callable(found):
+        raise ParameterError(f"metric is {shown(name)}, which is not a function", field="metric")
+    return Metric(found, (inspect.getdoc(found) or "a metric of another package").split("\n")[0])
 
 
 @dataclass(frozen=True)
@@ -111,16 +143,12 @@ def compare(
         abstractions = _abstractions_of(released)
     if names is None:
         names = DEFAULT_METRICS if set(abstractions) == {FULL} else ABSTRACTED_METRICS
-    for name in names:
-        if name not in METRICS:
-            near = get_close_matches(name, METRICS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "take one of: " + ", ".join(METRICS)
-            raise ParameterError(f"metric is {name!r}, which does not exist: {hint}")
+    chosen = {name: find_metric(name) for name in names}
     before, after = read(original), read(released)
     against: dict[str, Variants] = {"full": before}
-    if any(METRICS[name].original == "abstracted" for name in names):
+    if any(metric.original == "abstracted" for metric in chosen.values()):
         against["abstracted"] = abstracted(before, after, abstractions)
-    values = {name: METRICS[name].measure(against[METRICS[name].original], after) for name in names}
+    values = {name: metric.measure(against[metric.original], after) for name, metric in chosen.items()}
     remarks = []
     fakes = metrics.fake_activities(before, after)
     if fakes and len(fakes) == len(set(after.alphabet)):

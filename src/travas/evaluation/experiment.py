@@ -23,13 +23,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import LogError, MissingExtraError, OutputError, TravasError
-from ..mechanisms import mechanism
 from ..model.mechanism import Mechanism, Progress
 from ..model.release import Release
 from ..model.variants import Variants
 from ..privacy.noise import Seeded
 from ..sources.engine import read
-from .compare import METRICS, MODEL_METRICS
+from .compare import MODEL_METRICS, find_metric
 from .grid import ORIGINAL, Cell, Grid
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def measure(cell: Cell) -> dict[str, Any]:
     for name in cell.metrics:
         try:
             row[name] = (
-                0.0 if name in MODEL_METRICS and not len(counts) else float(METRICS[name].measure(log, released))
+                0.0 if name in MODEL_METRICS and not len(counts) else float(find_metric(name).measure(log, released))
             )
         except MissingExtraError:
             raise
@@ -98,7 +97,7 @@ def measure(cell: Cell) -> dict[str, Any]:
 
 def release(cell: Cell) -> Release:
     """The release of a cell's run, from its seed: the same every time, and therefore without a guarantee."""
-    seeded = replace(_mechanism(cell.mechanism, cell.epsilon, cell.delta, cell.options), random_bytes=Seeded(cell.seed))
+    seeded = _prepared(cell.build()).with_random_bytes(Seeded(cell.seed))
     return replace(seeded.release(_read(cell)), frequencies=cell.frequencies)
 
 
@@ -112,10 +111,10 @@ def _read(cell: Cell) -> Variants:
 
 
 @lru_cache(maxsize=8)
-def _mechanism(name: str, epsilon: str, delta: str, options: tuple[tuple[str, int | str], ...]) -> Mechanism:
-    chosen = mechanism(name, epsilon, delta, **dict(options))  # type: ignore[arg-type]
-    chosen.guarantee()
-    return chosen
+def _prepared(mechanism: Mechanism) -> Mechanism:
+    """One that is equal to it, with its tables built."""
+    mechanism.guarantee()
+    return mechanism
 
 
 def _measured(cells: Sequence[Cell], workers: int) -> Iterator[list[dict[str, Any]]]:

@@ -9,11 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 from ..errors import EmptyLogError, ParameterError
-from ..mechanisms.selection import PartitionSelection
 from ..model import explain
 from ..model.abstraction import Abstraction
 from ..model.curve_points import numbers_of_cases
 from ..model.estimate import intervals
+from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism
 from ..model.variants import CODE_BYTES, Variants
 from ..privacy.numbers import as_text
@@ -51,9 +51,9 @@ class Chance:
 
 def chances(mechanism: Mechanism, numbers: Sequence[int] | None = None) -> list[Chance]:
     """How likely variants are kept, by their number of cases, and how well their frequencies are then known. No log."""
-    rule = _selection(mechanism)
-    numbers = [n for n in (numbers or numbers_of_cases(rule)) if rule.keep_probability(n)]
-    table, least = rule.noise.table, rule.minimum_cases
+    curve = _curve(mechanism)
+    numbers = [n for n in (numbers or numbers_of_cases(mechanism)) if curve.probability(n)]
+    table, least = curve.table, curve.minimum_cases
 
     def median(cases: int) -> int:
         """Of N, given that it is at most so many."""
@@ -61,8 +61,8 @@ def chances(mechanism: Mechanism, numbers: Sequence[int] | None = None) -> list[
         half = -(-table.cumulative(most) // 2)
         return least + bisect_left(range(1, most + 1), half, key=table.cumulative)
 
-    found = intervals(rule, tuple(cases - median(cases) + rule.centre for cases in numbers))
-    return [Chance(n, rule.keep_probability(n), low, high) for n, (low, high) in zip(numbers, found, strict=True)]
+    found = intervals(curve, tuple(cases - median(cases) + curve.centre for cases in numbers))
+    return [Chance(n, curve.probability(n), low, high) for n, (low, high) in zip(numbers, found, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -128,18 +128,19 @@ def forecast(
     if not len(variants):
         raise EmptyLogError("the log is empty: there is nothing to forecast")
     under = [(abstraction, abstraction.of(variants)) for abstraction in abstractions]
-    rules = [_selection(mechanism) for mechanism in mechanisms]
+    for mechanism in mechanisms:
+        _curve(mechanism)  # refused before anything is computed
     events = _events(variants)
     cases = int(variants.counts.sum())
     return Forecast(
-        tuple(_expected(rule, abstraction, keys, cases, events) for rule in rules for abstraction, keys in under),
+        tuple(_expected(rule, abstraction, keys, cases, events) for rule in mechanisms for abstraction, keys in under),
         cases,
         variants.unit.name,
     )
 
 
 def _expected(
-    rule: PartitionSelection, abstraction: Abstraction, keys: Variants, all_cases: int, all_events: int
+    mechanism: Mechanism, abstraction: Abstraction, keys: Variants, all_cases: int, all_events: int
 ) -> Expected:
     """Σ n·π(n), Σ π(n) and Σ n·length·π(n), in integers, over the numbers of cases that occur."""
     import numpy as np
@@ -148,15 +149,16 @@ def _expected(
     sizes, place, times = np.unique(keys.counts, return_inverse=True, return_counts=True)
     total_lengths = np.zeros(len(sizes), dtype=np.int64)
     np.add.at(total_lengths, place, lengths)
+    curve = _curve(mechanism)
     cases = variants = events = 0
     for size, number, length in zip(sizes.tolist(), times.tolist(), total_lengths.tolist(), strict=True):
-        kept = rule.noise.table.cumulative(size - rule.minimum_cases + 1)
+        kept = curve.table.cumulative(size - curve.minimum_cases + 1)
         variants += number * kept
         cases += number * size * kept
         events += length * size * kept
     return Expected(
-        rule.epsilon,
-        rule.delta,
+        mechanism.epsilon,
+        mechanism.delta,
         abstraction,
         cases=Fraction(cases, ONE * all_cases),
         variants=Fraction(variants, ONE * max(len(keys), 1)),
@@ -170,12 +172,14 @@ def _events(variants: Variants) -> int:
     )
 
 
-def _selection(mechanism: Mechanism) -> PartitionSelection:
-    if not isinstance(mechanism, PartitionSelection):
+def _curve(mechanism: Mechanism) -> KeepCurve:
+    curve = mechanism.keep_curve()
+    if curve is None or curve.rungs or curve.runs > 1:
         raise ParameterError(
-            f"no forecast for {mechanism.name}: what it keeps depends on more than the number of cases; take optimal or travas"
+            f"no forecast for {mechanism.name}: what it keeps depends on more than the number of cases; use optimal or travas",
+            field="mechanism",
         )
-    return mechanism
+    return curve
 
 
 def _nearest(offered: set[Fraction], preferred: Fraction) -> Fraction:

@@ -10,14 +10,16 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from ..errors import LogError, MissingExtraError, ParameterError, TravasError
-from ..mechanisms import MECHANISMS, mechanism
-from ..model.release import Frequencies
+from ..errors import LogError, MissingExtraError, ParameterError, TravasError, shown
+from ..mechanisms import find_mechanism, from_description
+from ..mechanisms.extensions import options_of
+from ..model.mechanism import Mechanism
+from ..model.release import Frequencies, check_frequencies
 from ..privacy.numbers import as_text, exact_delta, exact_epsilon
 from ..sources.columns import DEFAULT_READING, Reading
-from .compare import METRICS
+from .compare import METRICS, find_metric
 
 ORIGINAL = "original"
 """The label of the log itself, measured against itself: what no release can exceed."""
@@ -29,15 +31,8 @@ NUMBERS = tuple(
 )
 """Metrics that are a number."""
 
-EXTRAS = {
-    "relative_log_similarity": "metrics",
-    "absolute_log_difference_length": "metrics",
-    "absolute_log_difference_penalty": "metrics",
-    "fitness": "models",
-    "precision": "models",
-    "utravas-published": "metrics",
-}
-"""The extra that a metric or mechanism needs."""
+_TYPES: dict[str, type] = {"max_cases": int}
+"""Options of a reading that are no texts."""
 
 MODULES = {"metrics": ("rapidfuzz", "ot"), "models": ("pm4py",)}
 """What of each extra is imported."""
@@ -66,6 +61,14 @@ class Cell:
     delta: str
     run: int
     metrics: tuple[str, ...]
+
+    def describe(self) -> dict[str, Any]:
+        """The description of the mechanism, as far as the grid states it."""
+        return {"mechanism": self.mechanism, "epsilon": self.epsilon, "delta": self.delta, **dict(self.options)}
+
+    def build(self) -> Mechanism:
+        """The mechanism of the cell."""
+        return from_description(self.describe(), references="follow")
 
     @property
     def _identity(self) -> list[Any]:
@@ -117,7 +120,7 @@ class Entry:
         for option, value in self.options[log].items():
             if not isinstance(value, int | str) and not self._is_table(value):
                 raise LogError(
-                    f"{self.label}: {option} on {log} is {value!r}; give one number or text, or a table of "
+                    f"{self.label}: {option} on {log} is {shown(value)}; give one number or text, or a table of "
                     f"{len(self.epsilon)} rows (ε) by {len(self.delta)} columns (δ)"
                 )
             at[option] = value if isinstance(value, int | str) else value[row][column]
@@ -168,7 +171,10 @@ def read_grid(path: str | Path, data: str | Path | None = None) -> Grid:
     try:
         known = {"logs", "mechanisms", "metrics", "epsilon", "delta", "data"}
         _check_names(content, known, "the grid")
-        folder = Path(data) if data is not None else path.parent / content.get("data", ".")
+        beside = content.get("data", ".")
+        if not isinstance(beside, str):
+            raise LogError(f"data is {shown(beside)}; give the folder of the logs as a text")
+        folder = path.parent / beside if data is None else Path(data)
         logs = tuple(_log(name, given, folder, digest_of) for name, given in _section(content, "logs").items())
         names = [log.name for log in logs]
         entries = tuple(
@@ -184,9 +190,13 @@ def read_grid(path: str | Path, data: str | Path | None = None) -> Grid:
 
 def _check_extras(path: Path, grid: Grid) -> None:
     """Refuse what the metrics and mechanisms need and is not installed."""
-    for name in (*grid.metrics, *(entry.mechanism for entry in grid.entries)):
-        if name in EXTRAS and not all(map(find_spec, MODULES[EXTRAS[name]])):
-            raise MissingExtraError(f"{path}: {name}", EXTRAS[name])
+    needed = {name: find_metric(name).extra for name in grid.metrics}
+    for entry in grid.entries:
+        maker = find_mechanism(entry.mechanism, "follow")
+        needed[entry.mechanism] = getattr(maker, "extra", None)
+    for name, extra in needed.items():
+        if extra is not None and not all(map(find_spec, MODULES.get(extra, ()))):
+            raise MissingExtraError(f"{path}: {name}", extra)
 
 
 def _check_mechanisms(grid: Grid) -> None:
@@ -198,7 +208,7 @@ def _check_mechanisms(grid: Grid) -> None:
             continue
         built.add(parts)
         try:
-            mechanism(cell.mechanism, cell.epsilon, cell.delta, **dict(cell.options)).guarantee()  # type: ignore[arg-type]
+            cell.build().guarantee()
         except TravasError as error:
             raise LogError(f"{cell.label} on {cell.log.name}: {error}") from None
 
@@ -207,6 +217,11 @@ def _check_names(given: Mapping[str, Any], known: set[str], where: str) -> None:
     for name in given:
         if name not in known:
             raise LogError(f"{where} has {name!r}, which means nothing; known are {', '.join(sorted(known))}")
+
+
+def _check_table(given: Any, where: str) -> None:
+    if not isinstance(given, dict):
+        raise LogError(f"{where} is {shown(given)}; give a table, such as {{ prune = 2 }}")
 
 
 def _section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -228,9 +243,12 @@ def _log(name: str, given: Any, folder: Path, digest_of: Any) -> LogFile:
         columns = options["activities"]
         if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
             raise LogError(
-                f'the log {name!r} has activities = {columns!r}; give a list of columns, such as ["activity"]'
+                f'the log {name!r} has activities = {shown(columns)}; give a list of columns, such as ["activity"]'
             )
         options["activities"] = tuple(columns)
+    for option, value in options.items():
+        if not isinstance(value, tuple) and not isinstance(value, _TYPES.get(option, str)):
+            raise LogError(f"the log {name!r} has {option} = {shown(value)}; give a text")
     path = folder / given["file"]
     return LogFile(name, path, Reading(**options) if options else DEFAULT_READING, digest_of(path))
 
@@ -239,17 +257,21 @@ def _entry(label: str, given: Any, content: Mapping[str, Any], logs: list[str]) 
     if label == ORIGINAL or not isinstance(given, dict):
         raise LogError(f"the mechanism {label!r} must be a table with another name than {ORIGINAL!r}")
     name = given.get("mechanism", label)
-    if name not in MECHANISMS:
-        raise LogError(f"{label}: mechanism is {name!r}; take one of {', '.join(MECHANISMS)}")
-    options = set(MECHANISMS[name].options) - {"alphabet"}
+    try:
+        options = set(options_of(find_mechanism(name, "follow"))) - {"alphabet"}
+    except ParameterError as error:
+        raise LogError(f"{label}: {error}") from None
     _check_names(given, options | {"mechanism", "frequencies", "epsilon", "delta", "on"}, label)
-    frequencies = given.get("frequencies", "estimated")
-    if frequencies not in get_args(Frequencies):
-        raise LogError(f"{label}: frequencies is {frequencies!r}; take one of {', '.join(get_args(Frequencies))}")
+    try:
+        frequencies = check_frequencies(given.get("frequencies", "estimated"))
+    except ParameterError as error:
+        raise LogError(f"{label}: {error}") from None
     special = given.get("on", {})
+    _check_table(special, f"{label}.on")
     _check_names(special, set(logs), f"{label}.on")
     common = {option: given[option] for option in options if option in given}
     for log, values in special.items():
+        _check_table(values, f"{label}.on.{log}")
         _check_names(values, options, f"{label}.on.{log}")
     epsilons, deltas = (given.get(name, content.get(name)) for name in ("epsilon", "delta"))
     if not isinstance(epsilons, list) or not isinstance(deltas, list) or not epsilons or not deltas:
@@ -266,8 +288,9 @@ def _entry(label: str, given: Any, content: Mapping[str, Any], logs: list[str]) 
 
 def _metrics(given: dict[str, Any]) -> dict[str, int]:
     for name, runs in given.items():
-        if name not in NUMBERS:
-            raise LogError(f"metric is {name!r}; take one of {', '.join(NUMBERS)}")
+        if name in METRICS and name not in NUMBERS:
+            raise LogError(f"metric is {name!r}, which is not a number; available: {', '.join(NUMBERS)}")
+        find_metric(name)
         if isinstance(runs, bool) or not isinstance(runs, int) or not 1 <= runs <= 100_000:
-            raise LogError(f"{name} has {runs!r} runs; give a whole number from 1")
+            raise LogError(f"{name} has {shown(runs)} runs; give a whole number from 1 to 100,000")
     return given

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import ParameterError
-from ..model.abstraction import Abstraction, parse_ladder
+import attrs
+
+from ..errors import ParameterError, shown
+from ..model.abstraction import Abstraction, Files, parse_ladder
 from ..model.estimate import CONFIDENCE, Estimate, estimate
-from ..model.mechanism import Mechanism
+from ..model.keep_curve import KeepCurve
+from ..model.mechanism import Mechanism, References
 from ..model.release import Release
 from ..model.variants import Variants
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise
-from ..privacy.numbers import as_text, exact
+from ..privacy.numbers import Number, as_text, exact, whole_number
+from ..privacy.tables import Table
 from .optimal import Optimal
 from .prefix_tree import TwoSidedNoise
+from .selection import MAX_MINIMUM_CASES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,12 +41,64 @@ ENOUGH = 5  # a rung is good enough if one case in so many is beyond half the th
 MAX_RUNGS = 50
 
 
-@dataclass(frozen=True)
+Rungs = str | Sequence[Abstraction | str]
+"""Rungs as they may be given: abstractions or their texts, from fine to coarse, or all in one text; or `default`."""
+
+Shares = tuple[Fraction, ...] | Literal["adaptive"]
+
+
+def _rungs(given: Rungs) -> tuple[Abstraction, ...]:
+    if isinstance(given, str):
+        given = DEFAULT_RUNGS if given.strip() == "default" else parse_ladder(given)
+    if not isinstance(given, Sequence) or not 1 <= len(given) <= MAX_RUNGS:
+        raise ParameterError(
+            f"the ladder needs 1 to {MAX_RUNGS} rungs, such as full,fold,first,prefix:6, or default", field="rungs"
+        )
+    rungs = tuple(rung if isinstance(rung, Abstraction) else _rung(rung) for rung in given)
+    for index, rung in enumerate(rungs):
+        if rung in rungs[:index]:
+            raise ParameterError(
+                f"the ladder has the rung {rung} twice: leave it out, and give the first a larger share", field="rungs"
+            )
+    return rungs
+
+
+def _rung(text: object) -> Abstraction:
+    if not isinstance(text, str):
+        raise ParameterError(f"a rung is {shown(text)}: it must be an abstraction, such as prefix:6", field="rungs")
+    return Abstraction.parse(text)
+
+
+def _shares(given: str | Sequence[Number]) -> Shares:
+    if isinstance(given, str):
+        if given.strip() == ADAPTIVE:
+            return ADAPTIVE
+        given = [part.strip() for part in given.split(",")]
+    if not isinstance(given, Sequence):
+        raise ParameterError(f"shares is {shown(given)}: give one for each rung, or adaptive", field="shares")
+    return tuple(exact(part, "shares") for part in given)
+
+
+def _check_shares(shares: tuple[Fraction, ...], rungs: int) -> None:
+    if len(shares) != rungs:
+        raise ParameterError(f"{len(shares)} shares for {rungs} rungs: give one for each, or adaptive", field="shares")
+    if min(shares) <= 0 or sum(shares) != 1:
+        raise ParameterError(
+            f"the shares are {', '.join(map(as_text, shares))}: they must be above 0 and add up to 1, such as 1/2,1/4,1/4",
+            field="shares",
+        )
+
+
+def _least(value: int) -> int:
+    return whole_number(value, "minimum_cases", 1, MAX_MINIMUM_CASES, "; 1 means no pre-threshold")
+
+
+@attrs.frozen(slots=False)
 class Ladder(Mechanism):
     """Count cases on the first rung's key and release what can be kept; those not covered go on to the next rung.
 
     `shares`: of (ε, δ), after what the number of cases takes, a part for each rung; or "adaptive", all for one rung,
-    the first that is good enough by a noisy test, or the last. None: adaptive on the default rungs, else equal parts.
+    the first that is good enough by a noisy test, or the last. Default: adaptive on the default rungs, else equal parts.
     Input      a log's variants and their true counts; the rungs, from fine to coarse, which are public rules
     Output     the number of cases, with noise; keys that occur, never another, with their rung and noisy counts
     Neighbours one case more or less: one count of each rung changes by one at most
@@ -49,20 +106,44 @@ class Ladder(Mechanism):
     """
 
     name = "ladder"
-    options = ("rungs", "shares", "minimum_cases")
+    proof = "docs/mechanisms/ladder.md"
     counted = "cases"  # a person's variants may become one key further down, so once per key is not enough
+    generalises = True
 
-    rungs: tuple[Abstraction, ...] = DEFAULT_RUNGS  # type: ignore[assignment]  # texts are parsed when it is made
-    shares: tuple[Fraction, ...] | Literal["adaptive"] | None = None
-    minimum_cases: int = 1
+    rungs: tuple[Abstraction, ...] = attrs.field(default=DEFAULT_RUNGS, converter=_rungs)
+    shares: Shares = attrs.field(converter=_shares)
+    minimum_cases: int = attrs.field(default=1, converter=_least)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "rungs", _rungs(self.rungs))
-        object.__setattr__(self, "shares", _shares(self.shares, self.rungs))
+    @shares.default
+    def _default_shares(self) -> Shares:
+        if self.rungs == _rungs(DEFAULT_RUNGS):
+            return ADAPTIVE
+        return (Fraction(1, len(self.rungs)),) * len(self.rungs)
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if isinstance(self.shares, tuple):
+            _check_shares(self.shares, len(self.rungs))
         self._counting.check()
         self._testing.check()
-        assert self._selections  # refused here if a table cannot be built
+        _ = self._selections  # refused here if a table cannot be built
+
+    @classmethod
+    def from_plain(cls, option: str, value: Any, references: References) -> Any:
+        """Rungs are lists of steps, or texts."""
+        if option != "rungs" or value == "default":
+            return value
+        files: Files = "read" if references == "follow" else "refuse"
+        if isinstance(value, str):
+            return parse_ladder(value, files)
+        rules = value if isinstance(value, list) else [value]
+        return [
+            Abstraction.parse(rule, files) if isinstance(rule, str) else Abstraction.from_json(rule) for rule in rules
+        ]
+
+    @property
+    def abstractions(self) -> tuple[Abstraction, ...]:
+        return self.rungs
 
     # --------------------------------------------------------------------------------------------- how it is divided
 
@@ -94,10 +175,22 @@ class Ladder(Mechanism):
             return [("the rung that was chosen", self._selections[0])]
         return [(str(rung), selection) for rung, selection in zip(self.rungs, self._selections, strict=True)]
 
+    @cached_property
+    def _curve(self) -> KeepCurve:
+        rungs = tuple(map(str, self.rungs if self._chooses else self.rungs[:1]))
+        return replace(self._selections[0].keep_curve(), build=self._table, rungs=rungs)
+
+    def _table(self) -> Table:
+        return self._selections[0].keep_curve().table
+
+    def keep_curve(self) -> KeepCurve:
+        """Of a key on the first rung, or on the one that is chosen: what is kept further down depends on the log."""
+        return self._curve
+
     def tables(self) -> tuple[Noise, ...]:
         return tuple(selection.noise for _, selection in self.spending())
 
-    def guarantee(self) -> Guarantee:
+    def _promise(self) -> Guarantee:
         spent = sum((noise.delta_spent for noise in self.tables()), Fraction(0))
         return self._guarantee(spent, Standing.PROVEN)
 
@@ -173,10 +266,10 @@ class Ladder(Mechanism):
         rungs, noisy = np.array(release.rungs), np.array(release.noisy)
         used = np.unique(rungs).tolist()
         of_rung = {rung: tuple(noisy[rungs == rung].tolist()) for rung in used}
-        parts = {rung: estimate(self._selections[rung], of_rung[rung], missing=0.0) for rung in used}
+        parts = {rung: estimate(self._selections[rung].keep_curve(), of_rung[rung], missing=0.0) for rung in used}
         missing = max(0.0, release.cases - sum(sum(part.counts) for part in parts.values()))
         last = used[-1]
-        parts[last] = estimate(self._selections[last], of_rung[last], missing)
+        parts[last] = estimate(self._selections[last].keep_curve(), of_rung[last], missing)
         merged = {
             field: _merged(rungs, {r: getattr(part, field) for r, part in parts.items()}) for field in _BY_VARIANT
         }
@@ -199,37 +292,3 @@ def _merged(rungs: NDArray[np.int64], parts: dict[int, Any]) -> tuple[Any, ...]:
     """Values by rung, back in the order of the release."""
     streams = {rung: iter(values) for rung, values in parts.items()}
     return tuple(next(streams[rung]) for rung in rungs.tolist())
-
-
-def _rungs(given: Any) -> tuple[Abstraction, ...]:
-    if isinstance(given, str):
-        given = DEFAULT_RUNGS if given.strip() == "default" else parse_ladder(given)
-    if not isinstance(given, Sequence) or not 1 <= len(given) <= MAX_RUNGS:
-        raise ParameterError(f"the ladder needs 1 to {MAX_RUNGS} rungs, such as full,fold,first,prefix:6, or default")
-    rungs = tuple(
-        rung
-        if isinstance(rung, Abstraction)
-        else Abstraction.parse(rung) if isinstance(rung, str) else Abstraction.from_json(rung)
-        for rung in given
-    )  # fmt: skip
-    for place, rung in enumerate(rungs):
-        if rung in rungs[:place]:
-            raise ParameterError(f"the ladder has the rung {rung} twice: take it out, and give the first more")
-    return rungs
-
-
-def _shares(given: Any, rungs: tuple[Abstraction, ...]) -> tuple[Fraction, ...] | Literal["adaptive"]:
-    if given is None:
-        given = ADAPTIVE if rungs == _rungs(DEFAULT_RUNGS) else [Fraction(1, len(rungs))] * len(rungs)
-    if isinstance(given, str):
-        if given.strip() == ADAPTIVE:
-            return ADAPTIVE
-        given = [part.strip() for part in given.split(",")]
-    shares = tuple(exact(part, "a share") for part in given)
-    if len(shares) != len(rungs):
-        raise ParameterError(f"{len(shares)} shares for {len(rungs)} rungs: give one for each, or adaptive")
-    if min(shares) <= 0 or sum(shares) != 1:
-        raise ParameterError(
-            f"the shares are {', '.join(map(as_text, shares))}: they must be above 0 and add up to 1, such as 1/2,1/4,1/4"
-        )
-    return shares

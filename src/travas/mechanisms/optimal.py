@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import attrs
 
 from ..privacy.tables import Table, optimal_table
 from .selection import PartitionSelection
 
 
-@dataclass(frozen=True)
+@attrs.frozen(slots=False)
 class Optimal(PartitionSelection):
     """Keeps a variant of n cases with π(n), the largest probability any (ε, δ)-DP rule can give it.
 
-    >>> from fractions import Fraction
-    >>> float(Optimal(Fraction(2), Fraction(1, 2)).keep_probability(1))
+    >>> float(Optimal(epsilon=2, delta="1/2").keep_probability(1))
     0.5
     """
 
     name = "optimal"
+    proof = "docs/mechanisms/optimal.md"
 
     def _build(self) -> Table:
         return optimal_table(self.step.epsilon, self.step.delta)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..errors import CONFIDENTIAL, ParameterError
+import attrs
+
+from ..errors import CONFIDENTIAL, ParameterError, shown
 from ..model.estimate import CONFIDENCE, Estimate, measured
 from ..model.mechanism import Mechanism
 from ..model.release import Release
 from ..model.variants import Activity, Trace, Variants
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, RandomBytes
-from ..privacy.numbers import as_text
+from ..privacy.numbers import as_text, whole_number
 from ..privacy.sampling import DiscreteLaplace
 from ..privacy.tables import laplace_table
 from .trie import Prefixes, Trie
@@ -27,7 +30,12 @@ if TYPE_CHECKING:
 MAX_PREFIXES = 5_000_000
 """The work of one release: so many prefixes may be given noise, on all levels together."""
 
-ALPHABET_OF_THE_LOG = "the alphabet: the names of all activities of the log"
+MAX_NUMBER = 10**9
+
+ALPHABET_OF_THE_LOG = (
+    "the alphabet was read from the log, which no budget covers: an activity that only one case has can become visible; "
+    "set alphabet to a public list of activities"
+)
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,8 @@ class TwoSidedNoise:
 
     def check(self) -> None:
         """Refuse what could not be drawn, before anything is."""
-        assert self.table or self._laplace
+        if self.table is None:
+            _ = self._laplace
 
     def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
         if self.table is None:
@@ -61,45 +70,47 @@ class TwoSidedNoise:
         return max(0, math.ceil(math.log((1 - share) * (1 + ratio) / 2) / math.log(ratio)) - 1)
 
 
-@dataclass(frozen=True)
+def _max_length(value: int) -> int:
+    return whole_number(value, "max_length", 1, MAX_NUMBER)
+
+
+def _prune(value: int) -> int:
+    return whole_number(value, "prune", 0, MAX_NUMBER)
+
+
+def _alphabet(given: Sequence[Activity] | None) -> tuple[Activity, ...] | None:
+    """The activities without repetition, in canonical order; one of several columns is a tuple (in JSON: a list)."""
+    if given is None:
+        return None
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise ParameterError(f"alphabet is {shown(given)}: it must be a list of activities", field="alphabet")
+    names = tuple(tuple(name) if isinstance(name, list) else name for name in given)
+    parts = [part for name in names for part in (name if isinstance(name, tuple) else (name,))]
+    if not names or not parts or not all(isinstance(part, str) and part for part in parts):
+        raise ParameterError("the alphabet must name at least one activity, each by a text", field="alphabet")
+    if len({isinstance(name, tuple) and len(name) for name in names}) > 1:
+        raise ParameterError("the alphabet mixes activities of different numbers of columns", field="alphabet")
+    return tuple(sorted(set(names)))
+
+
+@attrs.frozen(slots=False)
 class Tree(Mechanism):
-    """What all prefix trees share: a public alphabet, a maximum length, a pruning threshold, and bounded work."""
+    """What all prefix trees share: an alphabet, a maximum length, a pruning threshold, and bounded work.
 
-    options = ("max_length", "prune", "alphabet")
+    Without a public `alphabet` the activities are read from the log. That is not paid for, so no guarantee is
+    established: a single case with an activity of its own would be visible.
+    """
+
     counted = "cases"
+    invents_variants = True
 
-    max_length: int | None = None
-    prune: int | None = None
-    alphabet: tuple[Activity, ...] | None = None
+    max_length: int = attrs.field(converter=_max_length)
+    prune: int = attrs.field(converter=_prune)
+    alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=_alphabet)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for option, least in (("max_length", 1), ("prune", 0)):
-            value = getattr(self, option)
-            if value is None:
-                raise ParameterError(
-                    f"{self.name} needs {option}, and it may not be read from the log: give --max-length (activities of "
-                    "the longest variant) and --prune (a noisy count must exceed it)"
-                )
-            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= 10**9:
-                raise ParameterError(f"{option} is {value!r}: it must be a whole number from {least}")
-        if self.alphabet is not None:
-            names = tuple(tuple(name) if isinstance(name, list) else name for name in self.alphabet)
-            parts = [part for name in names for part in (name if isinstance(name, tuple) else (name,))]
-            if not names or not all(isinstance(part, str) and part for part in parts):
-                raise ParameterError("the alphabet must name at least one activity, and each with a text")
-            object.__setattr__(self, "alphabet", tuple(sorted(set(names))))
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
         self.noise.check()
-
-    @property
-    def _length(self) -> int:
-        assert self.max_length is not None
-        return self.max_length
-
-    @property
-    def _prune(self) -> int:
-        assert self.prune is not None
-        return self.prune
 
     @property
     def noise(self) -> TwoSidedNoise:
@@ -122,8 +133,9 @@ class Tree(Mechanism):
 
     def _proven(self) -> Guarantee:
         """By composition of the levels: what their verified tables spend, together."""
-        spent = sum((table.delta_spent for table in self.tables()), Fraction(0)) * self._length
-        return self._guarantee(spent, Standing.PROVEN, "any mechanism", self._assumptions())
+        spent = sum((table.delta_spent for table in self.tables()), Fraction(0)) * self.max_length
+        standing = Standing.NOT_ESTABLISHED if self.alphabet is None else Standing.PROVEN
+        return self._guarantee(spent, standing, "any mechanism", self._assumptions())
 
     def _assumptions(self) -> tuple[str, ...]:
         return () if self.alphabet is not None else (ALPHABET_OF_THE_LOG,)
@@ -143,17 +155,17 @@ class Tree(Mechanism):
             )
 
     def _trie(self, variants: Variants) -> Trie:
-        return Trie(variants, self._length, self.alphabet)
+        return Trie(variants, self.max_length, self.alphabet)
 
     def _check_work(self, prefixes: int, level: int) -> None:
         if prefixes > MAX_PREFIXES:
             raise ParameterError(
                 f"the tree explodes: {prefixes:,} noisy prefixes at length {level} of {self.max_length}, over "
-                f"{MAX_PREFIXES:,}: take a larger prune than {self.prune}, a smaller max_length, or a larger epsilon"
+                f"{MAX_PREFIXES:,}: use a larger prune than {self.prune}, a smaller max_length, or a larger epsilon"
             )
 
 
-@dataclass(frozen=True)
+@attrs.frozen(slots=False)
 class PrefixTree(Tree):
     """Level by level: noise on how many cases are a prefix and how many go on after it; both must exceed `prune`.
 
@@ -165,12 +177,13 @@ class PrefixTree(Tree):
     """
 
     name = "prefix-tree"
+    proof = "docs/mechanisms/prefix-tree.md"
 
     @cached_property
     def noise(self) -> TwoSidedNoise:
-        return TwoSidedNoise(self.step.epsilon / self._length, self.step.delta / self._length)
+        return TwoSidedNoise(self.step.epsilon / self.max_length, self.step.delta / self.max_length)
 
-    def guarantee(self) -> Guarantee:
+    def _promise(self) -> Guarantee:
         return self._proven()
 
     def _release(self, variants: Variants) -> Release:
@@ -187,7 +200,7 @@ def grow(tree: Tree, trie: Trie, allowed: NDArray[np.bool_] | None) -> dict[Trac
     parents = trie.root()
     released: dict[Trace, int] = {}
     work = 0
-    for level in range(1, tree._length + 1):
+    for level in range(1, tree.max_length + 1):
         if not len(parents):
             break
         work += len(parents) * len(trie.alphabet)
@@ -196,9 +209,9 @@ def grow(tree: Tree, trie: Trie, allowed: NDArray[np.bool_] | None) -> dict[Trac
         drawn = tree.noise.draw(2 * len(candidates), tree.random_bytes)
         finished = trie.ending(candidates) + drawn[: len(candidates)]
         going_on = trie.going_on(candidates) + drawn[len(candidates) :]
-        kept = np.flatnonzero(finished > tree._prune)
+        kept = np.flatnonzero(finished > tree.prune)
         released.update(zip(trie.traces(candidates.at(kept)), finished[kept].tolist(), strict=True))
-        parents = candidates.at(np.flatnonzero(going_on > tree._prune))
+        parents = candidates.at(np.flatnonzero(going_on > tree.prune))
     return released
 
 

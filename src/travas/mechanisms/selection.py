@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ParameterError
+import attrs
+
 from ..model.estimate import Estimate, estimate
-from ..model.mechanism import Mechanism
+from ..model.keep_curve import KeepCurve
+from ..model.mechanism import Mechanism, Pair
 from ..model.release import Release
 from ..model.variants import Variants
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, RandomBytes
-from ..privacy.tables import Table, check_buildable
+from ..privacy.numbers import whole_number
+from ..privacy.tables import Table, check_buildable, predicted_length
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 MAX_MINIMUM_CASES = 10**9
+_LONGEST_PAIRS = 100_000  # entries; the losses of a longer table are bounded by its (ε, δ)
 
 
-@dataclass(frozen=True)
+def _least(value: int) -> int:
+    return whole_number(value, "minimum_cases", 1, MAX_MINIMUM_CASES, "; 1 means no pre-threshold")
+
+
+@attrs.frozen(slots=False)
 class PartitionSelection(Mechanism):
     """Draw an independent N for every variant; keep a variant of n cases iff n ≥ N; its count is n − N + c.
 
@@ -35,18 +43,12 @@ class PartitionSelection(Mechanism):
     `minimum_cases` T shifts N and c by T − 1: the same noise, so the same (ε, δ), and never a variant of fewer cases.
     """
 
-    options = ("minimum_cases",)
     counted = "units"
 
-    minimum_cases: int = 1
+    minimum_cases: int = attrs.field(default=1, converter=_least)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        least = self.minimum_cases
-        if isinstance(least, bool) or not isinstance(least, int) or not 1 <= least <= MAX_MINIMUM_CASES:
-            raise ParameterError(
-                f"minimum_cases is {least!r}: it must be a whole number from 1 (no pre-threshold) to {MAX_MINIMUM_CASES:,}"
-            )
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
         check_buildable(self.step.epsilon, self.step.delta)
 
     @abstractmethod
@@ -54,23 +56,37 @@ class PartitionSelection(Mechanism):
         """The table of N, not yet verified."""
 
     @cached_property
-    def noise(self) -> Noise:
-        """The verified table."""
-        return Noise(self._build(), self.step.epsilon, self.step.delta)
+    def _curve(self) -> KeepCurve:
+        return KeepCurve(self._build, predicted_length(self.step.epsilon, self.step.delta), self.minimum_cases)
 
-    @cached_property
-    def centre(self) -> int:
-        """c: the least noisy count."""
-        return self.noise.table.centre() + self.minimum_cases - 1
+    def keep_curve(self) -> KeepCurve:
+        return self._curve
 
     def keep_probability(self, cases: int) -> Fraction:
-        """The chance that a variant of so many cases is released."""
-        return self.noise.table.keep_probability(cases - self.minimum_cases + 1)
+        return self._curve.probability(cases)
 
     def surely_kept(self) -> int:
-        return self.minimum_cases - 1 + self.noise.table.length
+        return self._curve.always_kept
 
-    def guarantee(self) -> Guarantee:
+    @cached_property
+    def noise(self) -> Noise:
+        """The verified table."""
+        return Noise(self._curve.table, self.step.epsilon, self.step.delta)
+
+    @property
+    def centre(self) -> int:
+        """c: the least noisy count."""
+        return self._curve.centre
+
+    def loss_pairs(self) -> list[Pair] | None:
+        """For one case: the weights of N against those of N + 1, which are the losses of the table that is sampled."""
+        if self.unit.max_cases > 1 or self._curve.longest > _LONGEST_PAIRS:
+            return None
+        bounds = [0, *self._curve.table.boundaries()]
+        weights = [above - below for below, above in pairwise(bounds)]
+        return list(zip([*weights, 0], [0, *weights], strict=True))
+
+    def _promise(self) -> Guarantee:
         return self._guarantee(self.noise.delta_spent, Standing.VERIFIED)
 
     def tables(self) -> tuple[Noise, ...]:
@@ -85,7 +101,7 @@ class PartitionSelection(Mechanism):
         }
 
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
-        return estimate(self, noisy)
+        return estimate(self._curve, noisy)
 
     def select(
         self, counts: NDArray[np.int64], random_bytes: RandomBytes

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import attrs
 
 from ..privacy.tables import Table, travas_table
 from .selection import PartitionSelection
 
 
-@dataclass(frozen=True)
+@attrs.frozen(slots=False)
 class Travas(PartitionSelection):
     """k-TSGD noise X on every count: keep iff n + X > k, release n + X. With N = k + 1 − X that is n ≥ N, n − N + k + 1.
 
-    >>> from fractions import Fraction
-    >>> round(float(Travas(Fraction(2), Fraction(1, 2)).keep_probability(1)), 5)
+    >>> round(float(Travas(epsilon=2, delta="1/2").keep_probability(1)), 5)
     0.10651
     """
 
     name = "travas"
+    proof = "docs/mechanisms/travas.md"
 
     def _build(self) -> Table:
         return travas_table(self.step.epsilon, self.step.delta)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from ..errors import ParameterError
 from ..model.estimate import Estimate, measured
+from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism
 from ..model.release import Release
 from ..model.variants import Variants
 from ..privacy.guarantee import Guarantee, Standing
-from ..privacy.noise import Noise, RandomBytes, Seeded
-from ..privacy.tables import travas_threshold
+from ..privacy.noise import Noise, RandomBytes
+from ..privacy.numbers import whole_number
+from ..privacy.tables import Table, travas_threshold
 from .travas import Travas
 
 if TYPE_CHECKING:
@@ -22,13 +26,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_SPLITS = 10
-"""The published runs try up to so many."""
+"""The largest number of splits that is tried."""
 
-_TRIALS = 10  # releases that the published form looks at for each number of splits
 _SIZES = 1000  # numbers of cases that the rule for the splits looks at
 
 
-@dataclass(frozen=True)
+def _splits(value: int) -> int:
+    return whole_number(value, "splits", 1, 100)
+
+
+@attrs.frozen(slots=False)
 class UTravas(Mechanism):
     """Run TraVaS `splits` times at (ε/splits, δ/splits); release the union of what was kept, with mean frequencies.
 
@@ -39,41 +46,39 @@ class UTravas(Mechanism):
     """
 
     name = "utravas"
-    options = ("splits",)
+    proof = "docs/mechanisms/utravas.md"
     counted = "units"
 
-    splits: int | None = None
+    splits: int = attrs.field(converter=_splits)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        splits = self.splits
-        if splits is None:
-            object.__setattr__(self, "splits", _best_splits(self.step.epsilon, self.step.delta))
-        elif isinstance(splits, bool) or not isinstance(splits, int) or not 1 <= splits <= 100:
-            raise ParameterError(f"splits is {splits!r}: it must be a whole number from 1 to 100")
-        assert self.run  # refused here if it cannot be built
+    @splits.default
+    def _best_splits(self) -> int:
+        return best_splits(self.step.epsilon, self.step.delta)
 
-    @property
-    def _splits(self) -> int:
-        assert self.splits is not None
-        return self.splits
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        _ = self.run  # refused here if it cannot be built
 
     @cached_property
     def run(self) -> Travas:
         """One of the equal runs."""
-        return Travas(self.step.epsilon / self._splits, self.step.delta / self._splits)
+        return Travas(self.step.epsilon / self.splits, self.step.delta / self.splits)
 
     def tables(self) -> tuple[Noise, ...]:
         return (self.run.noise,)
 
-    def keep_probability(self, cases: int) -> Fraction:
-        return 1 - (1 - self.run.keep_probability(cases)) ** self._splits
+    @cached_property
+    def _curve(self) -> KeepCurve:
+        return replace(self.run.keep_curve(), build=self._table, runs=self.splits)
 
-    def surely_kept(self) -> int:
-        return self.run.surely_kept()
+    def _table(self) -> Table:
+        return self.run.keep_curve().table
 
-    def guarantee(self) -> Guarantee:
-        return self._guarantee(self._splits * self.run.noise.delta_spent, Standing.PROVEN)
+    def keep_curve(self) -> KeepCurve:
+        return self._curve
+
+    def _promise(self) -> Guarantee:
+        return self._guarantee(self.splits * self.run.noise.delta_spent, Standing.PROVEN)
 
     def parameters(self) -> dict[str, Any]:
         of_a_run = {f"run_{name}": value for name, value in self.run.parameters().items() if name != "minimum_cases"}
@@ -95,7 +100,7 @@ class UTravas(Mechanism):
         )
 
     def _release(self, variants: Variants) -> Release:
-        kept, mean = merged_runs(self.run, self._splits, variants.counts, self.random_bytes)
+        kept, mean = merged_runs(self.run, self.splits, variants.counts, self.random_bytes)
         return Release(
             self,
             tuple(variants.traces(kept.tolist())),
@@ -103,72 +108,6 @@ class UTravas(Mechanism):
             variants.columns,
             abstractions=(variants.abstraction,),
         )
-
-
-@dataclass(frozen=True)
-class UTravasPublished(Mechanism):
-    """uTraVaS as published: with the number of splits, of 2 to `splits`, whose releases are most like the original log.
-
-    Guarantee  not established: the choice reads the original log outside the budget. The published argument, that
-               "selection does not interfere with the noise", is wrong: the choice is not post-processing.
-    """
-
-    name = "utravas-published"
-    options = ("splits",)
-    counted = "units"
-
-    splits: int = MOST_SPLITS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        splits = self.splits
-        if isinstance(splits, bool) or not isinstance(splits, int) or not 2 <= splits <= 100:
-            raise ParameterError(
-                f"splits is {splits!r}: it must be a whole number from 2 to 100, the most that are tried"
-            )
-        assert self._with(splits)  # refused here if it cannot be built
-
-    def _with(self, splits: int) -> UTravas:
-        return UTravas(self.epsilon, self.delta, splits, random_bytes=self.random_bytes, unit=self.unit)
-
-    def tables(self) -> tuple[Noise, ...]:
-        return tuple(self._with(splits).run.noise for splits in range(2, self.splits + 1))
-
-    def guarantee(self) -> Guarantee:
-        reason = "the number of splits was chosen by looking at the original log, which no budget covers"
-        return self._guarantee(self.step.delta, Standing.NOT_ESTABLISHED, assumptions=(reason,))
-
-    def parameters(self) -> dict[str, Any]:
-        return {"splits": self.splits}
-
-    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
-        return measured(noisy, None)
-
-    def check(self, variants: Variants) -> None:
-        """Also make the choice, which may lack the extra `metrics`: nothing must fail once it is charged."""
-        super().check(variants)
-        _most_similar(self.epsilon, self.delta, self.splits, variants)
-
-    def _release(self, variants: Variants) -> Release:
-        chosen = self._with(_most_similar(self.epsilon, self.delta, self.splits, variants))
-        return replace(chosen.release(variants), mechanism=self)
-
-
-@lru_cache(maxsize=8)
-def _most_similar(epsilon: Fraction, delta: Fraction, most: int, variants: Variants) -> int:
-    """The number of splits with the best mean similarity of trial releases to the original log, empty ones left out.
-
-    As in the published results, where all ten runs of a cell have one number of splits. Nothing is protected here, so
-    the trials are seeded and the choice is kept: it is a function of the log.
-    """
-    from ..evaluation.metrics import relative_log_similarity
-
-    def similarity(splits: int) -> float:
-        trials = UTravas(epsilon, delta, splits, random_bytes=Seeded(splits), unit=variants.unit)
-        releases = [release for release in (trials.release(variants) for _ in range(_TRIALS)) if release.variants]
-        return sum(relative_log_similarity(variants, release) for release in releases) / max(len(releases), 1)
-
-    return max(range(2, most + 1), key=similarity) if len(variants) else 2
 
 
 def merged_runs(
@@ -200,7 +139,7 @@ def dropped_estimate(run: Travas) -> float:
     return float((dropped * np.arange(1, len(dropped) + 1)).sum() / dropped.sum()) if len(dropped) else 0.0
 
 
-def _best_splits(epsilon: Fraction, delta: Fraction) -> int:
+def best_splits(epsilon: Fraction, delta: Fraction) -> int:
     """The number of splits that keeps most variants of a log that follows Zipf's law, n^−2 variants of n cases.
 
     It looks at nothing but ε and δ. Splitting gains because ⌈ ⌉ in TraVaS's threshold wastes part of every δ.

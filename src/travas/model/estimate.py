@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..mechanisms.selection import PartitionSelection
+    from .keep_curve import KeepCurve
 
 Interval = tuple[float, float]
 
@@ -53,7 +53,7 @@ class Estimate:
         return sum(self.frequencies)
 
 
-def estimate(mechanism: PartitionSelection, noisy: tuple[int, ...], missing: float | None = None) -> Estimate:
+def estimate(curve: KeepCurve, noisy: tuple[int, ...], missing: float | None = None) -> Estimate:
     """Estimate counts, frequencies and what is missing from a release's noisy counts.
 
     Where the number of `missing` cases is known otherwise (by a noisy total that was paid for), it is only shared out.
@@ -62,7 +62,7 @@ def estimate(mechanism: PartitionSelection, noisy: tuple[int, ...], missing: flo
 
     if not noisy:
         return Estimate((), (), (), None, None, None, None)
-    chances = _Chances(mechanism)
+    chances = _Chances(curve)
     released = np.array(noisy, dtype=np.int64)
     values, place, times = np.unique(_binned(released, chances.centre), return_inverse=True, return_counts=True)
     posterior = _posterior(chances, values, times)
@@ -97,12 +97,12 @@ def measured(noisy: tuple[int, ...], intervals: tuple[tuple[int, int], ...] | No
 class _Chances:
     """The table as floats: π, and sums of it, at any number of cases."""
 
-    def __init__(self, mechanism: PartitionSelection) -> None:
+    def __init__(self, curve: KeepCurve) -> None:
         import numpy as np
 
-        table = mechanism.noise.table
+        table = curve.table
         kept = (table.high + table.low / 2.0**64) / 2.0**64
-        self.least, self.centre, self.length = mechanism.minimum_cases, mechanism.centre, table.length
+        self.least, self.centre, self.length = curve.minimum_cases, curve.centre, table.length
         self._kept = np.concatenate(([0.0], kept, [1.0]))
         self._sums = np.cumsum(self._kept)
 
@@ -213,11 +213,11 @@ def _binned(released: NDArray[np.int64], centre: int) -> NDArray[np.int64]:
     return np.where(released > start, np.round(start * 1.01**steps), released).astype(np.int64)
 
 
-def intervals(mechanism: PartitionSelection, noisy: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+def intervals(curve: KeepCurve, noisy: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
     """For every noisy count the true counts it goes with, for 95 %: from the table alone."""
     import numpy as np
 
-    return _intervals(_Chances(mechanism), np.array(noisy, dtype=np.int64))
+    return _intervals(_Chances(curve), np.array(noisy, dtype=np.int64))
 
 
 def _intervals(chances: _Chances, released: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:

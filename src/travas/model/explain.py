@@ -70,7 +70,7 @@ def of_epsilon(epsilon: Fraction, delta: Fraction, unit: str) -> str:
 
 def released_by(mechanism: Mechanism) -> Released:
     """Whether nothing but what occurs in the log is released; over a public alphabet, other sequences are, too."""
-    return "any sequence" if "alphabet" in mechanism.options else "variants of the log"
+    return "any sequence" if mechanism.invents_variants else "variants of the log"
 
 
 def of_delta(delta: Fraction, unit: str, released: Released) -> str:

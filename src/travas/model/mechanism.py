@@ -1,22 +1,27 @@
-"""A mechanism: an immutable value with two functions, what a release would cost and the release itself."""
+"""A mechanism: an immutable public value that says what a release costs, describes itself, and makes the release."""
 
 from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
+
+import attrs
 
 from ..errors import ParameterError
 from ..privacy.group_privacy import Step, step
 from ..privacy.guarantee import ONE_CASE, Counted, Guarantee, PrivacyUnit, Replacing, Standing
 from ..privacy.noise import Noise, RandomBytes
-from ..privacy.numbers import as_text, exact_delta, exact_epsilon
+from ..privacy.numbers import Number, as_text, exact_delta, exact_epsilon
 from ..privacy.tables import MAX_EPSILON
+from .abstraction import FULL, Abstraction
 from .estimate import Estimate
+from .keep_curve import KeepCurve
 from .variants import Variants
 
 if TYPE_CHECKING:
@@ -24,62 +29,65 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[[float], None]
-
 """Called with the share of the work that is done, from 0 to 1."""
 
+Pair = tuple[int, int]
+"""Probabilities of one outcome with and without one unit, times 2^128."""
 
-@dataclass(frozen=True)
+References = Literal["follow", "refuse"]
+"""Whether a description may refer to code (`package.module:Class`) and files outside of it."""
+
+_NO_OPTIONS = ("epsilon", "delta", "unit", "random_bytes")
+
+
+def _epsilon(value: Number) -> Fraction:
+    epsilon = exact_epsilon(value)
+    if epsilon > MAX_EPSILON:
+        raise ParameterError(
+            f"epsilon is {as_text(epsilon)}: above {MAX_EPSILON} it protects nobody; use a smaller value",
+            field="epsilon",
+        )
+    return epsilon
+
+
+@attrs.frozen(slots=False)
 class Mechanism(ABC):
-    """An immutable value with two functions: what it would cost, and the release.
+    """An immutable value: what a release costs, and the release. `from_description(m.describe()) == m`.
 
-    `options` names its public inputs beyond ε and δ. Noise from anything but the operating system's generator has no
-    guarantee. `counted` says what it must be given counts of where a unit has several cases: `cases` is sound for any
-    mechanism that draws by `step`, `units` where every count has noise of its own. None: it knows no unit but the case.
+    A subclass is decorated with `attrs.frozen(slots=False)`; every field that it adds is a public option, converted
+    where it comes in. Noise from anything but the operating system's generator has no guarantee.
+
+    Attributes:
+        name: How it is called in descriptions, grids and on the command line.
+        proof: The page with the proof of its guarantee.
+        kind: What a release is.
+        counted: What it must be given counts of where a unit has several cases: `cases` is sound for any mechanism that
+            draws by `step`, `units` where every count has noise of its own. None: it protects single cases only.
+        invents_variants: Whether a release may contain sequences that do not occur in the log.
+        generalises: Whether it generalises traces itself, by `abstractions`.
+        extra: The extra of travas that has to be installed, if any.
     """
 
     name: ClassVar[str]
-    options: ClassVar[tuple[str, ...]]
+    proof: ClassVar[str] = ""
+    kind: ClassVar[str] = "variants"
     counted: ClassVar[Counted | None] = None
+    invents_variants: ClassVar[bool] = False
+    generalises: ClassVar[bool] = False
+    extra: ClassVar[str | None] = None
 
-    epsilon: Fraction
-    delta: Fraction
-    random_bytes: RandomBytes = field(default=os.urandom, kw_only=True)
-    unit: PrivacyUnit = field(default=ONE_CASE, kw_only=True)
+    epsilon: Fraction = attrs.field(converter=_epsilon)
+    delta: Fraction = attrs.field(converter=exact_delta)
+    random_bytes: RandomBytes = attrs.field(default=os.urandom, kw_only=True)
+    unit: PrivacyUnit = attrs.field(default=ONE_CASE, kw_only=True)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
-        object.__setattr__(self, "delta", exact_delta(self.delta))
-        if self.epsilon > MAX_EPSILON:
-            raise ParameterError(
-                f"epsilon is {as_text(self.epsilon)}: above {MAX_EPSILON} it protects nobody; take less"
-            )
+    def __attrs_post_init__(self) -> None:
         if self.counted is None and not self.unit.is_case:
-            raise ParameterError(f"{self.name} protects cases only: leave out the unit, or take another mechanism")
+            raise ParameterError(
+                f"{self.name} protects single cases only: leave out the unit, or use another mechanism", field="unit"
+            )
 
-    @abstractmethod
-    def guarantee(self) -> Guarantee:
-        """What a release costs. Computed from the very tables that `release` samples, before any data are seen."""
-
-    @abstractmethod
-    def parameters(self) -> dict[str, Any]:
-        """The public constants a reader needs to check the guarantee and to interpret the counts; all `options` first."""
-
-    @abstractmethod
-    def tables(self) -> tuple[Noise, ...]:
-        """The verified tables that a release draws from; none where noise needs no table."""
-
-    @abstractmethod
-    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
-        """What noisy counts tell about the log: post-processing, from nothing but them and public constants."""
-
-    @abstractmethod
-    def _release(self, variants: Variants) -> Release:
-        """Draw the noise, once, and keep what may be kept."""
-
-    def release(self, variants: Variants) -> Release:
-        """Draw the noise, once, and keep what may be kept. Refuses variants that were counted for another unit."""
-        self.check(variants)
-        return self._release(variants)
+    # ------------------------------------------------------------------------------------------- what it says of itself
 
     def protecting(self, unit: PrivacyUnit) -> Self:
         """The mechanism for this unit.
@@ -101,16 +109,94 @@ class Mechanism(ABC):
                 f"for {unit.name!r} (max_cases {unit.max_cases}); set the unit in the reading only",
                 field="unit",
             )
-        return replace(self, unit=unit)
+        return attrs.evolve(self, unit=unit)
 
-    def check(self, variants: Variants) -> None:
-        """Raise ParameterError unless these variants were counted for the unit that is protected here."""
-        if variants.unit != self.unit or not (self.unit.is_case or variants.counted == self.counted):
-            raise ParameterError(
-                f"the log was counted for the unit {variants.unit.name!r} (max_cases {variants.unit.max_cases}, "
-                f"{variants.counted}), but {self.name} is to protect {self.unit.name!r} (max_cases {self.unit.max_cases}, "
-                f"{self.counted}): read it again for this mechanism and unit"
+    def with_random_bytes(self, random_bytes: RandomBytes) -> Self:
+        """The same mechanism with the same tables, but noise from another generator: without a guarantee."""
+        twin = copy(self)
+        object.__setattr__(twin, "random_bytes", random_bytes)
+        return twin
+
+    @classmethod
+    def options(cls) -> tuple[str, ...]:
+        """The names of its public inputs beyond ε, δ and the unit."""
+        return tuple(name for name in attrs.fields_dict(cls) if name not in _NO_OPTIONS)
+
+    @final
+    def describe(self) -> dict[str, Any]:
+        """The mechanism as plain values that JSON and TOML can hold; all options written out, defaults too.
+
+        This is the only encoding of a mechanism: guarantee files, the ledger, experiments and the web app use it. The
+        generator of the noise is not part of it.
+
+        Returns:
+            `mechanism`, `epsilon`, `delta` and `unit`, followed by the options.
+        """
+        unit = {"name": self.unit.name, "max_cases": self.unit.max_cases}
+        options = {name: _plain(getattr(self, name)) for name in self.options()}
+        return {
+            "mechanism": self.name,
+            "epsilon": as_text(self.epsilon),
+            "delta": as_text(self.delta),
+            "unit": unit,
+        } | options
+
+    @classmethod
+    def from_plain(cls, option: str, value: Any, references: References) -> Any:
+        """An option as a description states it, for the constructor.
+
+        Args:
+            option: The name of the option.
+            value: What the description says.
+            references: Whether a file that the value names may be read.
+
+        Returns:
+            A value that the constructor accepts.
+        """
+        return value
+
+    @final
+    def guarantee(self) -> Guarantee:
+        """What a release costs: computed from the tables that `release` samples, before any data are read.
+
+        Returns:
+            The guarantee. Its standing is *not established* for a mechanism that is not part of travas, and for noise
+            that does not come from the operating system.
+        """
+        promised = self._promise()
+        if type(self).__module__.partition(".")[0] != "travas":
+            reason = (
+                f"the mechanism is {type(self).__module__}:{type(self).__qualname__}, whose proof travas did not check"
             )
+            promised = _not_established(promised, reason)
+        if self.random_bytes is not os.urandom:
+            promised = _not_established(promised, "the noise was drawn from a seed and can be drawn again by anyone")
+        return promised
+
+    @abstractmethod
+    def _promise(self) -> Guarantee:
+        """The guarantee if the noise is fair."""
+
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """The public constants a reader needs to check the guarantee and to interpret the counts; all options first."""
+
+    @abstractmethod
+    def tables(self) -> tuple[Noise, ...]:
+        """The verified tables that a release draws from; none where noise needs no table."""
+
+    def keep_curve(self) -> KeepCurve | None:
+        """How likely a variant is released, by its number of cases; None where it depends on more than that number."""
+        return None
+
+    def loss_pairs(self) -> list[Pair] | None:
+        """Probabilities of all outcomes with and without one unit, times 2^128; None: no more is known than (ε, δ)."""
+        return None
+
+    @property
+    def abstractions(self) -> tuple[Abstraction, ...]:
+        """The rules by which it generalises traces, from fine to coarse."""
+        return (FULL,)
 
     @property
     def noun(self) -> str:
@@ -123,17 +209,52 @@ class Mechanism(ABC):
         """(ε, δ) for one count that changes by one: what noise is drawn with."""
         return step(self.epsilon, self.delta, self.unit.max_cases, self.counted or "cases")
 
+    def keep_probability(self, cases: int) -> Fraction | None:
+        """The chance that a variant of this many cases is released; None where it depends on more than that number."""
+        curve = self.keep_curve()
+        return None if curve is None or curve.rungs else curve.probability(cases)
+
+    def surely_kept(self) -> int | None:
+        """The smallest number of cases with which a variant is always released, if there is one."""
+        curve = self.keep_curve()
+        return None if curve is None or curve.rungs else curve.always_kept
+
+    # --------------------------------------------------------------------------------------------------- the release
+
+    @abstractmethod
+    def _release(self, variants: Variants) -> Release:
+        """Draw the noise, once, and keep what may be kept."""
+
+    @final
+    def release(self, variants: Variants) -> Release:
+        """Draw the noise, once, and keep what may be kept.
+
+        Args:
+            variants: The log, counted for the unit that is protected here; otherwise ParameterError.
+
+        Returns:
+            The release.
+        """
+        self.check(variants)
+        return self._release(variants)
+
+    def check(self, variants: Variants) -> None:
+        """Raise ParameterError unless these variants were counted for the unit that is protected here."""
+        if variants.unit != self.unit or not (self.unit.is_case or variants.counted == self.counted):
+            raise ParameterError(
+                f"the log was counted for the unit {variants.unit.name!r} (max_cases {variants.unit.max_cases}, "
+                f"{variants.counted}), but {self.name} is to protect {self.unit.name!r} (max_cases {self.unit.max_cases}, "
+                f"{self.counted}): read it again for this mechanism and unit",
+                field="unit",
+            )
+
+    @abstractmethod
+    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
+        """What noisy counts tell about the log: post-processing, from nothing but them and public constants."""
+
     def estimate_release(self, release: Release) -> Estimate:
         """The same for a whole release, where more than the noisy counts was released."""
         return self.estimate(release.noisy)
-
-    def keep_probability(self, cases: int) -> Fraction | None:
-        """The chance that a variant of so many cases is released; None where it depends on more than that number."""
-        return None
-
-    def surely_kept(self) -> int | None:
-        """The least number of cases with which a variant is always released, if there is one."""
-        return None
 
     def _guarantee(
         self,
@@ -142,7 +263,7 @@ class Mechanism(ABC):
         replacing: Replacing = "two counts",
         assumptions: tuple[str, ...] = (),
     ) -> Guarantee:
-        """The guarantee with this standing if the noise is fair, and none if it is not; δ is what a step spends."""
+        """The guarantee with this standing for a step; δ is what a step spends."""
         if not self.unit.is_case:
             name = self.unit.name
             assumptions = (
@@ -152,9 +273,6 @@ class Mechanism(ABC):
             )
         if self.unit.max_cases > 1 and standing is Standing.VERIFIED:
             standing = Standing.PROVEN  # of verified steps, by composition
-        if self.random_bytes is not os.urandom:
-            standing = Standing.NOT_ESTABLISHED
-            assumptions = (*assumptions, "the noise was drawn from a seed and can be drawn again by anyone")
         return Guarantee(
             epsilon=self.epsilon,
             delta=self.delta,
@@ -165,3 +283,15 @@ class Mechanism(ABC):
             replacing=replacing,
             assumptions=assumptions,
         )
+
+
+def _not_established(guarantee: Guarantee, reason: str) -> Guarantee:
+    return replace(guarantee, standing=Standing.NOT_ESTABLISHED, assumptions=(*guarantee.assumptions, reason))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return as_text(value)
+    if isinstance(value, Abstraction):
+        return value.as_json()
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from ..errors import ParameterError
+from ..errors import ParameterError, shown
 from ..privacy.guarantee import Guarantee
 from .abstraction import FULL, Abstraction
 from .estimate import Estimate
@@ -24,8 +24,10 @@ Frequencies = Literal["estimated", "noisy"]
 
 def check_frequencies(value: str) -> Frequencies:
     """Which counts go into an event log: a word that means nothing is found before anything is spent."""
-    if value not in get_args(Frequencies):
-        raise ParameterError(f"frequencies is {value!r}: take one of {', '.join(get_args(Frequencies))}")
+    if not isinstance(value, str) or value not in get_args(Frequencies):
+        raise ParameterError(
+            f"frequencies is {shown(value)}: available are {', '.join(get_args(Frequencies))}", field="frequencies"
+        )
     return cast(Frequencies, value)
 
 

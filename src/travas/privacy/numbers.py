@@ -7,7 +7,7 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
-from ..errors import ParameterError
+from ..errors import ParameterError, shown
 
 Number = str | int | float | Decimal | Fraction
 
@@ -38,10 +38,12 @@ def exact(value: Number, name: str) -> Fraction:
     Fraction(1, 1000000)
     """
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal | Fraction):
-        raise ParameterError(f"{name} is a {type(value).__name__}, not a number: write it as 0.5, '1e-6' or '1/3'")
+        raise ParameterError(
+            f"{name} is a {type(value).__name__}, not a number: write it as 0.5, '1e-6' or '1/3'", field=name
+        )
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ParameterError(f"{name} is {value}: it must be a finite number, such as 0.5")
+            raise ParameterError(f"{name} is {value}: it must be a finite number, such as 0.5", field=name)
         value = repr(float(value))
     if isinstance(value, Decimal):
         value = str(value)
@@ -49,33 +51,52 @@ def exact(value: Number, name: str) -> Fraction:
         return _parse(value.strip(), name)
     fraction = Fraction(value)
     if max(abs(fraction.numerator), fraction.denominator).bit_length() > _MAX_BITS:
-        raise ParameterError(f"{name} has more than {_MAX_BITS} bits: write it with fewer digits")
+        raise ParameterError(f"{name} has more than {_MAX_BITS} bits: write it with fewer digits", field=name)
     return fraction
 
 
 def _parse(text: str, name: str) -> Fraction:
-    shown = repr(text if len(text) <= 40 else text[:37] + "...")
+    short = shown(text)
     if text.lower().lstrip("+-") in {"nan", "inf", "infinity"}:
-        raise ParameterError(f"{name} is {shown}: it must be a finite number, such as 0.5")
+        raise ParameterError(f"{name} is {short}: it must be a finite number, such as 0.5", field=name)
     if len(text) > _MAX_CHARACTERS:
-        raise ParameterError(f"{name} is {shown}, over {_MAX_CHARACTERS} characters: write it with fewer digits")
+        raise ParameterError(
+            f"{name} is {short}, over {_MAX_CHARACTERS} characters: write it with fewer digits", field=name
+        )
     if _RATIO.fullmatch(text):
         if int(text.partition("/")[2]) == 0:
-            raise ParameterError(f"{name} is {shown}: a division by zero")
+            raise ParameterError(f"{name} is {short}: a division by zero", field=name)
         return Fraction(text)
     match = _DECIMAL.fullmatch(text)
     if match is None:
-        raise ParameterError(f"{name} is {shown}: not a number; write it as 0.5, 1e-6 or 1/3")
+        raise ParameterError(f"{name} is {short}: not a number; write it as 0.5, 1e-6 or 1/3", field=name)
     if abs(int(match["exponent"] or 0)) > _MAX_EXPONENT:
-        raise ParameterError(f"{name} is {shown}: the exponent must lie between -{_MAX_EXPONENT} and {_MAX_EXPONENT}")
+        raise ParameterError(
+            f"{name} is {short}: the exponent must lie between -{_MAX_EXPONENT} and {_MAX_EXPONENT}", field=name
+        )
     return Fraction(text)
+
+
+def whole_number(value: int, name: str, least: int, most: int, remark: str = "") -> int:
+    """The number, refused unless it is a whole number from `least` to `most`.
+
+    >>> whole_number(3, "splits", 1, 100)
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ParameterError(
+            f"{name} is {shown(value)}: it must be a whole number from {least} to {most:,}{remark}",
+            field=name,
+            value=value,
+        )
+    return value
 
 
 def exact_epsilon(value: Number) -> Fraction:
     """ε as a fraction, refused unless it is finite and above zero."""
     epsilon = exact(value, "epsilon")
     if epsilon <= 0:
-        raise ParameterError(f"epsilon is {as_text(epsilon)}: it must be above 0, for instance 1")
+        raise ParameterError(f"epsilon is {as_text(epsilon)}: it must be above 0, for instance 1", field="epsilon")
     return epsilon
 
 
@@ -83,9 +104,11 @@ def exact_delta(value: Number) -> Fraction:
     """δ as a fraction, refused unless 0 ≤ δ < 1."""
     delta = exact(value, "delta")
     if delta < 0:
-        raise ParameterError(f"delta is {as_text(delta)}: it must not be negative; take for instance 1e-6")
+        raise ParameterError(
+            f"delta is {as_text(delta)}: it must not be negative; use for instance 1e-6", field="delta"
+        )
     if delta >= 1:
-        raise ParameterError(f"delta is {as_text(delta)}: it must be below 1; take for instance 1e-6")
+        raise ParameterError(f"delta is {as_text(delta)}: it must be below 1; use for instance 1e-6", field="delta")
     return delta
 
 

@@ -142,20 +142,27 @@ def _check_entries(entries: int, epsilon: Fraction, delta: Fraction) -> None:
     if entries > MAX_ENTRIES:
         raise ParameterError(
             f"epsilon {as_text(epsilon)} with delta {as_text(delta)} needs a noise table of about {entries:,} entries, "
-            f"over {MAX_ENTRIES:,}: take a larger epsilon"
+            f"over {MAX_ENTRIES:,}: use a larger epsilon",
+            field="epsilon",
         )
 
 
 def check_parameters(epsilon: Fraction, delta: Fraction) -> None:
     """Refuse parameters that no table of 128 bits can keep."""
     if epsilon > MAX_EPSILON:
-        raise ParameterError(f"epsilon is {as_text(epsilon)}: above {MAX_EPSILON} it protects nobody; take less")
+        raise ParameterError(
+            f"epsilon is {as_text(epsilon)}: above {MAX_EPSILON} it protects nobody; use a smaller value",
+            field="epsilon",
+        )
     if delta == 0:
         raise ParameterError(
-            "delta is 0: choosing among the variants of a log needs delta above 0, such as 1e-6; prefix-tree works at 0"
+            "delta is 0: choosing among the variants of a log needs delta above 0, such as 1e-6; prefix-tree works at 0",
+            field="delta",
         )
     if delta < MIN_DELTA:
-        raise ParameterError(f"delta is {as_text(delta)}: below 1e-20 the 128-bit table is too coarse; take more")
+        raise ParameterError(
+            f"delta is {as_text(delta)}: below 1e-20 the 128-bit table is too coarse; use a larger value", field="delta"
+        )
 
 
 def optimal_table(epsilon: Fraction, delta: Fraction) -> Table:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..budget.account import Account, Entry
 from ..errors import OutputError, ParameterError, VerificationError
-from ..mechanisms.ladder import Ladder
 from ..model import explain
 from ..model.abstraction import FULL, Abstraction
 from ..model.estimate import Estimate
@@ -73,7 +72,7 @@ class ReportContent:
     @property
     def is_abstracted(self) -> bool:
         """Whether a rule may have generalised traces: on a ladder also if every released trace is full."""
-        return isinstance(self.mechanism, Ladder) or self.abstractions != (FULL,)
+        return self.mechanism.generalises or self.abstractions != (FULL,)
 
 
 def write_report(
@@ -149,15 +148,17 @@ def read_content(guarantee: Path, release: Path) -> ReportContent:
 def _estimate(chosen: Mechanism, content: Content, stated: dict[str, Any], path: Path) -> Estimate | None:
     """What the release itself says of the true counts: on a ladder only if it tells the rungs and the number of cases."""
     frequencies = check_frequencies(stated["release"]["frequencies"])
-    if isinstance(chosen, Ladder) and content.noisy is not None:
-        stairs = zip(content.abstractions, chosen.rungs, strict=False)
+    if chosen.generalises and content.noisy is not None:
+        stairs = zip(content.abstractions, chosen.abstractions, strict=False)
         ends = [rule.steps[len(rule.steps) - len(rung.steps) :] for rule, rung in stairs]
-        if len(content.abstractions) != len(chosen.rungs) or ends != [rung.steps for rung in chosen.rungs]:
+        if len(content.abstractions) != len(chosen.abstractions) or ends != [
+            rung.steps for rung in chosen.abstractions
+        ]:
             raise VerificationError(f"{path}: its rungs are not those of its guarantee")
     whole = content.release(chosen, frequencies)
     if whole is not None:
         return whole.estimate
-    by_count = frequencies == "noisy" and not isinstance(chosen, Ladder)
+    by_count = frequencies == "noisy" and not chosen.generalises
     return chosen.estimate(content.counts) if by_count else None
 
 

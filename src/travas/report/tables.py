@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from ..mechanisms.ladder import Ladder
-from ..model.curve_points import keep_points
+from ..model.curve_points import sampled
 from ..model.mechanism import Mechanism
 from ..model.variants import Trace
 from ..plots.charts import frequencies_chart, keep_curve
@@ -69,11 +68,11 @@ def rules(content: ReportContent) -> list[str]:
 
 def steps(mechanism: Mechanism) -> Steps | None:
     """The parts of the budget, step by step; None without a ladder."""
-    if not isinstance(mechanism, Ladder):
+    if not mechanism.generalises:
         return None
     most = mechanism.unit.max_cases
     return Steps(
-        rungs=", ".join(map(str, mechanism.rungs)),
+        rungs=", ".join(map(str, mechanism.abstractions)),
         each=""
         if most == 1
         else f" for one of the {most} cases of a {mechanism.unit.name} that count, and over all of them",
@@ -112,15 +111,13 @@ def variants(content: ReportContent) -> list[VariantRow]:
 
 def curve(mechanism: Mechanism) -> Curve:
     """How likely a variant is released; on a ladder, a variant of the first rung or of the one that was selected."""
-    rung, one = "", mechanism
-    if isinstance(mechanism, Ladder):
-        rung, one = mechanism.spending()[0]
-    points = keep_points(one)
-    if not points:
+    found = mechanism.keep_curve()
+    if found is None:
         return Curve()
+    points = sampled(found.probability, found.always_kept)
     marks = {points[0], points[-1], *(next(p for p in points if p[1] >= share) for share in (0.05, 0.5, 0.95))}
     rows = tuple((f"{cases:,}", f"{share:.3%}" if share >= 1e-5 else f"{share:.1e}") for cases, share in sorted(marks))
-    return Curve(rung, keep_curve(points, mechanism.noun), rows)
+    return Curve(found.rung, keep_curve(points, mechanism.noun), rows)
 
 
 def _ranked(content: ReportContent) -> list[int]:

@@ -56,7 +56,7 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     stated = load(path)
     try:
         kind = MECHANISMS.get(stated["mechanism"])
-        options = {option: stated["parameters"][option] for option in kind.options} if kind else {}
+        options = {option: stated["parameters"][option] for option in kind.options()} if kind else {}
         if "rungs" in options:  # rules written out: a guarantee must not make us open a file
             options["rungs"] = [Abstraction.from_json(rung) for rung in options["rungs"]]
         unit = PrivacyUnit(stated["unit"]["name"], stated["unit"]["max_cases"])

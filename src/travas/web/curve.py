@@ -11,14 +11,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 from ..errors import ParameterError
-from ..mechanisms.ladder import Ladder
-from ..mechanisms.selection import PartitionSelection
-from ..mechanisms.utravas import UTravas
 from ..model.curve_points import sampled
 from ..model.mechanism import Mechanism
 from ..plots.charts import keep_curve
 from ..privacy.numbers import exact
-from ..privacy.tables import Table, optimal_table, predicted_length, travas_table
 from .recipe import Recipe
 
 MOST_ENTRIES = 60_000
@@ -63,24 +59,12 @@ def view(recipe: Recipe) -> View:
         found = points(chosen)
     except ParameterError as error:
         return View(why=str(error))
-    rung = ""
-    if isinstance(chosen, Ladder):
-        paid = chosen.spending()
-        rung = paid[0][0] if len(paid) == len(chosen.rungs) else "the one that will be chosen"
+    curve = chosen.keep_curve()
+    rung = "" if curve is None else curve.rung if len(curve.rungs) < 2 else "the one that will be chosen"
     return View("", chosen, rung, found, keep_curve(found, chosen.noun) if found else "", weak)
 
 
 def points(chosen: Mechanism) -> tuple[tuple[int, float], ...]:
     """The curve of a mechanism; none for mechanisms or sizes that have no picture."""
-    if isinstance(chosen, Ladder):
-        return points(chosen.spending()[0][1])
-    one, runs = (chosen.run, chosen.splits or 1) if isinstance(chosen, UTravas) else (chosen, 1)
-    if not isinstance(one, PartitionSelection) or predicted_length(one.step.epsilon, one.step.delta) > MOST_ENTRIES:
-        return ()
-    below, table = one.minimum_cases - 1, _table(one.name, one.step.epsilon, one.step.delta)
-    return tuple(sampled(lambda cases: 1 - (1 - table.keep_probability(cases - below)) ** runs, below + table.length))
-
-
-@lru_cache(maxsize=64)
-def _table(name: str, epsilon: Fraction, delta: Fraction) -> Table:
-    return (optimal_table if name == "optimal" else travas_table)(epsilon, delta)
+    curve = chosen.keep_curve()
+    return () if curve is None or curve.longest > MOST_ENTRIES else tuple(sampled(curve.probability, curve.always_kept))

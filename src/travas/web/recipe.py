@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import ParameterError
-from ..mechanisms import MECHANISMS
-from ..mechanisms import mechanism as mechanism_by_name
+from ..mechanisms import MECHANISMS, from_description
 from ..model import explain
-from ..model.abstraction import FULL, Abstraction, parse_ladder
+from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
 from ..privacy.group_privacy import step
 from ..privacy.guarantee import MAX_CASES
@@ -18,7 +17,7 @@ from ..privacy.numbers import exact_delta, exact_epsilon
 from ..privacy.tables import predicted_length
 from ..sources.columns import DEFAULT_READING, Reading
 
-OFFERED = tuple(name for name in MECHANISMS if not name.endswith("-published"))
+OFFERED = tuple(MECHANISMS)
 """Mechanisms with a guarantee: the page offers no others."""
 
 LONGEST_SEARCH = 10_000
@@ -58,7 +57,17 @@ class Recipe:
             share = step(exact_epsilon(self.epsilon), exact_delta(self.delta), unit.max_cases, "units")
             if predicted_length(share.epsilon, share.delta) > LONGEST_SEARCH:
                 raise ParameterError("utravas would look long for its number of runs: give the number of runs yourself")
-        return mechanism_by_name(self.mechanism, self.epsilon, self.delta, unit=unit, **self._options())
+        return from_description(self.describe())
+
+    def describe(self) -> dict[str, Any]:
+        """The description of the mechanism, as far as it was typed."""
+        unit = self.reading(DEFAULT_READING).privacy_unit
+        return {
+            "mechanism": self.mechanism,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "unit": {"name": unit.name, "max_cases": unit.max_cases},
+        } | dict(self.options)
 
     def reading(self, columns: Reading) -> Reading:
         """How the log is read for it: columns and order as given, the unit and the abstraction as typed."""
@@ -78,20 +87,13 @@ class Recipe:
 
     def with_mechanism(self, name: str) -> Recipe:
         """Another mechanism, and of the options those that it has."""
-        known = MECHANISMS[name].options
+        known = MECHANISMS[name].options()
         return replace(self, mechanism=name, options=tuple(pair for pair in self.options if pair[0] in known))
 
     def with_option(self, name: str, value: int | str | None) -> Recipe:
         """The recipe with an option set, or left to its default."""
         rest = {key: given for key, given in self.options if key != name}
         return replace(self, options=tuple(sorted((rest if value is None else rest | {name: value}).items())))
-
-    def _options(self) -> dict[str, Any]:
-        options: dict[str, Any] = dict(self.options)
-        rungs = options.get("rungs")
-        if rungs is not None and rungs != "default":
-            options["rungs"] = parse_ladder(rungs, files="refuse")
-        return options
 
 
 def _rule(text: str) -> Abstraction:

@@ -1,5 +1,5 @@
 """Public rules that make one trace coarser before it is counted."""
 
-from .abstraction import FULL, Abstraction, Grouped, parse_ladder
+from .abstraction import FULL, Abstraction, Files, Grouped, parse_ladder
 
-__all__ = ["FULL", "Abstraction", "Grouped", "parse_ladder"]
+__all__ = ["FULL", "Abstraction", "Files", "Grouped", "parse_ladder"]

@@ -133,7 +133,7 @@ def mechanism(page: Page) -> None:
         chosen, given = MECHANISMS[session.recipe.mechanism], dict(session.recipe.options)
         sentence = about(session.recipe.mechanism)
         note(sentence[:1].upper() + sentence[1:] + ".")
-        for option in chosen.options:
+        for option in chosen.options():
             if option in _NUMBERS:
                 _number(page, option)
             elif option in _TEXTS:
@@ -143,13 +143,13 @@ def mechanism(page: Page) -> None:
                     return session.recipe.with_option(option, text or None)
 
                 _typed(page, label, hint, str(given.get(option, "")), changed)
-        if "rungs" in chosen.options:
+        if chosen.generalises:
             rungs = ", ".join(DEFAULT_RUNGS)
             note(
                 f"A rung is an abstraction. Empty or default: {rungs}, all of the budget for the first that is good enough "
                 "by a noisy test. Rungs of your own are walked one after the other, with equal shares unless you give some."
             )
-        if "alphabet" in chosen.options:
+        if chosen.invents_variants:
             note("The names of all activities of the log are taken as public.")
 
     details()

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from ...errors import ParameterError
-from ...mechanisms.ladder import Ladder
 from ...model.abstraction import FULL
 from ...model.mechanism import Mechanism
 from ...privacy.guarantee import protects
@@ -95,12 +94,12 @@ def diagnosis(page: Page) -> None:
 
 def _expected(found: tasks.Diagnosis, recipe: Recipe) -> str:
     chosen = recipe.build()
-    one, rung = chosen, ""
-    if isinstance(chosen, Ladder) and chosen.rungs[0] == FULL:
-        one, rung = chosen.spending()[0][1], " on the rung full; coarser rungs add cases"
-    if one.surely_kept() is None:
+    curve, rung = chosen.keep_curve(), ""
+    if curve is not None and curve.rungs:
+        rung = " on the rung full; coarser rungs add cases"
+    if curve is None or (curve.rungs and curve.rungs[0] != str(FULL)):
         return f"What {chosen.name} keeps is not known beforehand."
-    cases, variants = found.kept(lambda size: float(one.keep_probability(size) or 0))
+    cases, variants = found.kept(lambda size: float(curve.probability(size)))
     unit = "" if chosen.noun == "cases" else f", counted by {chosen.unit.name}"
     return f"Expected to be kept: {variants:.1%} of the variants, {cases:.1%} of the cases{unit}{rung}"
 

@@ -1,0 +1,207 @@
+"""Mechanisms as they were published, without an established guarantee: to compare with, never to protect anybody.
+
+They are registered through the same extension point as mechanisms of other packages (`travas.mechanisms` in
+pyproject.toml).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from ..mechanisms.prefix_tree import Tree, TwoSidedNoise, allowed_after
+from ..mechanisms.sacofa import eventually_follows, first_and_last
+from ..mechanisms.trie import Prefixes, Trie
+from ..mechanisms.utravas import MOST_SPLITS, UTravas
+from ..model.estimate import Estimate, measured
+from ..model.mechanism import Mechanism
+from ..model.release import Release
+from ..model.variants import Trace, Variants
+from ..privacy.guarantee import Guarantee, Standing
+from ..privacy.noise import Noise, Seeded
+from ..privacy.numbers import whole_number
+from ..privacy.sampling import choose, geometric_up_to
+from .metrics import relative_log_similarity
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_TRIALS = 10  # releases that are looked at for each number of splits
+
+
+def _most_splits(value: int) -> int:
+    return whole_number(value, "splits", 2, 100, ", the largest that is tried")
+
+
+@attrs.frozen(slots=False)
+class UTravasPublished(Mechanism):
+    """uTraVaS as published: with the number of splits, of 2 to `splits`, whose releases are most like the original log.
+
+    Guarantee  not established: the choice reads the original log outside the budget. The published argument, that
+               "selection does not interfere with the noise", is wrong: the choice is not post-processing.
+    """
+
+    name = "utravas-published"
+    proof = "docs/mechanisms/utravas.md"
+    counted = "units"
+    extra = "metrics"
+
+    splits: int = attrs.field(default=MOST_SPLITS, converter=_most_splits)
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        self._with(self.splits)  # refused here if it cannot be built
+
+    def _with(self, splits: int) -> UTravas:
+        return UTravas(self.epsilon, self.delta, splits, random_bytes=self.random_bytes, unit=self.unit)
+
+    def tables(self) -> tuple[Noise, ...]:
+        return tuple(self._with(splits).run.noise for splits in range(2, self.splits + 1))
+
+    def _promise(self) -> Guarantee:
+        reason = "the number of splits was chosen by looking at the original log, which no budget covers"
+        return self._guarantee(self.step.delta, Standing.NOT_ESTABLISHED, assumptions=(reason,))
+
+    def parameters(self) -> dict[str, Any]:
+        return {"splits": self.splits}
+
+    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
+        return measured(noisy, None)
+
+    def check(self, variants: Variants) -> None:
+        """Also make the choice, which may lack the extra `metrics`: nothing must fail once it is charged."""
+        super().check(variants)
+        _most_similar(self.epsilon, self.delta, self.splits, variants)
+
+    def _release(self, variants: Variants) -> Release:
+        chosen = self._with(_most_similar(self.epsilon, self.delta, self.splits, variants))
+        return replace(chosen.release(variants), mechanism=self)
+
+
+@lru_cache(maxsize=8)
+def _most_similar(epsilon: Fraction, delta: Fraction, most: int, variants: Variants) -> int:
+    """The number of splits with the best mean similarity of trial releases to the original log, empty ones left out.
+
+    As in the published results, where all ten runs of a cell have one number of splits. Nothing is protected here, so
+    the trials are seeded and the choice is kept: it is a function of the log.
+    """
+
+    def similarity(splits: int) -> float:
+        trials = UTravas(epsilon, delta, splits, random_bytes=Seeded(splits), unit=variants.unit)
+        releases = [release for release in (trials.release(variants) for _ in range(_TRIALS)) if release.variants]
+        return sum(relative_log_similarity(variants, release) for release in releases) / max(len(releases), 1)
+
+    return max(range(2, most + 1), key=similarity) if len(variants) else 2
+
+
+@attrs.frozen(slots=False)
+class SaCoFaPublished(Tree):
+    """SaCoFa as published: rules read from the original log, (ε, δ) spent on every level, END as a symbol.
+
+    From the implausible candidates of a level, so many as an exponential draw says join those that get noise. Prefixes
+    below `prune` are cut; finished ones stay above 0; at the maximum length the unfinished come out as they are.
+    Guarantee  not established: the rules are free, and max_length levels cost max_length times what is stated.
+    """
+
+    name = "sacofa-published"
+    proof = "docs/mechanisms/sacofa.md"
+
+    @cached_property
+    def noise(self) -> TwoSidedNoise:
+        return TwoSidedNoise(self.step.epsilon, self.step.delta)
+
+    def _promise(self) -> Guarantee:
+        reasons = (
+            "the rules of what is plausible were read from the original log, which no budget covers",
+            f"epsilon and delta were spent on each of {self.max_length} levels, not divided over them",
+        )
+        return self._guarantee(
+            self.step.delta, Standing.NOT_ESTABLISHED, "any mechanism", (*self._assumptions(), *reasons)
+        )
+
+    def _release(self, variants: Variants) -> Release:
+        found = self._grow(variants, self._trie(variants))
+        return Release(
+            self, tuple(found), tuple(found.values()), variants.columns, abstractions=(variants.abstraction,)
+        )
+
+    def _grow(self, variants: Variants, trie: Trie) -> dict[Trace, int]:
+        import numpy as np
+
+        rules = _Rules(variants, trie)
+        parents, implausible = trie.root(), np.zeros(1, dtype=bool)
+        released: dict[Trace, int] = {}
+        work = 0
+        for level in range(1, self.max_length + 1):
+            if not len(parents):
+                return released
+            work += len(parents) * (len(trie.alphabet) + 1)
+            self._check_work(work, level)
+            longer = trie.children(parents)
+            ends = len(parents) if level > 1 else 0  # nothing ends before it began
+            true = np.concatenate((trie.ending(longer) + trie.going_on(longer), trie.ending(parents)[:ends]))
+            by_symbol = implausible[longer.parent] | rules.broken_by_symbol(parents).ravel()
+            by_end = (implausible | rules.broken_by_end(parents))[:ends]
+            bad = np.concatenate((by_symbol, by_end))
+            noised = np.flatnonzero(~bad)
+            harmful = np.flatnonzero(bad)
+            more = geometric_up_to(len(harmful), self.step.epsilon / 2, self.random_bytes)
+            noised = np.union1d(noised, harmful[choose(more, len(harmful), self.random_bytes)])
+            counts = np.zeros(len(true), dtype=np.int64)
+            counts[noised] = true[noised] + self.noise.draw(len(noised), self.random_bytes)
+            finished = np.flatnonzero(counts[len(longer) :] > 0)
+            released.update(
+                zip(trie.traces(parents.at(finished)), counts[len(longer) + finished].tolist(), strict=True)
+            )
+            least = max(self.prune, 1) if level < self.max_length else 1
+            kept = np.flatnonzero(counts[: len(longer)] >= least)
+            parents, implausible = longer.at(kept), bad[kept]
+        released.update(zip(trie.traces(parents), counts[kept].tolist(), strict=True))
+        return released
+
+
+class _Rules:
+    """What is always or never so in the original log, for each ordered pair of activities."""
+
+    def __init__(self, variants: Variants, trie: Trie) -> None:
+        import numpy as np
+
+        after, cases = eventually_follows(variants, trie, None)
+        others = ~np.eye(len(after), dtype=bool)
+        self._may_follow = after > 0
+        self._always_after = (after == cases[:, None]) & others  # [a, b]: b comes after a's first occurrence
+        self._always_before = (cases[:, None] == after.T) & others  # [a, b]: b comes before a's last occurrence
+        self._starts = np.zeros(len(after), dtype=bool)
+        first = trie.children(trie.root())
+        self._starts[:] = trie.ending(first) + trie.going_on(first) > 0
+
+    def broken_by_symbol(self, prefixes: Prefixes) -> NDArray[np.bool_]:
+        """For every prefix and symbol: whether adding it breaks a rule."""
+        if prefixes.symbols.shape[1] == 0:
+            return ~self._starts[None, :]
+        missing = ~_occurs(prefixes, len(self._starts))
+        needed = missing.astype("float32") @ self._always_before.T.astype("float32") > 0
+        broken: NDArray[np.bool_] = ~allowed_after(prefixes, self._may_follow) | needed
+        return broken
+
+    def broken_by_end(self, prefixes: Prefixes) -> NDArray[np.bool_]:
+        """For every prefix: whether it lacks something that always comes after one of its activities."""
+        import numpy as np
+
+        first, last = first_and_last(prefixes.symbols, len(self._starts))
+        broken = np.zeros(len(prefixes), dtype=bool)
+        for activity in np.flatnonzero(self._always_after.any(axis=1)):
+            absent = last[:, self._always_after[activity]] <= first[:, activity, None]
+            broken |= (last[:, activity] >= 0) & absent.any(axis=1)
+        return broken
+
+
+def _occurs(prefixes: Prefixes, width: int) -> NDArray[np.bool_]:
+    _, last = first_and_last(prefixes.symbols, width)
+    occurs: NDArray[np.bool_] = last >= 0
+    return occurs

@@ -1,0 +1,84 @@
+"""Names of mechanisms and metrics in other packages: entry points, and dotted paths that the user typed."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from ..errors import ParameterError, shown
+from ..model.mechanism import Mechanism, References
+
+Maker = Callable[..., Mechanism]
+"""A subclass of `Mechanism`, or a function that makes one: called with epsilon, delta, unit and the options."""
+
+_DOTTED = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", re.ASCII)
+_GIVEN = ("epsilon", "delta", "unit", "random_bytes")
+
+
+def extension(name: object, group: str, what: str, known: Sequence[str], references: References) -> Any:
+    """The object of another package that a name stands for.
+
+    Args:
+        name: An entry point, or a dotted path `package.module:Class`.
+        group: The group of entry points.
+        what: What it should be, for messages, and the parameter that named it.
+        known: The names that travas itself has.
+        references: Whether a dotted path is imported, which runs code.
+
+    Returns:
+        The class or function.
+    """
+    if not isinstance(name, str):
+        raise ParameterError(f"{what} is {shown(name)}: it must be a name", field=what)
+    if ":" in name:
+        return _imported(name, what, references)
+    registered: dict[str, EntryPoint] = {point.name: point for point in entry_points(group=group)}
+    if name in registered:
+        return _loaded(registered[name], what)
+    near = get_close_matches(name, [*known, *registered], n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"available: {', '.join([*known, *sorted(registered)])}"
+    raise ParameterError(f"{what} is {shown(name)}, which does not exist: {hint}", field=what, value=name)
+
+
+def _loaded(point: EntryPoint, what: str) -> Any:
+    try:
+        return point.load()
+    except (ImportError, AttributeError) as error:
+        raise ParameterError(f"{what} is {point.name!r}, registered as {point.value}: {error}", field=what) from None
+
+
+def _imported(name: str, what: str, references: References) -> Any:
+    if references == "refuse":
+        raise ParameterError(
+            f"{what} is {shown(name)}, which is a path to code: it is not imported from here", field=what, value=name
+        )
+    if not _DOTTED.fullmatch(name):
+        raise ParameterError(f"{what} is {shown(name)}: write package.module:Class", field=what, value=name)
+    module, _, attribute = name.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ParameterError(f"{what} is {shown(name)}, which cannot be imported: {error}", field=what) from None
+
+
+def options_of(maker: Maker) -> dict[str, bool]:
+    """The options of a mechanism, and whether each must be given."""
+    parameters = inspect.signature(maker).parameters.values()
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {p.name: p.default is p.empty for p in parameters if p.name not in _GIVEN and p.kind in kinds}
+
+
+def refuse_unknown(name: str, maker: Maker, given: Mapping[str, Any]) -> None:
+    """Raise ParameterError if an option is given that the mechanism does not have."""
+    known = options_of(maker)
+    for option in given:
+        if option not in known:
+            raise ParameterError(
+                f"{name} has no {str(option)[:60]}: leave it out; its options are {', '.join(known) or 'none'}",
+                field=str(option),
+            )
