@@ -19,7 +19,7 @@ from travas import LogError, MissingExtraError, OutputError
 from travas.evaluation import experiment as experiments
 from travas.evaluation.compare import METRICS
 from travas.evaluation.experiment import experiment, measure, release
-from travas.evaluation.grid import EXTRAS, NUMBERS, ORIGINAL, Grid, read_grid
+from travas.evaluation.grid import NUMBERS, ORIGINAL, Grid, read_grid
 from travas.mechanisms import MECHANISMS, prefix_tree
 from travas.sources.columns import Reading
 
@@ -180,12 +180,12 @@ def test_no_directory_is_made_for_the_results(grid: Path, tmp_path: Path, travas
         ('mechanism = "optimal"', 'mechanism = "optimul"', "mechanism is 'optimul'"),
         ('mechanism = "optimal"', 'mechanism = "optimal"\nprune = 4', "ours has 'prune'"),
         ('"small.csv"', '"missing.csv"', "missing.csv: cannot be opened"),
-        ("[[9, 12]]", "[[9]]", "tree: prune on small is [[9]]; give one number or text, or a table of 1 rows"),
-        ("[[9, 12]]", "[[9, 12], [3, 4]]", "prune on small is [[9, 12], [3, 4]]; give"),
-        ("[[9, 12]]", "[[9, 12, 13]]", "prune on small is [[9, 12, 13]]; give"),
-        ("[[9, 12]]", "[9, 12]", "prune on small is [9, 12]; give"),
-        ("[[9, 12]]", "[[9, 1.5]]", "prune on small is [[9, 1.5]]; give"),
-        ('"optimal"', '"ladder"\nrungs = ["full", "first"]', "rungs on small is ['full', 'first']; give one number or text"),
+        ("[[9, 12]]", "[[9]]", "tree: prune on small is a list; give one number or text, or a table of 1 rows"),
+        ("[[9, 12]]", "[[9, 12], [3, 4]]", "prune on small is a list; give"),
+        ("[[9, 12]]", "[[9, 12, 13]]", "prune on small is a list; give"),
+        ("[[9, 12]]", "[9, 12]", "prune on small is a list; give"),
+        ("[[9, 12]]", "[[9, 1.5]]", "prune on small is a list; give"),
+        ('"optimal"', '"ladder"\nrungs = ["full", "first"]', "rungs on small is a list; give one number or text"),
         ('"small.csv"', '{ file = "small.csv", activities = "activity" }', "activities = 'activity'; give a list"),
         ('"1", 0.1', '"one"', "epsilon is 'one'"),
         ('"1", 0.1', "", "epsilon and delta must be lists"),
@@ -246,7 +246,7 @@ def test_which_metrics_need_an_extra_is_known(module: str, monkeypatch: pytest.M
             METRICS[name].measure({("a",): 2, ("b",): 1}, {("a",): 1, ("c",): 3})
         except MissingExtraError:
             needing.append(name)
-    assert needing == [name for name in NUMBERS if EXTRAS.get(name) == extra]
+    assert needing == [name for name in NUMBERS if METRICS[name].extra == extra]
 
 
 def test_the_command_runs_draws_and_says_that_it_is_private(grid: Path, tmp_path: Path, travas: Run) -> None:
