@@ -37,7 +37,7 @@ class Tags(HTMLParser):
 
 def options_of(name: str) -> dict[str, Any]:
     kind = MECHANISMS[name]
-    return {"max_length": 4, "prune": 20} if "prune" in kind.options() else {}
+    return {"max_length": 4, "prune": 20, "alphabet": ["register", "visit"]} if "prune" in kind.options() else {}
 
 
 def machine(html: str) -> dict[str, Any]:

@@ -292,7 +292,9 @@ def test_persons_from_the_command_line(server: Postgres, tmp_path: Path, travas:
             assert "CANARY" not in shown
         facts = json.loads(travas("inspect", url, "--table", "clinic", *person, "--json").out)
         assert (facts["cases_in_file"], facts["unit"], facts["counted"]) == (303, "patient", "units")
-        tree = ("--mechanism", "prefix-tree", "--max-length", 2, "--prune", 100, "--epsilon", 10)
+        names = tmp_path / "names.txt"
+        names.write_text("a\nb\n")
+        tree = ("--mechanism", "prefix-tree", "--max-length", 2, "--prune", 100, "--epsilon", 10, "--alphabet", names)
         ran = travas("anonymize", *words, *tree, "-o", out, "--force", "--json")
         assert ran.code == 0 and json.loads(ran.out)["counted"] == "cases", ran.err
         refused = travas(

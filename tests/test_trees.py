@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import Ledger, ParameterError, Variants, anonymize, mechanism, read
+from travas import Ledger, ParameterError, Standing, Variants, anonymize, mechanism, read
 from travas.evaluation.published import SaCoFaPublished
 from travas.mechanisms import prefix_tree
 from travas.mechanisms.prefix_tree import PrefixTree, TwoSidedNoise
@@ -109,14 +109,19 @@ def test_an_interval_around_zero_holds_what_it_says() -> None:
 
 def test_the_tree_finds_frequent_variants_and_says_what_it_assumes() -> None:
     log = {("a", "b", "c"): 4000, ("a", "c"): 3000, ("b",) * 9: 500}
-    release = anonymize(log, mechanism("prefix-tree", 2, 0, max_length=4, prune=200))
+    tree = mechanism("prefix-tree", 2, 0, max_length=4, prune=200)
+    with pytest.raises(ParameterError, match="not established"):
+        anonymize(log, tree)
+    release = anonymize(log, tree, guarantee="not required")
     assert set(release.variants) == {("a", "b", "c"), ("a", "c")}  # the long one is lost
     assert all(abs(count - log[trace]) < 200 for trace, count in zip(release.variants, release.noisy, strict=True))  # type: ignore[index]
-    assert any("alphabet" in text for text in release.guarantee.assumptions)
+    assert any("alphabet was read from the log" in text for text in release.guarantee.assumptions)
+    assert release.guarantee.standing is Standing.NOT_ESTABLISHED
     epsilon, delta = release.guarantee.replace_one
     assert (epsilon, delta) == (4, 0)
     given_alphabet = anonymize(log, mechanism("prefix-tree", 2, 0, max_length=4, prune=200, alphabet=["a", "c", "z"]))
     assert set(given_alphabet.variants) == {("a", "c")} and given_alphabet.guarantee.assumptions == ()
+    assert given_alphabet.guarantee.standing is Standing.PROVEN
 
 
 def test_replacing_a_case_costs_group_privacy_rounded_up() -> None:
@@ -129,7 +134,9 @@ def test_an_explosion_is_an_error_that_names_what_to_change(monkeypatch: pytest.
     monkeypatch.setattr(prefix_tree, "MAX_PREFIXES", 10_000)
     log = {(str(n),): 5 for n in range(30)}
     with pytest.raises(ParameterError, match=r"explodes: [\d,]+ noisy prefixes at length \d+ of 12.*prune than 0"):
-        anonymize(log, mechanism("prefix-tree", "0.1", "0.01", max_length=12, prune=0))
+        anonymize(
+            log, mechanism("prefix-tree", "0.1", "0.01", max_length=12, prune=0, alphabet=[str(n) for n in range(30)])
+        )
 
 
 @pytest.mark.parametrize(

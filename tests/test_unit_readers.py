@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Run
-from travas import LogError, ParameterError, PrivacyUnit, Reading, anonymize, read
+from travas import LogError, ParameterError, PrefixTree, PrivacyUnit, Reading, anonymize, read
 
 Form = Literal["units", "cases"]
 Log = dict[str, tuple[str, tuple[str, ...]]]  # by case: the patient and the trace
@@ -183,15 +183,15 @@ def test_the_door_gives_every_mechanism_what_it_needs() -> None:
     release = anonymize(table, epsilon=2, delta="1e-2", reading=PATIENT)
     assert release.guarantee.unit == PrivacyUnit("patient", 2)
     assert 250 < release.noisy[0] < 350  # 300 patients, once each
-    options: dict[str, Any] = {"mechanism": "prefix-tree", "max_length": 1, "prune": 50}
-    release = anonymize(table, epsilon=10, delta="1e-2", reading=PATIENT, **options)
+    tree = PrefixTree(10, "1e-2", max_length=1, prune=50, alphabet=["a"])
+    release = anonymize(table, tree, reading=PATIENT)
     assert 500 < release.noisy[0] < 700  # two cases each
     variants = read(table, PATIENT)
     assert anonymize(variants, epsilon=2, delta="1e-2").guarantee.unit == PrivacyUnit("patient", 2)
     with pytest.raises(
         ParameterError, match="counted for the unit 'patient' .max_cases 2, units.*cases.: read it again"
     ):
-        anonymize(variants, epsilon=2, delta="1e-2", **options)
+        anonymize(variants, tree)
     cases = Reading(unit="patient", max_cases=2, counted="cases")
     with pytest.raises(ParameterError, match="counted is 'cases', but this mechanism needs units"):
         anonymize(table, epsilon=2, delta="1e-2", reading=cases)
@@ -241,8 +241,23 @@ def test_persons_from_the_command_line(
 
 def test_a_tree_of_persons_from_the_command_line(travas: Run, clinic: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
+    names = tmp_path / "names.txt"
+    names.write_text("a\nb\n")
     words = ("--mechanism", "prefix-tree", "--max-length", 2, "--prune", 100, "--unit", "patient", "--max-cases", 2)
-    ran = travas("anonymize", clinic, "--epsilon", 10, "--delta", 0, *words, "-o", out, "--json")
+    ran = travas(
+        "anonymize",
+        clinic,
+        "--epsilon",
+        10,
+        "--delta",
+        0,
+        *words,
+        "--alphabet",
+        tmp_path / "names.txt",
+        "-o",
+        out,
+        "--json",
+    )
     facts = json.loads(ran.out)
     assert (facts["unit"], facts["max_cases"], facts["counted"]) == ("patient", 2, "cases")
     assert travas("verify", f"{out}.guarantee.json", out).code == 0

@@ -233,6 +233,7 @@ def test_a_mechanism_with_options_of_its_own(page: Any) -> None:
     page.get_by_text("a whole number, or nothing").wait_for()
     page.get_by_label("Activities of the longest variant").fill("5")
     page.get_by_label("Noisy counts must exceed").fill("100")
+    page.get_by_label("Activities, one per line").fill("register\ntriage\nrelease")
     press(page, "Continue")
     page.get_by_text("What is kept depends on more").wait_for()
     press(page, "Continue")

@@ -62,12 +62,15 @@ class Recipe:
     def describe(self) -> dict[str, Any]:
         """The description of the mechanism, as far as it was typed."""
         unit = self.reading(DEFAULT_READING).privacy_unit
+        options: dict[str, Any] = dict(self.options)
+        if "alphabet" in options:
+            options["alphabet"] = [line.strip() for line in str(options["alphabet"]).splitlines() if line.strip()]
         return {
             "mechanism": self.mechanism,
             "epsilon": self.epsilon,
             "delta": self.delta,
             "unit": {"name": unit.name, "max_cases": unit.max_cases},
-        } | dict(self.options)
+        } | options
 
     def reading(self, columns: Reading) -> Reading:
         """How the log is read for it: columns and order as given, the unit and the abstraction as typed."""

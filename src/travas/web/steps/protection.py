@@ -150,7 +150,7 @@ def mechanism(page: Page) -> None:
                 "by a noisy test. Rungs of your own are walked one after the other, with equal shares unless you give some."
             )
         if chosen.invents_variants:
-            note("The names of all activities of the log are taken as public.")
+            _alphabet(page, str(given.get("alphabet", "")))
 
     details()
 
@@ -165,6 +165,18 @@ def _typed(page: Page, label: str, hint: str, value: str, changed: Callable[[str
 
     field = ui.input(label, value=value, placeholder=hint).classes("w-full").props("debounce=300 maxlength=500")
     field.on_value_change(lambda event: take(event.value))
+
+
+def _alphabet(page: Page, value: str) -> None:
+    """The public list of activities, one per line: without it there is no guarantee, and nothing is released here."""
+    session = page.session
+
+    def changed(text: str | None) -> None:
+        session.recipe = session.recipe.with_option("alphabet", (text or "").strip() or None)
+
+    field = ui.textarea("Activities, one per line (needed; a public list, not read from the log)", value=value)
+    field.classes("w-full").props("debounce=300 maxlength=100000").on_value_change(lambda event: changed(event.value))
+    note("A tree can release any sequence of these activities. Without a public list no guarantee is established.")
 
 
 def _number(page: Page, option: str) -> None:
