@@ -1,4 +1,4 @@
-"""Which column types of tables and frames are accepted, decided by the schema alone: docs/reading.md, lemma 1.
+"""Which column types of tables and frames are accepted, decided by the schema alone: docs/reading.md, lemma 6.
 
 A type whose values were converted together, such as floats made from integers because one is missing, or decimals
 with the scale of the longest, lets one case change another. Such columns are refused with the conversion to use.

@@ -1,4 +1,4 @@
-"""Data frames in: Polars as it is, pandas column by column without any inference of types (docs/reading.md, lemma 6)."""
+"""Data frames in: Polars as it is, pandas column by column without any inference of types (docs/reading.md, lemma 8)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Queries of the user: one statement that reads, checked before it runs and never pasted into another text.
 
 What a query does across cases nobody can check: it may count all of them (`HAVING count(*) >= 100`). So the guarantee
-records that one was used and rests on the assumption that it works case by case: docs/reading.md, lemma 7.
+records that one was used and rests on the assumption that it works case by case: docs/reading.md, lemma 9.
 """
 
 from __future__ import annotations
