@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -19,20 +19,19 @@ from typing import Any, Literal, overload
 
 from .budget.account import Account
 from .budget.ledger import Ledger
-from .errors import ChargedError, OutputError, ParameterError
+from .errors import ChargedError, ParameterError
 from .mechanisms import mechanism as mechanism_by_name
 from .model.mechanism import Mechanism
 from .model.release import Frequencies, Release, check_frequencies
 from .model.variants import Variants
-from .outputs.guarantee_file import guarantee_path
+from .outputs.atomic import Existing
+from .outputs.inputs import check_not_input
+from .outputs.write import ReservedRelease, check_output, reserved_release
 from .privacy.guarantee import Standing
 from .privacy.numbers import Number
 from .sources.columns import DEFAULT_READING, Reading
 from .sources.engine import read
 from .sources.source import location_of
-
-Existing = Literal["fail", "replace"]
-"""What to do about an output that exists."""
 
 GuaranteeRule = Literal["required", "not required"]
 """Whether a release whose guarantee is not established is refused."""
@@ -127,27 +126,36 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
         ChargedError: Something failed after the ledger was charged; the charge stands.
         TravasError: The request was refused; nothing was charged and nothing was written.
     """
-    from .outputs.write import check_output
-
     watch(Stage.CHECKING, 0.0)
     _check(request)
-    watch(Stage.READING, 0.0)
-    variants = read(request.source, request.reading, lambda share: watch(Stage.READING, share))
-    request.mechanism.check(variants)
-    if request.output is not None:
-        check_output(request.output, request.existing, [*variants.alphabet, variants.columns])
-    watch(Stage.CHARGING, 0.0)
-    account = _charge(request)
-    with _after_the_charge(account):
-        watch(Stage.WRITING, 0.0)
-        release = replace(
-            request.mechanism.release(variants),
-            frequencies=request.frequencies,
-            assumptions=request.reading.assumptions,
-        )
-        if request.output is not None:
-            release.write(request.output, request.existing)
-        return Outcome(release, account, request.output, variants)
+    with ExitStack() as end, _reserved(request) as output:
+        watch(Stage.READING, 0.0)
+        variants = read(request.source, request.reading, lambda share: watch(Stage.READING, share))
+        request.mechanism.check(variants)
+        watch(Stage.CHARGING, 0.0)
+        account = _charge(request)
+        with _after_the_charge(account):
+            watch(Stage.WRITING, 0.0)
+            release = replace(
+                request.mechanism.release(variants),
+                frequencies=request.frequencies,
+                assumptions=request.reading.assumptions,
+            )
+            if output is not None:
+                output.write(release)
+                end.enter_context(_interrupts_deferred())  # while names change it is too late: the run ends as usual
+                output.publish()
+    return Outcome(release, account, request.output, variants)
+
+
+@contextmanager
+def _reserved(request: Request) -> Iterator[ReservedRelease | None]:
+    """Hold the names of the output until the end: another run to the same names is refused before its charge."""
+    if request.output is None:
+        yield None
+        return
+    with reserved_release(request.output, request.existing) as output:
+        yield output
 
 
 def _check(request: Request) -> None:
@@ -160,26 +168,11 @@ def _check(request: Request) -> None:
             field="guarantee",
         )
     if request.output is not None:
-        _check_output(request, request.output)
+        check_output(request.output, request.existing)
+        log = [request.source] if isinstance(request.source, str | Path) else []
+        check_not_input(request.output, log, None if request.ledger is None else request.ledger.path)
     if request.ledger is not None:
         request.ledger.check(request.dataset, request.location, request.mechanism, request.reading.case or "")
-
-
-def _check_output(request: Request, output: Path) -> None:
-    """Refuse an output that cannot be written, that is the log or the ledger, or that would become part of the log."""
-    from .outputs.write import check_output
-
-    check_output(output, request.existing)
-    log = Path(request.source) if isinstance(request.source, str | Path) else None
-    for target in (output, guarantee_path(output)):
-        if target.exists() and log is not None and log.exists() and target.samefile(log):
-            raise OutputError(f"{target}: is the log itself; use another output", field="output")
-        if target.exists() and request.ledger is not None and target.samefile(request.ledger.path):
-            raise OutputError(f"{target}: is the ledger; use another output", field="output")
-    if log is not None and log.is_dir() and output.resolve().is_relative_to(log.resolve()):
-        raise OutputError(
-            f"{output}: is in the folder of the log and would become part of it; use another output", field="output"
-        )
 
 
 def _charge(request: Request) -> Account | None:

@@ -182,7 +182,14 @@ FAILURES: dict[str, BaseException] = {
 }
 
 
-@pytest.mark.parametrize("stage", ["travas.privacy.noise.Noise.draw", "travas.Release.write"])
+@pytest.mark.parametrize(
+    "stage",
+    [
+        "travas.privacy.noise.Noise.draw",
+        "travas.outputs.write.ReservedRelease.write",
+        "travas.outputs.write.ReservedRelease.publish",
+    ],
+)
 @pytest.mark.parametrize("failure", FAILURES)
 def test_whatever_fails_after_the_charge_says_that_it_stands(
     front_end: Made, case: Case, stage: str, failure: str, monkeypatch: pytest.MonkeyPatch

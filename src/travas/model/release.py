@@ -13,6 +13,7 @@ from .abstraction import FULL, Abstraction
 from .estimate import Estimate
 from .mechanism import Mechanism
 from .variants import Trace
+from .ways_out import way_out
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,24 +98,16 @@ class Release:
 
     def to_polars(self) -> pl.DataFrame:
         """An event log with pm4py's column names, fresh case identifiers and artificial timestamps."""
-        from ..outputs.write import events
-
-        return events(self).collect()
+        return cast("pl.DataFrame", way_out("polars")(self))
 
     def to_pandas(self) -> pd.DataFrame:
         """The same for pm4py: `pm4py.get_variants(release.to_pandas())` are the released variants and counts."""
-        from ..outputs.write import pandas_events
-
-        return pandas_events(self)
+        return cast("pd.DataFrame", way_out("pandas")(self))
 
     def write(self, path: str | Path, existing: Literal["fail", "replace"] = "fail") -> Path:
         """Write the release (`.xes`, `.xes.gz`, `.csv`, `.parquet`, `.json`) and `PATH.guarantee.json` beside it."""
-        from ..outputs.write import write_release
-
-        return write_release(self, Path(path), existing)
+        return cast(Path, way_out("write")(self, Path(path), existing))
 
     def draw(self, path: str | Path) -> Path:
         """A picture of the release (`.png`, `.svg` or `.pdf`): its most frequent variants and what is kept."""
-        from ..plots.figures import draw_release
-
-        return draw_release(self, Path(path))
+        return cast(Path, way_out("draw")(self, Path(path)))

@@ -15,7 +15,9 @@ from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
 from ..model.release import Frequencies, Release
 from ..model.variants import Activity, Trace
-from ..outputs.write import RULE, WRITERS
+from ..outputs.names import ESCAPED, unescape
+from ..outputs.tables import RULE
+from ..outputs.write import WRITERS
 from ..sources.chunks import chunks
 from ..sources.columns import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..sources.engine import read
@@ -74,8 +76,11 @@ def read_release(path: Path) -> Content:
     if suffix_of(path, (".json",)):
         return _from_json(path)
     if suffix_of(path, XES_SUFFIXES):
-        columns, is_abstracted = _xes_header(path)
+        columns, is_abstracted, is_escaped = _xes_header(path)
         found = _xes_by_rule(path, columns) if is_abstracted else _by_rule(path, columns, ())
+        if is_escaped:
+            columns = tuple(map(unescape, columns))
+            found = Counter({(_unescaped(trace), unescape(rule)): count for (trace, rule), count in found.items()})
     else:
         names = _table_columns(path)
         columns = tuple(name for name in names if name != RULE) or (ACTIVITY,)
@@ -131,12 +136,16 @@ def _table_columns(path: Path) -> tuple[str, ...]:
     return tuple(name for name in names if name not in (CASE, TIMESTAMP, "privacy:standing"))
 
 
-def _xes_header(path: Path) -> tuple[tuple[str, ...], bool]:
-    """The keys that the header says every event has, without the timestamp; and whether traces were made coarser."""
+def _unescaped(trace: Trace) -> Trace:
+    return tuple(unescape(a) if isinstance(a, str) else tuple(map(unescape, a)) for a in trace)
+
+
+def _xes_header(path: Path) -> tuple[tuple[str, ...], bool, bool]:
+    """The keys that every event has, without the timestamp; whether traces were generalised; whether names are escaped."""
     from lxml import etree
 
     columns: tuple[str, ...] = (ACTIVITY,)
-    is_abstracted = False
+    is_abstracted = is_escaped = False
     try:
         for element in _elements(path, ("global", "string", "trace")):
             if etree.QName(element).localname == "trace":
@@ -145,9 +154,10 @@ def _xes_header(path: Path) -> tuple[tuple[str, ...], bool]:
                 columns = tuple(child.get("key") for child in element if child.get("key") != TIMESTAMP) or columns
             if element.get("key") == "privacy:operation type":
                 is_abstracted = "generalization" in (element.get("value") or "")
+            is_escaped = is_escaped or element.get("key") == ESCAPED
     except etree.XMLSyntaxError:
         pass
-    return columns, is_abstracted
+    return columns, is_abstracted, is_escaped
 
 
 def _xes_by_rule(path: Path, columns: tuple[str, ...]) -> Counter[tuple[Trace, str]]:

@@ -1,0 +1,94 @@
+"""An output must not overwrite what it is made from: the log, the ledger, the release that a report is about."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from fnmatch import fnmatch
+from pathlib import Path
+
+from ..errors import OutputError
+from .guarantee_file import guarantee_path
+
+
+def check_not_input(output: Path, inputs: Iterable[str | Path], ledger: Path | None = None) -> None:
+    """Refuse a release that would overwrite a file it is made from, or that would become part of the log.
+
+    Links are followed, also inside folders. The guarantee beside the release is checked too.
+
+    Args:
+        output: The release to be written.
+        inputs: The paths, folders or globs of the log; what is no path, such as a URL, matches no file.
+        ledger: The file of the ledger, if there is one.
+
+    Raises:
+        OutputError: The output is an input or the ledger, lies in a folder of the log, or matches its glob.
+    """
+    targets = (output, guarantee_path(output))
+    for given in map(Path, inputs):
+        for target in targets:
+            _check_log(target, given)
+    if ledger is not None:
+        check_not_same(
+            targets, [ledger, *(ledger.with_name(ledger.name + end) for end in ("-journal", "-wal"))], "ledger"
+        )
+
+
+def check_not_same(targets: Iterable[Path], files: Iterable[Path], what: str) -> None:
+    """Refuse outputs that are one of these files, under whatever name.
+
+    Args:
+        targets: The outputs.
+        files: What must not be overwritten.
+        what: What these files are, for the message.
+
+    Raises:
+        OutputError: A target is one of the files.
+    """
+    known = list(files)
+    for target in targets:
+        if any(_is_same(target, file) for file in known):
+            raise OutputError(f"{target}: is the {what}; choose another output")
+
+
+def _check_log(target: Path, log: Path) -> None:
+    if _is_same(target, log):
+        raise OutputError(f"{target}: is the log itself; choose another output")
+    if log.is_dir():
+        if target.resolve().is_relative_to(log.resolve()):
+            raise OutputError(
+                f"{target}: is in the folder of the log and would become part of it; choose another output"
+            )
+        files: Iterator[Path] = (Path(folder, name) for folder, _, names in os.walk(log) for name in names)
+    elif _is_glob(log):
+        if _matches(target, log):
+            raise OutputError(f"{target}: matches {str(log)!r} and would become part of the log; choose another output")
+        files = _glob(log)
+    else:
+        return
+    if os.path.lexists(target) and any(_is_same(target, file) for file in files):
+        raise OutputError(f"{target}: is a file of the log; choose another output")
+
+
+def _is_same(target: Path, file: Path) -> bool:
+    with suppress(OSError, ValueError):
+        return target.samefile(file)
+    return target.absolute() == file.absolute()
+
+
+def _is_glob(path: Path) -> bool:
+    return any(mark in str(path) for mark in "*?[") and not os.path.lexists(path)
+
+
+def _glob(pattern: Path) -> Iterator[Path]:
+    with suppress(OSError, ValueError, NotImplementedError, IndexError):
+        yield from Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor)))
+
+
+def _matches(target: Path, pattern: Path) -> bool:
+    """Whether the glob would find the target once it is there."""
+    if pattern.name == "**" or not fnmatch(target.name, pattern.name):
+        return False
+    folders = _glob(pattern.parent) if _is_glob(pattern.parent) else iter([pattern.parent])
+    return any(_is_same(target.parent, folder) for folder in folders)

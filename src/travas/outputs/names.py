@@ -1,0 +1,44 @@
+r"""Names in files that cannot hold every character: one public, reversible rule.
+
+XML has no control characters but tab, line feed and carriage return, and neither U+FFFE nor U+FFFF. In XES, such a
+character is written as `\u{HEX}`, its code point in upper-case hexadecimal digits without leading zeros. A backslash
+that is followed by `u{` in the name itself is written as `\u{5C}`, so that no two names are written alike.
+Every other name is written as it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+ESCAPED = "travas:names"
+"""The attribute of an XES log in which some names are escaped; without it, names are written as they are."""
+
+_TO_ESCAPE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\\\\(?=u\\{)")
+_ESCAPE = re.compile(r"\\u\{([0-9A-F]+)\}")
+
+
+def escape(name: str) -> str:
+    r"""Write a name so that XML can hold it.
+
+    Args:
+        name: Any text.
+
+    Returns:
+        The name itself, unless it has a character that XML cannot hold, or `\u{`.
+
+    >>> print(escape("x-ray"), escape("a" + chr(1)), escape(r"\u{1}"))
+    x-ray a\u{1} \u{5C}u{1}
+    """
+    return _TO_ESCAPE.sub(lambda match: f"\\u{{{ord(match[0]):X}}}", name)
+
+
+def unescape(text: str) -> str:
+    """Read a name that `escape` has written.
+
+    Args:
+        text: What is in the file.
+
+    Returns:
+        The name: `unescape(escape(name)) == name` for every text.
+    """
+    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)

@@ -1,0 +1,92 @@
+"""Releases as tables of events: data frames, CSV and Parquet.
+
+An event log is made from nothing but the release: fresh case identifiers in canonical order, and artificial
+timestamps, the same for every case: one second per step from 1970.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import MissingExtraError
+from ..model.release import Release
+from ..model.variants import Activity
+from ..privacy.guarantee import Standing
+from ..sources.columns import CASE, TIMESTAMP
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+RULE = "case:travas:abstraction"
+"""The column that names the rule by which a case was generalised, if there are rules; in XES an attribute of the trace."""
+
+START = datetime(1970, 1, 1, tzinfo=UTC)
+"""The artificial time of the first event of every case."""
+
+
+def events(release: Release) -> pl.LazyFrame:
+    """The release as an event log: one row per event, pm4py's column names."""
+    import numpy as np
+    import polars as pl
+
+    codes: dict[Activity, int] = {}
+    flat = np.array([codes.setdefault(a, len(codes)) for trace in release.variants for a in trace], dtype=np.uint32)
+    counts = np.array(release.counts, dtype=np.int64)
+    lengths = np.array([len(trace) for trace in release.variants], dtype=np.int64)
+    per_case = np.repeat(lengths, counts)
+    starts = np.repeat(np.cumsum(lengths) - lengths, counts)
+    step = np.arange(int(per_case.sum()), dtype=np.int64)
+    step -= np.repeat(np.cumsum(per_case) - per_case, per_case)
+    code = flat[np.repeat(starts, per_case) + step]
+    case = np.repeat(np.arange(1, len(per_case) + 1, dtype=np.uint32), per_case)
+    table = pl.LazyFrame({CASE: case, "code": code, TIMESTAMP: step.astype(np.int32)})
+    rules = []
+    if release.is_abstracted:
+        rung = np.repeat(np.repeat(np.array(release.rungs, dtype=np.uint32), counts), per_case)
+        table = table.with_columns(pl.Series("rung", rung))
+        names = list(map(str, release.abstractions))
+        rules = [pl.col("rung").replace_strict(list(range(len(names))), names, return_dtype=pl.String).alias(RULE)]
+    width = len(release.columns)
+    parts = [[a if width == 1 else a[place] for a in codes] for place in range(width)]
+    return table.select(
+        pl.col(CASE).cast(pl.String),
+        *(
+            pl.col("code").replace_strict(list(range(len(codes))), part, return_dtype=pl.String).alias(column)
+            for column, part in zip(release.columns, parts, strict=True)
+        ),
+        (pl.lit(START) + pl.duration(seconds=pl.col(TIMESTAMP))).cast(pl.Datetime("us", "UTC")).alias(TIMESTAMP),
+        *rules,
+    )
+
+
+def polars_events(release: Release) -> pl.DataFrame:
+    """The events as a Polars data frame, marked if no guarantee is established."""
+    return _marked(release).collect()
+
+
+def pandas_events(release: Release) -> pd.DataFrame:
+    """The same as a pandas data frame."""
+    try:
+        return polars_events(release).to_pandas()
+    except ImportError:
+        raise MissingExtraError("a pandas DataFrame", "pandas") from None
+
+
+def _marked(release: Release) -> pl.LazyFrame:
+    """The events; without an established guarantee every row says so, because a table has no header to say it in."""
+    import polars as pl
+
+    standing = release.guarantee.standing
+    mark = [pl.lit(str(standing)).alias("privacy:standing")] if standing is Standing.NOT_ESTABLISHED else []
+    return events(release).with_columns(mark)
+
+
+def write_csv(release: Release, path: Path) -> None:
+    _marked(release).sink_csv(path, datetime_format="%Y-%m-%dT%H:%M:%S+00:00")
+
+
+def write_parquet(release: Release, path: Path) -> None:
+    _marked(release).sink_parquet(path)

@@ -1,0 +1,296 @@
+"""The one atomic write: what other runs, links and kills cannot do to it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from travas import OutputError
+from travas.outputs import atomic
+from travas.outputs.atomic import Existing, atomic_output, reserved
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def pair(folder: Path) -> tuple[Path, Path]:
+    return folder / "out.csv.guarantee.json", folder / "out.csv"
+
+
+def publish(targets: tuple[Path, ...], existing: Existing, content: str) -> None:
+    with reserved(targets, existing) as output:
+        for target in targets:
+            output.partial(target).write_text(content)
+        output.publish()
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    with atomic_output(tmp_path / "out.txt", "fail") as partial:
+        partial.write_text("half")
+        assert not (tmp_path / "out.txt").exists()
+    assert (tmp_path / "out.txt").read_text() == "half"
+    with suppress(KeyError), atomic_output(tmp_path / "other.txt", "fail") as partial:
+        partial.write_text("half")
+        raise KeyError
+    assert names(tmp_path) == ["out.txt"]
+
+
+def test_a_name_that_exists_is_refused_or_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text("old")
+    with pytest.raises(OutputError, match="exists already"), atomic_output(path, "fail"):
+        pytest.fail("the block must not run")
+    with atomic_output(path, "replace") as partial:
+        partial.write_text("new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert names(tmp_path) == ["out.txt"]
+
+
+def test_what_was_not_published_leaves_nothing(tmp_path: Path) -> None:
+    with reserved(pair(tmp_path), "fail") as output:
+        assert all(output.partial(target).stat().st_size == 0 for target in output.targets)
+    assert names(tmp_path) == []
+
+
+def test_a_second_reservation_is_refused_while_the_first_holds(tmp_path: Path) -> None:
+    """Before its charge: `two_runs_one_output` succeeded and charged twice in 20 of 20."""
+    for existing in ("fail", "replace"):
+        with (
+            reserved(pair(tmp_path), "fail"),
+            pytest.raises(OutputError, match="another run is writing there"),
+            reserved(pair(tmp_path), existing),  # type: ignore[arg-type]
+        ):
+            pytest.fail("the block must not run")
+    publish(pair(tmp_path), "fail", "x")
+
+
+def test_a_reservation_under_another_spelling_is_the_same(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("folder")
+    with (
+        reserved([tmp_path / "folder" / "a"], "fail"),
+        pytest.raises(OutputError, match="another run"),
+        reserved([tmp_path / "link" / "a"], "fail"),
+    ):
+        pytest.fail("the block must not run")
+
+
+@pytest.mark.parametrize("locks", [True, False])
+def test_of_many_threads_to_one_new_name_one_succeeds(
+    locks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also on a file system without locks, where all of them get past the reservation."""
+    if not locks:
+        monkeypatch.setattr(atomic, "_lock", lambda path, target: None)
+    barrier = threading.Barrier(4)
+    for round_number in range(20):
+        folder = tmp_path / str(round_number)
+        folder.mkdir()
+        outcomes: Counter[str] = Counter()
+
+        def run(number: int, folder: Path = folder, outcomes: Counter[str] = outcomes) -> None:
+            barrier.wait()
+            try:
+                with reserved(pair(folder), "fail") as output:
+                    for target in output.targets:
+                        output.partial(target).write_text(str(number))
+                    output.publish()
+                outcomes["published"] += 1
+            except OutputError:
+                outcomes["refused"] += 1
+
+        threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert outcomes == {"published": 1, "refused": 3}
+        assert len({target.read_text() for target in pair(folder)}) == 1
+        assert names(folder) == ["out.csv", "out.csv.guarantee.json"]
+
+
+def test_threads_that_replace_one_name_leave_a_pair(tmp_path: Path) -> None:
+    outcomes: Counter[str] = Counter()
+
+    def run(number: int) -> None:
+        for _ in range(20):
+            try:
+                publish(pair(tmp_path), "replace", str(number))
+                outcomes["published"] += 1
+            except OutputError:
+                outcomes["refused"] += 1
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes["published"] >= 1
+    assert len({target.read_text() for target in pair(tmp_path)}) == 1
+    assert names(tmp_path) == ["out.csv", "out.csv.guarantee.json"]
+
+
+@pytest.mark.parametrize("other", ["out.csv", "out.csv.guarantee.json"])
+def test_a_file_that_appears_meanwhile_is_not_overwritten(other: str, tmp_path: Path) -> None:
+    with reserved(pair(tmp_path), "fail") as output:
+        (tmp_path / other).write_text("of someone else")
+        with pytest.raises(OutputError, match="another run has written it"):
+            output.publish()
+    assert names(tmp_path) == [other]
+    assert (tmp_path / other).read_text() == "of someone else"
+
+
+def test_links_at_the_partial_name_and_at_the_lock_are_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    monkeypatch.setattr(atomic.os, "urandom", lambda size: bytes(size))
+    (tmp_path / ".out.000000000000.partial").symlink_to(victim)
+    monkeypatch.setattr(atomic, "_remove_stale", lambda target: None)
+    with pytest.raises(OutputError, match="cannot be written"), atomic_output(tmp_path / "out", "fail"):
+        pytest.fail("the block must not run")
+    (tmp_path / ".a.lock").symlink_to(victim)
+    with pytest.raises(OutputError, match="cannot be written"), atomic_output(tmp_path / "a", "fail"):
+        pytest.fail("the block must not run")
+    os.mkfifo(tmp_path / ".b.lock")
+    with pytest.raises(OutputError, match="cannot be written"), atomic_output(tmp_path / "b", "fail"):
+        pytest.fail("the block must not run")
+    assert victim.read_text() == "precious"
+
+
+def test_stale_partial_files_of_this_name_are_removed(tmp_path: Path) -> None:
+    kept = [".out.csv.0123456789ab.partial.txt", ".other.csv.0123456789ab.partial", ".out.csv.1234.partial"]
+    for name in (
+        ".out.csv.0123456789ab.partial",
+        ".out.csv.guarantee.json.ba9876543210.partial",
+        ".out.csv.lock",
+        *kept,
+    ):
+        (tmp_path / name).write_text("stale")
+    publish(pair(tmp_path), "fail", "x")
+    assert names(tmp_path) == sorted(["out.csv", "out.csv.guarantee.json", *kept])
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from travas.outputs.atomic import reserved
+
+def publish(folder, existing, content, step):
+    targets = folder / "out.csv.guarantee.json", folder / "out.csv"
+    def counted(function):
+        def call(*arguments, **options):
+            nonlocal step
+            step -= 1
+            if step < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return function(*arguments, **options)
+        return call
+    with reserved(targets, existing) as output:
+        for target in targets:
+            output.partial(target).write_text(content)
+        for name in ("link", "unlink", "rename", "replace", "fsync"):
+            setattr(os, name, counted(getattr(os, name)))
+        output.publish()
+
+def forked(*arguments):
+    if child := os.fork():
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    publish(*arguments)
+    os._exit(0)
+
+for step in range(100):
+    folder = Path(str(step))
+    folder.mkdir()
+    if sys.argv[1] == "replace":
+        forked(folder, "fail", "old", 1000)
+    if forked(folder, sys.argv[1], "new", step) == 0:
+        break
+"""
+
+
+@pytest.mark.parametrize("existing", ["fail", "replace"])
+def test_a_kill_at_any_step_leaves_a_pair_or_one_file_missing(existing: str, tmp_path: Path) -> None:
+    """Every system call of publishing, one after the other. Before, a new guarantee could be beside an old release."""
+    subprocess.run([sys.executable, "-c", KILLED, existing], cwd=tmp_path, check=True)
+    states: Counter[tuple[str | None, str | None]] = Counter()
+    for folder in tmp_path.iterdir():
+        guarantee, release = (path.read_text() if path.exists() else None for path in pair(folder))
+        states[guarantee, release] += 1
+        assert release is None or guarantee == release
+        publish(pair(folder), "replace", "next")
+        assert names(folder) == ["out.csv", "out.csv.guarantee.json"], "what was left is removed"
+    assert states["new", "new"] and states["new", None]
+    assert states[None, None] if existing == "fail" else states["old", "old"] and states["old", None]
+
+
+@pytest.mark.parametrize("fails_at", range(1, 5))
+def test_a_failure_while_replacing_brings_the_old_pair_back(
+    fails_at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(pair(tmp_path), "fail", "old")
+    calls = 0
+
+    def failing(function: Callable[..., None]) -> Callable[..., None]:
+        def call(*arguments: object, **options: object) -> None:
+            nonlocal calls
+            calls += 1
+            if calls == fails_at:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            function(*arguments, **options)
+
+        return call
+
+    with reserved(pair(tmp_path), "replace") as output:
+        monkeypatch.setattr(os, "link", failing(os.link))
+        monkeypatch.setattr(os, "rename", failing(os.rename))
+        with pytest.raises(OutputError, match="the disk is full"):
+            output.publish()
+    assert [path.read_text() for path in pair(tmp_path)] == ["old", "old"]
+    assert names(tmp_path) == ["out.csv", "out.csv.guarantee.json"]
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP])
+def test_a_file_system_without_links_is_written_by_renaming(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "link", refused)
+    publish(pair(tmp_path), "fail", "x")
+    publish(pair(tmp_path), "replace", "y")
+    with reserved([tmp_path / "z"], "fail") as output:
+        (tmp_path / "z").write_text("of someone else")
+        with pytest.raises(OutputError, match="another run has written it"):
+            output.publish()
+    assert names(tmp_path) == ["out.csv", "out.csv.guarantee.json", "z"]
+    assert [path.read_text() for path in pair(tmp_path)] == ["y", "y"]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("no/out", "there is no directory"),
+        ("folder", "is a directory"),
+        ("x" * 250, "file name too long"),
+        ("a\0b", "ValueError"),
+    ],
+)
+def test_names_that_cannot_be_written(name: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OutputError, match=why), atomic_output(tmp_path / name, "replace"):
+        pytest.fail("the block must not run")
+    assert names(tmp_path) == ["folder"]

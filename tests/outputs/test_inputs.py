@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from travas import OutputError
+from travas.outputs.inputs import check_not_input, check_not_same
+
+ROWS = "case,activity\n1,a\n"
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    folder = tmp_path / "gl"
+    folder.mkdir()
+    for name in ("jan.csv", "feb.csv"):
+        (folder / name).write_text(ROWS)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["jan.csv", "march.csv"])
+@pytest.mark.parametrize("pattern", ["gl/*.csv", "g*/*.csv", "**/*.csv", "gl/[a-z]*.csv"])
+def test_an_output_that_a_glob_of_the_log_matches_is_refused(name: str, pattern: str, logs: Path) -> None:
+    with pytest.raises(OutputError, match="would become part of the log"):
+        check_not_input(logs / name, [str(logs.parent / pattern)])
+    check_not_input(logs.parent / "out.csv", [str(logs / "*.csv")])
+    check_not_input(logs / "out.json", [str(logs / "*.csv")])
+
+
+def test_relative_and_absolute_spellings_are_one_path(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(logs.parent)
+    for output, log in (
+        (logs / "jan.csv", "gl/*.csv"),
+        (Path("gl/jan.csv"), f"{logs}/*.csv"),
+        (Path("gl/jan.csv"), logs),
+    ):
+        with pytest.raises(OutputError, match="part of"):
+            check_not_input(output, [log])
+
+
+def test_a_link_in_a_glob_or_folder_leads_to_an_input(logs: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.csv"
+    outside.write_text(ROWS)
+    (logs / "linked.csv").symlink_to(outside)
+    for log in (logs, logs / "*.csv"):
+        with pytest.raises(OutputError, match="is a file of the log"):
+            check_not_input(outside, [log])
+
+
+def test_a_linked_folder_is_the_folder(logs: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").symlink_to(logs)
+    with pytest.raises(OutputError, match="in the folder of the log"):
+        check_not_input(tmp_path / "other" / "out.csv", [logs])
+    with pytest.raises(OutputError, match="in the folder of the log"):
+        check_not_input(logs / "out.csv", [tmp_path / "other"])
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_the_log_under_another_name(link: object, logs: Path, tmp_path: Path) -> None:
+    link(logs / "jan.csv", tmp_path / "same.csv")  # type: ignore[operator]
+    with pytest.raises(OutputError, match="is the log itself"):
+        check_not_input(tmp_path / "same.csv", [logs / "jan.csv"])
+
+
+def test_the_guarantee_must_not_be_an_input_either(logs: Path, tmp_path: Path) -> None:
+    log = tmp_path / "out.csv.guarantee.json"
+    log.write_text("{}")
+    with pytest.raises(OutputError, match=r"guarantee\.json: is the log itself"):
+        check_not_input(tmp_path / "out.csv", [log])
+
+
+@pytest.mark.parametrize("name", ["ledger.json", "ledger.json-journal"])
+def test_the_ledger_is_not_an_output(name: str, tmp_path: Path) -> None:
+    (tmp_path / "ledger.json").write_text("x")
+    with pytest.raises(OutputError, match="is the ledger"):
+        check_not_input(tmp_path / name, [], tmp_path / "ledger.json")
+    check_not_input(tmp_path / "other.json", [], tmp_path / "ledger.json")
+
+
+def test_what_is_no_path_matches_nothing(tmp_path: Path) -> None:
+    check_not_input(tmp_path / "out.csv", ["postgresql://host/db?x=[1]", "a\0b", "duckdb:///x.db"])
+
+
+def test_other_files(tmp_path: Path) -> None:
+    release = tmp_path / "release.html"
+    release.write_text("x")
+    with pytest.raises(OutputError, match="is the release"):
+        check_not_same([tmp_path / "." / "release.html"], [release], "release")
