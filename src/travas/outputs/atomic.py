@@ -44,6 +44,9 @@ from typing import Literal
 
 from ..errors import OutputError
 
+if sys.platform != "win32":
+    import fcntl
+
 Existing = Literal["fail", "replace"]
 """What to do with files that exist under the name of an output."""
 
@@ -292,8 +295,6 @@ def _locked(target: Path) -> Iterator[bool]:
 def _lock(path: Path, target: Path) -> int | None:
     if sys.platform == "win32":
         return None
-    import fcntl
-
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
         try:
