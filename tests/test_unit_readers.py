@@ -266,7 +266,7 @@ def test_a_tree_of_persons_from_the_command_line(travas: Run, clinic: Path, tmp_
 def test_inspect_and_compare_count_persons(travas: Run, clinic: Path, tmp_path: Path) -> None:
     words = ("--unit", "patient", "--max-cases", 3)
     facts = json.loads(travas("inspect", clinic, *words, "--json").out)
-    assert facts["cases_in_file"] == 903 and facts["unit"] == "patient" and facts["counted"] == "units"
+    assert facts["cases"] == 903 and facts["unit"] == "patient" and facts["counted"] == "units"
     assert "of each patient at most 3 variants" in travas("inspect", clinic, *words).out
     out = tmp_path / "out.xes"
     assert travas("anonymize", clinic, *SIGNED, *words, "-o", out).code == 0
