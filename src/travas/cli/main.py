@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -40,7 +41,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     help="Release the trace variants of an event log under differential privacy, with a verified guarantee.",
-    epilog="Start with: [bold]travas demo[/bold]",
+    epilog="Start with: [bold]travas demo[/bold]. Exit codes: 0 done, 1 does not hold, 2 refused, 3 over budget, "
+    "4 failed after the charge, 5 not enough memory, 6 result not printed, 130 interrupted, 141 reader left.",
 )
 app.add_typer(budget_app, name="budget")
 
@@ -170,6 +172,7 @@ def _root(
 def main() -> None:
     """Run the command line. A user's mistake is one line on standard error and exit code 2, a spent budget 3.
 
+    Not enough memory is 5, standard output that cannot be written is 6, a failure after the charge is 4.
     A reader of our output who leaves early (`| head`) makes it 141, quietly: 1 is for what does not hold.
     """
     for stream in (sys.stdout, sys.stderr):
@@ -189,7 +192,8 @@ def _run() -> int:
         code = app(prog_name="travas", standalone_mode=False)
         if code == 130:  # typer's answer to an interrupt
             raise KeyboardInterrupt
-        sys.stdout.flush()
+        if sys.stdout is not None:  # None: it was closed when the program started
+            sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except SystemExit as stop:
         if isinstance(stop.__context__, BrokenPipeError):  # rich and typer would end with 1
@@ -207,11 +211,24 @@ def _run() -> int:
         context = getattr(error, "ctx", None)
         return _fail(f"{error.format_message()} (see {context.command_path if context else 'travas'} --help)", 2)
     except (typer.Abort, KeyboardInterrupt):
-        return _fail("interrupted; nothing was written", 130)
+        return _fail("interrupted", 130)
+    except MemoryError:
+        return _fail("not enough memory; use a machine with more, or a database (docs/engines.md)", 5)
     except BrokenPipeError:
         raise
     except OSError as error:
-        return _fail(f"the system refused: {error.strerror or type(error).__name__}", 2)
+        reason = error.strerror or type(error).__name__
+        if _is_stdout(error):
+            return _fail(f"the result could not be printed ({reason}); files that were written stand", 6)
+        return _fail(f"the system refused: {reason}", 2)
+
+
+def _is_stdout(error: OSError) -> bool:
+    """Whether standard output is full or closed: files that cannot be written are an OutputError. It then leads nowhere."""
+    if error.filename is not None or error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return True
 
 
 def _flag(error: TravasError) -> str:
