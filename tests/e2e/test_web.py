@@ -276,7 +276,11 @@ def test_a_release_that_protects_patients(page: Any, travas: Run, tmp_path: Path
     press(page, "Look at the original log")
     page.get_by_text("counted by patient").wait_for()
     release(page)
-    assert "all cases of one patient more or less · proven" in page.locator(".card").inner_text()
+    card = page.locator(".card").inner_text()
+    assert "all cases of one patient more or less · proven" in card and "standing for" not in card
+    heads = page.locator(".q-tab-panel th").all_inner_texts()
+    assert heads == ["Variant", "Estimated number of different patient values", "95 % interval", "Count in the file"]
+    assert "patient–variant pairs" in card and "Not released: roughly" in card
     for suffix in (".xes.gz", ".json"):
         file = saved(page, f"release{suffix}", tmp_path, f"r{suffix}")
         promise = saved(page, f"release{suffix}.guarantee.json", tmp_path, f"r{suffix}.guarantee.json")
