@@ -41,12 +41,12 @@ def verify(
 
     if guarantee is not None:
         if epsilon is not None or delta is not None:
-            raise ParameterError("give either a guarantee file or --epsilon and --delta, not both")
+            raise ParameterError("set either a guarantee file or --epsilon and --delta, not both")
         with progress("building and verifying the noise table"):
             outcome = verify_files(guarantee, release)
         chosen, digest_checked = outcome.mechanism, outcome.digest_checked
     elif epsilon is None or delta is None:
-        raise ParameterError("nothing to verify: give a guarantee file, or --epsilon and --delta")
+        raise ParameterError("nothing to verify: name a guarantee file, or set --epsilon and --delta")
     else:
         chosen, digest_checked = build(description, epsilon, delta, ONE_CASE), False
         with progress("building and verifying the noise table"):
@@ -91,7 +91,10 @@ def verify(
         table.add_row("noise", "discrete Laplace, drawn exactly: no table")
     if guarantee is not None:
         table.add_row(
-            "release", "its digest is the one in the guarantee file" if digest_checked else "not given, not checked"
+            "release",
+            "its digest is the one in the guarantee file"
+            if digest_checked
+            else "no release was named, so its digest was not checked",
         )
     for reason in weak:
         table.add_row("warning", reason)
@@ -136,7 +139,7 @@ def report(
     from .budget import existing_ledger
 
     if ledger is not None and dataset is None:
-        raise ParameterError("--ledger is given, but of which data set? give --dataset NAME")
+        raise ParameterError("--ledger is set but --dataset is not; also set --dataset NAME")
     account = None if dataset is None else existing_ledger(ledger).account(dataset)
     with progress("verifying the release"):
         path = write_report(guarantee, release, output, reason, account, "replace" if force else "fail", stated_cases)
@@ -146,9 +149,7 @@ def report(
 def serve(
     port: Annotated[int, typer.Option(help="Of the page.", metavar="NUMBER")] = 8080,
     host: Annotated[str, typer.Option(help="Address; another than loopback asks for a token.")] = "127.0.0.1",
-    folder: Annotated[
-        list[Path] | None, typer.Option(help="Folder whose logs may be opened; may be given several times.")
-    ] = None,
+    folder: Annotated[list[Path] | None, typer.Option(help="Folder whose logs may be opened; can be repeated.")] = None,
     upload_limit: Annotated[float, typer.Option(help="Largest upload, in GB.", metavar="NUMBER")] = 8,
     minutes_kept: Annotated[
         float, typer.Option(help="How long uploads are kept after the page is left.", metavar="NUMBER")

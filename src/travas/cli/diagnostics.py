@@ -54,7 +54,7 @@ def compare(
     ],
     released: Annotated[str, typer.Argument(metavar="RELEASED", help="The released log, or a .json release.")],
     metric: Annotated[
-        list[str] | None, typer.Option(help="Only this metric; may be given several times. See docs/metrics.md.")
+        list[str] | None, typer.Option(help="Only this metric; can be repeated. See docs/metrics.md.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw a picture: .png, .svg or .pdf.", metavar="FILE")] = None,
     as_json: AsJson = False,
@@ -131,11 +131,11 @@ def forecast(
     ] = None,
     epsilon: Annotated[
         list[str] | None,
-        typer.Option(help="ε; may be given several times. With a log: 0.5, 1, 2, 4.", metavar="NUMBER"),
+        typer.Option(help="ε; can be repeated. With a log: 0.5, 1, 2, 4.", metavar="NUMBER"),
     ] = None,
     delta: Annotated[
         list[str] | None,
-        typer.Option(help="δ; may be given several times. With a log: 1e-4, 1e-6, 1e-8.", metavar="NUMBER"),
+        typer.Option(help="δ; can be repeated. With a log: 1e-4, 1e-6, 1e-8.", metavar="NUMBER"),
     ] = None,
     abstractions: Annotated[
         str | None, typer.Option(help="With a log: those to look at, from fine to coarse.", metavar="LIST")
@@ -159,9 +159,9 @@ def forecast(
     from .console import show_chances, show_forecast
 
     if log is None and (not epsilon or not delta):
-        raise ParameterError("without a log there must be --epsilon and --delta, or give a log")
+        raise ParameterError("without a log, set --epsilon and --delta")
     if log is None and abstractions is not None:
-        raise ParameterError("abstractions only matter with a log: give one, or leave them out")
+        raise ParameterError("--abstractions needs a log; name one, or omit it")
     with progress("building and verifying the noise tables"):
         rules = [build(description, e, d, reading.privacy_unit) for e in epsilon or EPSILONS for d in delta or DELTAS]
     if log is None:
@@ -196,7 +196,7 @@ def experiment(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a grid of logs × mechanisms × ε × δ, and draw it. Goes on where it stopped. Confidential: it reads the original logs.
+    """Run a grid of logs × mechanisms × ε × δ, and draw it. Resumes where it stopped. Confidential: it reads the original logs.
 
     Example: travas experiment experiments/paper.toml --plot docs/images
     """

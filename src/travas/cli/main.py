@@ -75,7 +75,10 @@ def anonymize(
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
     accept_no_guarantee: Annotated[
         bool,
-        typer.Option("--accept-no-guarantee", help="Write a release that protects nobody for sure; it is stamped."),
+        typer.Option(
+            "--accept-no-guarantee",
+            help="Write a release that has no established guarantee; the output is marked accordingly.",
+        ),
     ] = False,
     stated_cases: StatedCases = None,
     as_json: AsJson = False,

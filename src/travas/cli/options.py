@@ -64,12 +64,12 @@ def _alphabet(path: Path | None) -> tuple[str, ...] | None:
         names = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line]
     except OSError as error:
         raise LogError(
-            f"{path}: cannot be opened ({error.strerror}); give a text file of activities, one a line"
+            f"{path}: cannot be opened ({error.strerror}); use a text file of activities, one per line"
         ) from None
     except UnicodeDecodeError:
-        raise LogError(f"{path}: not UTF-8; give a text file of activities, one a line") from None
+        raise LogError(f"{path}: not UTF-8; use a text file of activities, one per line") from None
     if not names:
-        raise LogError(f"{path}: names no activity; give a text file of activities, one a line")
+        raise LogError(f"{path}: names no activity; use a text file of activities, one per line")
     return tuple(names)
 
 
@@ -169,7 +169,7 @@ def _unit_option(about: str, metavar: str) -> tuple[Any, Any]:
 
 _READING_OPTIONS = {
     "case": _reading_option(str | None, None, "Column of the case (in XES: trace attribute)."),
-    "activity": _reading_option(list[str] | None, None, "Column of the activity; given several times, it is a tuple."),
+    "activity": _reading_option(list[str] | None, None, "Column of the activity; repeat it for a tuple of columns."),
     "timestamp": _reading_option(str | None, None, "Column of the timestamp."),
     "timestamp_format": _reading_option(str | None, None, "Such as '%d.%m.%Y %H:%M'. Not needed for ISO 8601."),
     "order": _reading_option(
@@ -182,9 +182,9 @@ _READING_OPTIONS = {
         str, "fail", "Events without case, activity or needed timestamp; cases without unit.", OnMissing
     ),
     "duplicate_cases": _reading_option(str, "fail", "Traces of one name in XES.", DuplicateCases),
-    "delimiter": _reading_option(str | None, None, "Of a CSV file (tab: a tabulator). Found by itself."),
-    "quote": _reading_option(str | None, None, "Of a CSV file, or none. Found by itself."),
-    "encoding": _reading_option(str | None, None, "Of a CSV file. Found by itself."),
+    "delimiter": _reading_option(str | None, None, "Of a CSV file (tab: a tabulator). Detected by default."),
+    "quote": _reading_option(str | None, None, "Of a CSV file, or none. Detected by default."),
+    "encoding": _reading_option(str | None, None, "Of a CSV file. Detected by default."),
     "abstraction": _reading_option(
         str, "full", "A rule on every trace before counting, such as 'first | prefix:8': see docs/abstractions.md."
     ),

@@ -93,7 +93,7 @@ DEFAULT_METRICS = tuple(
 ABSTRACTED_METRICS = tuple(
     name for name in METRICS if name in DEFAULT_METRICS or METRICS[name].original == "abstracted"
 )
-"""The default set for a release whose traces were made coarser."""
+"""The default set for a release whose traces were generalised."""
 
 
 def find_metric(name: str) -> Metric:
@@ -135,7 +135,7 @@ def compare(
 ) -> Comparison:
     """Measure a released log against the original by the named metrics; by default by all that do not need pm4py.
 
-    `abstractions` are the rules by which the released log's traces were made coarser; a `Release` and the guarantee file
+    `abstractions` are the rules by which the released log's traces were generalised; a `Release` and the guarantee file
     beside one know them. Metrics named `…_abstracted` hold the released log against the original under them, all others
     against the full original.
     """

@@ -44,7 +44,7 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
     """
     path = Path(results)
     if path.suffix != ".parquet":
-        raise OutputError(f"{path}: results are written as .parquet; give such a name")
+        raise OutputError(f"{path}: results are written as .parquet; use such a name")
     if not path.parent.is_dir():
         raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
     with _journal(path) as journal:
@@ -176,7 +176,7 @@ def _journal(path: Path) -> Iterator[IO[str]]:
             try:
                 fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise OutputError(f"{path}: another experiment is writing there; wait, or give another name") from None
+                raise OutputError(f"{path}: another experiment is writing there; wait, or use another name") from None
             try:
                 yield journal
             finally:
@@ -195,7 +195,7 @@ def _finished(path: Path, journal: IO[str]) -> dict[str, dict[str, Any]]:
         try:
             rows = {row["key"]: row for row in pl.read_parquet(path).to_dicts()}
         except (pl.exceptions.PolarsError, KeyError, OSError):
-            raise LogError(f"{path}: not the results of an experiment; give another name for the results") from None
+            raise LogError(f"{path}: not the results of an experiment; use another name for the results") from None
     journal.seek(0)
     lines = journal.read().splitlines(keepends=True)
     whole = 0

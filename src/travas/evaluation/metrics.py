@@ -56,7 +56,7 @@ def absolute_log_difference(original: Any, released: Any, buffer: Buffer = "leng
     (`length`, the paper's supplement), or of the largest edit distance left + 10 each (`penalty`, the reference code).
     """
     if buffer not in ("length", "penalty"):
-        raise ParameterError(f"buffer is {buffer!r}: take length or penalty")
+        raise ParameterError(f"buffer is {buffer!r}: use length or penalty")
     import numpy as np
 
     before, after = both(original, released)

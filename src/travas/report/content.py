@@ -122,10 +122,10 @@ def _is_charge_of(mechanism: Mechanism, entry: Entry) -> bool:
 def check_report(path: Path, existing: Literal["fail", "replace"]) -> None:
     """Refuse a report that cannot be written, before any work is done for it."""
     if path.suffix.lower() != ".html":
-        raise OutputError(f"{path}: a report is an HTML file; give a name that ends in .html")
+        raise OutputError(f"{path}: a report is an HTML file; use a name that ends in .html")
     check_folder(path)
     if existing == "fail" and path.exists():
-        raise OutputError(f"{path}: exists already; give another name, or --force to replace it")
+        raise OutputError(f"{path}: exists already; use another name, or --force to replace it")
 
 
 def read_content(guarantee: Path, release: Path) -> ReportContent:
@@ -173,5 +173,5 @@ def save_report(content: ReportContent, path: Path) -> Path:
     except OSError as error:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
-        raise OutputError(f"{path}: cannot be written, {error.strerror}; choose another place") from None
+        raise OutputError(f"{path}: cannot be written, {error.strerror}; use another path") from None
     return path

@@ -118,14 +118,14 @@ def _more(reading: Reading) -> _More:
         field = ui.input(label, value=value or "", placeholder=hint)
         return lambda: field.value or None
 
-    itself = {"": "by itself: file for XES, time for tables"}
+    itself = {"": "default: file for XES, time for tables"}
     return {
         "order": choice("Order of events", Order, reading.order, itself),
         "ties": typed("Ties: file, activity, or a column", reading.ties, "file"),
         "timestamp_format": typed("Format of timestamps", reading.timestamp_format, "%d.%m.%Y %H:%M"),
         "on_missing": choice("Events without case, activity or time", OnMissing, reading.on_missing, {}),
         "duplicate_cases": choice("Traces of one name (XES)", DuplicateCases, reading.duplicate_cases, {}),
-        "delimiter": typed("Delimiter (CSV)", reading.delimiter, "found by itself"),
-        "quote": typed("Quote (CSV)", reading.quote, "found by itself"),
-        "encoding": typed("Encoding (CSV)", reading.encoding, "found by itself"),
+        "delimiter": typed("Delimiter (CSV)", reading.delimiter, "detected by default"),
+        "quote": typed("Quote (CSV)", reading.quote, "detected by default"),
+        "encoding": typed("Encoding (CSV)", reading.encoding, "detected by default"),
     }
