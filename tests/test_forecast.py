@@ -17,7 +17,6 @@ from travas.evaluation.forecast import LOOKING, chances, forecast
 from travas.mechanisms.optimal import Optimal
 from travas.model import explain
 from travas.model.abstraction import Abstraction, parse_ladder
-from travas.model.curve_points import numbers_of_cases
 
 logs = st.dictionaries(
     st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(tuple), st.integers(1, 12), min_size=1, max_size=5
@@ -60,7 +59,9 @@ def test_the_expectation_is_that_of_an_enumeration(log: dict[tuple[str, ...], in
 @pytest.mark.parametrize("least", [1, 10])
 def test_chances_and_intervals_are_those_of_a_release(name: str, least: int) -> None:
     rule = mechanism(name, "1", "1e-6", least)
-    numbers = numbers_of_cases(rule)
+    curve = rule.keep_curve()
+    assert curve is not None
+    numbers = curve.numbers_of_cases()
     assert numbers[0] == least and numbers[-1] == rule.surely_kept()
     for at in chances(rule):
         assert at.kept == rule.keep_probability(at.cases) and at.low <= at.high
@@ -105,8 +106,11 @@ def test_the_command_line_without_a_log(travas: Run, tmp_path: Path) -> None:
     assert (tmp_path / "f.png").stat().st_size > 10_000
     facts = json.loads(travas("forecast", "--epsilon", 1, "--delta", "1e-6", "--json").out)
     assert facts["confidential"] is False and facts["forecast"][0]["chances"][-1]["kept"] == 1
-    assert "there must be --epsilon and --delta" in travas("forecast", "--epsilon", 1).err
-    assert "only matter with a log" in travas("forecast", "--epsilon", 1, "--delta", 1e-6, "--abstractions", "full").err
+    assert "without a log, set --epsilon and --delta" in travas("forecast", "--epsilon", 1).err
+    assert (
+        "--abstractions needs a log"
+        in travas("forecast", "--epsilon", 1, "--delta", 1e-6, "--abstractions", "full").err
+    )
     assert "no forecast for ladder" in travas("forecast", "--epsilon", 1, "--delta", 1e-6, "--ladder", "default").err
     assert travas("forecast", "--epsilon", "nan", "--delta", 1e-6).code == 2
 

@@ -113,10 +113,11 @@ def verify(
 
 
 def _curve(chosen: Mechanism) -> list[tuple[int, float]]:
-    """The keep-probability at a dozen numbers of cases, from the first that can be kept to the first that always is."""
-    from ..model.curve_points import numbers_of_cases
-
-    return [(cases, float(chosen.keep_probability(cases) or 0)) for cases in numbers_of_cases(chosen)]
+    """The keep-probability at a dozen numbers of cases; none where it depends on more than that number."""
+    curve = chosen.keep_curve()
+    if curve is None or curve.rungs:
+        return []
+    return [(cases, float(curve.probability(cases))) for cases in curve.numbers_of_cases()]
 
 
 def report(

@@ -11,7 +11,6 @@ from typing import Any
 from ..errors import EmptyLogError, ParameterError
 from ..model import explain
 from ..model.abstraction import Abstraction
-from ..model.curve_points import numbers_of_cases
 from ..model.estimate import intervals
 from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism
@@ -52,7 +51,7 @@ class Chance:
 def chances(mechanism: Mechanism, numbers: Sequence[int] | None = None) -> list[Chance]:
     """How likely variants are kept, by their number of cases, and how well their frequencies are then known. No log."""
     curve = _curve(mechanism)
-    numbers = [n for n in (numbers or numbers_of_cases(mechanism)) if curve.probability(n)]
+    numbers = [n for n in (numbers or curve.numbers_of_cases()) if curve.probability(n)]
     table, least = curve.table, curve.minimum_cases
 
     def median(cases: int) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from fractions import Fraction
 from typing import Literal
 
@@ -166,7 +165,7 @@ def of_emptiness(variants: int, mechanism: Mechanism) -> str | None:
     )
     ladder = (
         "add coarser rungs to the ladder"
-        if mechanism.name == "ladder"
+        if mechanism.generalises
         else "use a ladder, which generalises rare variants step by step"
     )
     return (
@@ -176,11 +175,10 @@ def of_emptiness(variants: int, mechanism: Mechanism) -> str | None:
 
 
 def _why_few(mechanism: Mechanism) -> str:
-    last = mechanism.surely_kept()
-    if last is None:
+    curve = mechanism.keep_curve()
+    if curve is None or curve.rungs:
         return "With these parameters, only what many cases have in common is released."
-    half = 1 + bisect_left(range(1, last + 1), True, key=lambda cases: (mechanism.keep_probability(cases) or 0) >= HALF)
     return (
-        f"At this ε and δ a variant needs {half:,} {mechanism.noun} to be released with a probability above 50 %, and "
-        f"{last:,} to be always released."
+        f"At this ε and δ a variant needs {curve.first_with(HALF):,} {mechanism.noun} to be released with a probability above "
+        f"50 %, and {curve.always_kept:,} to be always released."
     )

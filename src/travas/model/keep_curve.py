@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from ..privacy.tables import Table
+
+_POINTS, _ROWS = 160, 15
 
 
 @dataclass(frozen=True)
@@ -50,3 +53,21 @@ class KeepCurve:
     def rung(self) -> str:
         """The rung that the curve is about, in words; empty where there is no ladder."""
         return self.rungs[0] if len(self.rungs) == 1 else "the rung that was chosen" if self.rungs else ""
+
+    def first_with(self, share: Fraction) -> int:
+        """The smallest number of cases with which a variant is released with at least this probability, above 0."""
+        numbers = range(1, self.always_kept + 1)
+        return 1 + bisect_left(numbers, True, key=lambda cases: self.probability(cases) >= share)
+
+    def points(self) -> list[tuple[int, float]]:
+        """The curve for a picture: (cases, probability), up to the first number of cases that is always kept."""
+        first, last = self.first_with(Fraction(1, 1000)), self.always_kept
+        start = max(1, min(first - max((last - first) // 8, 2), last))
+        cases = {start + (last - start) * step // _POINTS for step in range(_POINTS + 1)}
+        return [(number, float(self.probability(number))) for number in sorted({1, last} | cases)]
+
+    def numbers_of_cases(self) -> list[int]:
+        """A dozen numbers of cases for a table, from the first that can be kept to the first that always is."""
+        numbers, last = range(1, self.always_kept + 1), self.always_kept
+        first = 1 + bisect_left(numbers, True, key=lambda cases: bool(self.probability(cases)))
+        return sorted({first + round((last - first) * step / (_ROWS - 1)) for step in range(_ROWS)})

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MissingExtraError, OutputError
-from ..model.curve_points import keep_points
 from ..model.mechanism import Mechanism
 from ..model.release import Release
 from ..model.variants import Activity, Trace
@@ -248,13 +247,14 @@ def _draw_variants(axes: Any, release: Release) -> None:
 
 
 def _draw_keep_probability(axes: Any, mechanism: Mechanism) -> None:
-    points = keep_points(mechanism)
-    if not points:
+    curve = mechanism.keep_curve()
+    if curve is None or curve.rungs:
         axes.set_axis_off()
         axes.text(
             0.5, 0.5, f"With {mechanism.name}, what is released\ndepends on more than its own cases.", ha="center"
         )
         return
+    points = curve.points()
     axes.plot([cases for cases, _ in points], [share for _, share in points], color=_ORANGE, marker=".")
     axes.set_ylim(0, 1.05)
     axes.set_xlabel(f"number of {mechanism.noun} of a variant in the original log")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from ..model.curve_points import sampled
 from ..model.mechanism import Mechanism
 from ..model.variants import Trace
 from ..plots.charts import frequencies_chart, keep_curve
@@ -114,7 +113,7 @@ def curve(mechanism: Mechanism) -> Curve:
     found = mechanism.keep_curve()
     if found is None:
         return Curve()
-    points = sampled(found.probability, found.always_kept)
+    points = found.points()
     marks = {points[0], points[-1], *(next(p for p in points if p[1] >= share) for share in (0.05, 0.5, 0.95))}
     rows = tuple((f"{cases:,}", f"{share:.3%}" if share >= 1e-5 else f"{share:.1e}") for cases, share in sorted(marks))
     return Curve(found.rung, keep_curve(points, mechanism.noun), rows)

@@ -11,7 +11,6 @@ from fractions import Fraction
 from functools import lru_cache
 
 from ..errors import ParameterError
-from ..model.curve_points import sampled
 from ..model.mechanism import Mechanism
 from ..plots.charts import keep_curve
 from ..privacy.numbers import exact
@@ -67,4 +66,4 @@ def view(recipe: Recipe) -> View:
 def points(chosen: Mechanism) -> tuple[tuple[int, float], ...]:
     """The curve of a mechanism; none for mechanisms or sizes that have no picture."""
     curve = chosen.keep_curve()
-    return () if curve is None or curve.longest > MOST_ENTRIES else tuple(sampled(curve.probability, curve.always_kept))
+    return () if curve is None or curve.longest > MOST_ENTRIES else tuple(curve.points())
