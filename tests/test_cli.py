@@ -174,7 +174,7 @@ def test_a_log_without_events_is_released_and_charged(travas: Run, tmp_path: Pat
     ("name", "content", "why"),
     [
         ("gone.xes", None, "there is no such file"),
-        ("log.txt", b"x", "by its suffix"),
+        ("log.txt", b"x", "unsupported file extension"),
         ("log.xes", b"", "the file is empty"),
         ("log.xes", b"<log><trace>", "malformed XML at line 1"),
         ("log.xes.gz", b"<log/>", "not compressed with gzip"),
@@ -182,7 +182,7 @@ def test_a_log_without_events_is_released_and_charged(travas: Run, tmp_path: Pat
         ("log.csv", b"case_id,activity,timestamp\n1,a,later\n", "row 1"),
         ("log.parquet", b"PAR1xxxxPAR1", "cannot be read as Parquet"),
         ("dir.csv", "directory", "no file there is a log"),
-        ("postgresql:", None, "by its suffix"),
+        ("postgresql:", None, "unsupported file extension"),
     ],
 )
 def test_bad_logs_are_one_line_code_2_and_write_nothing(
@@ -215,7 +215,7 @@ def test_outputs_are_checked_before_the_log_is_read(travas: Run, tmp_path: Path)
 def test_an_activity_the_format_cannot_hold_is_written_escaped(travas: Run, tmp_path: Path) -> None:
     """One case must not decide between a release and an error."""
     log = tmp_path / "log.csv"
-    log.write_text("case_id,activity\n" + "".join(f"{case},bell\x07\n" for case in range(100)))
+    log.write_text("case_id,activity,timestamp\n" + "".join(f"{case},bell\x07,2020-01-01\n" for case in range(100)))
     ran = travas("anonymize", log, *SIGNED, "-o", tmp_path / "out.xes")
     assert ran.code == 0, ran.err
     assert r'value="bell\u{7}"' in (tmp_path / "out.xes").read_text()
@@ -422,6 +422,6 @@ def test_the_forecast_speaks_of_who_is_protected(travas: Run) -> None:
 
 def test_one_is_not_several(travas: Run, tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
-    log.write_text("case_id,activity\n1,a\n2,\n")
+    log.write_text("case_id,activity,timestamp\n1,a,2020-01-01\n2,,2020-01-01\n")
     ran = travas("anonymize", log, *SIGNED, "-o", tmp_path / "out.json", "--on-missing", "drop")
     assert "1 case, 1 variant, 1 event " in ran.out and "1 event without an activity was left out" in ran.out

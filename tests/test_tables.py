@@ -29,6 +29,7 @@ def path(tmp_path: Path) -> Path:
 
 
 HEAD = "case_id,activity,timestamp\n"
+BY_FILE = Reading(order="file")
 
 
 def test_rows_become_variants_in_the_order_of_time(path: Path) -> None:
@@ -37,11 +38,20 @@ def test_rows_become_variants_in_the_order_of_time(path: Path) -> None:
     assert variants(path, Reading(order="file")) == {("b", "a"): 1, ("a",): 1}
 
 
-def test_without_a_timestamp_the_order_is_the_files(path: Path) -> None:
+def test_without_a_timestamp_the_order_of_the_rows_must_be_asked_for(path: Path) -> None:
+    """A shuffled table has other variants, and nothing in it says so."""
     csv(path, "case_id,activity\n1,b\n2,a\n1,a\n")
-    assert variants(path) == {("b", "a"): 1, ("a",): 1}
-    with pytest.raises(LogError, match="no column for the timestamp"):
-        variants(path, Reading(order="time"))
+    pl.read_csv(path, infer_schema=False).write_parquet(parquet := path.with_suffix(".parquet"))
+    for source in (path, parquet, path.parent / "*.csv", pl.read_csv(path), pd.read_csv(path, dtype=str)):
+        with pytest.raises(
+            LogError, match="no column for the timestamp recognised; set timestamp, or set order to 'file'"
+        ):
+            variants(source)
+        with pytest.raises(LogError, match="set order to 'file'"):
+            variants(source, Reading(ties="file"))
+        assert variants(source, BY_FILE) == {("b", "a"): 1, ("a",): 1}
+        with pytest.raises(LogError, match="no column for the timestamp"):
+            variants(source, Reading(order="time"))
 
 
 @pytest.mark.parametrize("header", ["case:concept:name,concept:name,time:timestamp", "Case ID,Activity,Timestamp"])
@@ -71,7 +81,7 @@ def test_ties(path: Path) -> None:
 
 def test_several_columns_make_tuples(path: Path) -> None:
     csv(path, "case_id,activity,phase\n1,a,start\n1,a,end\n2,b,start\n")
-    found = read(path, Reading(activities=("activity", "phase")))
+    found = read(path, Reading(order="file", activities=("activity", "phase")))
     assert dict(found.items()) == {(("a", "start"), ("a", "end")): 1, (("b", "start"),): 1}
     assert found.columns == ("concept:name", "phase")
 
@@ -84,12 +94,12 @@ def test_several_columns_make_tuples(path: Path) -> None:
         ("case_id|activity|timestamp\n1|a,x|2020-01-01\n", Reading()),
         ('"case_id","activity","timestamp"\n"1","a,x","2020-01-01"\n', Reading()),
         ("'case_id','activity','timestamp'\n'1','a,x','2020-01-01'\n", Reading()),
-        ("case_id:activity\n1:a,x\n", Reading(delimiter=":")),
+        ("case_id:activity\n1:a,x\n", Reading(order="file", delimiter=":")),
         (HEAD.replace(",", ";") + "1;'a,x';2020-01-01\n", Reading(quote="'")),
-        ("\r\n".join(["case_id,activity", '1,"a,x"', ""]), Reading()),
-        (b'\xef\xbb\xbfcase_id,activity\n1,"a,x"\n', Reading()),
-        ('case_id,activity\n1,"a,x"\n'.encode("utf-16"), Reading()),
-        ('case_id,activity\n1,"a,x"\n\n\n', Reading()),
+        ("\r\n".join(["case_id,activity", '1,"a,x"', ""]), BY_FILE),
+        (b'\xef\xbb\xbfcase_id,activity\n1,"a,x"\n', BY_FILE),
+        ('case_id,activity\n1,"a,x"\n'.encode("utf-16"), BY_FILE),
+        ('case_id,activity\n1,"a,x"\n\n\n', BY_FILE),
     ],
 )
 def test_dialects_are_found_or_given(path: Path, text: str | bytes, reading: Reading) -> None:
@@ -99,13 +109,13 @@ def test_dialects_are_found_or_given(path: Path, text: str | bytes, reading: Rea
 def test_encodings(path: Path) -> None:
     csv(path, "case_id,activity\n1,Prüfung\n".encode("cp1252"))
     with pytest.raises(LogError, match="not encoded as utf-8 near row 1; set encoding, such as cp1252"):
-        variants(path)  # never guessed from the content: one case would decide how all others read
-    assert variants(path, Reading(encoding="cp1252")) == {("Prüfung",): 1}
+        variants(path, BY_FILE)  # never guessed from the content: one case would decide how all others read
+    assert variants(path, Reading(order="file", encoding="cp1252")) == {("Prüfung",): 1}
     csv(path, "case_id,activity\n1,Прием\n".encode("cp1251"))
-    assert variants(path, Reading(encoding="cp1251")) == {("Прием",): 1}
+    assert variants(path, Reading(order="file", encoding="cp1251")) == {("Прием",): 1}
     csv(path, b"case_id,activity\n1,\x81\x8d\n")
     with pytest.raises(LogError, match="not encoded as cp1252; set another"):
-        variants(path, Reading(encoding="cp1252"))
+        variants(path, Reading(order="file", encoding="cp1252"))
     for wrong in (
         "utf-99",
         "base64",
@@ -141,7 +151,7 @@ def test_encodings(path: Path) -> None:
 )
 def test_what_is_not_csv_is_refused_with_the_row(path: Path, text: str, why: str) -> None:
     with pytest.raises(LogError, match=why) as error:
-        variants(csv(path, text))
+        variants(csv(path, text), BY_FILE)
     assert "\n" not in str(error.value)
 
 
@@ -167,7 +177,7 @@ def test_floats_are_no_identifiers_and_no_names(path: Path, role: str) -> None:
 
 
 def test_without_quoting_a_quote_is_a_letter(path: Path) -> None:
-    assert variants(csv(path, 'case_id,activity\n1,x"y\n'), Reading(quote="none")) == {('x"y',): 1}
+    assert variants(csv(path, 'case_id,activity\n1,x"y\n'), Reading(order="file", quote="none")) == {('x"y',): 1}
 
 
 def test_gzip_faults(path: Path) -> None:
@@ -203,13 +213,13 @@ def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
 def test_blank_lines_are_not_events_but_empty_cells_are(path: Path) -> None:
     assert variants(csv(path, HEAD + "1,a,2020-01-01\n\n2,a,2020-01-01\n\n")) == {("a",): 2}
     with pytest.raises(LogError, match="1 event without a case"):
-        variants(csv(path, "case_id,activity,x\n1,a,y\n,,z\n"))
+        variants(csv(path, "case_id,activity,x\n1,a,y\n,,z\n"), BY_FILE)
     with pytest.raises(LogError, match="1 event without a case, the first at row 3"):
-        variants(csv(path, "case_id,activity\n1,a\n\n,\n"))
+        variants(csv(path, "case_id,activity\n1,a\n\n,\n"), BY_FILE)
     empty = {"case_id": ["1", None], "activity": ["b", None]}
     for frame in (pl.DataFrame(empty), pd.DataFrame(empty | {"x": [1, 2]})):
         with pytest.raises(LogError, match="1 event without a case, the first at row 2"):
-            variants(frame)
+            variants(frame, BY_FILE)
 
 
 @pytest.mark.parametrize(
@@ -259,19 +269,21 @@ def test_frames_of_both_kinds(tmp_path: Path) -> None:
     assert variants(pd.DataFrame(rows).astype({"case_id": str, "activity": "category"})) == expected
     broken = pd.DataFrame({"case_id": ["NA", None], "activity": ["a", "b"]})
     with pytest.raises(LogError, match="1 event without a case, the first at row 2"):
-        variants(broken)
-    assert variants(broken, Reading(on_missing="drop")) == {("a",): 1}
+        variants(broken, BY_FILE)
+    assert variants(broken, Reading(order="file", on_missing="drop")) == {("a",): 1}
     with pytest.raises(LogError, match="object columns must hold text only"):
-        variants(pd.DataFrame({"case_id": [1, "x"], "activity": ["a", "b"]}))
+        variants(pd.DataFrame({"case_id": [1, "x"], "activity": ["a", "b"]}), BY_FILE)
     for name in ("^a$", "*", "case", "time", "tie", "activity 0", "count"):
         odd = pd.DataFrame({"a": [1, 2], name: [1, 1], "activity": ["x", "y"]})
-        assert variants(odd, Reading(case=name)) == {("x", "y"): 1}
-        assert variants(pl.from_pandas(odd), Reading(case=name)) == {("x", "y"): 1}
+        assert variants(odd, Reading(order="file", case=name)) == {("x", "y"): 1}
+        assert variants(pl.from_pandas(odd), Reading(order="file", case=name)) == {("x", "y"): 1}
     whole = pd.DataFrame({"case_id": [1, 2], "activity": pd.Series([1, None], dtype="Int64")})
-    assert variants(whole, Reading(on_missing="drop")) == {("1",): 1}
-    assert variants(pd.DataFrame({0: [1, 1], 1: ["a", "b"]}), Reading(case="0", activities=("1",))) == {("a", "b"): 1}
+    assert variants(whole, Reading(order="file", on_missing="drop")) == {("1",): 1}
+    assert variants(pd.DataFrame({0: [1, 1], 1: ["a", "b"]}), Reading(order="file", case="0", activities=("1",))) == {
+        ("a", "b"): 1
+    }
     with pytest.raises(LogError, match="two columns are named 'activity'"):
-        variants(csv(tmp_path / "twice.csv", "case_id,activity,activity\n1,a,b\n"))
+        variants(csv(tmp_path / "twice.csv", "case_id,activity,activity\n1,a,b\n"), BY_FILE)
     with pytest.raises(LogError, match="a Series is not an event log"):
         variants(pd.Series([1]))
     with pytest.raises(LogError, match="a list is not an event log"):

@@ -22,7 +22,7 @@ from travas import LogError, ParameterError, PrefixTree, PrivacyUnit, Reading, a
 Form = Literal["units", "cases"]
 Log = dict[str, tuple[str, tuple[str, ...]]]  # by case: the patient and the trace
 HEAD = "case_id,activity,patient\n"
-PATIENT = Reading(unit="patient", max_cases=2)
+PATIENT = Reading(order="file", unit="patient", max_cases=2)
 SIGNED = ("--epsilon", "1", "--delta", "1e-3")
 
 logs = st.dictionaries(
@@ -68,7 +68,7 @@ def xes(log: Log) -> str:
 @given(log=logs, most=st.integers(1, 4), counted=forms)
 @settings(deadline=None, max_examples=150)
 def test_all_readers_follow_the_rule(log: Log, most: int, counted: Form) -> None:
-    reading, expected = Reading(unit="patient", max_cases=most, counted=counted), twin(log, most, counted)
+    reading, expected = Reading(order="file", unit="patient", max_cases=most, counted=counted), twin(log, most, counted)
     with tempfile.TemporaryDirectory() as folder:
         table, paths = frame(log), [Path(folder, f"log{suffix}") for suffix in (".csv", ".parquet", ".xes")]
         table.write_csv(paths[0])
@@ -84,7 +84,7 @@ def test_all_readers_follow_the_rule(log: Log, most: int, counted: Form) -> None
 @settings(deadline=None, max_examples=60)
 def test_nobody_changes_what_counts_of_another(log: Log, more: Log, most: int, counted: Form) -> None:
     """One patient more changes the counts by what counts of them alone: at most M, at most one each if units are counted."""
-    reading = Reading(unit="patient", max_cases=most, counted=counted)
+    reading = Reading(order="file", unit="patient", max_cases=most, counted=counted)
     newcomer: Log = {f"{case}+": ("newcomer", trace) for case, (_, trace) in more.items()}
     before, after = (
         Counter(dict(read(frame(log), reading).items())),
@@ -99,10 +99,12 @@ def test_case_numbers_are_known_by_their_text() -> None:
     log: Log = {str(case): ("p", (str(case % 3),)) for case in range(50)}
     text = frame(log)
     for counted in ("units", "cases"):
-        reading = Reading(unit="patient", max_cases=2, counted=counted)  # type: ignore[arg-type]
+        reading = Reading(order="file", unit="patient", max_cases=2, counted=counted)  # type: ignore[arg-type]
         for kind in (pl.Int64, pl.Decimal(38, 0), pl.UInt16):
             assert dict(read(text.cast({"case_id": kind}), reading).items()) == twin(log, 2, counted)  # type: ignore[arg-type]
-    assert dict(read(text, Reading(unit="case_id", max_cases=1)).items()) == dict(read(text).items())
+    assert dict(read(text, Reading(order="file", unit="case_id", max_cases=1)).items()) == dict(
+        read(text, Reading(order="file")).items()
+    )
     units = text.with_columns(pl.lit(7).alias("patient"))
     assert sum(dict(read(units, PATIENT).items()).values()) == 2
 
@@ -115,14 +117,16 @@ def test_events_of_a_case_may_leave_its_unit_out_but_not_change_it(tmp_path: Pat
     with pytest.raises(LogError, match=r"the case '1' has several values of the unit 'patient'.*\[confidential"):
         read(path, PATIENT)
     path.write_text(HEAD + "1,a,p\n1,,q\n")
-    assert dict(read(path, Reading(unit="patient", max_cases=2, on_missing="drop")).items()) == {("a",): 1}
+    assert dict(read(path, Reading(order="file", unit="patient", max_cases=2, on_missing="drop")).items()) == {
+        ("a",): 1
+    }
 
 
 def test_a_case_that_is_nobodys(tmp_path: Path) -> None:
     table, tree = tmp_path / "log.csv", tmp_path / "log.xes"
     table.write_text(HEAD + "1,a,p\n2,a,\n3,b,\n")
     tree.write_text(xes({"1": ("p", ("a",)), "2": ("", ("a",)), "3": ("", ("b",))}))
-    dropping = Reading(unit="patient", max_cases=2, on_missing="drop")
+    dropping = Reading(order="file", unit="patient", max_cases=2, on_missing="drop")
     for path, first in ((table, "case '2'"), (tree, "trace 2")):
         with pytest.raises(
             LogError,
@@ -138,12 +142,12 @@ def test_a_case_that_is_nobodys(tmp_path: Path) -> None:
         found = read(path, dropping)
         assert not len(found) and found.notes == ("1 case without the unit 'patient' was left out",)
     with pytest.raises(LogError, match=r"no column 'patnt' for the unit; did you mean 'patient'.*\[confidential"):
-        read(table, Reading(unit="patnt", max_cases=2))
+        read(table, Reading(order="file", unit="patnt", max_cases=2))
 
 
 def test_traces_of_one_name_are_one_case_of_one_person(tmp_path: Path) -> None:
     path = tmp_path / "log.xes"
-    merging = Reading(unit="patient", max_cases=2, duplicate_cases="merge")
+    merging = Reading(order="file", unit="patient", max_cases=2, duplicate_cases="merge")
     parts = [xes({"1": (patient, (activity,))})[5:-6] for patient, activity in (("", "a"), ("p", "b"), ("p", "c"))]
     path.write_text(f"<log>{''.join(parts)}</log>")
     assert dict(read(path, merging).items()) == {("a", "b", "c"): 1}
@@ -192,7 +196,7 @@ def test_the_door_gives_every_mechanism_what_it_needs() -> None:
         ParameterError, match="counted for the unit 'patient' .max_cases 2, units.*cases.: read it again"
     ):
         anonymize(variants, tree)
-    cases = Reading(unit="patient", max_cases=2, counted="cases")
+    cases = Reading(order="file", unit="patient", max_cases=2, counted="cases")
     with pytest.raises(ParameterError, match="counted is 'cases', but this mechanism needs units"):
         anonymize(table, epsilon=2, delta="1e-2", reading=cases)
 
@@ -207,7 +211,7 @@ def clinic(tmp_path: Path) -> Path:
     log: Log = {f"CANARY-{p}-{v}": (f"CANARY-patient-{p}", visits[v]) for p in range(300) for v in range(4)}
     log |= {f"CANARY-case-{n}": ("CANARY-person", (f"CANARY-{n}",)) for n in range(30)}
     path = tmp_path / "clinic.parquet"
-    frame(log).write_parquet(path)
+    frame(log).with_columns(timestamp=pl.lit("2020-01-01")).write_parquet(path)
     return path
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import travas.cli.main
 
-LOG = "case_id,activity\n" + "".join(f"{case},a\n" for case in range(100))
+LOG = "case_id,activity,timestamp\n" + "".join(f"{case},a,2020-01-01\n" for case in range(100))
 
 
 def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -139,7 +139,12 @@ def test_what_is_refused_costs_nothing_and_writes_nothing(front_end: Made, case:
     assert charges(case) == 0 and written(case) == []
 
 
-@pytest.mark.parametrize("text", ["case_id,activity\n1,a,b\n", 'case_id,activity\n1,"a\n', "x,y\n1,2\n", ""])
+HEAD = "case_id,activity,timestamp\n"
+
+
+@pytest.mark.parametrize(
+    "text", [f"{HEAD}1,a,2020-01-01,b\n", f'{HEAD}1,"a\n', "case_id,activity\n1,a\n", "x,y\n1,2\n", ""]
+)
 def test_a_log_that_cannot_be_read_costs_nothing(front_end: Made, case: Case, text: str) -> None:
     case.log.write_text(text)
     assert front_end(case)

@@ -400,7 +400,7 @@ def test_two_browsers_do_not_see_each_other(page: Any, browser: Any, server: Ser
     other = opened(context, server)
     assert other.get_by_role("button", name="6 Result").is_disabled()
     assert context.request.get(f"{server.address}/download/release.json").status == 404
-    upload(other, content("other.csv", b"case_id,activity\n1,secret of the other\n"))
+    upload(other, content("other.csv", b"case_id,activity,timestamp\n1,secret of the other,2020-01-01\n"))
     heading(other, "Columns")
     context.close()
     page.reload()

@@ -12,7 +12,7 @@ from browser import Server, serving
 
 from conftest import Run
 
-LOG = b"case_id,activity\n" + b"".join(b"%d,visit\n" % case for case in range(300))
+LOG = b"case_id,activity,timestamp\n" + b"".join(b"%d,visit,2020-01-01\n" % case for case in range(300))
 
 
 @pytest.fixture(scope="module")

@@ -39,7 +39,7 @@ def outputs(run: object, log: Path, name: str, epsilon: str) -> NDArray[np.int64
     A tree of one level has one cell for each activity, and a second one, for going on, that is not looked at here.
     """
     target = log.with_suffix(".json")
-    options: list[object] = ["--mechanism", name, "-o", target, "--force"]
+    options: list[object] = ["--mechanism", name, "-o", target, "--force", "--order", "file"]
     if name == "prefix-tree":
         alphabet = log.with_suffix(".txt")
         alphabet.write_text("\n".join(f"activity {variant}" for variant in range(VARIANTS)))

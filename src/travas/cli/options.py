@@ -173,7 +173,10 @@ _READING_OPTIONS = {
     "timestamp": _reading_option(str | None, None, "Column of the timestamp."),
     "timestamp_format": _reading_option(str | None, None, "Such as '%d.%m.%Y %H:%M'. Not needed for ISO 8601."),
     "order": _reading_option(
-        str | None, None, "Order of a case's events. Default: file for XES, time for tables with a timestamp.", Order
+        str | None,
+        None,
+        "Order of a case's events. Default: file for XES, time for tables; a table without a timestamp needs file.",
+        Order,
     ),
     "ties": _reading_option(
         str | None, None, "Events of a case at one time: file, activity (by name; default in databases) or a column."

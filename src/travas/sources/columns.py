@@ -36,11 +36,13 @@ _USUAL = {
 class Reading:
     """The rule from events to variants. What is None is found: columns by their usual names, the rest by the file.
 
-    `order`: `file` (default for XES) or `time` (default for tables with a timestamp, and where a timestamp or ties
-    are given). `ties`, for events of one case at one time: `file` (default for files), `activity` (by name; default
-    where rows have no order: databases, Spark) or a column. `on_missing`: events without a case, an activity or, where
-    needed, a timestamp; cases without a unit. `duplicate_cases`: several traces of one name in XES. `abstraction`: a public
-    rule on every trace before counting; a text such as `first | prefix:8` is parsed.
+    `order`: `file` (default for XES) or `time` (default for tables). A table without a recognised timestamp needs one
+    of `timestamp` and `order="file"`.
+    `ties`, for events of one case at one time: `file` (default for files), `activity` (by name; default where rows have
+    no order: databases, Spark) or a column.
+    `on_missing`: events without a case, an activity or, where needed, a timestamp; cases without a unit.
+    `duplicate_cases`: several traces of one name in XES.
+    `abstraction`: a public rule on every trace before counting; a text such as `first | prefix:8` is parsed.
     `unit`: the column (in XES: trace attribute) that tells whose a case is; at most `max_cases` of one unit count, by the
     rule of `logs.units`. `counted`: None is what the mechanism needs, or else units. `table` or `query`: of a database.
     """
@@ -73,7 +75,9 @@ class Reading:
             one = value is None or (len(value) == 1 and value.isascii() and value not in "\0\r\n")
             if not one and (name, value) != ("quote", "none"):
                 hint = ", or 'none' if nothing is quoted" if name == "quote" else ""
-                raise ParameterError(f"{name} is {value!r}; set one ASCII character that is no line break{hint}")
+                raise ParameterError(
+                    f"{name} is {value!r}; set one ASCII character that is no line break{hint}", field=name
+                )
         self._check_unit()
         for column in (self.case, *self.activities, self.timestamp, self.ties):
             if column == "":
@@ -181,8 +185,12 @@ class Columns:
         timestamp: str | None = None
         if reading.by_time():
             timestamp = _column(reading.timestamp, "timestamp", present, where)
-        elif reading.order is None:
-            timestamp = recognised("timestamp", present)
+        elif reading.order is None and (timestamp := recognised("timestamp", present)) is None:
+            raise LogError(
+                f"{where}: no column for the timestamp recognised; set timestamp, or set order to 'file' if the rows of "
+                f"every case are in order; {there_are(present, 30)}",
+                field="order",
+            )
         ties = reading.tie_column()
         if ties is not None:
             _column(ties, "ties", present, where)

@@ -220,5 +220,5 @@ def dialect_of(head: bytes, reading: Reading) -> _Dialect:
     outside = "".join(line.split(quote)[::2])
     delimiter = reading.delimiter or max(_DELIMITERS, key=outside.count)
     if delimiter == quote:
-        raise ParameterError(f"delimiter and quote are both {quote!r}; set two different characters")
+        raise ParameterError(f"delimiter and quote are both {quote!r}; set two different characters", field="delimiter")
     return _Dialect(encoding, delimiter, None if quote == "none" else quote)

@@ -21,9 +21,13 @@ def check_encoding(name: str) -> None:
     try:
         known = codecs.lookup(name).name
     except (LookupError, ValueError, UnicodeError):
-        raise ParameterError(f"encoding is {name!r}, which does not exist; try utf-8 or cp1252") from None
+        raise ParameterError(
+            f"encoding is {name!r}, which does not exist; try utf-8 or cp1252", field="encoding"
+        ) from None
     if known not in _UNICODE | _SEVERAL_BYTES and (known.endswith("escape") or not _one_byte_each(known)):
-        raise ParameterError(f"encoding is {name!r}, which is not supported; try utf-8, utf-16 or cp1252")
+        raise ParameterError(
+            f"encoding is {name!r}, which is not supported; try utf-8, utf-16 or cp1252", field="encoding"
+        )
 
 
 def _one_byte_each(name: str) -> bool:

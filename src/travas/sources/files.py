@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import LogError, ParameterError
 from ..model.mechanism import Progress
 from ..model.variants import Trace, Variants
 from .columns import Reading
+from .folders import listing, unopened
 
 XES_SUFFIXES = (".xes", ".xes.gz")
 CSV_SUFFIXES = (".csv", ".csv.gz")
@@ -38,66 +40,52 @@ class Files:
                 raise ParameterError(
                     f"{name} is given, but {source} is not a database; see docs/engines.md for its URL"
                 )
-        paths = _paths(Path(source))
-        for path in paths:
-            _check(path)
+        path = Path(source)
+        if (path / "_delta_log").is_dir() or any((path / "metadata").glob("*.metadata.json")):
+            raise LogError(f"{path}: a Delta or Iceberg table, whose files alone are not the log; read it with Spark")
+        found = listing(path, _KNOWN)
+        for file in found.files:
+            _check(file)
+        variants = self._variants(found.files, reading, str(source))
+        return replace(variants, notes=(*found.notes, *variants.notes)) if found.notes else variants
+
+    def _variants(self, paths: Sequence[Path], reading: Reading, where: str) -> Variants:
         kinds = {suffix_of(path, _KNOWN) for path in paths}
         if kinds <= {*CSV_SUFFIXES}:
             from .csv import read_csv
 
-            return read_csv(paths, reading, str(source), self.progress)
+            return read_csv(paths, reading, where, self.progress)
         if kinds <= {*PARQUET_SUFFIXES}:
             from .tables import read_parquet
 
-            return read_parquet(paths, reading, str(source))
+            return read_parquet(paths, reading, where)
         if len(paths) > 1:
-            raise LogError(f"{source}: only CSV files, or only Parquet files, can be one log together")
+            raise LogError(f"{where}: only CSV files, or only Parquet files, can be one log together")
         if kinds <= {*RELEASE_SUFFIXES}:
             if reading.unit is not None:
-                raise no_unit(reading, f"the release {source}")
+                raise no_unit(reading, f"the release {where}")
             return _read_release(paths[0])
         from .xes import read_xes
 
         return read_xes(paths[0], reading, self.progress)
 
 
-def _paths(path: Path) -> Sequence[Path]:
-    """The files meant, sorted by name. What begins with a dot or an underscore is not data in a lake."""
-    if (path / "_delta_log").is_dir() or any((path / "metadata").glob("*.metadata.json")):
-        raise LogError(f"{path}: a Delta or Iceberg table, whose files alone are not the log; read it with Spark")
-    try:
-        if path.is_dir():
-            found = [file for file in path.rglob("*") if suffix_of(file, _KNOWN) and file.is_file()]
-            shown = [file for file in found if not any(p.startswith((".", "_")) for p in file.relative_to(path).parts)]
-        elif any(mark in str(path) for mark in "*?[") and not path.exists():
-            pattern = str(path.relative_to(path.anchor))
-            shown = [file for file in Path(path.anchor).glob(pattern) if file.is_file()]
-        else:
-            return [path]
-    except (OSError, ValueError) as error:
-        raise _unopened(path, error) from None
-    if not shown:
-        raise LogError(f"{path}: no file there is a log; give one, or a folder or glob of CSV or Parquet files")
-    return sorted(shown)
-
-
 def _check(path: Path) -> None:
     if suffix_of(path, _KNOWN) is None:
-        raise LogError(f"{path}: not a log I can read by its suffix; take one of {', '.join(_KNOWN)}")
+        raise LogError(f"{path}: unsupported file extension; supported: {', '.join(_KNOWN)}")
     try:
-        size = path.stat().st_size
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # to open a pipe would wait for its writer
+            raise LogError(f"{path}: not a regular file; save the log to a file first")
         path.open("rb").close()
     except FileNotFoundError:
         raise LogError(f"{path}: there is no such file; check the path") from None
+    except LogError:
+        raise
     except (OSError, ValueError) as error:
-        raise _unopened(path, error) from None
-    if not size:
+        raise unopened(path, error) from None
+    if not status.st_size:
         raise LogError(f"{path}: the file is empty; is it the right file?")
-
-
-def _unopened(path: Path, error: Exception) -> LogError:
-    reason = getattr(error, "strerror", None) or "not a path"
-    return LogError(f"{path}: cannot be opened ({reason}); check the path and your rights")
 
 
 def no_unit(reading: Reading, what: str) -> LogError:

@@ -29,5 +29,6 @@ def check_format(form: str) -> None:
         datetime.strptime(_SAMPLE.strftime(form), form)
     except (ValueError, re.error, UnicodeError, OverflowError):
         raise ParameterError(
-            f"timestamp_format is {form!r}, which is not a format of strptime; try '%Y-%m-%d %H:%M:%S'"
+            f"timestamp_format is {form!r}, which is not a format of strptime; try '%Y-%m-%d %H:%M:%S'",
+            field="timestamp_format",
         ) from None

@@ -35,6 +35,7 @@ _CHUNK = 1 << 18
 _OPEN_TRACE_BYTES = 4 << 20
 _PROLOG_BYTES = 1 << 20
 _NAMES = 100
+_EXPORT_AGAIN = "fix the log, or export it again"
 
 
 def read_xes(path: Path, reading: Reading, progress: Progress) -> Variants:
@@ -255,6 +256,7 @@ class _Document:
         self.name = values(reading.case or ACTIVITY)
         self.unit = None if reading.unit is None else values(reading.unit)
         self.count: Any = etree.XPath(f"count({step})", namespaces=spaces)
+        self.foreign: Any = etree.XPath(f"*[not(@key)][not(self::{step})][1]", namespaces=spaces)
         self.names: dict[str, Any] = {
             level: etree.XPath(f"{of}*/@key", namespaces=spaces, smart_strings=False)
             for level, of in (("event", f"{step}/"), ("trace", ""))
@@ -284,6 +286,16 @@ class _Document:
         for child in children:
             if child.tag == self.event_tag:
                 self.cases.lacking("events outside any trace, so without a case", "the log's own level")
+            elif child.tag.rpartition("}")[2] == "event":
+                raise LogError(f"{self.where}: an <event> in <log> is in another namespace than <log>; {_EXPORT_AGAIN}")
+
+    def _neither_event_nor_attribute(self, child: Any) -> LogError:
+        """It may be an event that would not be counted."""
+        name, place = etree.QName(child).localname, f"trace {self.cases.traces + 1:,}"
+        what = f"<{name[:60]}> in {place} is neither an <event> nor an attribute with a key"
+        if name == "event":
+            what = f"an <event> in {place} is in another namespace than <log>"
+        return LogError(f"{self.where}: {what}; {_EXPORT_AGAIN} {CONFIDENTIAL}")
 
     def _take(self, piece: Any) -> None:
         """Read what there is of a trace into the case."""
@@ -295,6 +307,8 @@ class _Document:
         if self.unit is not None and not case.unit:
             case.unit = next(iter(self.unit(piece)), "")
         number = int(self.count(piece))
+        if foreign := self.foreign(piece):
+            raise self._neither_event_nor_attribute(foreign[0])
         columns = [column(piece) for column in self.columns]
         if any(len(column) != number or "" in column for column in columns):
             columns = self._complete(piece, len(columns))

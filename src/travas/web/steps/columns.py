@@ -32,7 +32,9 @@ def draw(page: Page) -> None:
         case = ui.select(cases, value=reading.case if reading.case in cases else None, label="Case")
         chosen = [name for name in reading.activities if name in names]
         activities = ui.select(names, value=chosen, multiple=True, label="Activity")
-        value = reading.timestamp if reading.timestamp in names else _NONE
+        value = reading.timestamp if reading.timestamp in names else None
+        if value is None and (found.kind != "table" or reading.order == "file"):
+            value = _NONE  # in a table, the order of the rows must be chosen
         timestamp = ui.select([_NONE, *names], value=value, label="Timestamp, for the order of events")
     with confidential():
         ui.label(f"First rows of {session.name}")
@@ -54,6 +56,10 @@ def draw(page: Page) -> None:
             page.refuse("no column for the activity is chosen: choose one, or several that together are the activity")
         elif made.case is None and made.duplicate_cases != "separate":
             page.refuse("no column for the case is chosen: choose the one that says which events belong together")
+        elif timestamp.value is None and made.order != "file":
+            page.refuse(
+                "no timestamp is chosen: choose a column, or the order of the file if every case is in order there"
+            )
         else:
             session.read_as(made)
             page.go(2)
@@ -61,9 +67,11 @@ def draw(page: Page) -> None:
     onward("Continue", carry_on)
 
 
-def _reading(found: Preview, case: str | None, activities: list[str] | None, timestamp: str, more: _More) -> Reading:
+def _reading(
+    found: Preview, case: str | None, activities: list[str] | None, timestamp: str | None, more: _More
+) -> Reading:
     time = None if timestamp == _NONE else timestamp
-    order: Order | None = "file" if time is None and found.kind == "table" else None
+    order: Order | None = "file" if timestamp == _NONE and found.kind == "table" else None
     values = {name: value() for name, value in more.items()}
     return Reading(
         case=case or None,

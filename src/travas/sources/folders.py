@@ -1,0 +1,118 @@
+"""The files of a folder or a glob: all of them, or a refusal. Nothing is skipped silently."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+from ..errors import LogError
+
+_HIDDEN = (".", "_")
+_MARKS = "*?["
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The files of one log, sorted by name, and notes about what is there besides."""
+
+    files: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
+
+
+def listing(path: Path, suffixes: tuple[str, ...]) -> Listing:
+    """List the files of a log.
+
+    Args:
+        path: A file, a folder or a glob. A path that exists is not a glob.
+        suffixes: How the name of a log ends. In a folder, other files are not read, which is noted.
+
+    Returns:
+        The files, sorted by name. Unreadable folders, links to folders and dangling links are refused.
+    """
+    try:
+        if path.is_dir():
+            return _sorted(path, list(_tree(path)), suffixes)
+        if not path.exists() and any(mark in str(path) for mark in _MARKS):
+            parts = path.relative_to(path.anchor).parts
+            return _sorted(path, list(_matches(Path(path.anchor), parts)))
+    except LogError:
+        raise
+    except (OSError, ValueError) as error:
+        raise unopened(Path(getattr(error, "filename", None) or path), error) from None
+    return Listing((path,))
+
+
+def unopened(path: Path, error: Exception) -> LogError:
+    """The refusal of a path that the operating system refuses."""
+    reason = getattr(error, "strerror", None) or "not a path"
+    return LogError(f"{path}: cannot be opened ({reason}); check the path and your permissions")
+
+
+def _sorted(path: Path, found: Sequence[Path], suffixes: tuple[str, ...] = ("",)) -> Listing:
+    files = sorted(file for file in found if file.name.lower().endswith(suffixes))
+    if not files:
+        raise LogError(f"{path}: no file there is a log; set a file, or a folder or glob of CSV or Parquet files")
+    others = sorted(set(found) - set(files))
+    if not others:
+        return Listing(tuple(files))
+    names = ", ".join(repr(str(file.relative_to(path))) for file in others[:_SHOWN])
+    more = ", …" if len(others) > _SHOWN else ""
+    what = "1 file is" if len(others) == 1 else f"{len(others):,} files are"
+    return Listing(tuple(files), (f"{what} not read, because of the extension: {names}{more}",))
+
+
+def _tree(folder: Path) -> Iterator[Path]:
+    """All files below a folder. Names that begin with a dot or an underscore are not data in a data lake."""
+    for entry in _entries(folder):
+        if entry.name.startswith(_HIDDEN):
+            continue
+        if not entry.is_dir():
+            yield Path(entry)
+        elif entry.is_symlink():
+            raise LogError(
+                f"{entry.path}: a link to a folder, which is not followed; replace it by the folder, or use a glob "
+                "that matches its files"
+            )
+        else:
+            yield from _tree(Path(entry))
+
+
+def _matches(base: Path, parts: Sequence[str]) -> Iterator[Path]:
+    """The files that match a glob, whose parts are names of folders and, last, of files."""
+    name, *rest = parts
+    if name == "**":
+        folders = [base, *_folders(base)]
+        yield from (file for folder in folders for file in _matches(folder, rest or ["*"]))
+    elif not any(mark in name for mark in _MARKS):
+        path = base / name
+        if rest:
+            yield from _matches(path, rest) if path.is_dir() else ()
+        elif path.exists() and not path.is_dir():
+            yield path
+    else:
+        for entry in _entries(base):
+            if fnmatch(entry.name, name) and entry.is_dir() == bool(rest):
+                yield from _matches(Path(entry), rest) if rest else [Path(entry)]
+
+
+def _folders(base: Path) -> Iterator[Path]:
+    for entry in _entries(base):
+        if entry.is_dir() and entry.is_symlink():
+            raise LogError(f"{entry.path}: a link to a folder, which '**' does not follow; replace it by the folder")
+        if entry.is_dir():
+            yield Path(entry)
+            yield from _folders(Path(entry))
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """What is in a folder; an unreadable one is an OSError, a link to nothing is refused."""
+    with os.scandir(folder) as entries:
+        found = sorted(entries, key=lambda entry: entry.name)
+    for entry in found:
+        if entry.is_symlink() and not Path(entry).exists() and not entry.name.startswith(_HIDDEN):
+            raise LogError(f"{entry.path}: a link to nothing; remove it, or restore the file")
+    return found

@@ -1,0 +1,106 @@
+"""A folder, a glob or an XES file is read completely, or refused, or a note says what was not read."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from travas import LogError, Reading, read
+
+BY_FILE = Reading(order="file")
+LOG = "case_id,activity\n1,a\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("logs/a.csv", "logs/sub/b.csv"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(LOG)
+    return tmp_path / "logs"
+
+
+def globs(folder: Path) -> list[Path]:
+    return [folder, folder / "**/*.csv"]
+
+
+def test_a_link_to_a_folder_is_refused(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "c.csv").write_text(LOG)
+    (folder / "link").symlink_to(tmp_path / "elsewhere")
+    for source in globs(folder):
+        with pytest.raises(LogError, match=r"logs/link: a link to a folder"):
+            read(source, BY_FILE)
+    assert read(folder / "*/*.csv", BY_FILE).counts.sum() == 1  # a pattern that matches the link follows it
+    (folder / "link").rename(folder / "_link")
+    assert len(read(folder, BY_FILE)) == 1
+
+
+def test_a_link_to_nothing_is_refused(folder: Path) -> None:
+    (folder / "sub" / "c.csv").symlink_to(folder / "nothing.csv")
+    for source in globs(folder):
+        with pytest.raises(LogError, match=r"sub/c.csv: a link to nothing"):
+            read(source, BY_FILE)
+    (folder / "sub" / "c.csv").unlink()
+    (folder / "c.csv").symlink_to(folder / "a.csv")
+    assert dict(read(folder, BY_FILE).items()) == {("a", "a", "a"): 1}
+
+
+def test_an_unreadable_folder_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the operating system refuses it to anyone but root, who may run the tests."""
+    scandir = os.scandir
+
+    def refused(path: Path) -> object:
+        if path.name == "sub":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    for source in globs(folder):
+        with pytest.raises(LogError, match=r"logs/sub: cannot be opened \(Permission denied\)"):
+            read(source, BY_FILE)
+
+
+def test_files_of_other_extensions_are_noted(folder: Path) -> None:
+    assert read(folder, BY_FILE).notes == ()
+    (folder / "sub" / "c.txt").write_text(LOG)
+    assert read(folder, BY_FILE).notes == ("1 file is not read, because of the extension: 'sub/c.txt'",)
+    (folder / "d.tsv").write_text(LOG)
+    assert read(folder, BY_FILE).notes == ("2 files are not read, because of the extension: 'd.tsv', 'sub/c.txt'",)
+    assert read(folder / "*.csv", BY_FILE).notes == ()
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.xes", "log.xes.gz", "log.parquet", "log.json"])
+def test_a_pipe_is_refused_instead_of_waited_for(folder: Path, name: str) -> None:
+    os.mkfifo(folder / name)
+    with pytest.raises(LogError, match=f"{name}: not a regular file"):
+        read(folder / name)
+    with pytest.raises(LogError, match="not a regular file|only CSV files"):
+        read(folder)
+
+
+XES = '<log xmlns="urn:a" xmlns:b="urn:b">{}</log>'
+EVENT = '<{0}event><string key="concept:name" value="x"/></{0}event>'
+TRACE = '<trace><string key="concept:name" value="1"/>{}</trace>'
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (TRACE.format(EVENT.format("") + EVENT.format("b:")), "<event> in trace 1 is in another namespace"),
+        (TRACE.format(EVENT.format("")) + EVENT.format("b:"), "<event> in <log> is in another namespace"),
+        (TRACE.format(f"<events>{EVENT.format('')}</events>"), "<events> in trace 1 is neither an <event> nor"),
+        (TRACE.format("<Event/>"), "<Event> in trace 1 is neither"),
+        (TRACE.format("").replace("trace", "b:trace"), "<trace> inside a trace or another place"),
+    ],
+)
+def test_events_of_another_namespace_are_refused(tmp_path: Path, content: str, why: str) -> None:
+    path = tmp_path / "log.xes"
+    path.write_text(XES.format(content))
+    with pytest.raises(LogError, match=why):
+        read(path)
+    path.write_text(XES.format(TRACE.format(EVENT.format("") + '<b:string key="x" value="y"/>')))
+    assert dict(read(path).items()) == {("x",): 1}
