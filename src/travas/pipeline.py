@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -140,6 +140,7 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
                 request.mechanism.release(variants),
                 frequencies=request.frequencies,
                 assumptions=request.reading.assumptions,
+                reading=_described(request.reading, request.source),
             )
             if output is not None:
                 output.write(release)
@@ -156,6 +157,11 @@ def _reserved(request: Request) -> Iterator[ReservedRelease | None]:
         return
     with reserved_release(request.output, request.existing) as output:
         yield output
+
+
+def _described(reading: Reading, source: Any) -> dict[str, Any] | None:
+    """The reading for the guarantee file; None for variants that were counted elsewhere."""
+    return None if isinstance(source, Variants | Mapping) else reading.describe()
 
 
 def _check(request: Request) -> None:

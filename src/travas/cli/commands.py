@@ -39,12 +39,13 @@ def verify(
     from ..outputs.guarantee_file import describe_unit
     from ..verification.verify import verify as verify_files
 
+    notes: tuple[str, ...] = ()
     if guarantee is not None:
         if epsilon is not None or delta is not None:
             raise ParameterError("set either a guarantee file or --epsilon and --delta, not both")
         with progress("building and verifying the noise table"):
             outcome = verify_files(guarantee, release)
-        chosen, digest_checked = outcome.mechanism, outcome.digest_checked
+        chosen, digest_checked, notes = outcome.mechanism, outcome.digest_checked, outcome.notes
     elif epsilon is None or delta is None:
         raise ParameterError("nothing to verify: name a guarantee file, or set --epsilon and --delta")
     else:
@@ -53,7 +54,8 @@ def verify(
             chosen.guarantee()
     facts = chosen.guarantee()
     if facts.standing is Standing.NOT_ESTABLISHED:
-        raise VerificationError(f"the guarantee of {chosen.name} is not established: there is nothing to verify")
+        reasons = "; ".join(facts.assumptions)
+        raise VerificationError(f"the guarantee of {chosen.name} is not established: {reasons}")
     curve = _curve(chosen)
     weak = weak_protection(facts.epsilon, facts.delta, stated_cases)
     if as_json:
@@ -68,6 +70,7 @@ def verify(
                 "unit": describe_unit(chosen),
                 "parameters": chosen.parameters(),
                 "digest_checked": digest_checked,
+                "notes": list(notes),
                 "warnings": list(weak),
                 "keep_probability": [{"cases": cases, "probability": kept} for cases, kept in curve],
             }
@@ -98,6 +101,8 @@ def verify(
         )
     for reason in weak:
         table.add_row("warning", reason)
+    for note in notes:
+        table.add_row("note", note)
     panel(
         table,
         "The guarantee holds, but protects weakly" if weak else "The guarantee holds",

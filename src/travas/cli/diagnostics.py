@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +11,7 @@ import typer
 from ..errors import CONFIDENTIAL_HEADING, LogError, ParameterError
 from ..model.variants import Variants
 from ..privacy.guarantee import Counted, PrivacyUnit
-from ..sources.columns import Reading
+from ..sources.columns import DEFAULT_READING, Reading
 from .console import console, panel, print_json, progress, show_comparison
 from .console import grid as facts_grid
 from .options import AsJson, Description, Log, build, with_mechanism, with_reading
@@ -92,17 +92,23 @@ def compare(
 
 
 def _as_released(reading: Reading, release: Path) -> Reading:
-    """Told nothing else, the original is counted for the unit that the guarantee file beside the release names."""
+    """The reading that the guarantee file beside the release states, with what the options set instead."""
+    from ..model.abstraction import FULL
     from ..outputs.guarantee_file import guarantee_path
-    from ..verification.verify import load
+    from ..verification.verify import load, released_reading
 
     path = guarantee_path(release)
-    if reading.unit is not None or not path.is_file():
+    if not path.is_file():
         return reading
-    unit = load(path).get("unit")
-    if not isinstance(unit, dict) or unit.get("name", "case") == "case":
-        return reading
+    recorded = released_reading(release)
     try:
+        if recorded is not None:
+            given = {field.name: getattr(reading, field.name) for field in fields(Reading)}
+            changed = {name: value for name, value in given.items() if value != getattr(DEFAULT_READING, name)}
+            return replace(replace(recorded, abstraction=FULL), **changed)
+        unit = load(path).get("unit")  # of version 1
+        if reading.unit is not None or not isinstance(unit, dict) or unit.get("name", "case") == "case":
+            return reading
         return replace(reading, unit=unit["name"], max_cases=unit.get("max_cases"), counted=unit.get("counted"))
     except ParameterError as error:
         raise LogError(f"{path}: {error}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,8 +15,9 @@ from ..mechanisms.extensions import extension
 from ..model.abstraction import FULL, Abstraction, Grouped
 from ..model.release import Release
 from ..model.variants import Trace, Variants
+from ..sources.columns import DEFAULT_READING, Reading
 from ..sources.engine import read
-from ..verification.verify import released_abstractions
+from ..verification.verify import released_abstractions, released_reading
 from . import metrics
 from .metrics import EdgeDifference
 
@@ -144,7 +145,7 @@ def compare(
     if names is None:
         names = DEFAULT_METRICS if set(abstractions) == {FULL} else ABSTRACTED_METRICS
     chosen = {name: find_metric(name) for name in names}
-    before, after = read(original), read(released)
+    before, after = read(original, _reading_of(released)), read(released)
     against: dict[str, Variants] = {"full": before}
     if any(metric.original == "abstracted" for metric in chosen.values()):
         against["abstracted"] = abstracted(before, after, abstractions)
@@ -158,6 +159,12 @@ def compare(
     if not len(after):
         remarks.append("the released log is empty")
     return Comparison(values, tuple(remarks))
+
+
+def _reading_of(released: Any) -> Reading:
+    """How the original was read for the release, so that it is measured against the same cases."""
+    recorded = released_reading(Path(released)) if isinstance(released, str | Path) else None
+    return DEFAULT_READING if recorded is None else replace(recorded, abstraction=FULL)
 
 
 def _abstractions_of(released: Any) -> Sequence[Abstraction]:

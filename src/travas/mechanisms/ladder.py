@@ -17,7 +17,7 @@ from ..model.estimate import CONFIDENCE, Estimate, estimate
 from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism, References
 from ..model.release import Release
-from ..model.variants import Variants
+from ..model.variants import Trace, Variants
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise
 from ..privacy.numbers import Number, as_text, exact, whole_number
@@ -249,6 +249,14 @@ class Ladder(Mechanism):
         return len(self.rungs) - 1
 
     # ----------------------------------------------------------------------------------------------- post-processing
+
+    def least_count(self, rung: int) -> int:
+        return self._selections[rung].centre
+
+    def impossible(self, variants: tuple[Trace, ...], rungs: tuple[int, ...]) -> str | None:
+        if any(not 0 <= rung < len(self.rungs) for rung in rungs):
+            return "it has a rung that the ladder does not have"
+        return "it has several rungs, and one is selected" if self._chooses and len(set(rungs)) > 1 else None
 
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         """Of noisy counts on the last rung alone."""

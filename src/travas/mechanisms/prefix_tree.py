@@ -140,6 +140,17 @@ class Tree(Mechanism):
     def _assumptions(self) -> tuple[str, ...]:
         return () if self.alphabet is not None else (ALPHABET_OF_THE_LOG,)
 
+    def least_count(self, rung: int) -> int:
+        return self.prune + 1
+
+    def impossible(self, variants: tuple[Trace, ...], rungs: tuple[int, ...]) -> str | None:
+        if any(len(trace) > self.max_length for trace in variants):
+            return "a variant is longer than max_length"
+        known = None if self.alphabet is None else set(self.alphabet)
+        if known is not None and any(activity not in known for trace in variants for activity in trace):
+            return "an activity is not in the alphabet"
+        return None
+
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         """The noise is symmetric: the noisy count is the estimate. A variant may be a fake: the interval may reach 0."""
         radius = self.noise.within(CONFIDENCE)

@@ -22,7 +22,7 @@ from ..privacy.tables import MAX_EPSILON
 from .abstraction import FULL, Abstraction
 from .estimate import Estimate
 from .keep_curve import KeepCurve
-from .variants import Variants
+from .variants import Trace, Variants
 
 if TYPE_CHECKING:
     from .release import Release
@@ -251,6 +251,14 @@ class Mechanism(ABC):
     @abstractmethod
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         """What noisy counts tell about the log: post-processing, from nothing but them and public constants."""
+
+    def least_count(self, rung: int) -> int:
+        """The least noisy count that a release can have on a rung; without a ladder there is one rung, 0."""
+        return 1
+
+    def impossible(self, variants: tuple[Trace, ...], rungs: tuple[int, ...]) -> str | None:
+        """Why no release of this mechanism can have these variants on these rungs; None if one can."""
+        return None
 
     def estimate_release(self, release: Release) -> Estimate:
         """The same for a whole release, where more than the noisy counts was released."""

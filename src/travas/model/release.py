@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from ..errors import ParameterError, shown
 from ..privacy.guarantee import Guarantee
@@ -39,6 +40,7 @@ class Release:
     The order is that of the activity sequences: it says nothing about the log. An empty release is valid.
     `frequencies` says which counts go into an event log. `abstractions` are the public rules by which traces were made
     coarser before counting, `rungs` the place among them for every variant: on a ladder a trace can be there once a rung.
+    `reading` describes the rule from events to variants, for the guarantee file; None where counts were given.
     `cases` is the number of all cases, with noise, where the mechanism pays for it. `assumptions` are those of reading
     the log, such as that a query works case by case; the guarantee holds under them.
     """
@@ -52,6 +54,7 @@ class Release:
     rungs: tuple[int, ...] = ()
     cases: int | None = None
     assumptions: tuple[str, ...] = ()
+    reading: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         rungs = self.rungs or (0,) * len(self.variants)

@@ -5,6 +5,7 @@ Numbers that decide privacy are exact decimals or fractions in text, never JSON 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from ..privacy.numbers import as_text, rounded_up
 FORMAT = "travas guarantee"
 
 
-VERSION = 1
+VERSION = 2
+"""Version 1 has no `description` and no `reading`."""
 
 
 ARTIFICIAL = "artificial: only their order within a case means anything"
@@ -40,8 +42,20 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def describe(chosen: Mechanism, release: dict[str, Any]) -> dict[str, Any]:
-    """What the guarantee file says of a release by this mechanism, whose format, frequencies and digest are given."""
+def describe(
+    chosen: Mechanism, release: dict[str, Any], reading: Mapping[str, Any] | None, version: int = VERSION
+) -> dict[str, Any]:
+    """What the guarantee file says of a release.
+
+    Args:
+        chosen: The mechanism.
+        release: Format, frequencies, abstractions and digest of the release.
+        reading: The rule from events to variants; None where counts were given.
+        version: Of the guarantee file.
+
+    Returns:
+        The content of the file.
+    """
     from .._version import __version__
 
     guarantee = chosen.guarantee()
@@ -49,7 +63,7 @@ def describe(chosen: Mechanism, release: dict[str, Any]) -> dict[str, Any]:
     spent = rounded_up(guarantee.delta_spent)
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": version,
         "software": f"travas {__version__}",
         "standing": str(guarantee.standing),
         "epsilon": as_text(guarantee.epsilon),
@@ -59,6 +73,7 @@ def describe(chosen: Mechanism, release: dict[str, Any]) -> dict[str, Any]:
         "neighbours": guarantee.neighbours,
         "replace_one": {"epsilon": as_text(epsilon), "delta": as_text(delta)},
         "mechanism": guarantee.mechanism,
+        **({} if version == 1 else {"description": chosen.describe(), "reading": reading and dict(reading)}),
         "parameters": chosen.parameters(),
         "assumed_public": [*ASSUMED_PUBLIC, *guarantee.assumptions, *release.get("assumptions", ())],
         "timestamps": ARTIFICIAL,

@@ -62,8 +62,7 @@ class ReservedRelease:
             facts: dict[str, Any] = {"format": self.suffix[1:], "frequencies": release.frequencies}
             facts |= {"abstractions": [rule.as_json() for rule in release.used_abstractions], "sha256": digest(partial)}
             facts |= {"assumptions": list(release.assumptions)} if release.assumptions else {}
-            facts |= {"assumptions": list(release.assumptions)} if release.assumptions else {}
-            text = json.dumps(describe(release.mechanism, facts), indent=2, ensure_ascii=False)
+            text = json.dumps(describe(release.mechanism, facts, release.reading), indent=2, ensure_ascii=False)
             promise.write_text(text + "\n", encoding="utf-8")
         except Exception as error:
             if isinstance(error, OSError) or type(error).__module__.startswith("polars"):

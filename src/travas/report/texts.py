@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from ..mechanisms import MECHANISMS
 from ..model.abstraction import Abstraction
@@ -137,3 +137,24 @@ def post_processing(frequencies: str) -> str:
         f"{estimated}variants were put into canonical order, cases were numbered anew, timestamps are artificial. "
         "None of it uses the log, so none of it costs anything."
     )
+
+
+def reading(described: dict[str, Any] | None) -> str:
+    """How events became cases and variants, as the guarantee file states it."""
+    if described is None:
+        return "not stated: the release was made from counts, or by an early version that did not record it"
+    usual = described["recognised"]
+    found = {role: f"the first of {', '.join(names)}" for role, names in usual.items()}
+    activities = ", ".join(described["activities"]) or found["activity"]
+    parts = [
+        f"case: {described['case'] or found['case']}",
+        f"activity: {activities}",
+        f"time: {described['timestamp'] or found['timestamp']}",
+        f"order: {described['order'] or 'by default'}",
+        f"ties: {described['ties'] or 'by default'}",
+        f"missing values: {described['on_missing']}",
+        f"duplicate cases: {described['duplicate_cases']}",
+    ]
+    parts += [f"table: {described['table']}"] if described["table"] else []
+    parts += [described["query"]] if described["query"] else []
+    return "; ".join(parts)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from ..errors import CONFIDENTIAL, LogError, ParameterError
+from ..errors import CONFIDENTIAL, LogError, ParameterError, shown
 from ..model.abstraction import FULL, Abstraction
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .encodings import check_encoding
@@ -30,6 +30,16 @@ _USUAL = {
     "activity": (ACTIVITY, "activity"),
     "timestamp": (TIMESTAMP, "timestamp"),
 }
+
+
+_SETTINGS = (
+    "case", "timestamp", "timestamp_format", "order", "ties", "on_missing", "duplicate_cases", "unit", "max_cases",
+    "counted", "table",
+)  # fmt: skip
+_DESCRIBED = ("activities", "abstraction", "query", "recognised")
+
+QUERY_USED = "a query was used"
+"""What a description says of a query: its text may name persons."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +128,7 @@ class Reading:
                 f"unit is {self.unit!r}, but with duplicate_cases separate cases have no names of their own to choose by: "
                 "take merge, or leave out the unit"
             )
-        assert self.privacy_unit  # refused here if it makes no sense
+        _ = self.privacy_unit  # refused here if it makes no sense
 
     @property
     def privacy_unit(self) -> PrivacyUnit:
@@ -140,6 +150,37 @@ class Reading:
             raise ParameterError(f"counted is {self.counted!r}, but this mechanism needs {counted}: leave it out")
         self.abstraction.check(self.privacy_unit, counted)
         return replace(self, counted=counted)
+
+    def describe(self) -> dict[str, Any]:
+        """The whole rule from events to variants as plain values, for the guarantee file.
+
+        Returns:
+            Every setting by its name; None where it was not set. `recognised` has the names by which a column is then
+            found. Of a query it says only that there is one: its text may name persons.
+        """
+        settings = {name: getattr(self, name) for name in _SETTINGS}
+        return settings | {
+            "activities": list(self.activities),
+            "abstraction": self.abstraction.as_json(),
+            "query": None if self.query is None else QUERY_USED,
+            "recognised": {role: list(names) for role, names in _USUAL.items()},
+        }
+
+    @classmethod
+    def from_description(cls, description: Mapping[str, Any]) -> Reading:
+        """The reading that `describe` described, but for its query. ParameterError if it makes no sense."""
+        if not isinstance(description, Mapping) or set(description) != {*_SETTINGS, *_DESCRIBED}:
+            raise ParameterError("the reading is not described completely", field="reading")
+        settings: dict[str, Any] = {name: description[name] for name in _SETTINGS}
+        for name, value in settings.items():
+            if value is not None and not isinstance(value, int if name == "max_cases" else str):
+                raise ParameterError(f"the reading has {name} = {shown(value)}", field=name)
+        activities = description["activities"]
+        if not isinstance(activities, list) or not all(isinstance(name, str) for name in activities):
+            raise ParameterError("the reading has activities that are no texts", field="activities")
+        return cls(
+            activities=tuple(activities), abstraction=Abstraction.from_json(description["abstraction"]), **settings
+        )
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -91,21 +91,42 @@ def read_release(path: Path) -> Content:
 
 def _from_json(path: Path) -> Content:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        traces = tuple(tuple(a if isinstance(a, str) else tuple(a) for a in trace) for trace in content["variants"])
-        counts, noisy = tuple(map(int, content["counts"])), tuple(map(int, content["noisy"]))
-        columns = tuple(map(str, content["columns"]))
+        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refused)
+        traces = tuple(tuple(map(_activity, trace)) for trace in content["variants"])
+        counts, noisy = tuple(map(_whole, content["counts"])), tuple(map(_whole, content["noisy"]))
+        columns = tuple(map(_text, content["columns"]))
         abstractions = tuple(map(Abstraction.from_json, content.get("abstractions", [[]])))
-        rungs = tuple(map(int, content.get("rungs", [0] * len(traces))))
-        cases = None if content.get("cases") is None else int(content["cases"])
+        rungs = tuple(map(_whole, content.get("rungs", [0] * len(traces))))
+        cases = None if content.get("cases") is None else _whole(content["cases"])
         if not len(traces) == len(counts) == len(noisy) == len(rungs) or not all(
             0 <= r < len(abstractions) for r in rungs
         ):
             raise ValueError
-    except (OSError, ValueError, KeyError, TypeError, RecursionError, ParameterError, LogError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, ParameterError, LogError):
         raise LogError(f"{path}: not a release of travas; give a .json that `travas anonymize` wrote") from None
     rules = tuple(str(abstractions[rung]) for rung in rungs)
     return Content(traces, counts, rules, columns, noisy, abstractions, rungs, cases)
+
+
+def _refused(constant: str) -> None:
+    """JSON has no Infinity and no NaN; Python's reader would accept them."""
+    raise ValueError(constant)
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("not a whole number")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("not a text")
+    return value
+
+
+def _activity(value: Any) -> Activity:
+    return tuple(map(_text, value)) if isinstance(value, list) else _text(value)
 
 
 # ------------------------------------------------------------------------------------------------------- event logs

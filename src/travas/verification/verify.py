@@ -11,13 +11,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ..errors import LogError, ParameterError, VerificationError
-from ..mechanisms import MECHANISMS, mechanism
+from ..errors import LogError, ParameterError, VerificationError, shown
+from ..mechanisms import MECHANISMS, from_description
 from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
 from ..model.release import check_frequencies
 from ..outputs.guarantee_file import FORMAT, VERSION, describe, digest, guarantee_path
-from ..privacy.guarantee import PrivacyUnit, Standing
+from ..privacy.guarantee import Standing
+from ..sources.columns import Reading
+from .plausibility import check_possible
 
 
 def released_abstractions(release: Path) -> tuple[Abstraction, ...]:
@@ -45,6 +47,7 @@ class Verified:
     mechanism: Mechanism
     delta_spent: Fraction
     digest_checked: bool
+    notes: tuple[str, ...] = ()
 
 
 def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified:
@@ -54,13 +57,11 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     """
     path = Path(guarantee)
     stated = load(path)
+    if stated.get("standing") == Standing.NOT_ESTABLISHED:
+        raise VerificationError(f"{path}: its standing is 'not established': there is nothing to verify")
     try:
-        kind = MECHANISMS.get(stated["mechanism"])
-        options = {option: stated["parameters"][option] for option in kind.options()} if kind else {}
-        if "rungs" in options:  # rules written out: a guarantee must not make us open a file
-            options["rungs"] = [Abstraction.from_json(rung) for rung in options["rungs"]]
-        unit = PrivacyUnit(stated["unit"]["name"], stated["unit"]["max_cases"])
-        rebuilt = mechanism(stated["mechanism"], stated["epsilon"], stated["delta"], unit=unit, **options)
+        rebuilt = from_description(_description(stated))
+        reading = stated_reading(stated, path)
         facts, sha256 = stated["release"], stated["release"]["sha256"]
         check_frequencies(facts["frequencies"])
         for rule in facts["abstractions"]:
@@ -68,21 +69,68 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         if not isinstance(facts.get("assumptions", []), list):
             raise TypeError
     except (ParameterError, LogError) as error:
-        raise VerificationError(f"{path}: does not fit together: {error}") from None
+        raise VerificationError(f"{path}: is inconsistent: {error}") from None
     except (KeyError, TypeError, AttributeError):
         raise LogError(
             f"{path}: not a guarantee file of travas, or damaged: a field is missing or of another kind; see docs/guarantee.md"
         ) from None
-    if stated.get("standing") == Standing.NOT_ESTABLISHED:
-        raise VerificationError(f"{path}: its standing is 'not established': there is nothing to verify")
-    for field, true in describe(rebuilt, facts).items():
+    if reading is not None and reading.privacy_unit != rebuilt.unit:
+        raise VerificationError(f"{path}: is inconsistent: its reading counts for another unit than its mechanism")
+    for field, true in describe(rebuilt, facts, stated.get("reading"), stated["version"]).items():
         if stated.get(field) != true and field != "software":
             raise VerificationError(
-                f"{path}: does not fit together: {field} is not what {rebuilt.name} at this epsilon and delta gives"
+                f"{path}: is inconsistent: {field} is not what {rebuilt.name} at this epsilon and delta gives"
             )
     if release is not None:
         _check(Path(release), path, stated, sha256)
-    return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None)
+        check_possible(Path(release), rebuilt, check_frequencies(facts["frequencies"]))
+    return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None, _notes(stated))
+
+
+def _description(stated: dict[str, Any]) -> dict[str, Any]:
+    """The description of the mechanism; in version 1 it is spread over the file."""
+    if stated["version"] != 1:
+        described: dict[str, Any] = stated["description"]
+        return described
+    kind = MECHANISMS.get(stated["mechanism"])
+    options = {option: stated["parameters"][option] for option in kind.options()} if kind else {}
+    if not isinstance(options.get("rungs", []), list) or any(
+        isinstance(rung, str) for rung in options.get("rungs", [])
+    ):
+        raise ParameterError("an abstraction of version 1 is a list of steps")
+    unit = {name: stated["unit"][name] for name in ("name", "max_cases")}
+    return {name: stated[name] for name in ("mechanism", "epsilon", "delta")} | {"unit": unit} | options
+
+
+def _notes(stated: dict[str, Any]) -> tuple[str, ...]:
+    if stated["version"] == 1:
+        return ("the guarantee file has version 1: it does not state what a case is, nor how the log was read",)
+    if stated["reading"] is None:
+        return ("the release was made from counts: the guarantee file cannot state what a case is",)
+    return ()
+
+
+def released_reading(release: Path) -> Reading | None:
+    """How the original log was read, as the guarantee file beside a release states it; None if it does not."""
+    path = guarantee_path(release)
+    return stated_reading(load(path), path) if path.is_file() else None
+
+
+def stated_reading(stated: dict[str, Any], path: Path) -> Reading | None:
+    """How the log was read, as a guarantee file states it; None where it does not. Without the query, if there was one.
+
+    Args:
+        stated: The content of the guarantee file.
+        path: Where it was loaded from.
+
+    Returns:
+        The reading.
+    """
+    described = stated.get("reading")
+    try:
+        return None if described is None else Reading.from_description(described)
+    except (ParameterError, LogError) as error:
+        raise LogError(f"{path}: {error}") from None
 
 
 def _check(release: Path, path: Path, stated: dict[str, Any], sha256: str) -> None:
@@ -109,8 +157,9 @@ def load(path: Path) -> dict[str, Any]:
         raise LogError(f"{path}: not a guarantee file, it is not JSON; give OUT.guarantee.json") from None
     if not isinstance(stated, dict) or stated.get("format") != FORMAT:
         raise LogError(f"{path}: not a guarantee file of travas; give OUT.guarantee.json")
-    if stated.get("version") != VERSION:
-        raise LogError(f"{path}: guarantee file of version {stated.get('version')!r}, I know {VERSION}; update travas")
+    version = stated.get("version")
+    if isinstance(version, bool) or not isinstance(version, int) or not 1 <= version <= VERSION:
+        raise LogError(f"{path}: guarantee file of version {shown(version)}; supported: 1 to {VERSION}; update travas")
     return stated
 
 

@@ -1,0 +1,108 @@
+"""The guarantee file says what a case is, and how events became variants."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Run
+from travas import LogError, Optimal, ParameterError, Reading, VerificationError, anonymize, compare, verify
+from travas.outputs.guarantee_file import VERSION
+
+
+@pytest.fixture
+def visits(tmp_path: Path) -> Path:
+    """300 visits of 100 patients."""
+    path = tmp_path / "visits.csv"
+    rows = [f"v{n},p{n % 100},{name},2020-01-01T00:00:0{step}" for n in range(300) for step, name in enumerate("ab")]
+    path.write_text("visit,patient,activity,timestamp\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def stated(visits: Path, reading: Reading, name: str = "release.json") -> tuple[Path, dict[str, Any]]:
+    path = anonymize(visits, Optimal(1, "1e-6"), reading=reading).write(visits.parent / name)
+    return path, json.loads(Path(f"{path}.guarantee.json").read_text())
+
+
+def test_two_meanings_of_a_case_are_two_guarantees(visits: Path) -> None:
+    _, by_visit = stated(visits, Reading(case="visit"), "visit.json")
+    _, by_patient = stated(visits, Reading(case="patient"), "patient.json")
+    assert (by_visit["reading"]["case"], by_patient["reading"]["case"]) == ("visit", "patient")
+    assert by_visit["version"] == VERSION == 2
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        Reading(case="visit"),
+        Reading(case="visit", activities=("activity", "patient"), timestamp="timestamp", ties="activity"),
+        Reading(case="visit", unit="patient", max_cases=3, counted="units"),
+        Reading(case="visit", order="file", on_missing="drop", duplicate_cases="merge", table="log"),
+    ],
+)
+def test_a_description_is_the_reading(reading: Reading) -> None:
+    described = reading.describe()
+    assert json.loads(json.dumps(described)) == described
+    assert Reading.from_description(described) == reading
+
+
+def test_the_text_of_a_query_stays_here() -> None:
+    described = Reading(case="visit", query="SELECT * FROM events WHERE patient <> 'Anna'").describe()
+    assert "Anna" not in json.dumps(described) and described["query"]
+
+
+@pytest.mark.parametrize("change", [{"case": 5}, {"activities": "activity"}, {"secret": 1}, {"order": "random"}])
+def test_a_reading_that_means_nothing_is_refused(visits: Path, change: dict[str, Any]) -> None:
+    path, content = stated(visits, Reading(case="visit"))
+    with pytest.raises(ParameterError):
+        Reading.from_description(content["reading"] | change)
+    guarantee = Path(f"{path}.guarantee.json")
+    guarantee.write_text(json.dumps(content | {"reading": content["reading"] | change}))
+    with pytest.raises((VerificationError, LogError), match=r"release\.json\.guarantee\.json"):
+        verify(guarantee)
+
+
+def test_a_reading_for_another_unit_is_refused(visits: Path) -> None:
+    path, content = stated(visits, Reading(case="visit"))
+    content["reading"] |= {"unit": "patient", "max_cases": 3, "counted": "units"}
+    guarantee = Path(f"{path}.guarantee.json")
+    guarantee.write_text(json.dumps(content))
+    with pytest.raises(VerificationError, match="another unit"):
+        verify(guarantee)
+
+
+def test_compare_reads_the_original_as_it_was_read(visits: Path, travas: Run) -> None:
+    path, _ = stated(visits, Reading(case="patient"))
+    assert compare(visits, path, ["case_coverage"]).values == {"case_coverage": 1.0}
+    ran = travas("compare", visits, path, "--metric", "case_coverage", "--json")
+    assert ran.code == 0 and json.loads(ran.out)["case_coverage"] == 1, ran.err
+    ran = travas("compare", visits, path, "--case", "visit", "--metric", "case_coverage", "--json")
+    assert json.loads(ran.out)["case_coverage"] == 0  # a visit is a b, a patient a b a b a b
+
+
+def test_a_guarantee_of_version_1_verifies_and_says_what_it_lacks(visits: Path, travas: Run) -> None:
+    path, content = stated(visits, Reading(case="visit"))
+    del content["description"], content["reading"]
+    guarantee = Path(f"{path}.guarantee.json")
+    guarantee.write_text(json.dumps(content | {"version": 1}))
+    assert any("version 1" in note and "what a case is" in note for note in verify(guarantee, path).notes)
+    assert "version 1" in " ".join(travas("verify", guarantee, path).out.split())
+    guarantee.write_text(json.dumps(content | {"version": 3}))
+    with pytest.raises(LogError, match="version 3; supported: 1 to 2"):
+        verify(guarantee)
+
+
+def test_counts_have_no_reading(tmp_path: Path) -> None:
+    path = anonymize({("a",): 100}, Optimal(1, "1e-6")).write(tmp_path / "release.json")
+    assert any("from counts" in note for note in verify(f"{path}.guarantee.json").notes)
+
+
+def test_the_report_says_what_a_case_is(visits: Path, travas: Run, tmp_path: Path) -> None:
+    path, _ = stated(visits, replace(Reading(case="patient"), on_missing="drop"))
+    ran = travas("report", f"{path}.guarantee.json", path, "-o", tmp_path / "report.html")
+    assert ran.code == 0, ran.err
+    assert "case: patient" in (tmp_path / "report.html").read_text()
