@@ -335,9 +335,9 @@ def test_every_rung_stands_in_the_guarantee_and_is_verified(small_csv: Path, tra
     secret.write_text("activity")
     for rungs in (f"only:{secret}", [f"only:{secret}"], [[f"only:{secret}"]]):
         forged = json.loads(promise.read_text())
-        forged["parameters"]["rungs"] = rungs
+        forged["description"]["rungs"] = rungs
         (tmp_path / "forged.json").write_text(json.dumps(forged))
-        assert "an abstraction" in travas("verify", tmp_path / "forged.json").err  # refused, and the file not opened
+        assert "abstraction has the step" in travas("verify", tmp_path / "forged.json").err  # the file is not opened
     facts = json.loads((tmp_path / "b.json").read_text())
     assert len(facts["rungs"]) == len(facts["variants"]) and facts["abstractions"] == [[], ["set"]]
     steps = stated["parameters"]["steps"]

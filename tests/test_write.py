@@ -131,7 +131,7 @@ def test_the_guarantee_file_says_it_all(tmp_path: Path) -> None:
     assert stated["release"]["format"] == "csv" and len(stated["release"]["sha256"]) == 64
     assert set(stated) == {
         "format", "version", "software", "standing", "epsilon", "delta", "delta_spent", "unit", "neighbours",
-        "replace_one", "mechanism", "parameters", "assumed_public", "timestamps", "release",
+        "replace_one", "mechanism", "description", "reading", "parameters", "assumed_public", "timestamps", "release",
     }  # fmt: skip
     assert verify(f"{path}.guarantee.json", path).mechanism.name == "travas"
 
@@ -143,11 +143,13 @@ def test_the_guarantee_file_says_it_all(tmp_path: Path) -> None:
         ("delta", "1e-7", "is not what"),
         ("delta_spent", "1e-9", "delta_spent is not what"),
         ("delta_spent", "1e-99999999", "delta_spent is not what"),
-        ("mechanism", "travas", "is not what travas"),
+        ("mechanism", "travas", "mechanism is not what optimal"),
         ("unit", {"name": "hospital", "max_cases": 1000}, "is not what optimal"),
-        ("unit", {"name": "case", "max_cases": 5}, "does not fit together"),
-        ("mechanism", "foo", "does not fit together: mechanism is 'foo'"),
-        ("epsilon", "abc", "does not fit together"),
+        ("unit", {"name": "case", "max_cases": 5}, "is inconsistent"),
+        ("description", {"mechanism": "foo", "epsilon": "1", "delta": "1e-6"}, "inconsistent: mechanism is 'foo'"),
+        ("description", {"mechanism": "os:system", "epsilon": "1", "delta": "1e-6"}, "not imported"),
+        ("description", {"mechanism": "travas", "epsilon": "1", "delta": "1e-6"}, "is not what travas"),
+        ("epsilon", "abc", "is inconsistent"),
         ("neighbours", "replace everybody", "neighbours is not what"),
         ("replace_one", {"epsilon": "0", "delta": "0"}, "replace_one is not what"),
         ("assumed_public", [], "assumed_public is not what"),
@@ -183,9 +185,9 @@ def test_the_guarantee_of_another_release_is_found(suffix: str, tmp_path: Path) 
     ("key", "value", "why"),
     [
         ("frequencies", "estimated", "its own frequencies is not the one"),
-        ("frequencies", "both", "does not fit together: frequencies is 'both'"),
-        ("abstractions", [[["fold"]]], "its own abstractions is not the one|does not fit together"),
-        ("abstractions", [["nonsense"]], "does not fit together"),
+        ("frequencies", "both", "is inconsistent: frequencies is 'both'"),
+        ("abstractions", [[["fold"]]], "its own abstractions is not the one|is inconsistent"),
+        ("abstractions", [["nonsense"]], "is inconsistent"),
         ("format", "xes.gz", "its own format is not the one"),
     ],
 )
