@@ -204,6 +204,30 @@ def test_a_wrong_grid_is_one_clear_line(grid: Path, old: str, new: str, words: s
 
 
 @pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("delta =", "data = 1\ndelta ="),
+        ('mechanism = "optimal"', "mechanism = []"),
+        ('mechanism = "optimal"', "mechanism = 1"),
+        ('mechanism = "optimal"', 'mechanism = "optimal"\non = 1'),
+        ('mechanism = "optimal"', 'mechanism = "optimal"\non = { small = 1 }'),
+        ('mechanism = "optimal"', 'mechanism = "optimal"\non = { small = [[1]] }'),
+        ('mechanism = "optimal"', 'mechanism = "optimal"\nfrequencies = []'),
+        ('"small.csv"', '{ file = "small.csv", delimiter = 1 }'),
+        ('"small.csv"', '{ file = "small.csv", delimiter = [1] }'),
+        ('"small.csv"', '{ file = "small.csv", encoding = 1 }'),
+        ('"small.csv"', '{ file = "small.csv", case = 2020-01-01 }'),
+    ],
+)
+def test_values_of_another_type_are_one_clear_line(grid: Path, old: str, new: str) -> None:
+    assert old in GRID
+    grid.write_text(GRID.replace(old, new, 1))
+    with pytest.raises(LogError) as refused:
+        read_grid(grid)
+    assert str(refused.value).startswith(str(grid)) and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
     ("old", "new", "module", "name", "extra"),
     [
         ("", "", "ot", "relative_log_similarity", "metrics"),

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..errors import MissingExtraError, ParameterError
+from ..errors import MissingExtraError, ParameterError, shown
 from ..privacy.numbers import Number, exact_delta, exact_epsilon
 from ..privacy.tables import MAX_EPSILON
 from .accounting import Spending, compose
@@ -35,7 +35,7 @@ def plan(releases: int, *, epsilon: Number, delta: Number) -> Plan:
     (Fraction(1, 4), Fraction(1, 1000000))
     """
     if isinstance(releases, bool) or not isinstance(releases, int) or not 1 <= releases <= MAX_RELEASES:
-        raise ParameterError(f"releases is {releases!r}: it must be a whole number from 1 to {MAX_RELEASES:,}")
+        raise ParameterError(f"releases is {shown(releases)}: it must be a whole number from 1 to {MAX_RELEASES:,}")
     total = exact_epsilon(epsilon), exact_delta(delta)
     basic = total[0] / releases, total[1] / releases
     try:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import LogError, MissingExtraError, ParameterError
+from ..errors import LogError, MissingExtraError, ParameterError, shown
 from ..model.variants import Activity, Trace
 from ..sources.engine import read
 
@@ -56,7 +56,7 @@ def absolute_log_difference(original: Any, released: Any, buffer: Buffer = "leng
     (`length`, the paper's supplement), or of the largest edit distance left + 10 each (`penalty`, the reference code).
     """
     if buffer not in ("length", "penalty"):
-        raise ParameterError(f"buffer is {buffer!r}: use length or penalty")
+        raise ParameterError(f"buffer is {shown(buffer)}: use length or penalty")
     import numpy as np
 
     before, after = both(original, released)

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Literal
 
-from ..errors import ParameterError
+from ..errors import ParameterError, shown
 from ..privacy.numbers import as_text
 from .estimate import Estimate
 from .mechanism import Mechanism
@@ -128,7 +128,7 @@ def check_stated_cases(value: int | None) -> int | None:
         ParameterError: It is not a whole number from 1.
     """
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-        raise ParameterError(f"stated_cases is {value!r}: it must be a whole number from 1")
+        raise ParameterError(f"stated_cases is {shown(value)}: it must be a whole number from 1")
     return value
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import TYPE_CHECKING
 
-from ..errors import CONFIDENTIAL, LogError
+from ..errors import CONFIDENTIAL, LogError, shown
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .abstraction import FULL, Abstraction
 
@@ -80,7 +80,7 @@ class Variants:
         import numpy as np
 
         if not columns:
-            activity = next((trace[0] for trace in mapping if trace), "")
+            activity = next((trace[0] for trace in mapping if isinstance(trace, tuple) and trace), "")
             width = len(activity) if isinstance(activity, tuple) else 1
             columns = ("concept:name", *(f"part {part}" for part in range(2, width + 1)))
 
@@ -93,7 +93,7 @@ class Variants:
                 raise LogError(f"variant {place} is a {type(trace).__name__}: a variant is a tuple of activities")
             if isinstance(count, bool) or not isinstance(count, Integral) or not 1 <= count < 2**53:
                 raise LogError(
-                    f"variant {place} has the count {count!r}: a count is a whole number from 1 {CONFIDENTIAL}"
+                    f"variant {place} has the count {shown(count)}: a count is a whole number from 1 {CONFIDENTIAL}"
                 )
             for activity in trace:
                 if activity not in codes:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Literal
 
-from ..errors import ParameterError
+from ..errors import ParameterError, shown
 from .numbers import as_text, exact_delta, exact_epsilon, rounded_up
 
 MAX_CASES = 1000
@@ -41,7 +41,7 @@ class PrivacyUnit:
                 f"unit is {str(name)[:40]!r}: it must be the name of a column, of printable characters"
             )
         if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_CASES:
-            raise ParameterError(f"max_cases is {most!r}: it must be a whole number from 1 to {MAX_CASES}")
+            raise ParameterError(f"max_cases is {shown(most)}: it must be a whole number from 1 to {MAX_CASES}")
         if name == "case" and most != 1:
             raise ParameterError(f"max_cases is {most} but the unit is the case itself: give the column of the person")
 

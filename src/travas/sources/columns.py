@@ -79,14 +79,16 @@ class Reading:
         for name, choices in (("order", Order), ("on_missing", OnMissing), ("duplicate_cases", DuplicateCases)):
             value = getattr(self, name)
             if value not in get_args(choices) and not (value is None and name == "order"):
-                raise ParameterError(f"{name} is {value!r}: take one of {', '.join(get_args(choices))}")
+                raise ParameterError(f"{name} is {shown(value)}: use one of {', '.join(get_args(choices))}")
         for name in ("delimiter", "quote"):
             value = getattr(self, name)
-            one = value is None or (len(value) == 1 and value.isascii() and value not in "\0\r\n")
+            one = value is None or (
+                isinstance(value, str) and len(value) == 1 and value.isascii() and value not in "\0\r\n"
+            )
             if not one and (name, value) != ("quote", "none"):
                 hint = ", or 'none' if nothing is quoted" if name == "quote" else ""
                 raise ParameterError(
-                    f"{name} is {value!r}; set one ASCII character that is no line break{hint}", field=name
+                    f"{name} is {shown(value)}; set one ASCII character that is no line break{hint}", field=name
                 )
         self._check_unit()
         for column in (self.case, *self.activities, self.timestamp, self.ties):

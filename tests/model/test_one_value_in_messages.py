@@ -1,0 +1,58 @@
+"""A message contains at most one value of the user, shortened, and says if it is confidential."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+from travas import LogError, ParameterError, PrefixTree, PrivacyUnit, Reading, TravasError, Variants
+from travas.errors import CONFIDENTIAL, shown
+
+ROWS = {f"patient {number}": "HIV positive" for number in range(10_000)}
+
+
+@pytest.mark.parametrize("count", [ROWS, [ROWS], "HIV positive " * 1000, 10**1000, object(), None, 1.5])
+def test_a_mapping_of_another_shape_does_not_print_its_values(count: Any) -> None:
+    with pytest.raises(LogError) as refused:
+        Variants.from_mapping({("a",): count})
+    message = str(refused.value)
+    assert len(message) < 250 and "patient" not in message
+    assert message.endswith(CONFIDENTIAL) and refused.value.confidential
+
+
+def test_keys_of_another_shape_do_not_either() -> None:
+    for mapping in ({5: 3}, {frozenset(ROWS): 3}, {"abc": 3}):
+        with pytest.raises(LogError) as refused:
+            Variants.from_mapping(mapping)  # type: ignore[arg-type]
+        assert len(str(refused.value)) < 250 and "HIV" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Reading(order=ROWS),  # type: ignore[arg-type]
+        lambda: Reading(delimiter=ROWS),  # type: ignore[arg-type]
+        lambda: Reading(quote=5),  # type: ignore[arg-type]
+        lambda: PrivacyUnit("patient", ROWS),  # type: ignore[arg-type]
+        lambda: PrefixTree(1, 0, max_length=ROWS, prune=3),  # type: ignore[arg-type]
+        lambda: PrefixTree(1, 0, max_length=3, prune=3, alphabet=ROWS),  # type: ignore[arg-type]
+        lambda: PrefixTree(ROWS, 0, max_length=3, prune=3),  # type: ignore[arg-type]
+    ],
+)
+def test_parameters_of_another_type_are_named_by_their_type(make: Any) -> None:
+    with pytest.raises(ParameterError) as refused:
+        make()
+    assert len(str(refused.value)) < 250 and "HIV" not in str(refused.value)
+
+
+def test_an_error_carries_its_field_through_another_process() -> None:
+    error = ParameterError("max_cases is 0", field="max_cases", value=0, remedy="use 1", confidential=True)
+    again = pickle.loads(pickle.dumps(error))
+    assert isinstance(again, TravasError) and (again.field, again.value, again.confidential) == ("max_cases", 0, True)
+    assert str(again) == f"max_cases is 0; use 1 {CONFIDENTIAL}" == str(error)
+
+
+def test_a_long_text_is_shortened() -> None:
+    assert len(shown("x" * 1000)) < 70 and shown(["secret"]) == "a list" and shown(3) == "3"
