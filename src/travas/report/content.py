@@ -5,11 +5,9 @@ Schema of its machine-readable block, and what it covers: docs/report.md.
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ..budget.account import Account, Entry
 from ..errors import OutputError, ParameterError, VerificationError
@@ -19,7 +17,7 @@ from ..model.estimate import Estimate
 from ..model.mechanism import Mechanism
 from ..model.release import check_frequencies
 from ..model.variants import Trace
-from ..sources.chunks import check_folder
+from ..outputs.atomic import Existing, atomic_output, check_target
 from ..verification.verify import load, stated_abstractions, verify
 
 if TYPE_CHECKING:
@@ -81,7 +79,7 @@ def write_report(
     output: str | Path,
     reason: str = "",
     account: Account | None = None,
-    existing: Literal["fail", "replace"] = "fail",
+    existing: Existing = "fail",
     stated_cases: int | None = None,
 ) -> Path:
     """Verify a release against its guarantee and write the report, one self-contained `.html` file.
@@ -109,7 +107,7 @@ def write_report(
     )
     if account is not None and not any(_is_charge_of(made.mechanism, entry) for entry in account.entries):
         raise ParameterError(f"{account.label}: no release like this one was charged to it; is it another data set?")
-    return save_report(made, path)
+    return save_report(made, path, existing)
 
 
 def _is_charge_of(mechanism: Mechanism, entry: Entry) -> bool:
@@ -119,13 +117,11 @@ def _is_charge_of(mechanism: Mechanism, entry: Entry) -> bool:
     )  # fmt: skip
 
 
-def check_report(path: Path, existing: Literal["fail", "replace"]) -> None:
+def check_report(path: Path, existing: Existing) -> None:
     """Refuse a report that cannot be written, before any work is done for it."""
     if path.suffix.lower() != ".html":
         raise OutputError(f"{path}: a report is an HTML file; use a name that ends in .html")
-    check_folder(path)
-    if existing == "fail" and path.exists():
-        raise OutputError(f"{path}: exists already; use another name, or --force to replace it")
+    check_target(path, existing)
 
 
 def read_content(guarantee: Path, release: Path) -> ReportContent:
@@ -162,16 +158,19 @@ def _estimate(chosen: Mechanism, content: Content, stated: dict[str, Any], path:
     return chosen.estimate(content.counts) if by_count else None
 
 
-def save_report(content: ReportContent, path: Path) -> Path:
-    """Write the HTML beside, then rename it: nobody sees half a report."""
+def save_report(content: ReportContent, path: Path, existing: Existing = "replace") -> Path:
+    """Write the report in one step: nobody sees half of it.
+
+    Args:
+        content: What the report says.
+        path: Where to write it.
+        existing: Whether a report that exists is replaced.
+
+    Returns:
+        The path.
+    """
     from .page import as_html
 
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
+    with atomic_output(path, existing) as partial:
         partial.write_text(as_html(content), encoding="utf-8", newline="\n")
-        partial.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
-        raise OutputError(f"{path}: cannot be written, {error.strerror}; use another path") from None
     return path
