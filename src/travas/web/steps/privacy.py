@@ -54,8 +54,8 @@ def draw(page: Page) -> None:
         fields[name].on_value_change(lambda event, name=name: typed(name, event.value))
         sliders[name].on_value_change(lambda event, name=name: slid(name, event.value))
 
-    cases = ui.input("About how many cases has the log? (optional, as you state it)", value=session.recipe.stated_cases)
-    cases.style("width: 26rem")
+    cases = ui.input("Number of cases, as you state it (optional)", value=session.recipe.stated_cases)
+    cases.style("width: 26rem; max-width: 100%")
 
     async def stated(text: str) -> None:
         session.recipe = replace(session.recipe, stated_cases=(text or "").strip())
