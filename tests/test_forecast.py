@@ -118,6 +118,6 @@ def test_the_command_line_without_a_log(travas: Run, tmp_path: Path) -> None:
 def test_the_command_line_with_a_log_is_private(small_csv: Path, travas: Run, tmp_path: Path) -> None:
     ran = travas("forecast", small_csv, "--plot", tmp_path / "f.svg")
     assert ran.code == 0 and ran.out.startswith("CONFIDENTIAL") and LOOKING in ran.out
-    assert "CONFIDENTIAL" in (tmp_path / "f.svg").read_text() or (tmp_path / "f.svg").stat().st_size > 10_000
+    assert (tmp_path / "f.svg").stat().st_size > 10_000  # its title: tests/evaluation/test_pictures.py
     facts = json.loads(travas("forecast", small_csv, "--delta", "0.01", "--abstractions", "full,set", "--json").out)
     assert facts["confidential"] is True and len(facts["expected"]) == 4 * 1 * 2 and facts["warning"] == LOOKING

@@ -1,0 +1,42 @@
+"""Pictures of what was measured against the original log are titled as confidential; a release's picture is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from travas import Variants, anonymize, mechanism
+from travas.evaluation import pictures
+from travas.evaluation.forecast import chances, forecast
+from travas.model.abstraction import parse_ladder
+from travas.plots import figures
+
+LOG = Variants.from_mapping({("a", "b"): 300, ("a",): 20, ("b",): 1})
+
+
+@pytest.fixture
+def titles(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    seen: list[str] = []
+
+    def save(figure: Any, path: Path) -> Path:
+        seen.append(figure._suptitle.get_text() if figure._suptitle is not None else "")
+        return path
+
+    monkeypatch.setattr(figures, "_save", save)
+    return seen
+
+
+def test_what_shows_the_original_log_says_so(titles: list[str], tmp_path: Path) -> None:
+    rule = mechanism("optimal", "1", "1e-6")
+    pictures.draw_comparison(LOG, LOG, tmp_path / "c.png")
+    pictures.draw_forecast(forecast(LOG, [rule], parse_ladder("full,set")), tmp_path / "f.png")
+    assert len(titles) == 2 and all(title.startswith("CONFIDENTIAL") for title in titles)
+
+
+def test_what_shows_no_log_or_a_release_does_not(titles: list[str], tmp_path: Path) -> None:
+    rule = mechanism("optimal", "1", "1e-6")
+    pictures.draw_chances([(rule, chances(rule))], tmp_path / "k.png")
+    anonymize({("a", "b"): 300}, epsilon=1, delta="1e-6").draw(tmp_path / "r.png")
+    assert titles[0] == "" and titles[1].startswith("1 variants released")
