@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -41,6 +42,21 @@ class Server:
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def link(self) -> str:
+        """The address with the current one-time code, as the owner can read it."""
+        files = list(self.storage.glob("*/open.html"))
+        assert len(files) <= 1
+        found = [re.search(r'http://[^"]+', file.read_text()) for file in files]
+        return found[0][0] if found and found[0] else self.address
+
+    def enter(self) -> tuple[str, str]:
+        """The key and the cookie of a new browser, without a browser."""
+        headers = {"X-Travas-Code": self.link.partition("#")[2], "Sec-Fetch-Site": "same-origin"}
+        request = urllib.request.Request(f"{self.address}/enter", b"", headers)
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.read().decode(), answer.headers["Set-Cookie"].partition(";")[0]
 
     def children(self) -> list[str]:
         """The processes that work for it, as the system lists them."""

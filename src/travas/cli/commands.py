@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +18,9 @@ from .console import bar, console, panel, percent, print_json, progress
 from .console import grid as facts_grid
 from .diagnostics import share_of
 from .options import AsJson, Description, LedgerFile, StatedCases, build, with_mechanism
+
+if TYPE_CHECKING:
+    from ..web.entrance import Entrance
 
 
 @with_mechanism
@@ -154,17 +158,15 @@ def report(
 
 def serve(
     port: Annotated[int, typer.Option(help="Of the page.", metavar="NUMBER")] = 8080,
-    host: Annotated[str, typer.Option(help="Address; another than loopback asks for a token.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address; another than loopback is open to the network.")] = "127.0.0.1",
     folder: Annotated[list[Path] | None, typer.Option(help="Folder whose logs may be opened; can be repeated.")] = None,
     upload_limit: Annotated[float, typer.Option(help="Largest upload, in GB.", metavar="NUMBER")] = 8,
     minutes_kept: Annotated[
         float, typer.Option(help="How long uploads are kept after the page is left.", metavar="NUMBER")
     ] = 15,
     ledger: LedgerFile = None,
-    token: Annotated[
-        bool, typer.Option("--token", help="Ask for a token on loopback too: others log in to this machine.")
-    ] = False,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+    max_sessions: Annotated[int, typer.Option(help="How many browsers at a time.", metavar="NUMBER")] = 20,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Print the link instead of opening a browser.")] = False,
 ) -> None:
     """Open the local web page, from a log to a signed-off release. Works without internet. Ends with Ctrl-C.
 
@@ -172,18 +174,25 @@ def serve(
     """
     from ..budget.ledger import Ledger
     from ..web.server import serve as serve_page
-    from ..web.settings import GIGABYTE, Settings, fresh_token
+    from ..web.settings import GIGABYTE, Settings
 
     limit = int(upload_limit * GIGABYTE) if math.isfinite(upload_limit) else 0
-    secret = fresh_token() if token else ""
-    settings = Settings(host, port, tuple(folder or ()), limit, minutes_kept, secret)
+    settings = Settings(host, port, tuple(folder or ()), limit, minutes_kept, max_sessions)
     book = Ledger(ledger) if ledger else Ledger.default()
-    serve_page(settings, book, lambda: _ready(settings.address, no_open))
+    serve_page(settings, book, partial(_ready, no_open), partial(_renewed, no_open))
 
 
-def _ready(address: str, no_open: bool) -> None:
-    console().print(f"travas is at {address}  (Ctrl-C ends it)")
+def _ready(no_open: bool, entrance: Entrance) -> None:
+    """Say where the page is. Other users see command lines: a browser is given a file that they cannot read."""
+    where = entrance.link if no_open else entrance.address
+    console().print(f"travas is at {where}  (Ctrl-C ends it)", soft_wrap=True)
     if not no_open:
         import webbrowser
 
-        webbrowser.open(address)
+        webbrowser.open(entrance.file.as_uri())
+        console().print(f"If no browser opens, open {entrance.file} in one, or use --no-open.", soft_wrap=True)
+
+
+def _renewed(no_open: bool, entrance: Entrance) -> None:
+    if no_open:
+        console().print(f"The link has been used. For another browser: {entrance.link}", soft_wrap=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 from dataclasses import replace
@@ -16,10 +15,12 @@ from ..errors import TravasError
 from ..outputs.guarantee_file import guarantee_path
 from ..sources.files import suffix_of
 from . import tasks
+from .access import KEY_HEADER
 from .jobs import Job
 from .preview import SUFFIXES, preview
-from .sessions import Session
+from .sessions import Session, Sessions
 from .settings import Settings
+from .tickets import Tickets
 
 FORMATS = {
     ".xes.gz": "XES, compressed",
@@ -31,32 +32,35 @@ FORMATS = {
 _MOST_FILES, _MOST_SEEN = 2000, 100_000
 
 
-def add_routes(app: Any, settings: Settings) -> None:
-    """`POST /upload?name=…` with the file as body, and `GET /download/NAME`."""
+def add_routes(app: Any, settings: Settings, sessions: Sessions, tickets: Tickets) -> None:
+    """`POST /upload?name=…` with the file as body and the key as header, and `GET /download/TICKET/NAME`."""
 
     @app.post("/upload")  # type: ignore[untyped-decorator]
     async def upload(request: Request) -> Response:
-        return await _upload(request, settings)
+        session = sessions.get(request.headers.get(KEY_HEADER, ""))
+        if session is None:
+            return PlainTextResponse("travas: the session has ended; load the page again\n", 403)
+        return await _upload(request, session, settings)
 
-    @app.get("/download/{name}")  # type: ignore[untyped-decorator]
-    async def download(request: Request, name: str) -> Response:
-        return await _download(request, name)
+    @app.get("/download/{ticket}/{name}")  # type: ignore[untyped-decorator]
+    async def download(ticket: str, name: str) -> Response:
+        path = tickets.redeem(ticket)
+        if path is None or not path.is_file():
+            return PlainTextResponse("travas: this download has expired; start it again on the page\n", 404)
+        return FileResponse(path, filename=path.name, media_type="application/octet-stream")
 
 
 # ----------------------------------------------------------------------------------------------------------- logs in
 
 
-async def _upload(request: Request, settings: Settings) -> Response:
+async def _upload(request: Request, session: Session, settings: Settings) -> Response:
     """The body goes to disk piece by piece. Of the name only its suffix is used there."""
-    session: Session | None = request.state.session
-    if session is None:
-        return PlainTextResponse("travas: the session has ended; load the page again\n", 403)
     name = request.query_params.get("name", "").replace("\\", "/").rsplit("/", 1)[-1][:200] or "log"
     suffix = suffix_of(Path(name), SUFFIXES)
     if suffix is None:
         return _refused(session, f"{name}: not a log I can read by its suffix; take one of {', '.join(SUFFIXES)}", 415)
     announced = request.headers.get("content-length", "0")
-    size = int(announced) if announced.isdecimal() else 0
+    size = int(announced)  # well-formed: the guard has checked it
     if size > settings.upload_limit:
         return _refused(session, f"{name}: over the limit of {_gigabytes(settings.upload_limit)}", 413)
     if size > shutil.disk_usage(session.folder).free:
@@ -70,7 +74,7 @@ async def _upload(request: Request, settings: Settings) -> Response:
             return _refused(session, f"{name}: the file is empty; is it the right file?", 422)
         target = session.folder / f"log-{os.urandom(4).hex()}{suffix}"
         partial.rename(target)
-        return await open_log(session, target, name)
+        return await open_log(session, target, name, settings)
     except ClientDisconnect:
         return PlainTextResponse("", 499)
     except OSError as error:
@@ -92,10 +96,10 @@ async def _stream(request: Request, session: Session, target: Path, limit: int) 
     return received
 
 
-async def open_log(session: Session, path: Path, name: str) -> Response:
+async def open_log(session: Session, path: Path, name: str, settings: Settings) -> Response:
     """Look at the file; if it is a log, it is the session's."""
     try:
-        found = await asyncio.to_thread(preview, path, name)
+        found = await preview(path, name, settings.decompressed_limit)
     except TravasError as error:
         if path.parent == session.folder:
             path.unlink(missing_ok=True)
@@ -135,24 +139,27 @@ def folder_logs(settings: Settings) -> dict[str, Path]:
 # ------------------------------------------------------------------------------------------------------ releases out
 
 
-async def _download(request: Request, name: str) -> Response:
-    """A file of the session's release, written when it is asked for first."""
-    session: Session | None = request.state.session
-    if session is None or session.released is None:
-        return PlainTextResponse("travas: there is no release in this session\n", 404)
+async def prepare(session: Session, name: str) -> Path:
+    """Write a file of the session's release when it is asked for first.
+
+    Args:
+        session: Whose release it is.
+        name: The name of the release, its guarantee or its report, in one of the `FORMATS`.
+
+    Returns:
+        Where it is; TravasError if there is no such file or it cannot be written.
+    """
     wanted = name.removesuffix(".guarantee.json").removesuffix(".report.html")
-    suffix = wanted.removeprefix("release")
-    if not wanted.startswith("release") or suffix not in FORMATS:
-        return PlainTextResponse("travas: there is no such file\n", 404)
+    if session.released is None or wanted not in {f"release{suffix}" for suffix in FORMATS}:
+        raise TravasError(f"{name}: there is no such file in this session")
     folder = session.released.folder
     try:
         await _written(session, folder / wanted)
         if name.endswith(".report.html"):
             await _reported(session, folder / wanted, folder / name)
     except TravasError as error:
-        return PlainTextResponse(f"travas: {str(error).replace(f'{folder}/', '')}\n", 422)
-    path = guarantee_path(folder / wanted) if name.endswith(".guarantee.json") else folder / name
-    return FileResponse(path, filename=name, media_type="application/octet-stream")
+        raise TravasError(str(error).replace(f"{folder}/", "")) from None
+    return guarantee_path(folder / wanted) if name.endswith(".guarantee.json") else folder / name
 
 
 async def _written(session: Session, path: Path) -> None:

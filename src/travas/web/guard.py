@@ -1,28 +1,26 @@
 """The guard in front of every request: who may come in, and what the browser may do with what it gets.
 
-Foreign pages are kept out by the Host and Origin headers (also of web sockets), foreign people, where the page is on a
-network, by a token, and one browser from another's data by a cookie. All responses carry a content-security policy.
+Without the token there is nothing but `/health` and the entrance, which is the same for everybody; with it there is an empty
+page, and what is shown there needs the browser's key (page.py). All responses carry a content-security policy.
 """
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, Response
 
-from .sessions import Sessions
+from .access import Access
+from .entrance import entrance_page
+from .origin import foreign, malformed
 from .settings import Settings
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-
-_LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
 POLICY = "; ".join(
     (
@@ -49,67 +47,49 @@ HEADERS = {
 }
 
 
-class Guard:
-    """ASGI middleware: it streams, buffers nothing, and knows the session before the page does."""
+_WITHOUT_TOKEN = ("/open", "/enter")
 
-    def __init__(self, app: Any, settings: Settings, sessions: Sessions) -> None:
-        self.app, self.settings, self.sessions = app, settings, sessions
+
+class Guard:
+    """ASGI middleware: it streams and buffers nothing."""
+
+    def __init__(self, app: Any, settings: Settings, access: Access) -> None:
+        self.app, self.settings, self.access = app, settings, access
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        connection = HTTPConnection(scope)
-        answer = self._refusal(connection) or self._token_taken(connection)
+        answer = self._answer(HTTPConnection(scope))
         if answer is not None and scope["type"] == "websocket":
             await receive()
-            await send({"type": "websocket.close", "code": 1008})
-            return
-        session = self.sessions.get(connection.cookies.get(self._cookie("session")))
-        fresh = session is None and scope["type"] == "http" and scope["path"] == "/" and answer is None
-        if fresh:
-            session = self.sessions.create()
-        scope.setdefault("state", {})["session"] = session
+            if "websocket.http.response" not in scope.get("extensions", {}):
+                await send({"type": "websocket.close", "code": 1008})
+                return
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(HEADERS)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
                 if not scope["path"].startswith("/_nicegui/"):
                     headers["Cache-Control"] = "no-store"
-                if fresh and session is not None:
-                    headers.append("Set-Cookie", self._set_cookie("session", session.id))
             await send(message)
 
         await (answer or self.app)(scope, receive, send_with_headers)
 
-    def _cookie(self, name: str) -> str:
-        return f"travas-{name}-{self.settings.port}"  # browsers do not tell ports apart
-
-    def _set_cookie(self, name: str, value: str) -> str:
-        return f"{self._cookie(name)}={value}; Path=/; HttpOnly; SameSite=Lax"
-
-    def _refusal(self, connection: HTTPConnection) -> Response | None:
-        host = connection.headers.get("host", "")
-        if self.settings.loopback and urlsplit(f"//{host}").hostname not in _LOOPBACK_NAMES:
-            return PlainTextResponse(f"travas: this page is at {self.settings.address} only\n", 403)
-        origin = connection.headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
-            return PlainTextResponse("travas: requests from other pages are refused\n", 403)
-        return None
-
-    def _token_taken(self, connection: HTTPConnection) -> Response | None:
-        """The token comes once in the address, then in a cookie; without either there is no answer but this one."""
-        if not self.settings.token:
+    def _answer(self, connection: HTTPConnection) -> Response | None:
+        """What is answered at once; None where the request may pass."""
+        header, path = malformed(connection), connection.scope["path"]
+        if header:
+            return PlainTextResponse(f"travas: the header {header} is missing or malformed\n", 400)
+        if path == "/health" and connection.scope["type"] == "http":
+            return Response(status_code=200)
+        why = foreign(connection, self.settings)
+        if why:
+            return PlainTextResponse(f"travas: {why}\n", 403)
+        if path in _WITHOUT_TOKEN or self.access.is_token(connection.cookies.get(self.settings.cookie, "")):
             return None
-        given = connection.query_params.get("token", "")
-        if self._is_token(given) and connection.scope["path"] == "/":
-            answer = RedirectResponse("/", 303)
-            answer.headers.append("Set-Cookie", self._set_cookie("token", given))
-            return answer
-        if self._is_token(connection.cookies.get(self._cookie("token"), "")):
-            return None
-        return PlainTextResponse("travas: open the address with the token that was printed at the start\n", 401)
-
-    def _is_token(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode(), self.settings.token.encode())
+        if path == "/":
+            return entrance_page(401)
+        return PlainTextResponse("travas: open the link that was printed at the start\n", 401)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import resource
 import signal
+import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 from ..errors import TravasError
@@ -17,14 +22,22 @@ Watch = Callable[[str, float], None]
 """Called with what is being done, in words, and how much of it is, from 0 to 1."""
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What a task may use: memory in bytes beyond that of an idle process (on Linux), and time in seconds."""
+
+    memory: int
+    seconds: float
+
+
 class Job:
     """One task: a function of this package that takes its arguments and a `Watch`, and gives something to pickle.
 
     Errors of ours come back as their one line; others by their kind only, for their words may quote the log.
     """
 
-    def __init__(self, task: Callable[..., Any], *arguments: Any) -> None:
-        self.task, self.arguments = task, arguments
+    def __init__(self, task: Callable[..., Any], *arguments: Any, limits: Limits | None = None) -> None:
+        self.task, self.arguments, self.limits = task, arguments, limits
         self.words, self.share = "starting", 0.0
         self.result: Any = None
         self.error = ""
@@ -35,7 +48,9 @@ class Job:
     def start(self) -> None:
         context = multiprocessing.get_context("spawn")
         here, there = context.Pipe(duplex=False)
-        self._process = context.Process(target=_child, args=(there, self.task, self.arguments), daemon=True)
+        self._process = context.Process(
+            target=_child, args=(there, self.task, self.arguments, self.limits), daemon=True
+        )
         self._process.start()
         there.close()
         threading.Thread(target=self._listen, args=(here,), daemon=True).start()
@@ -54,9 +69,14 @@ class Job:
         return self.result
 
     def _listen(self, here: Connection) -> None:
-        finished = False
+        finished, late = False, False
+        end = time.monotonic() + self.limits.seconds if self.limits is not None else None
         with suppress(EOFError, OSError):
             while not finished:
+                if end is not None and not here.poll(max(end - time.monotonic(), 0)):
+                    late = True
+                    self._process.kill()
+                    break
                 kind, content = here.recv()
                 if kind == "progress":
                     self.words, self.share = content
@@ -69,12 +89,31 @@ class Job:
         here.close()
         self._process.join()
         if not finished:
-            self.error = "cancelled" if self.cancelled else "the run ended before its time: too little memory, perhaps"
+            self.error = "cancelled" if self.cancelled else self._ended(late)
         self.done = True
 
+    def _ended(self, late: bool) -> str:
+        """Why a task that was not cancelled has no result."""
+        if self.limits is None:
+            return "the run ended before its time: too little memory, perhaps"
+        if late:
+            return f"took longer than {self.limits.seconds:g} s; is the file damaged?"
+        return f"needed more than {self.limits.memory >> 20} MB of memory; is the file damaged?"
 
-def _child(there: Connection, task: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+
+def _limit(limits: Limits) -> None:
+    """Bound the memory of this process: private pages, not files that are mapped."""
+    if sys.platform == "linux":
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+        idle = 1024 * int(status.partition("VmData:")[2].split()[0])
+        resource.setrlimit(resource.RLIMIT_DATA, (idle + limits.memory,) * 2)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _child(there: Connection, task: Callable[..., Any], arguments: tuple[Any, ...], limits: Limits | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
+    if limits is not None:
+        _limit(limits)
 
     def watch(words: str, share: float) -> None:
         there.send(("progress", (words, share)))

@@ -6,15 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
 
-from nicegui import ui
-from starlette.requests import Request
+from nicegui import Client, ui
 
 from ..budget.ledger import Ledger
+from ..errors import TravasError
 from ..plots.svg import BLUE
+from .access import STORED_KEY, Access
+from .entrance import ENTERED
+from .files import prepare
 from .parts import refusal
-from .sessions import Session
+from .sessions import Session, Sessions
 from .settings import Settings
 from .steps import columns, log, privacy, protection, release, result
+from .tickets import Tickets
+
+_SECONDS_TO_PROVE = 30
 
 
 @dataclass(frozen=True)
@@ -44,16 +50,14 @@ STEPS = (
 class Page:
     """What one tab shows."""
 
-    def __init__(self, session: Session, settings: Settings, ledger: Ledger) -> None:
-        self.session, self.settings, self.ledger = session, settings, ledger
+    def __init__(self, session: Session, settings: Settings, ledger: Ledger, tickets: Tickets) -> None:
+        self.session, self.settings, self.ledger, self.tickets = session, settings, ledger, tickets
+        self.client = ui.context.client
         self.shown = session.version
         self.bar: ui.linear_progress | None = None
         self.doing: ui.label | None = None
 
     def build(self) -> None:
-        style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
-        ui.add_head_html(f"<style>{style}</style>")
-        ui.colors(primary=BLUE)
         with ui.row().classes("w-full items-baseline"):
             ui.html("<h1>travas</h1>", sanitize=False)
             ui.label("hand out an event log without handing out the people in it").classes("note")
@@ -71,6 +75,15 @@ class Page:
         """Say what is wrong, and leave everything else on the page as it is."""
         self.session.error = words
         self.alert.refresh()
+
+    async def download(self, name: str) -> None:
+        """Hand out a file of the release, with a ticket that works once."""
+        try:
+            path = await prepare(self.session, name)
+        except TravasError as error:
+            self.refuse(str(error))
+            return
+        self.client.download(f"/download/{self.tickets.issue(path)}/{path.name}")
 
     def refresh(self) -> None:
         self.shown = self.session.version
@@ -118,9 +131,37 @@ class Page:
         ui.button("Cancel", on_click=self.session.stop).props("no-caps outline")
 
 
-def add_page(settings: Settings, ledger: Ledger) -> None:
-    """The one page, at `/`."""
+def add_page(settings: Settings, ledger: Ledger, access: Access, sessions: Sessions, tickets: Tickets) -> None:
+    """The one page, at `/`: empty until the browser has proven its key over the socket."""
 
     @ui.page("/")
-    def index(request: Request) -> None:
-        Page(request.state.session, settings, ledger).build()
+    async def index(client: Client) -> None:
+        _shell()
+        try:
+            await client.connected(timeout=_SECONDS_TO_PROVE)
+            key = await client.run_javascript(f"localStorage.getItem('{STORED_KEY}')", timeout=_SECONDS_TO_PROVE)
+        except TimeoutError:
+            key = None
+            client.delete()
+        if client.is_deleted:
+            return
+        try:
+            session = _proven(key, access, sessions)
+        except TravasError as error:
+            refusal(str(error))
+            return
+        Page(session, settings, ledger, tickets).build()
+
+
+def _shell() -> None:
+    """What everybody who has the cookie gets: the style, and nothing else."""
+    style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
+    ui.add_head_html(f"<style>{style}</style><script>sessionStorage.removeItem('{ENTERED}')</script>")
+    ui.colors(primary=BLUE)
+
+
+def _proven(key: object, access: Access, sessions: Sessions) -> Session:
+    """The session of a browser with this key; TravasError if the key is wrong, or there are too many sessions."""
+    if not isinstance(key, str) or not access.is_key(key):
+        raise TravasError("this browser has no key for this page: open the newest link of travas serve")
+    return sessions.open(key)

@@ -9,13 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import LogError
+from ..errors import LogError, TravasError
 from ..sources.columns import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading, recognised
 from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
+from .jobs import Job, Limits, Watch
+from .parquet_size import parquet_size
+from .unpacking import Content, allowed, check_size, content_of
 
 SUFFIXES = XES_SUFFIXES + CSV_SUFFIXES + PARQUET_SUFFIXES
 _ROWS = 6
 _HEAD = 1 << 20
+LIMITS = Limits(memory=256 << 20, seconds=30)
 
 
 @dataclass(frozen=True)
@@ -36,22 +40,54 @@ class Preview:
         return Reading(case=self.case, activities=(self.activity,) if self.activity else (), timestamp=timestamp)
 
 
-def preview(path: Path, name: str, reading: Reading = DEFAULT_READING) -> Preview:
-    """Look at the beginning of a file, no more than some megabytes of it unpacked. LogError where it is no log.
+async def preview(path: Path, name: str, limit: int, reading: Reading = DEFAULT_READING) -> Preview:
+    """Look at the beginning of a file, in a process of its own with limits on memory and time.
 
-    Of the reading only delimiter, quote and encoding matter here.
+    Args:
+        path: The file.
+        name: What it is called in messages.
+        limit: How many bytes it may unpack to.
+        reading: Of it only delimiter, quote and encoding matter here.
+
+    Returns:
+        The preview; TravasError where the file is no log, or asks for too much.
     """
+    job = Job(look, path, name, limit, reading, limits=LIMITS)
+    job.start()
+    try:
+        found: Preview = await job.wait()
+    except TravasError as error:
+        words = str(error)
+        raise LogError(words if words.startswith(name) else f"{name}: {words}") from None
+    return found
+
+
+def look(path: Path, name: str, limit: int, reading: Reading, watch: Watch) -> Preview:
+    """Look at the beginning of a file, no more than some megabytes of it unpacked. LogError where it is no log."""
     kind = suffix_of(path, SUFFIXES)
     if kind is None:
         raise LogError(f"{name}: not a log I can read by its suffix; take one of {', '.join(SUFFIXES)}")
     if not path.stat().st_size:
         raise LogError(f"{name}: the file is empty; is it the right file?")
     try:
+        content = content_of(path)
+        _check_kind(path, kind, content)
         if kind in XES_SUFFIXES:
             return _xes(path)
-        return _csv(path, reading) if kind in CSV_SUFFIXES else _parquet(path)
+        if kind in CSV_SUFFIXES:
+            return _csv(path, reading)
+        check_size(path, parquet_size(path, row_groups=1), allowed(path.stat().st_size, limit))
+        return _parquet(path)
     except LogError as error:
         raise LogError(str(error).replace(str(path), name)) from None
+
+
+def _check_kind(path: Path, kind: str, content: Content) -> None:
+    """What a file is by its first bytes decides; a name that says something else is refused, and not obeyed."""
+    if content == "parquet" and kind not in PARQUET_SUFFIXES:
+        raise LogError(f"{path}: named {kind}, but its content is Parquet; rename it to .parquet")
+    if content != "parquet" and kind in PARQUET_SUFFIXES:
+        raise LogError(f"{path}: cannot be read as Parquet, its first bytes are others; is it the right file?")
 
 
 def _head(path: Path) -> bytes:

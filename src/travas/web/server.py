@@ -6,14 +6,30 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from ..budget.ledger import Ledger
 from ..errors import MissingExtraError, ParameterError
 from .settings import Settings
 
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
 
-def serve(settings: Settings, ledger: Ledger, ready: Callable[[], None]) -> None:
-    """Serve the page at the settings' address; `ready` is called when it is there. Uploads of dead servers are deleted."""
+    from .entrance import Entrance
+
+
+def serve(
+    settings: Settings, ledger: Ledger, ready: Callable[[Entrance], None], renewed: Callable[[Entrance], None]
+) -> None:
+    """Serve the page at the settings' address. Uploads of dead servers are deleted.
+
+    Args:
+        settings: How it is served.
+        ledger: What releases are charged to.
+        ready: Called with the way in when the page is there.
+        renewed: Called with it when its link was used and there is a new one.
+    """
     if os.name != "posix":
         raise ParameterError("the page needs Linux or macOS: it relies on their rights and locks of files")
     _check_free(settings)
@@ -22,18 +38,30 @@ def serve(settings: Settings, ledger: Ledger, ready: Callable[[], None]) -> None
     except ImportError:
         raise MissingExtraError("the web page", "web") from None
 
+    from .access import Access
+    from .entrance import Entrance, add_entrance
     from .files import add_routes
     from .guard import Guard
     from .page import add_page
     from .sessions import Sessions
     from .storage import Storage
+    from .tickets import Tickets
 
-    sessions = Sessions(Storage(), settings.minutes_kept)
-    app.add_middleware(Guard, settings=settings, sessions=sessions)
-    add_routes(app, settings)
-    add_page(settings, ledger)
+    storage, access, tickets = Storage(), Access(), Tickets()
+    sessions, entrance = Sessions(storage, settings), Entrance(settings, access, storage.path)
+
+    def renew() -> None:
+        entrance.write()
+        renewed(entrance)
+
+    access.renewed = renew
+    app.add_middleware(Guard, settings=settings, access=access)
+    app.add_exception_handler(404, _not_found)
+    add_entrance(app, settings, access)
+    add_routes(app, settings, sessions, tickets)
+    add_page(settings, ledger, access, sessions, tickets)
     app.timer(10, sessions.sweep)
-    app.on_startup(ready)
+    app.on_startup(lambda: ready(entrance))
     app.on_shutdown(sessions.close)
     with suppress(KeyboardInterrupt):  # the usual end
         ui.run(
@@ -41,6 +69,13 @@ def serve(settings: Settings, ledger: Ledger, ready: Callable[[], None]) -> None
             show_welcome_message=False, reconnect_timeout=20, language="en-US", dark=False, favicon="🔒",
             uvicorn_logging_level="error",
         )  # fmt: skip
+
+
+async def _not_found(request: Request, error: Exception) -> Response:
+    """A line instead of NiceGUI's page, which would be kept for a while."""
+    from starlette.responses import PlainTextResponse
+
+    return PlainTextResponse("travas: there is nothing here\n", 404)
 
 
 def _check_free(settings: Settings) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Callable
@@ -11,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from ..budget.account import Account
-from ..errors import ParameterError
+from ..errors import ParameterError, TravasError
 from ..model.release import Release
 from ..pipeline import Origin
 from ..sources.columns import Reading
 from ..sources.source import location_of
+from .access import digest, fresh_secret
 from .jobs import Job
 from .preview import Preview
 from .recipe import Recipe
+from .settings import Settings
 from .storage import Storage
 from .tasks import Diagnosis
 
@@ -133,20 +134,36 @@ class Session:
 
 
 class Sessions:
-    """All browsers. A session that nobody looked at for some minutes is deleted, with its files."""
+    """All browsers, by their key. A session that nobody looked at for some minutes is deleted, with its files."""
 
-    def __init__(self, storage: Storage, minutes_kept: float) -> None:
-        self.storage, self.minutes_kept = storage, minutes_kept
+    def __init__(self, storage: Storage, settings: Settings) -> None:
+        self.storage, self.minutes_kept, self.max_sessions = storage, settings.minutes_kept, settings.max_sessions
         self._sessions: dict[str, Session] = {}
 
-    def create(self) -> Session:
-        name = os.urandom(16).hex()
-        session = Session(name, self.storage.folder(os.urandom(8).hex()))
-        self._sessions[name] = session
+    def open(self, key: str) -> Session:
+        """Find or start the session of a browser that has proven its key.
+
+        Args:
+            key: The browser's key, which the caller has checked.
+
+        Returns:
+            The session; TravasError if there are too many.
+        """
+        session = self.get(key)
+        if session is not None:
+            return session
+        if len(self._sessions) >= self.max_sessions:
+            raise TravasError(
+                f"{self.max_sessions} sessions are open, which is the limit: close the page in another browser and wait "
+                f"{self.minutes_kept:g} minutes, or restart travas serve with a larger --max-sessions"
+            )
+        session = Session(digest(key), self.storage.folder(fresh_secret()))
+        self._sessions[session.id] = session
         return session
 
-    def get(self, name: str | None) -> Session | None:
-        session = self._sessions.get(name or "")
+    def get(self, key: str) -> Session | None:
+        """The session of a key, if there is one."""
+        session = self._sessions.get(digest(key))
         if session is not None:
             session.touch()
         return session

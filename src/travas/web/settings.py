@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import os
 import socket
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +12,11 @@ from ..errors import ParameterError
 GIGABYTE = 1 << 30
 
 
-def fresh_token() -> str:
-    """A secret that nobody can guess."""
-    return os.urandom(16).hex()
-
-
 @dataclass(frozen=True)
 class Settings:
     """Where the page is, which folders it may open, how much may be uploaded, and how long a left session is kept.
 
-    On another address than loopback a `token` is required of every request; by default it is drawn afresh.
+    At most `max_sessions` browsers are served at a time.
     """
 
     host: str = "127.0.0.1"
@@ -30,7 +24,7 @@ class Settings:
     folders: tuple[Path, ...] = ()
     upload_limit: int = 8 * GIGABYTE
     minutes_kept: float = 15
-    token: str = ""
+    max_sessions: int = 20
 
     def __post_init__(self) -> None:
         if not 1 <= self.port <= 65535:
@@ -39,12 +33,12 @@ class Settings:
             raise ParameterError(f"minutes_kept is {self.minutes_kept}: it must be above 0")
         if self.upload_limit < 1:
             raise ParameterError(f"upload_limit is {self.upload_limit}: it must be at least 1 byte")
+        if self.max_sessions < 1:
+            raise ParameterError(f"max_sessions is {self.max_sessions}: it must be at least 1")
         for folder in self.folders:
             if not folder.is_dir():
                 raise ParameterError(f"folder is {str(folder)!r}: there is no such directory")
         object.__setattr__(self, "folders", tuple(folder.resolve() for folder in self.folders))
-        if not self.loopback and not self.token:
-            object.__setattr__(self, "token", fresh_token())
 
     @property
     def loopback(self) -> bool:
@@ -62,8 +56,13 @@ class Settings:
         return 4 * self.upload_limit
 
     @property
+    def cookie(self) -> str:
+        """The name of the token's cookie: cookies of one host are shared by its ports."""
+        return f"travas-token-{self.port}"
+
+    @property
     def address(self) -> str:
-        """What to open in a browser."""
+        """Where the page is; it opens only for a browser that has a key."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         shown = {"0.0.0.0": socket.gethostname(), "[::]": socket.gethostname()}.get(host, host)
-        return f"http://{shown}:{self.port}/" + (f"?token={self.token}" if self.token else "")
+        return f"http://{shown}:{self.port}/"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,9 +16,7 @@ from ..pipeline import Origin, Request, Stage, run
 from ..sources.columns import Reading
 from .jobs import Watch
 from .recipe import Recipe
-
-MEMORY_LIMIT = 2 << 30
-"""A compressed CSV is unpacked into memory: so large may it be."""
+from .unpacking import check_unpacked
 
 
 @dataclass(frozen=True)
@@ -91,7 +87,7 @@ def draw(
         origin=origin,
     )
     with _named(path, name):
-        _check_size(path, limit, watch)
+        check_unpacked(path, limit, watch)
         outcome = run(request, _rarely(watch))
     plain = replace(outcome.release, mechanism=recipe.build())  # without its tables
     if outcome.account is None:
@@ -138,7 +134,7 @@ def _read(path: Path, name: str, reading: Reading, limit: int, watch: Watch) -> 
 
     progress = _rarely(watch)
     with _named(path, name):
-        _check_size(path, limit, watch)
+        check_unpacked(path, limit, watch)
         watch(Stage.READING, 0.0)
         return read(path, reading, lambda share: progress(Stage.READING, share))
 
@@ -166,28 +162,3 @@ def _named(path: Path, name: str) -> Iterator[None]:
         raise ChargedError(reason, account=error.account, interrupted=error.interrupted) from None
     except (LogError, OutputError) as error:
         raise type(error)(str(error).replace(str(path), name)) from None
-
-
-def _check_size(path: Path, limit: int, watch: Watch) -> None:
-    if path.suffix.lower() == ".gz":
-        in_memory = path.name.lower().endswith(".csv.gz")
-        _check_decompressed(path, min(limit, MEMORY_LIMIT) if in_memory else limit, watch)
-
-
-def _check_decompressed(path: Path, limit: int, watch: Watch) -> None:
-    """Refuse a small file that unpacks to a huge one, before anything holds it."""
-    size, whole, seen = 0, max(path.stat().st_size, 1), -1.0
-    with path.open("rb") as raw:
-        try:
-            with gzip.GzipFile(fileobj=raw) as stream:
-                while chunk := stream.read(1 << 20):
-                    size += len(chunk)
-                    if size > limit:
-                        raise LogError(
-                            f"{path}: unpacks to more than {limit / (1 << 30):.1f} GB; unpack or split it first"
-                        )
-                    if (share := raw.tell() / whole) - seen >= 0.02:
-                        seen = share
-                        watch("checking the compressed file", share)
-        except (EOFError, gzip.BadGzipFile, zlib.error):
-            return  # the reader has the better words for it

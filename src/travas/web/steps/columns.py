@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
@@ -94,7 +93,7 @@ async def _again(page: Page, more: _More) -> None:
     assert session.log is not None
     try:
         form = Reading(delimiter=more["delimiter"](), quote=more["quote"](), encoding=more["encoding"]())
-        found = await asyncio.to_thread(preview, session.log, session.name, form)
+        found = await preview(session.log, session.name, page.settings.decompressed_limit, form)
     except (ParameterError, LogError) as error:
         page.refuse(str(error))
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from ...sources.example_log import write_hospital_log
+from ..access import KEY_HEADER, STORED_KEY
 from ..files import folder_logs, open_log
 from ..parts import note, onward, title
 from ..preview import SUFFIXES
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ..page import Page
 
 _SEND = "(files) => '/upload?name=' + encodeURIComponent(files[0].name)"
+_HEADERS = f"(files) => [{{name: '{KEY_HEADER}', value: localStorage.getItem('{STORED_KEY}')}}]"
 
 
 def draw(page: Page) -> None:
@@ -28,6 +30,7 @@ def draw(page: Page) -> None:
     uploader = ui.element("q-uploader").props("auto-upload flat bordered send-raw no-thumbnails method=POST")
     uploader.props["label"] = "Drop a file here, or press +"
     uploader.props[":url"] = _SEND
+    uploader.props[":headers"] = _HEADERS
     uploader.props["max-file-size"] = page.settings.upload_limit
     uploader.on("rejected", lambda: page.refuse("the file is over the limit of what may be uploaded"), args=[])
     uploader.on("failed", lambda: None, args=[])
@@ -45,13 +48,13 @@ def draw(page: Page) -> None:
             if path is None:
                 page.refuse("no file is chosen, or it is gone")
             else:
-                await open_log(session, path, path.name)
+                await open_log(session, path, path.name, page.settings)
 
         ui.button("Open", on_click=open_chosen).props("no-caps outline")
 
     async def example() -> None:
         path = session.folder / "hospital.csv"
         await asyncio.to_thread(write_hospital_log, path)
-        await open_log(session, path, "hospital.csv (example)")
+        await open_log(session, path, "hospital.csv (example)", page.settings)
 
     ui.button("Try it with a made-up hospital log", on_click=example).props("no-caps flat")

@@ -10,7 +10,7 @@ from ...model import explain
 from ...model.release import Release
 from ...plots.chevrons import chevrons, colours_of
 from ...plots.process_map import process_map
-from ...plots.svg import escape, name_of
+from ...plots.svg import name_of
 from ...privacy.numbers import as_text
 from ..files import FORMATS
 from ..parts import confidential, note, picture, table, title
@@ -39,7 +39,7 @@ def draw(page: Page) -> None:
             ui.label(warning).classes("refusal").props("role=status")
     account = released.account
     note(f"Ledger: charged to {account.name or 'this file, which has no name'}. {account.remainder}.")
-    downloads()
+    downloads(page)
     with confidential():
         ui.label(f"Kept: {released.kept}")
         for remark in released.notes:
@@ -61,17 +61,27 @@ def draw(page: Page) -> None:
             picture(process_map(release.variants, release.counts), "process map").classes("tall")
 
 
-def downloads() -> None:
-    """Plain links: a file is written when it is asked for."""
+def downloads(page: Page) -> None:
+    """One button for each file, which is written when it is asked for."""
     ui.html("<h3>Downloads</h3>", sanitize=False)
-    rows = "".join(
-        f'<tr><td><a href="/download/release{suffix}" download>release{suffix}</a></td><td>{escape(what)}</td>'
-        f'<td><a href="/download/release{suffix}.guarantee.json" download>guarantee</a></td>'
-        f'<td><a href="/download/release{suffix}.report.html" download>report</a></td></tr>'
-        for suffix, what in FORMATS.items()
-    )
-    ui.html(f'<div class="scroll"><table><tbody>{rows}</tbody></table></div>', sanitize=False)
+    with ui.element("div").classes("scroll"), ui.element("table"), ui.element("tbody"):
+        for suffix, what in FORMATS.items():
+            name = f"release{suffix}"
+            with ui.element("tr"):
+                with ui.element("td"):
+                    _download(page, name, name)
+                with ui.element("td"):
+                    ui.label(what)
+                with ui.element("td"):
+                    _download(page, "guarantee", f"{name}.guarantee.json")
+                with ui.element("td"):
+                    _download(page, "report", f"{name}.report.html")
     note("Hand out a file together with its guarantee; keep the report. Anyone can check both: travas verify.")
+
+
+def _download(page: Page, words: str, name: str) -> None:
+    button = ui.button(words, on_click=lambda: page.download(name)).props("flat dense no-caps")
+    button.props["aria-label"] = f"Download {name}"
 
 
 def variants(release: Release, ranked: list[int]) -> None:

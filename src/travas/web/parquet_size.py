@@ -1,0 +1,90 @@
+"""How large a Parquet file becomes in memory, from its footer and page headers alone: no page is unpacked.
+
+A page cannot unpack to more than its header says, since that is the room a reader makes for it, and it cannot hold more
+values than it says. Runs of one value make a tiny file of billions of values, so each value counts, not bytes alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..errors import LogError
+from .thrift import ThriftError, read_struct
+
+BYTES_A_VALUE = 16
+"""What a value takes in memory at least: a view of a string, or a number with its validity."""
+
+_FOOTER, _PAGE_HEADER = 1 << 28, 1 << 16
+_MOST_VALUES = 1 << 62
+
+
+def parquet_size(path: Path, row_groups: int | None = None) -> int:
+    """Add up what the pages of a Parquet file become in memory.
+
+    Args:
+        path: The file.
+        row_groups: Of how many row groups the page headers are read; of all, if None. The others count as the footer says.
+
+    Returns:
+        The number of bytes, at least 16 for each value.
+    """
+    try:
+        with path.open("rb") as stream:
+            return _size(stream, path.stat().st_size, row_groups)
+    except (ThriftError, KeyError, TypeError, AttributeError, OverflowError):
+        raise LogError(f"{path}: cannot be read as Parquet (damaged metadata); is the file whole?") from None
+
+
+def _size(stream: BinaryIO, whole: int, row_groups: int | None) -> int:
+    size = 0
+    for number, group in enumerate(_footer(stream, whole).get(4, ())):
+        walk = row_groups is None or number < row_groups
+        for column in group.get(1, ()):
+            size += _column(stream, column[3], _number(group[3]), walk)
+    return size
+
+
+def _column(stream: BinaryIO, about: dict[int, Any], rows: int, walk: bool) -> int:
+    """What a column chunk becomes: the larger of what the footer and what its page headers say."""
+    declared = _number(about[6]) + BYTES_A_VALUE * max(_number(about[5]), rows)
+    if not walk:
+        return declared
+    first = _number(about[9])
+    start = min(first, _number(about.get(11)) or first) if 11 in about else first
+    pages = _pages(stream, start, start + _number(about[7]))
+    return max(declared, sum(_number(page[2]) + BYTES_A_VALUE * _values(page) for page in pages))
+
+
+def _footer(stream: BinaryIO, whole: int) -> dict[int, Any]:
+    """The file's metadata, which its last eight bytes lead to."""
+    stream.seek(max(whole - 8, 0))
+    tail = stream.read(8)
+    length = int.from_bytes(tail[:4], "little")
+    if whole < 12 or tail[4:] != b"PAR1" or length > min(whole - 12, _FOOTER):
+        raise ThriftError
+    stream.seek(whole - 8 - length)
+    return read_struct(stream.read(length))[0]
+
+
+def _pages(stream: BinaryIO, start: int, end: int) -> Iterator[dict[int, Any]]:
+    """The headers of the pages of one column chunk."""
+    while start < end:
+        stream.seek(start)
+        header, length = read_struct(stream.read(_PAGE_HEADER))
+        yield header
+        start += length + _number(header[3])
+
+
+def _values(page: dict[int, Any]) -> int:
+    """The number of values of a page, by its kind: data, dictionary, or data of version 2."""
+    about = next((page[kind] for kind in (5, 7, 8) if kind in page), None)
+    return 0 if about is None else _number(about[1])
+
+
+def _number(value: Any) -> int:
+    """A size or a count, which is no negative number."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MOST_VALUES:
+        raise ThriftError
+    return value
