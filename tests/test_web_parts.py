@@ -27,9 +27,10 @@ pytest.importorskip("nicegui")
 from travas.web import curve, tasks
 from travas.web.jobs import Job
 from travas.web.parts import on_page
-from travas.web.preview import preview
+from travas.web.preview import Preview, look
 from travas.web.recipe import OFFERED, Recipe
 from travas.web.sessions import Sessions
+from travas.web.settings import Settings
 from travas.web.storage import Storage
 
 HOSTILE = '</text><script>alert(1)</script>"&\x07'
@@ -37,6 +38,10 @@ HOSTILE = '</text><script>alert(1)</script>"&\x07'
 
 def quiet(_: str, __: float) -> None:
     pass
+
+
+def looked(path: Path, name: str) -> Preview:
+    return look(path, name, 1 << 35, travas.Reading(), quiet)
 
 
 def test_what_epsilon_and_delta_mean() -> None:
@@ -114,7 +119,7 @@ def test_a_preview_of_every_format(suffix: str, tmp_path: Path) -> None:
         packed = path.with_name(f"log{suffix}")
         packed.write_bytes(gzip.compress(path.read_bytes()))
         path = packed
-    found = preview(path, "mine")
+    found = looked(path, "mine")
     assert found.activity == "concept:name" and found.timestamp == "time:timestamp" and 1 <= len(found.rows) <= 6
     assert dict(travas.read(path, found.reading()).items())
 
@@ -123,7 +128,7 @@ def test_a_preview_looks_at_the_beginning_only(tmp_path: Path) -> None:
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(b"case_id,activity\n" + b"1,visit\n" * 20_000_000, 1))
     started = time.monotonic()
-    assert preview(path, "bomb").case == "case_id"
+    assert looked(path, "bomb").case == "case_id"
     assert time.monotonic() - started < 1
     with pytest.raises(LogError, match=r"^mine: unpacks to more than") as caught:
         tasks.diagnose(path, "mine", travas.Reading(), 1 << 20, quiet)
@@ -181,13 +186,16 @@ def test_a_cancelled_job_is_dead() -> None:
 
 
 def test_sessions_that_were_left_are_deleted_with_their_files(tmp_path: Path) -> None:
-    sessions = Sessions(Storage(tmp_path), minutes_kept=10)
-    left, open_ = sessions.create(), sessions.create()
+    sessions = Sessions(Storage(tmp_path), Settings(minutes_kept=10, max_sessions=2))
+    left, open_ = sessions.open("left"), sessions.open("open")
+    assert sessions.open("left") is left
+    with pytest.raises(TravasError, match="2 sessions are open, which is the limit"):
+        sessions.open("third")
     (left.folder / "log.csv").write_text("CANARY")
     left.seen -= 601
     sessions.sweep()
-    assert sessions.get(left.id) is None and not left.folder.exists()
-    assert sessions.get(open_.id) is open_ and sessions.get("") is None and sessions.get(None) is None
+    assert sessions.get("left") is None and not left.folder.exists()
+    assert sessions.get("open") is open_ and sessions.get("") is None and sessions.open("third")
     sessions.close()
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
 

@@ -6,13 +6,21 @@ import http.client
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from browser import Server, serving
+from browser import Server, browsing, serving
+from test_web import alert, heading, opened, press, release, saved, to_release
 
 from conftest import Run
 
 LOG = b"case_id,activity,timestamp\n" + b"".join(b"%d,visit,2020-01-01\n" % case for case in range(300))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with browsing() as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -21,55 +29,103 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
+SAME = {"Sec_Fetch_Site": "same-origin"}
+
+
 def ask(
     server: Server, method: str, path: str, body: bytes | None = None, **headers: str
 ) -> tuple[int, http.client.HTTPMessage, bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
-    connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+    connection.request(method, path, body, {name.replace("_", "-"): value for name, value in (SAME | headers).items()})
     answer = connection.getresponse()
     found = answer.status, answer.headers, answer.read()
     connection.close()
     return found
 
 
+@pytest.fixture(scope="module")
 def cookie(server: Server) -> str:
-    _, headers, _ = ask(server, "GET", "/")
-    return headers["Set-Cookie"].partition(";")[0]
+    return server.enter()[1]
 
 
-def test_every_answer_has_the_policy(server: Server) -> None:
-    for path in ("/", "/nowhere", "/download/release.json", "/_nicegui/none"):
-        _, headers, _ = ask(server, "GET", path)
-        policy = headers["Content-Security-Policy"]
-        assert "frame-ancestors 'none'" in policy and "default-src 'none'" in policy
-        assert "http" not in policy and "*" not in policy
-        assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "no-referrer"
-    _, headers, page = ask(server, "GET", "/")
-    assert "HttpOnly" in headers["Set-Cookie"] and "SameSite=Lax" in headers["Set-Cookie"]
-    assert headers["Cache-Control"] == "no-store"
+@pytest.fixture(scope="module")
+def tab(browser: Any, server: Server) -> Iterator[Any]:
+    """A browser with a session."""
+    context = browser.new_context()
+    yield opened(context, server)
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def mine(tab: Any) -> dict[str, str]:
+    """The headers of that browser."""
+    key = tab.evaluate("localStorage.getItem('travas-key')")
+    (token,) = tab.context.cookies()
+    return {"Cookie": f"{token['name']}={token['value']}", "X_Travas_Key": key}
+
+
+def test_every_answer_has_the_policy(server: Server, cookie: str) -> None:
+    for path in ("/", "/open", "/nowhere", "/download/a/release.json", "/_nicegui/none", "/health"):
+        for known in ("", cookie):
+            _, headers, _ = ask(server, "GET", path, Cookie=known)
+            policy = headers["Content-Security-Policy"]
+            assert "frame-ancestors 'none'" in policy and "default-src 'none'" in policy
+            assert "http" not in policy and "*" not in policy
+            assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "no-referrer"
+    _, headers, page = ask(server, "GET", "/", Cookie=cookie)
+    assert headers["Cache-Control"] == "no-store" and "Set-Cookie" not in headers
     assert b"https://" not in page.replace(b"https://nicegui.io", b"")
 
 
-def test_other_names_and_other_pages_are_refused(server: Server) -> None:
-    assert ask(server, "GET", "/", Host="evil.example")[0] == 403  # DNS rebinding
-    assert ask(server, "GET", "/", Host=f"localhost:{server.port}")[0] == 200
-    mine = cookie(server)
+def test_the_link_is_for_one_browser(server: Server) -> None:
+    code = server.link.partition("#")[2]
+    for path in ("/", "/open"):
+        _, headers, body = ask(server, "GET", path)
+        assert "Set-Cookie" not in headers and code.encode() not in body
+    assert ask(server, "POST", "/enter")[0] == 403
+    assert ask(server, "POST", "/enter", X_Travas_Code="guess", X_Travas_Key="guess")[0] == 403
+    status, headers, key = ask(server, "POST", "/enter", X_Travas_Code=code)
+    assert status == 200 and "HttpOnly" in headers["Set-Cookie"] and "SameSite=strict" in headers["Set-Cookie"]
+    assert key.decode() not in headers["Set-Cookie"] and server.link.partition("#")[2] != code
+    assert ask(server, "POST", "/enter", X_Travas_Code=code)[0] == 403  # a second time
+    assert ask(server, "POST", "/enter", X_Travas_Key=key.decode())[0] == 200  # when the cookie was lost
+
+
+def test_other_names_and_other_pages_are_refused(server: Server, cookie: str, mine: dict[str, str]) -> None:
+    assert ask(server, "GET", "/", Host="evil.example", Cookie=cookie)[0] == 403  # DNS rebinding
+    assert ask(server, "GET", "/", Host=f"localhost:{server.port}", Cookie=cookie)[0] == 200
     for origin in ("http://evil.example", "null", f"http://127.0.0.1:{server.port + 1}"):
-        assert ask(server, "POST", "/upload?name=a.csv", LOG, Origin=origin, Cookie=mine)[0] == 403
-    socket = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec_WebSocket_Version": "13"}
-    key = {"Sec_WebSocket_Key": "dGhlIHNhbXBsZSBub25jZQ=="}
-    path = "/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
-    assert ask(server, "GET", path, Origin="http://evil.example", **socket, **key)[0] == 403
-    assert ask(server, "GET", path, Host="evil.example", **socket, **key)[0] == 403
+        assert ask(server, "POST", "/upload?name=a.csv", LOG, Origin=origin, **mine)[0] == 403
+    for path in ("/", "/enter", "/_nicegui/x.js", "/upload", "/download/a/b"):
+        for site in ("cross-site", "same-site"):
+            assert ask(server, "GET", path, Cookie=cookie, Sec_Fetch_Site=site)[0] == 403
+    handshake = {
+        "Connection": "Upgrade", "Upgrade": "websocket", "Sec_WebSocket_Version": "13", "Cookie": cookie,
+        "Sec_WebSocket_Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    }  # fmt: skip
+    path, origin = "/_nicegui_ws/socket.io/?EIO=4&transport=websocket", f"http://127.0.0.1:{server.port}"
+    assert ask(server, "GET", path, Origin="http://evil.example", **handshake)[0] == 403
+    assert ask(server, "GET", path, Host="evil.example", Origin=origin, **handshake)[0] == 403
+    assert ask(server, "GET", path, **handshake)[0] == 403  # browsers always send an origin
+    assert ask(server, "GET", path, Origin=origin, **handshake | {"Cookie": ""})[0] == 401
 
 
-def test_uploads_need_a_session_and_keep_to_their_place(server: Server) -> None:
-    assert ask(server, "POST", "/upload?name=a.csv", LOG)[0] == 403
-    assert ask(server, "POST", "/upload?name=a.csv", LOG, Cookie=f"travas-session-{server.port}=guess")[0] == 403
-    mine = cookie(server)
+def test_only_a_tab_is_led_to_the_entrance_from_elsewhere(server: Server) -> None:
+    led = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
+    assert ask(server, "GET", "/open", **led)[0] == 200
+    assert ask(server, "POST", "/open", **led)[0] == 403 and ask(server, "GET", "/", **led)[0] == 403
+    assert ask(server, "GET", "/open", **led | {"Sec_Fetch_Dest": "image"})[0] == 403
+    assert ask(server, "GET", "/open", **led | {"Sec_Fetch_Dest": "iframe"})[0] == 403
+
+
+def test_uploads_need_a_key_and_keep_to_their_place(server: Server, mine: dict[str, str], cookie: str) -> None:
+    for headers in ({}, {"X_Travas_Key": mine["X_Travas_Key"]}):
+        assert ask(server, "POST", "/upload?name=a.csv", LOG, **headers)[0] == 401
+    for key in ("", "guess", server.enter()[0]):  # the last one is a key, but no socket has proven it
+        assert ask(server, "POST", "/upload?name=a.csv", LOG, Cookie=cookie, X_Travas_Key=key)[0] == 403
     before = {path for path in server.storage.parent.rglob("*") if path.is_file()}
     for name in ("../../evil.csv", "..%2f..%2fevil.csv", "%2fetc%2fevil.csv", "C:%5Cevil.csv", "a%00b.csv"):
-        assert ask(server, "POST", f"/upload?name={name}", LOG, Cookie=mine)[0] == 200
+        assert ask(server, "POST", f"/upload?name={name}", LOG, **mine)[0] == 200
     new = {path for path in server.storage.parent.rglob("*") if path.is_file()} - before
     assert len(new) == 1  # the last one: a new log takes the place of the old
     (kept,) = new
@@ -77,38 +133,94 @@ def test_uploads_need_a_session_and_keep_to_their_place(server: Server) -> None:
     assert kept.is_relative_to(server.storage) and not list(server.storage.rglob("*.partial"))
 
 
-def test_uploads_have_a_limit(server: Server) -> None:
-    mine = cookie(server)
-    assert ask(server, "POST", "/upload?name=a.csv", b"x" * 200_000, Cookie=mine)[0] == 413
-    assert ask(server, "POST", "/upload?name=a.csv", b"x", Cookie=mine, Content_Length="99999999999")[0] == 413
+def test_uploads_have_a_limit(server: Server, mine: dict[str, str]) -> None:
+    assert ask(server, "POST", "/upload?name=a.csv", b"x" * 200_000, **mine)[0] == 413
+    assert ask(server, "POST", "/upload?name=a.csv", b"x", Content_Length="99999999999", **mine)[0] == 413
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
     pieces = (b"x" * 10_000 for _ in range(50))  # no length is announced
-    connection.request("POST", "/upload?name=a.csv", pieces, {"Cookie": mine}, encode_chunked=True)
+    headers = {name.replace("_", "-"): value for name, value in (SAME | mine).items()}
+    connection.request("POST", "/upload?name=a.csv", pieces, headers, encode_chunked=True)
     assert connection.getresponse().status == 413
     connection.close()
     assert not list(server.storage.rglob("*.partial"))
 
 
-@pytest.mark.parametrize(
-    "name", ["..%2f..%2fetc%2fpasswd", "release.exe", "release", ".lock", "log-00.csv", "%00", "release.json%00"]
-)
-def test_downloads_are_of_a_fixed_list(server: Server, name: str) -> None:
-    status, _, body = ask(server, "GET", f"/download/{name}", Cookie=cookie(server))
+@pytest.mark.parametrize("name", ["..%2f..%2fetc%2fpasswd", "release.json", "guess/release.json", ".lock", "%00"])
+def test_downloads_need_a_ticket(server: Server, name: str, mine: dict[str, str]) -> None:
+    status, _, body = ask(server, "GET", f"/download/{name}", **mine)
     assert status == 404 and b"root:" not in body
 
 
-def test_on_a_network_a_token_is_needed(tmp_path: Path) -> None:
+def test_a_ticket_is_for_one_download(browser: Any, server: Server, tmp_path: Path) -> None:
+    context = browser.new_context(accept_downloads=True)
+    one = opened(context, server)
+    press(one, "Try it with a made-up hospital log")
+    to_release(one)
+    release(one)
+    addresses: list[str] = []
+    one.on("download", lambda download: addresses.append(download.url))
+    assert saved(one, "release.json", tmp_path, "r.json").stat().st_size
+    (token,) = context.cookies()
+    path = addresses[0].removeprefix(server.address)
+    assert path.startswith("/download/")
+    assert ask(server, "GET", path, Cookie=f"{token['name']}={token['value']}")[0] == 404
+    context.close()
+
+
+def test_a_used_link_and_a_lost_key_are_one_sentence(browser: Any, server: Server) -> None:
+    used = server.link
+    context = browser.new_context()
+    opened(context, server).close()
+    for address, words in (
+        (used, "This link has expired or has been used: open the newest link of travas serve."),
+        (
+            server.address,
+            "This browser has no key: open the link that travas serve printed, or the window that it opened.",
+        ),
+    ):
+        other = browser.new_context()
+        one = other.new_page()
+        one.goto(address)
+        one.get_by_text(words, exact=True).wait_for()
+        other.close()
+    again = context.new_page()
+    again.goto(used)  # of use to nobody else, but this browser has its key
+    heading(again, "Choose an event log")
+    context.close()
+
+
+def test_one_browser_has_one_session_and_there_is_a_limit(browser: Any, tmp_path: Path) -> None:
+    with serving(tmp_path, "--max-sessions", 1) as server:
+        first, second = browser.new_context(), browser.new_context()
+        one = opened(first, server)
+        press(one, "Try it with a made-up hospital log")
+        heading(one, "Columns")
+        tab = first.new_page()
+        tab.goto(server.address)
+        heading(tab, "Columns")
+        late = second.new_page()
+        late.goto(server.link)
+        late.get_by_role("alert").wait_for()
+        assert alert(late).startswith("1 sessions are open, which is the limit") and "--max-sessions" in alert(late)
+        assert late.locator("input[type=file]").count() == 0
+        first.close()
+        second.close()
+
+
+def test_on_a_network_the_same_holds(tmp_path: Path) -> None:
     with serving(tmp_path, "--host", "0.0.0.0") as server:
-        token = server.line.partition("token=")[2].split()[0]
-        assert len(token) == 32
-        assert ask(server, "GET", "/")[0] == 401
-        assert ask(server, "GET", "/?token=wrong")[0] == 401
-        assert ask(server, "GET", "/_nicegui/static/x.js")[0] == 401
-        assert ask(server, "POST", f"/upload?name=a.csv&token={token}", LOG)[0] == 401
-        status, headers, _ = ask(server, "GET", f"/?token={token}")
-        assert status == 303 and headers["Location"] == "/"
-        given = headers["Set-Cookie"].partition(";")[0]
-        assert ask(server, "GET", "/", Cookie=given)[0] == 200
+        code = server.line.partition("/open#")[2].split()[0]
+        assert code == server.link.partition("#")[2]
+        plain = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        plain.request("GET", "/")  # browsers send no Sec-Fetch-Site to such addresses
+        assert plain.getresponse().status == 401
+        plain.close()
+        for path in ("/", f"/?token={code}", f"/#{code}", "/_nicegui/static/x.js"):
+            assert ask(server, "GET", path)[0] == 401
+        assert ask(server, "POST", "/upload?name=a.csv", LOG)[0] == 401
+        status, headers, _ = ask(server, "POST", "/enter", X_Travas_Code=code)
+        assert status == 200
+        assert ask(server, "GET", "/", Cookie=headers["Set-Cookie"].partition(";")[0])[0] == 200
 
 
 def test_what_a_killed_server_left_is_deleted_at_the_next_start(tmp_path: Path) -> None:
@@ -127,6 +239,7 @@ def test_bad_options_are_one_line(travas: Run, tmp_path: Path, server: Server) -
     for words, why in (
         (("--port", 0), "port is 0"),
         (("--port", server.port), "cannot be used"),
+        (("--max-sessions", 0), "max_sessions is 0"),
         (("--folder", tmp_path / "gone"), "no such directory"),
         (("--host", "999.1.1.1", "--port", 8999), "cannot be used"),
     ):

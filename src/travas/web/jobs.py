@@ -22,12 +22,20 @@ Watch = Callable[[str, float], None]
 """Called with what is being done, in words, and how much of it is, from 0 to 1."""
 
 
+PRELOADED = ["travas.cli.main", "travas.web.preview"]
+"""What the process that tasks with limits are forked from has imported: they start at once. It has no threads."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """What a task may use: memory in bytes beyond that of an idle process (on Linux), and time in seconds."""
 
     memory: int
     seconds: float
+
+
+_spawned, _forked = multiprocessing.get_context("spawn"), multiprocessing.get_context("forkserver")
+_forked.set_forkserver_preload(PRELOADED)
 
 
 class Job:
@@ -46,7 +54,7 @@ class Job:
         self._process: Any = None
 
     def start(self) -> None:
-        context = multiprocessing.get_context("spawn")
+        context = _spawned if self.limits is None else _forked
         here, there = context.Pipe(duplex=False)
         self._process = context.Process(
             target=_child, args=(there, self.task, self.arguments, self.limits), daemon=True

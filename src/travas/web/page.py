@@ -69,7 +69,7 @@ class Page:
         self.session.step, self.session.error = step, ""
         self.session.version += 1
         self.refresh()
-        ui.run_javascript("setTimeout(() => document.getElementById('step-title')?.focus(), 60)")
+        self.client.run_javascript("setTimeout(() => document.getElementById('step-title')?.focus(), 60)")
 
     def refuse(self, words: str) -> None:
         """Say what is wrong, and leave everything else on the page as it is."""

@@ -19,7 +19,7 @@ from .unpacking import Content, allowed, check_size, content_of
 SUFFIXES = XES_SUFFIXES + CSV_SUFFIXES + PARQUET_SUFFIXES
 _ROWS = 6
 _HEAD = 1 << 20
-LIMITS = Limits(memory=256 << 20, seconds=30)
+LIMITS = Limits(memory=384 << 20, seconds=30)
 
 
 @dataclass(frozen=True)
