@@ -50,7 +50,7 @@ def first_page(browser: Any, server: Server) -> float:
         context = browser.new_context()
         tab = context.new_page()
         began = time.perf_counter()
-        tab.goto(server.address)
+        tab.goto(server.link)
         heading(tab, "Choose an event log")
         seconds.append(time.perf_counter() - began)
         context.close()
@@ -60,7 +60,7 @@ def first_page(browser: Any, server: Server) -> float:
 def slide(browser: Any, server: Server) -> float:
     """Through all stops of ε at the smallest δ of the slider, where tables are longest; the curve is not cached."""
     tab = browser.new_context().new_page()
-    tab.goto(server.address)
+    tab.goto(server.link)
     tab.get_by_role("button", name="made-up").click()
     heading(tab, "Columns")
     tab.get_by_role("button", name="4 Privacy").click()
@@ -79,7 +79,7 @@ def memory(server: Server) -> float:
 def upload(browser: Any, server: Server) -> tuple[float, float]:
     """Megabytes above idle while the file goes up, and how long that takes."""
     tab = browser.new_context().new_page()
-    tab.goto(server.address)
+    tab.goto(server.link)
     heading(tab, "Choose an event log")
     idle = peak = memory(server)
     began = time.perf_counter()
@@ -94,7 +94,7 @@ def upload(browser: Any, server: Server) -> tuple[float, float]:
 def responsive(browser: Any, server: Server) -> tuple[float, float]:
     """The slowest of many first pages of another browser while 10 M events are released, and how long that takes."""
     tab = browser.new_context().new_page()
-    tab.goto(server.address)
+    tab.goto(server.link)
     tab.get_by_label("File", exact=True).click()
     tab.get_by_role("option").first.click()
     tab.get_by_role("button", name="Open").click()
@@ -108,7 +108,7 @@ def responsive(browser: Any, server: Server) -> tuple[float, float]:
     other = browser.new_context().new_page()
     while not tab.get_by_role("heading", name="Released", exact=True).is_visible():
         asked = time.perf_counter()
-        other.goto(server.address)
+        other.goto(server.link)
         heading(other, "Choose an event log")
         slowest = max(slowest, time.perf_counter() - asked)
     return slowest, time.perf_counter() - began

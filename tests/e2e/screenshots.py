@@ -17,7 +17,7 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as server, browsing() as browser:
         tab = browser.new_context(viewport={"width": WIDTH, "height": 700}, accept_downloads=True).new_page()
-        tab.goto(server.address)
+        tab.goto(server.link)
 
         def step(heading: str, button: str | None = None) -> None:
             tab.get_by_role("heading", name=heading, exact=True).wait_for()
@@ -53,7 +53,7 @@ def main() -> None:
             tab.mouse.move(0, 0)
             tab.locator(".q-tab-panel").screenshot(path=IMAGES / f"web-{name.lower().replace(' ', '-')}.png")
         with tab.expect_download() as download:
-            tab.locator('a[href="/download/release.xes.gz.report.html"]').click()
+            tab.get_by_role("button", name="Download release.xes.gz.report.html", exact=True).click()
         report = Path(folder) / "report.html"
         download.value.save_as(report)
         tab.set_viewport_size({"width": WIDTH, "height": 1200})

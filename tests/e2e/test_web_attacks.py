@@ -225,7 +225,7 @@ def test_5_gzip_under_any_name_is_limited(victim: Any, tmp_path: Path, name: str
             heading(tab, step)
             press(tab, "Continue")
         heading(tab, "Release")
-        press(tab, "Look at the true log")
+        press(tab, "Look at the original log")
         tab.get_by_role("alert").wait_for()
         assert "unpacks to more than" in alert(tab)
 
