@@ -237,10 +237,11 @@ def test_what_a_killed_server_left_is_deleted_at_the_next_start(tmp_path: Path) 
 
 def test_bad_options_are_one_line(travas: Run, tmp_path: Path, server: Server) -> None:
     for words, why in (
-        (("--port", 0), "port is 0"),
+        (("--port", -1), "port is -1"),
         (("--port", server.port), "cannot be used"),
         (("--max-sessions", 0), "max_sessions is 0"),
         (("--folder", tmp_path / "gone"), "no such directory"),
+        (("--host", "999.1.1.1", "--port", 0), "cannot be used"),
         (("--host", "999.1.1.1", "--port", 8999), "cannot be used"),
     ):
         ran = travas("serve", "--no-open", *words)

@@ -157,7 +157,7 @@ def report(
 
 
 def serve(
-    port: Annotated[int, typer.Option(help="Of the page.", metavar="NUMBER")] = 8080,
+    port: Annotated[int, typer.Option(help="Of the page; 0 picks a free one.", metavar="NUMBER")] = 8080,
     host: Annotated[str, typer.Option(help="Address; another than loopback is open to the network.")] = "127.0.0.1",
     folder: Annotated[list[Path] | None, typer.Option(help="Folder whose logs may be opened; can be repeated.")] = None,
     upload_limit: Annotated[float, typer.Option(help="Largest upload, in GB.", metavar="NUMBER")] = 8,
@@ -174,10 +174,10 @@ def serve(
     """
     from ..budget.ledger import Ledger
     from ..web.server import serve as serve_page
-    from ..web.settings import GIGABYTE, Settings
+    from ..web.settings import GIGABYTE, Settings, free_port
 
     limit = int(upload_limit * GIGABYTE) if math.isfinite(upload_limit) else 0
-    settings = Settings(host, port, tuple(folder or ()), limit, minutes_kept, max_sessions)
+    settings = Settings(host, port or free_port(host), tuple(folder or ()), limit, minutes_kept, max_sessions)
     book = Ledger(ledger) if ledger else Ledger.default()
     serve_page(settings, book, partial(_ready, no_open), partial(_renewed, no_open))
 

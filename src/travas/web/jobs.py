@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -77,9 +78,11 @@ class Job:
         return self.result
 
     def _listen(self, here: Connection) -> None:
-        finished, late = False, False
-        end = time.monotonic() + self.limits.seconds if self.limits is not None else None
+        finished, late, end = False, False, None
         with suppress(EOFError, OSError):
+            here.recv()  # it has started, and its time begins
+            if self.limits is not None:
+                end = time.monotonic() + self.limits.seconds
             while not finished:
                 if end is not None and not here.poll(max(end - time.monotonic(), 0)):
                     late = True
@@ -109,6 +112,11 @@ class Job:
         return f"needed more than {self.limits.memory >> 20} MB of memory; is the file damaged?"
 
 
+def warm_up() -> None:
+    """Start the process that tasks with limits are forked from, so that the first one need not wait for it."""
+    forkserver.ensure_running()
+
+
 def _limit(limits: Limits) -> None:
     """Bound the memory of this process: private pages, not files that are mapped."""
     if sys.platform == "linux":
@@ -122,6 +130,7 @@ def _child(there: Connection, task: Callable[..., Any], arguments: tuple[Any, ..
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
     if limits is not None:
         _limit(limits)
+    there.send(("started", None))
 
     def watch(words: str, share: float) -> None:
         there.send(("progress", (words, share)))

@@ -42,11 +42,13 @@ def serve(
     from .entrance import Entrance, add_entrance
     from .files import add_routes
     from .guard import Guard
+    from .jobs import warm_up
     from .page import add_page
     from .sessions import Sessions
     from .storage import Storage
     from .tickets import Tickets
 
+    warm_up()
     storage, access, tickets = Storage(), Access(), Tickets()
     sessions, entrance = Sessions(storage, settings), Entrance(settings, access, storage.path)
 

@@ -12,6 +12,16 @@ from ..errors import ParameterError
 GIGABYTE = 1 << 30
 
 
+def free_port(host: str) -> int:
+    """A port that nobody uses, chosen by the system."""
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.bind((host.strip("[]"), 0))
+            return int(probe.getsockname()[1])
+    except OSError as error:
+        raise ParameterError(f"host is {host!r}: it cannot be used ({error.strerror or error})") from None
+
+
 @dataclass(frozen=True)
 class Settings:
     """Where the page is, which folders it may open, how much may be uploaded, and how long a left session is kept.
