@@ -495,7 +495,7 @@ def test_a_compressed_log_that_unpacks_to_too_much(browser: Any, tmp_path: Path)
     with serving(tmp_path, "--upload-limit", 0.0002) as small:
         context = browser.new_context()
         tab = opened(context, small)
-        bomb = gzip.compress(b"case_id,activity\n" + b"1,visit\n" * 200_000)
+        bomb = gzip.compress(b"case_id,activity,timestamp\n" + b"1,visit,2025-01-01\n" * 200_000)
         upload(tab, content("bomb.csv.gz", bomb))
         to_release(tab)
         name_data_set(tab)

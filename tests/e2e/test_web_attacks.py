@@ -219,7 +219,7 @@ def test_5_a_small_parquet_file_that_becomes_huge_is_refused(
 def test_5_gzip_under_any_name_is_limited(victim: Any, tmp_path: Path, name: str) -> None:
     with serving(tmp_path, "--upload-limit", 0.0002) as small:
         tab = opened(victim, small)
-        upload(tab, content(name, gzip.compress(b"case_id,activity\n" + b"1,visit\n" * 200_000)))
+        upload(tab, content(name, gzip.compress(b"case_id,activity,timestamp\n" + b"1,visit,2025-01-01\n" * 200_000)))
         heading(tab, "Columns")
         for step in ("Columns", "What protects whom", "How much privacy: ε and δ"):
             heading(tab, step)
