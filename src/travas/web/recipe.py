@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import ParameterError
-from ..mechanisms import MECHANISMS, from_description
+from ..mechanisms import MECHANISMS, find_mechanism, from_description
 from ..model import explain
 from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
@@ -80,7 +80,7 @@ class Recipe:
             max_cases=_whole(self.max_cases, "max_cases", MAX_CASES) if self.unit else None,
             abstraction=_rule(self.abstraction),
         )
-        return made.for_counts_of(MECHANISMS[self.mechanism].counted)
+        return made.for_counts_of(getattr(find_mechanism(self.mechanism), "counted", None))
 
     def check(self, columns: Reading) -> None:
         """Raise ParameterError where whom and what it protects makes no sense, whatever ε and δ are."""
