@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -133,14 +133,14 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
         variants = read(request.source, request.reading, lambda share: watch(Stage.READING, share))
         request.mechanism.check(variants)
         watch(Stage.CHARGING, 0.0)
-        account = _charge(request)
+        account = _charge(request, "" if variants.roles is None else variants.roles.case)
         with _after_the_charge(account):
             watch(Stage.WRITING, 0.0)
             release = replace(
                 request.mechanism.release(variants),
                 frequencies=request.frequencies,
                 assumptions=request.reading.assumptions,
-                reading=_described(request.reading, request.source),
+                reading=_described(request, variants),
             )
             if output is not None:
                 output.write(release)
@@ -159,9 +159,11 @@ def _reserved(request: Request) -> Iterator[ReservedRelease | None]:
         yield output
 
 
-def _described(reading: Reading, source: Any) -> dict[str, Any] | None:
+def _described(request: Request, variants: Variants) -> dict[str, Any] | None:
     """The reading for the guarantee file; None for variants that were counted elsewhere."""
-    return None if isinstance(source, Variants | Mapping) else reading.describe()
+    if variants.roles is None or isinstance(request.source, Variants):
+        return None
+    return request.reading.describe(variants.roles)
 
 
 def _check(request: Request) -> None:
@@ -181,12 +183,11 @@ def _check(request: Request) -> None:
         request.ledger.check(request.dataset, request.location, request.mechanism, request.reading.case or "")
 
 
-def _charge(request: Request) -> Account | None:
+def _charge(request: Request, case: str) -> Account | None:
     """Charge the ledger. An interrupt waits until it is known whether the charge is on the disk."""
     if request.ledger is None:
         return None
     with _interrupts_deferred() as pending:
-        case = request.reading.case or ""
         account = request.ledger.charge(request.dataset, request.location, request.mechanism, case)
     if pending:
         raise ChargedError("interrupted", account=account.label, interrupted=True)

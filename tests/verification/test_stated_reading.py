@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from conftest import Run
-from travas import LogError, Optimal, ParameterError, Reading, VerificationError, anonymize, compare, verify
+from travas import Ledger, LogError, Optimal, ParameterError, Reading, VerificationError, anonymize, compare, verify
+from travas.model.variants import Roles
 from travas.outputs.guarantee_file import VERSION
+
+ROLES = Roles("visit", ("activity",), "timestamp")
 
 
 @pytest.fixture
@@ -26,6 +29,30 @@ def visits(tmp_path: Path) -> Path:
 def stated(visits: Path, reading: Reading, name: str = "release.json") -> tuple[Path, dict[str, Any]]:
     path = anonymize(visits, Optimal(1, "1e-6"), reading=reading).write(visits.parent / name)
     return path, json.loads(Path(f"{path}.guarantee.json").read_text())
+
+
+def test_the_columns_that_were_recognised_are_stated(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("case_id,Activity,timestamp\n1,a,2025-01-01\n")
+    _, content = stated(log, Reading())
+    assert content["reading"]["columns"] == {"case": "case_id", "activities": ["Activity"], "timestamp": "timestamp"}
+    assert content["reading"]["case"] is None
+    log.with_suffix(".xes").write_text(
+        '<log><trace><event><string key="concept:name" value="a"/></event></trace></log>'
+    )
+    _, content = stated(log.with_suffix(".xes"), Reading(), "of-xes.json")
+    assert content["reading"]["columns"] == {"case": "concept:name", "activities": ["concept:name"], "timestamp": None}
+
+
+def test_a_recognised_case_column_is_part_of_the_account(visits: Path, tmp_path: Path) -> None:
+    """The case was recognised in one release and set in the next: the ledger compares what was read."""
+    log, ledger = tmp_path / "log.csv", Ledger(tmp_path / "ledger.db")
+    log.write_text(visits.read_text().replace("visit,", "case_id,", 1))
+    for reading in (Reading(), Reading(case="case_id")):
+        anonymize(log, Optimal(1, "1e-6"), reading=reading, ledger=ledger)
+    with pytest.raises(ParameterError, match="patient"):
+        anonymize(log, Optimal(1, "1e-6"), reading=Reading(case="patient"), ledger=ledger)
+    assert len(ledger.history()) == 2
 
 
 def test_two_meanings_of_a_case_are_two_guarantees(visits: Path) -> None:
@@ -45,17 +72,19 @@ def test_two_meanings_of_a_case_are_two_guarantees(visits: Path) -> None:
     ],
 )
 def test_a_description_is_the_reading(reading: Reading) -> None:
-    described = reading.describe()
+    described = reading.describe(ROLES)
     assert json.loads(json.dumps(described)) == described
     assert Reading.from_description(described) == reading
 
 
 def test_the_text_of_a_query_stays_here() -> None:
-    described = Reading(case="visit", query="SELECT * FROM events WHERE patient <> 'Anna'").describe()
+    described = Reading(case="visit", query="SELECT * FROM events WHERE patient <> 'Anna'").describe(ROLES)
     assert "Anna" not in json.dumps(described) and described["query"]
 
 
-@pytest.mark.parametrize("change", [{"case": 5}, {"activities": "activity"}, {"secret": 1}, {"order": "random"}])
+@pytest.mark.parametrize(
+    "change", [{"case": 5}, {"activities": "activity"}, {"secret": 1}, {"order": "random"}, {"columns": None}]
+)
 def test_a_reading_that_means_nothing_is_refused(visits: Path, change: dict[str, Any]) -> None:
     path, content = stated(visits, Reading(case="visit"))
     with pytest.raises(ParameterError):

@@ -27,6 +27,15 @@ CODE = "uint32"
 CODE_BYTES = 4
 
 
+@dataclass(frozen=True)
+class Roles:
+    """The columns, or XES attributes, that a log was read from: part of its schema, and public."""
+
+    case: str
+    activities: tuple[str, ...]
+    timestamp: str | None = None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Variants:
     """Different traces of a log (`keys`, coded by `alphabet`) and the number of cases of each: confidential.
@@ -44,6 +53,7 @@ class Variants:
     abstraction: Abstraction = FULL
     unit: PrivacyUnit = field(default=ONE_CASE, kw_only=True)
     counted: Counted = field(default="cases", kw_only=True)
+    roles: Roles | None = field(default=None, kw_only=True)
 
     def __repr__(self) -> str:
         return "Variants(confidential)"

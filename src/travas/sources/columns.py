@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError, shown
 from ..model.abstraction import FULL, Abstraction
+from ..model.variants import Roles
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .encodings import check_encoding
 from .timestamps import check_format
@@ -36,7 +37,7 @@ _SETTINGS = (
     "case", "timestamp", "timestamp_format", "order", "ties", "on_missing", "duplicate_cases", "unit", "max_cases",
     "counted", "table",
 )  # fmt: skip
-_DESCRIBED = ("activities", "abstraction", "query", "recognised")
+_DESCRIBED = ("activities", "abstraction", "query", "columns", "recognised")
 
 QUERY_USED = "a query was used"
 """What a description says of a query: its text may name persons."""
@@ -153,18 +154,23 @@ class Reading:
         self.abstraction.check(self.privacy_unit, counted)
         return replace(self, counted=counted)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self, roles: Roles) -> dict[str, Any]:
         """The whole rule from events to variants as plain values, for the guarantee file.
 
+        Args:
+            roles: The columns that were read, given or recognised.
+
         Returns:
-            Every setting by its name; None where it was not set. `recognised` has the names by which a column is then
-            found. Of a query it says only that there is one: its text may name persons.
+            Every setting by its name; None where it was not set. `columns` has what was read, and `recognised` the names
+            by which a column that was not set is found. Of a query it says only that there is one: its text may name
+            persons.
         """
         settings = {name: getattr(self, name) for name in _SETTINGS}
         return settings | {
             "activities": list(self.activities),
             "abstraction": self.abstraction.as_json(),
             "query": None if self.query is None else QUERY_USED,
+            "columns": {"case": roles.case, "activities": list(roles.activities), "timestamp": roles.timestamp},
             "recognised": {role: list(names) for role, names in _USUAL.items()},
         }
 
@@ -180,6 +186,7 @@ class Reading:
         activities = description["activities"]
         if not isinstance(activities, list) or not all(isinstance(name, str) for name in activities):
             raise ParameterError("the reading has activities that are no texts", field="activities")
+        _check_roles(description["columns"])
         return cls(
             activities=tuple(activities), abstraction=Abstraction.from_json(description["abstraction"]), **settings
         )
@@ -205,6 +212,13 @@ def released_columns(activities: tuple[str, ...]) -> tuple[str, ...]:
     return activities if ACTIVITY in activities else (ACTIVITY, *activities[1:])
 
 
+def _check_roles(described: Any) -> None:
+    """Refuse described columns that are not what `Reading.describe` writes."""
+    known = isinstance(described, Mapping) and set(described) == {"case", "activities", "timestamp"}
+    if not known or not isinstance(described["case"], str) or not isinstance(described["activities"], list):
+        raise ParameterError("the reading does not state the columns that were read", field="reading")
+
+
 DEFAULT_READING = Reading()
 
 
@@ -217,6 +231,11 @@ class Columns:
     timestamp: str | None
     ties: str | None
     unit: str | None
+
+    @property
+    def roles(self) -> Roles:
+        """What the guarantee file and the ledger say about them."""
+        return Roles(self.case, self.activities, self.timestamp)
 
     @classmethod
     def of(cls, reading: Reading, present: Sequence[str], where: str) -> Columns:

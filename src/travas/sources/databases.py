@@ -117,8 +117,16 @@ def coded(counted: pl.DataFrame, query: Query, notes: tuple[str, ...]) -> Varian
     texts = counted.with_columns(pl.col(query.parts).cast(pl.List(pl.String)).cast(names))
     keys = keys_of(texts, query.parts, codes)
     counts = counted[COUNT].to_numpy().astype(np.int64)
-    columns, reading = released_columns(query.columns.activities), query.reading
-    return Variants(list(codes), keys, counts, columns, notes, unit=reading.privacy_unit, counted=reading.counts_of)
+    return Variants(
+        list(codes),
+        keys,
+        counts,
+        released_columns(query.columns.activities),
+        notes,
+        unit=query.reading.privacy_unit,
+        counted=query.reading.counts_of,
+        roles=query.columns.roles,
+    )
 
 
 @contextmanager

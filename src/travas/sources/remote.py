@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from ..model.variants import CODE, Activity, Codes, Trace, Variants
+from ..model.variants import CODE, Activity, Codes, Roles, Trace, Variants
 from ..privacy.guarantee import Counted, PrivacyUnit
 
 if TYPE_CHECKING:
@@ -43,9 +43,10 @@ class RemoteVariants(Variants):
         notes: tuple[str, ...],
         unit: PrivacyUnit,
         counted: Counted,
+        roles: Roles | None = None,
     ) -> None:
         self.__dict__ |= {"_store": store, "counts": counts, "_lengths": lengths, "columns": columns, "notes": notes}
-        self.__dict__ |= {"unit": unit, "counted": counted}
+        self.__dict__ |= {"unit": unit, "counted": counted, "roles": roles}
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -61,7 +62,7 @@ class RemoteVariants(Variants):
     def canonical(self) -> Variants:
         """The same variants in the order of their traces: all of them travel."""
         here = Variants(self.alphabet, self.keys, self.counts, self.columns, self.notes)
-        return replace(here, unit=self.unit, counted=self.counted).canonical()
+        return replace(here, unit=self.unit, counted=self.counted, roles=self.roles).canonical()
 
     @cached_property
     def alphabet(self) -> Sequence[Activity]:

@@ -107,9 +107,16 @@ class _Store:
             frame.unpersist()
             raise
         counts, lengths = (here[name].to_numpy().astype("int64") for name in (COUNT, _LENGTH))
-        columns, reading = released_columns(query.columns.activities), query.reading
+        reading = query.reading
         variants = RemoteVariants(
-            cls(frame, query, here[_DIGEST]), counts, lengths, columns, notes, reading.privacy_unit, reading.counts_of
+            cls(frame, query, here[_DIGEST]),
+            counts,
+            lengths,
+            released_columns(query.columns.activities),
+            notes,
+            reading.privacy_unit,
+            reading.counts_of,
+            query.columns.roles,
         )
         weakref.finalize(variants, _drop, frame)
         return variants

@@ -43,8 +43,16 @@ def variants_of(events: Events, rows: int = 0) -> Variants:
         found = pl.DataFrame({"key": keys, COUNT: counts}).group_by("key").agg(pl.col(COUNT).sum())
         keys, counts = found["key"].to_list(), found[COUNT]
     notes = tuple(events.notes) if keys or events.notes else (NO_EVENTS,)
-    columns, unit, counted = released_columns(events.columns.activities), reading.privacy_unit, reading.counts_of
-    return Variants(list(codes), keys, counts.to_numpy(), columns, notes, unit=unit, counted=counted)
+    return Variants(
+        list(codes),
+        keys,
+        counts.to_numpy(),
+        released_columns(events.columns.activities),
+        notes,
+        unit=reading.privacy_unit,
+        counted=reading.counts_of,
+        roles=events.columns.roles,
+    )
 
 
 def keys_of(traces: pl.DataFrame, parts: Sequence[str], codes: Codes) -> list[bytes]:

@@ -13,7 +13,7 @@ from lxml import etree
 
 from ..errors import CONFIDENTIAL, LogError
 from ..model.mechanism import Progress
-from ..model.variants import Codes, Variants
+from ..model.variants import Codes, Roles, Variants
 from .chunks import chunks
 from .columns import (
     ACTIVITY,
@@ -151,7 +151,15 @@ class _Cases:
         counts = np.fromiter(self.counts.values(), dtype=np.int64, count=len(self.counts))
         columns = released_columns(self.reading.activities or (ACTIVITY,))
         unit, counted = self.reading.privacy_unit, self.reading.counts_of
-        return Variants(list(self.codes), list(self.counts), counts, columns, tuple(notes), unit=unit, counted=counted)
+        by_time = self.reading.by_time()
+        roles = Roles(
+            self.reading.case or ACTIVITY,
+            self.reading.activities or (ACTIVITY,),
+            self.reading.timestamp or TIMESTAMP if by_time else None,
+        )
+        return Variants(
+            list(self.codes), list(self.counts), counts, columns, tuple(notes), unit=unit, counted=counted, roles=roles
+        )
 
 
 class _Document:

@@ -114,6 +114,7 @@ class Abstraction:
             variants.abstraction | self,
             unit=variants.unit,
             counted=variants.counted,
+            roles=variants.roles,
         )
         return Grouped(abstracted, groups)
 
