@@ -10,7 +10,18 @@ from typing import Any
 import pytest
 
 from conftest import Run
-from travas import Ledger, LogError, Optimal, ParameterError, Reading, VerificationError, anonymize, compare, verify
+from travas import (
+    BudgetError,
+    Ledger,
+    LogError,
+    Optimal,
+    ParameterError,
+    Reading,
+    VerificationError,
+    anonymize,
+    compare,
+    verify,
+)
 from travas.model.variants import Roles
 from travas.outputs.guarantee_file import VERSION
 
@@ -38,7 +49,7 @@ def test_the_columns_that_were_recognised_are_stated(tmp_path: Path) -> None:
     assert content["reading"]["columns"] == {"case": "case_id", "activities": ["Activity"], "timestamp": "timestamp"}
     assert content["reading"]["case"] is None
     log.with_suffix(".xes").write_text(
-        '<log><trace><event><string key="concept:name" value="a"/></event></trace></log>'
+        '<log><trace><string key="concept:name" value="1"/><event><string key="concept:name" value="a"/></event></trace></log>'
     )
     _, content = stated(log.with_suffix(".xes"), Reading(), "of-xes.json")
     assert content["reading"]["columns"] == {"case": "concept:name", "activities": ["concept:name"], "timestamp": None}
@@ -50,7 +61,7 @@ def test_a_recognised_case_column_is_part_of_the_account(visits: Path, tmp_path:
     log.write_text(visits.read_text().replace("visit,", "case_id,", 1))
     for reading in (Reading(), Reading(case="case_id")):
         anonymize(log, Optimal(1, "1e-6"), reading=reading, ledger=ledger)
-    with pytest.raises(ParameterError, match="patient"):
+    with pytest.raises(BudgetError, match="patient"):
         anonymize(log, Optimal(1, "1e-6"), reading=Reading(case="patient"), ledger=ledger)
     assert len(ledger.history()) == 2
 
