@@ -15,7 +15,7 @@ from conftest import Run
 from travas.cli import main as cli
 from travas.sources.example_log import write_hospital_log
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 HEAVY = (
     "nicegui", "numpy", "polars", "pandas", "pyarrow", "matplotlib", "pm4py", "scipy", "sqlite3", "dp_accounting",
     "ibis", "duckdb", "psycopg", "pyspark",

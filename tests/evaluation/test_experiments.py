@@ -288,7 +288,7 @@ def test_the_command_runs_draws_and_says_that_it_is_private(grid: Path, tmp_path
 
 
 def test_the_page_names_every_key(grid: Path) -> None:
-    page = (Path(__file__).parents[1] / "docs" / "experiments.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text()
     keys = {option for name in MECHANISMS for option in MECHANISMS[name].options()} - {"alphabet"}
     keys |= {field.name for field in fields(Reading)} - {"unit", "max_cases", "counted"}
     assert [key for key in sorted(keys) if f"`{key}`" not in page] == []
@@ -302,7 +302,7 @@ def test_the_page_names_every_key(grid: Path) -> None:
 
 
 def test_the_grids_of_the_project_can_be_read(data: Path) -> None:
-    folder = Path(__file__).parents[1] / "experiments"
+    folder = Path(__file__).parents[2] / "experiments"
     grids = {path.stem: read_grid(path, data) for path in folder.glob("*.toml")}
     assert {"paper", "defensible"} <= grids.keys()
     assert all(isinstance(grid, Grid) and grid.cells() for grid in grids.values())
