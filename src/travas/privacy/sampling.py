@@ -82,13 +82,13 @@ class DiscreteLaplace:
         waiting = np.arange(size)
         while len(waiting):
             candidates = uniform_below(np.full(len(waiting), top, dtype=np.int64), random_bytes)
-            good = _happens(candidates, top, random_bytes)
+            good = happens(candidates, top, random_bytes)
             fine[waiting[good]] = candidates[good]
             waiting = waiting[~good]
         coarse = np.zeros(size, dtype=np.int64)
         going = np.arange(size)
         while len(going):
-            going = going[_happens(np.ones(len(going), dtype=np.int64), 1, random_bytes)]
+            going = going[happens(np.ones(len(going), dtype=np.int64), 1, random_bytes)]
             coarse[going] += 1
         magnitudes: NDArray[np.int64] = (fine + top * coarse) // self.scale.denominator
         return magnitudes
@@ -101,14 +101,14 @@ def geometric_up_to(most: int, rate: Fraction, random_bytes: RandomBytes) -> int
     geometric = DiscreteLaplace(1 / rate)
     while rate * most <= 1:
         tried = uniform_below(np.array([most + 1]), random_bytes)
-        if _happens(tried * rate.numerator, rate.denominator, random_bytes)[0]:
+        if happens(tried * rate.numerator, rate.denominator, random_bytes)[0]:
             return int(tried[0])
     while (drawn := int(geometric._magnitudes(1, random_bytes)[0])) > most:
         pass
     return drawn
 
 
-def _happens(above: NDArray[np.int64], below: int, random_bytes: RandomBytes) -> NDArray[np.bool_]:
+def happens(above: NDArray[np.int64], below: int, random_bytes: RandomBytes) -> NDArray[np.bool_]:
     """Events of probability exactly e^(−a/b), 0 ≤ a/b ≤ 1 (ibid., Algorithm 1): the first failure has an odd number.
 
     The k-th trial succeeds with probability a/(b·k), as the product of a/b and 1/k.

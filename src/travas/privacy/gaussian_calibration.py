@@ -1,0 +1,187 @@
+"""From (ε, δ) to the integers of a sequence of Gaussian measurements: contributions and thresholds.
+
+Everything is decided in integers. What is returned here is trusted by nobody: `gaussian_verifier` checks it with
+code of its own before noise can be drawn. Derivation: docs/mechanisms/synthesis.md, section "Calibration".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from math import isqrt
+
+from ..errors import ParameterError
+from .gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Selection, Stage, StagePlan
+from .numbers import as_text
+from .tables import MAX_EPSILON, MIN_DELTA, exponential_bounds
+
+BITS = 320
+FAR = 14
+"""Beyond this many standard deviations the tail is bounded by 0 below and by its value here above."""
+
+_GUARD = 192
+_MU_BITS = 40
+_VARIANCE = STANDARD_DEVIATION**2 - SMOOTHING_VARIANCE
+
+
+def split_delta(delta: Fraction, selections: int) -> tuple[Fraction, Fraction]:
+    """δ_G and the δ of each selection: nine tenths for the noise, the rest in equal parts for what is selected."""
+    spare = delta / (1 << 39)
+    return delta * Fraction(9, 10) - spare, delta / 10 / max(selections, 1)
+
+
+def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], max_cases: int = 1) -> Calibration:
+    """Contributions and thresholds for stages that together are (ε, δ)-DP.
+
+    Args:
+        epsilon: ε of all stages together.
+        delta: δ of all stages together.
+        plans: The stages with their shares of μ², which add up to at most 1.
+        max_cases: The largest number of cases of one person.
+
+    Returns:
+        The constants, not yet verified.
+
+    Raises:
+        ParameterError: A share is not positive, or a case could add nothing to some stage.
+    """
+    _check(epsilon, delta, plans)
+    gaussian_delta, selection_delta = split_delta(delta, sum(plan.selection is not None for plan in plans))
+    mu = largest_mu(epsilon, gaussian_delta)
+    stages = []
+    for plan in plans:
+        contribution = isqrt(math.floor(mu * mu * _VARIANCE * plan.share)) // max_cases
+        if isqrt(contribution**2 // (plan.selection.most if plan.selection else 1)) < 1:
+            raise ParameterError(
+                f"epsilon {as_text(epsilon)} and delta {as_text(delta)} with max_cases {max_cases} leave nothing for the "
+                f"measurement {plan.name!r}: use a larger epsilon or a smaller max_cases"
+            )
+        if plan.selection is None:
+            stages.append(Stage(plan.name, contribution))
+        else:
+            threshold = least_threshold(contribution, plan.selection, selection_delta, max_cases)
+            stages.append(Stage(plan.name, contribution, plan.selection, threshold, selection_delta))
+    return Calibration(epsilon, delta, gaussian_delta, tuple(stages), max_cases)
+
+
+def _check(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...]) -> None:
+    if not 0 < epsilon <= MAX_EPSILON:
+        raise ParameterError(f"epsilon is {as_text(epsilon)}: it must be above 0 and at most {MAX_EPSILON}")
+    if not MIN_DELTA <= delta < 1:
+        raise ParameterError(f"delta is {as_text(delta)}: it must be at least 1e-20 and below 1, for example 1e-6")
+    if not plans or min(plan.share for plan in plans) <= 0 or sum(plan.share for plan in plans) > 1:
+        raise ParameterError("the shares of the measurements must be above 0 and add up to at most 1")
+
+
+@lru_cache(maxsize=64)
+def largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """μ̄: the largest multiple of 2^-40 for which δ_μ(ε) is shown to be at most `delta`."""
+
+    def holds(multiple: int) -> bool:
+        return gaussian_delta_above(Fraction(multiple, 1 << _MU_BITS), epsilon) <= delta
+
+    above = 1
+    while holds(above):
+        above *= 2
+    return Fraction(_first(lambda multiple: not holds(multiple), above // 2, above) - 1, 1 << _MU_BITS)
+
+
+@lru_cache(maxsize=256)
+def least_threshold(contribution: int, selection: Selection, delta: Fraction, max_cases: int) -> int:
+    """τ: the least integer for which Lemma 4 and Corollary 2 are shown to hold for every number of keys."""
+
+    def holds(threshold: int, keys: int) -> bool:
+        weight = max_cases * isqrt(contribution**2 // keys)
+        own = keys * _passes(threshold - weight)
+        others = (max_cases - 1) * selection.most * _passes(threshold) if max_cases > 1 else Fraction(0)
+        return own + others <= delta
+
+    threshold = 0
+    for keys in (selection.most, *range(selection.fewest, selection.most)):
+        if threshold and holds(threshold, keys):
+            continue
+        weight = max_cases * isqrt(contribution**2 // keys)
+        low, high = max(threshold, weight), weight + FAR * STANDARD_DEVIATION
+        threshold = _first(lambda tried, keys=keys: holds(tried, keys), low, high)  # type: ignore[misc]
+    return threshold
+
+
+def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The least integer in low + 1 .. high that holds, where `high` does and everything above one that holds."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _passes(distance: int) -> Fraction:
+    """At least Q(distance/S), the probability that noise lifts a key over a threshold that is this far above it."""
+    return Fraction(normal_tail_bounds(Fraction(distance, STANDARD_DEVIATION))[1], 1 << BITS)
+
+
+def gaussian_delta_above(mu: Fraction, epsilon: Fraction) -> Fraction:
+    """At least δ_μ(ε) = Q(ε/μ − μ/2) − e^ε·Q(ε/μ + μ/2)."""
+    _, near = normal_tail_bounds(epsilon / mu - mu / 2)
+    far, _ = normal_tail_bounds(epsilon / mu + mu / 2)
+    growth, _ = exponential_bounds(epsilon, BITS)
+    return Fraction(near - (growth * far >> BITS), 1 << BITS)
+
+
+def normal_tail_bounds(x: Fraction, bits: int = BITS) -> tuple[int, int]:
+    """Integers a ≤ b with a/2^bits ≤ Q(x) ≤ b/2^bits, where Q is the upper tail of the standard normal distribution.
+
+    Q(x) = 1/2 − φ(x)·Σ_k x^(2k+1)/(1·3·…·(2k+1)) for x ≥ 0; all terms are positive.
+    """
+    if x < 0:
+        low, high = normal_tail_bounds(-x, bits)
+        return (1 << bits) - high, (1 << bits) - low
+    if x > FAR:
+        return 0, normal_tail_bounds(Fraction(FAR), bits)[1]
+    series = _odd_series_below(x, bits)
+    growth_low, growth_high = exponential_bounds(x * x / 2, bits)
+    root_low, root_high = _root_of_two_pi(bits)
+    centre_low = (series << 2 * bits) // (growth_high * root_high)
+    centre_high = -(-((series + 2) << 2 * bits) // (growth_low * root_low))
+    half = 1 << (bits - 1)
+    return max(0, half - centre_high), half - centre_low
+
+
+def _odd_series_below(x: Fraction, bits: int) -> int:
+    """An integer a with a ≤ 2^bits·Σ_k x^(2k+1)/(1·3·…·(2k+1)) < a + 2, for 0 ≤ x ≤ 14.
+
+    Every floor loses less than one unit; on its way a loss grows by at most Π x²/(2i + 1) ≤ e^(x²/2) < 2^142. There are
+    fewer than 2^12 terms, and each loss is counted in fewer than 2^12 of them: less than 2^166 units are lost. After
+    the loop the terms at least halve, so they add less than that again. 192 guard bits make this less than one unit.
+    """
+    above, below = x.numerator**2, x.denominator**2
+    term = (x.numerator << (bits + _GUARD)) // x.denominator
+    total, odd = term, 1
+    while term or odd * below < 2 * above:
+        odd += 2
+        term = term * above // (below * odd)
+        total += term
+    return total >> _GUARD
+
+
+@lru_cache(maxsize=8)
+def _root_of_two_pi(bits: int) -> tuple[int, int]:
+    """Integers around √(2π)·2^bits, from Machin's formula π = 16·arctan(1/5) − 4·arctan(1/239)."""
+    unit = 1 << (bits + 64)
+    fifth, fifth_error = _arctangent_of_inverse(5, unit)
+    other, other_error = _arctangent_of_inverse(239, unit)
+    pi, error = 16 * fifth - 4 * other, 16 * fifth_error + 4 * other_error
+    low, high = (pi - error) >> 64, ((pi + error) >> 64) + 1
+    return isqrt(low << (bits + 1)), isqrt(high << (bits + 1)) + 1
+
+
+def _arctangent_of_inverse(number: int, unit: int) -> tuple[int, int]:
+    """arctan(1/number)·unit, and a bound of the error: two units a term, for two roundings."""
+    power = unit // number
+    total, odd, sign, terms = power, 1, 1, 1
+    while power:
+        power //= number * number
+        odd, sign, terms = odd + 2, -sign, terms + 1
+        total += sign * (power // odd)
+    return total, 2 * terms + 2

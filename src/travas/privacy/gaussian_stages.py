@@ -1,0 +1,96 @@
+"""Sequences of Gaussian measurements as plain public values, fixed before any data are seen.
+
+A case adds a vector of non-negative integers to every stage, of Euclidean norm at most the stage's contribution Δ.
+Every sum is published with noise from the discrete Gaussian N_Z(0, S²). The noise is the same in all stages: the size
+of Δ carries the budget. Proof: docs/mechanisms/synthesis.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+
+STANDARD_DEVIATION = 1 << 20
+"""S: the noise has the variance S², up to a factor that Lemma 2 bounds."""
+
+SMOOTHING_VARIANCE = 16
+"""r²: the part of the variance that pays for the step from discrete to continuous noise (Lemma 2)."""
+
+SMOOTHING_DELTA = Fraction(1, 1 << 320)
+"""At least 4κ of the theorem, for up to 1,000 stages, 1,000 cases per person and 2^100 events per case."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A stage whose keys are not public: a key is published only if its noisy sum exceeds a threshold.
+
+    Attributes:
+        fewest: The least number of keys to which a case adds something, if it adds anything.
+        most: The largest number of keys to which a case adds something (K).
+    """
+
+    fewest: int = 1
+    most: int = 1
+
+
+@dataclass(frozen=True)
+class StagePlan:
+    """A stage before calibration.
+
+    Attributes:
+        name: A unique name.
+        share: Its part of μ².
+        selection: How many keys a case has, where keys are selected; None where all cells are public.
+    """
+
+    name: str
+    share: Fraction
+    selection: Selection | None = None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A calibrated stage.
+
+    Attributes:
+        name: A unique name.
+        contribution: Δ, the largest Euclidean norm of what one case adds.
+        selection: How many keys a case has, where keys are selected; None where all cells are public.
+        threshold: τ: a key is published if its noisy sum is larger; 0 where nothing is selected.
+        delta: The probability that a key is published which only one person has; 0 where nothing is selected.
+    """
+
+    name: str
+    contribution: int
+    selection: Selection | None = None
+    threshold: int = 0
+    delta: Fraction = Fraction(0)
+
+    def weight(self, keys: int) -> int:
+        """w_m: what a case with `keys` keys adds to each of them."""
+        return isqrt(self.contribution**2 // keys)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the noise, in multiples of the contribution. For post-processing only."""
+        return STANDARD_DEVIATION / self.contribution
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The constants of all stages, and the guarantee that they are meant to have.
+
+    Attributes:
+        epsilon: ε.
+        delta: δ of the whole.
+        gaussian_delta: δ_G, the part of δ for the noise itself; each selection has a part of its own.
+        stages: The stages, in the order in which they are measured.
+        max_cases: M, the largest number of cases of one person.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    gaussian_delta: Fraction
+    stages: tuple[Stage, ...]
+    max_cases: int = 1

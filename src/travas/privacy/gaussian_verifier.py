@@ -1,0 +1,131 @@
+"""The verifier of Gaussian measurements: recomputes every inequality of the theorem and refuses what does not hold.
+
+It shares no code with the calibration. Tails of the normal distribution come from the alternating series of the error
+function in decimal arithmetic of 200 digits, e^ε from the standard library's correctly rounded exponential. Theorem
+and lemmas: docs/mechanisms/synthesis.md.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+
+from ..errors import VerificationError
+from .gaussian_stages import SMOOTHING_DELTA, SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Stage
+
+_MAX_STAGES = 1000
+_MAX_CASES = 1000
+_CONTEXT = Context(prec=200, rounding=ROUND_HALF_EVEN, Emin=-(10**6), Emax=10**6)
+_MARGIN = Fraction(1, 10**90)
+_FAR = 14
+_PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679")
+
+
+def verify(calibration: Calibration) -> Fraction:
+    """Check that measurements with these constants are (ε, δ)-DP.
+
+    Args:
+        calibration: The constants that will be used.
+
+    Returns:
+        The δ that is spent: an upper bound of the theorem's δ at this ε.
+
+    Raises:
+        VerificationError: An inequality of the theorem does not hold.
+    """
+    _check_form(calibration)
+    for stage in calibration.stages:
+        if stage.selection is not None:
+            _check_threshold(stage, calibration.max_cases)
+    gaussian = _gaussian_delta(calibration)
+    if gaussian > calibration.gaussian_delta:
+        raise VerificationError(
+            "the contributions are too large for the noise: the Gaussian part exceeds its share of delta; "
+            "nothing can be drawn"
+        )
+    revealed = 1 - math.prod((1 - stage.delta for stage in calibration.stages), start=Fraction(1))
+    if (
+        calibration.gaussian_delta + sum(stage.delta for stage in calibration.stages) + SMOOTHING_DELTA
+        > calibration.delta
+    ):
+        raise VerificationError("the parts of delta exceed the whole: nothing can be drawn")
+    return revealed + (1 - revealed) * gaussian + SMOOTHING_DELTA
+
+
+def _check_form(calibration: Calibration) -> None:
+    """Every constant is of the kind that the theorem speaks of."""
+    stages = calibration.stages
+    if not 0 < len(stages) <= _MAX_STAGES or len({stage.name for stage in stages}) < len(stages):
+        raise VerificationError("the stages must have unique names, and there must be at most 1,000 of them")
+    if not 1 <= calibration.max_cases <= _MAX_CASES or calibration.epsilon <= 0 or not 0 < calibration.delta < 1:
+        raise VerificationError("epsilon, delta or max_cases is out of range")
+    for stage in stages:
+        if stage.contribution < 1:
+            raise VerificationError(f"a case adds nothing to the measurement {stage.name!r}")
+        if stage.selection is None and (stage.threshold or stage.delta):
+            raise VerificationError(f"the measurement {stage.name!r} selects nothing but has a threshold or a delta")
+        if stage.selection is not None and not (
+            1 <= stage.selection.fewest <= stage.selection.most <= stage.contribution**2
+            and 0 < stage.delta < Fraction(1, 2)
+        ):
+            raise VerificationError(f"the selection {stage.name!r} has keys or a delta out of range")
+
+
+def _check_threshold(stage: Stage, cases: int) -> None:
+    """Lemma 4 and Corollary 2: m·g(M·w_m) + (M − 1)·K·g(0) ≤ δ for every m, with g(v) = Q((τ − v)/S)."""
+    selection = stage.selection
+    if selection is None:
+        return
+    others = (cases - 1) * selection.most
+    unseen = others * _tail(Fraction(stage.threshold, STANDARD_DEVIATION))[1] if others else Fraction(0)
+    for keys in range(selection.fewest, selection.most + 1):
+        sum_of_cases = cases * math.isqrt(stage.contribution**2 // keys)
+        if stage.threshold <= sum_of_cases:  # g is convex below τ only
+            raise VerificationError(f"the threshold of {stage.name!r} is below what one person can add")
+        passing = _tail(Fraction(stage.threshold - sum_of_cases, STANDARD_DEVIATION))[1]
+        if keys * passing + unseen > stage.delta:
+            raise VerificationError(
+                f"the threshold of {stage.name!r} is too low for {keys} keys of one case: nothing can be drawn"
+            )
+
+
+def _gaussian_delta(calibration: Calibration) -> Fraction:
+    """At least δ_μ(ε) for μ² = M²·ΣΔ²/(S² − r²); δ_μ grows with μ, so μ may be rounded up."""
+    squares = sum((calibration.max_cases * stage.contribution) ** 2 for stage in calibration.stages)
+    variance = STANDARD_DEVIATION**2 - SMOOTHING_VARIANCE
+    mu = Fraction(math.isqrt((squares << 200) // variance) + 1, 1 << 100)
+    near = _tail(calibration.epsilon / mu - mu / 2)[1]
+    far = _tail(calibration.epsilon / mu + mu / 2)[0]
+    growth = Fraction(_CONTEXT.next_minus(_CONTEXT.exp(_as_decimal(calibration.epsilon)))) * (1 - _MARGIN)
+    return max(Fraction(0), near - growth * far)
+
+
+def _tail(x: Fraction) -> tuple[Fraction, Fraction]:
+    """Bounds of Q(x), the upper tail of the standard normal distribution.
+
+    Q(x) = 1/2 − Σ_k (−1)^k·x^(2k+1)/(2^k·k!·(2k+1))/√(2π). For |x| ≤ 14 the terms add up to less than e^98 < 10^43 in
+    size; every operation of 200 digits errs by 10^−199 of its result, there are fewer than 2^13 of them, and π is
+    known to 10^−100. So all errors together, that of rounding x included, are below 10^−90.
+    """
+    if x > _FAR:
+        return Fraction(0), _tail(Fraction(_FAR))[1]
+    if x < -_FAR:
+        return 1 - _tail(Fraction(_FAR))[1], Fraction(1)
+    context = _CONTEXT
+    point = _as_decimal(x)
+    step = context.divide(context.multiply(point, point), Decimal(-2))
+    power, total, index = point, point, 0
+    while (
+        power.copy_abs() > Decimal("1e-150") or index < 200
+    ):  # from the 200th on, terms fall below half of the one before
+        index += 1
+        power = context.divide(context.multiply(power, step), Decimal(index))
+        total = context.add(total, context.divide(power, Decimal(2 * index + 1)))
+    root = context.sqrt(context.multiply(Decimal(2), _PI))
+    value = Fraction(1, 2) - Fraction(context.divide(total, root))
+    return max(Fraction(0), value - _MARGIN), value + _MARGIN
+
+
+def _as_decimal(value: Fraction) -> Decimal:
+    return _CONTEXT.divide(Decimal(value.numerator), Decimal(value.denominator))
