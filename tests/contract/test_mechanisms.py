@@ -17,6 +17,7 @@ from travas.mechanisms import MECHANISMS
 from travas.mechanisms.selection import PartitionSelection
 from travas.model.mechanism import Mechanism
 from travas.privacy.noise import Seeded
+from travas.synthesis.synthetic_release import SyntheticRelease
 
 SELECTIONS = ("optimal", "travas")
 TREES = ("prefix-tree", "sacofa", "sacofa-published")
@@ -29,6 +30,7 @@ STANDING = {
     "utravas-published": Standing.NOT_ESTABLISHED,
     "sacofa-published": Standing.NOT_ESTABLISHED,
     "ladder": Standing.PROVEN,
+    "synthesis": Standing.PROVEN,
 }
 PRUNE = 60
 ALPHABET = ("a", "b", "c,d", "e→f")
@@ -62,8 +64,14 @@ def test_every_mechanism_has_its_standing() -> None:
 @every
 @given(log=logs)
 @settings(deadline=None, max_examples=20)
-def test_no_fake_variant_unless_it_is_a_tree_of_public_symbols(name: str, log: dict[Any, int]) -> None:
+def test_no_fake_variant_unless_traces_are_made(name: str, log: dict[Any, int]) -> None:
     release = make(name, "1", "0.05").release(Variants.from_mapping(log))
+    if isinstance(release, SyntheticRelease):
+        real = {trace for trace, origin in zip(release.variants, release.origins, strict=True) if origin == "released"}
+        assert real <= log.keys()
+        assert {activity for trace in release.variants for activity in trace} <= {a for trace in log for a in trace}
+        assert len(set(zip(release.variants, release.origins, strict=True))) == len(release.variants)
+        return
     if name in TREES:
         alphabet = {activity for trace in log for activity in trace}
         assert all(0 < len(trace) <= LENGTH and set(trace) <= alphabet for trace in release.variants)
@@ -103,7 +111,8 @@ def test_order_is_canonical_whatever_the_input(name: str) -> None:
     options: dict[str, Any] = {"max_length": 1, "alphabet": [str(n) for n in range(50)]} if name in TREES else {}
     for mapping in (log, dict(reversed(log.items()))):
         release = make(name, "1", "1e-6", **options).release(Variants.from_mapping(mapping))
-        assert list(release.variants) == sorted(log)
+        assert list(dict.fromkeys(release.variants)) == sorted(log) or name == "synthesis"
+        assert list(release.variants) == sorted(release.variants)
 
 
 @every
@@ -122,7 +131,7 @@ def test_the_guarantee_is_known_before_any_data(name: str) -> None:
         guarantee.delta_spent,
         name,
         STANDING[name],
-        replacing="any mechanism" if name in TREES else "two counts",
+        replacing="any mechanism" if name in (*TREES, "synthesis") else "two counts",
         assumptions=guarantee.assumptions,
     )
     assert 0 < guarantee.delta_spent <= guarantee.delta

@@ -22,6 +22,7 @@ _CLASSES = {
     "prefix-tree": "prefix_tree.PrefixTree",
     "sacofa": "sacofa.SaCoFa",
     "ladder": "ladder.Ladder",
+    "synthesis": "synthesis.Synthesis",
 }
 
 

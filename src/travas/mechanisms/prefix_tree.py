@@ -78,7 +78,7 @@ def _prune(value: int) -> int:
     return whole_number(value, "prune", 0, MAX_NUMBER)
 
 
-def _alphabet(given: Sequence[Activity] | None) -> tuple[Activity, ...] | None:
+def public_alphabet(given: Sequence[Activity] | None) -> tuple[Activity, ...] | None:
     """The activities without repetition, in canonical order; one of several columns is a tuple (in JSON: a list)."""
     if given is None:
         return None
@@ -106,7 +106,7 @@ class Tree(Mechanism):
 
     max_length: int = attrs.field(converter=_max_length)
     prune: int = attrs.field(converter=_prune)
-    alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=_alphabet)
+    alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=public_alphabet)
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 Frequencies = Literal["estimated", "noisy"]
 """Which counts go into an event log. Why estimated is the default: docs/mechanisms/frequencies.md."""
 
+RULE = "case:travas:abstraction"
+"""The column that names the rule by which a case was generalised, if there are rules; in XES an attribute of the trace."""
+
+ORIGIN = "case:travas:origin"
+"""The column that says of every case of a synthetic log whether its variant was released as such or generated."""
+
 
 def check_frequencies(value: str) -> Frequencies:
     """Which counts go into an event log: a word that means nothing is found before anything is spent."""
@@ -98,6 +104,20 @@ class Release:
     def guarantee(self) -> Guarantee:
         guarantee = self.mechanism.guarantee()
         return replace(guarantee, assumptions=(*guarantee.assumptions, *self.assumptions))
+
+    @property
+    def case_labels(self) -> dict[str, tuple[str, ...]]:
+        """Columns that say something about every case, with a value for each variant: how it was generalised."""
+        return {RULE: self.rules} if self.is_abstracted else {}
+
+    @property
+    def notices(self) -> dict[str, str]:
+        """What every file must say about the log as a whole, by key."""
+        return {}
+
+    def details(self) -> dict[str, Any]:
+        """What the JSON file contains beyond the variants of any release."""
+        return {}
 
     def to_polars(self) -> pl.DataFrame:
         """An event log with pm4py's column names, fresh case identifiers and artificial timestamps."""

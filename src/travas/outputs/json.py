@@ -33,7 +33,7 @@ def write_json(release: Release, path: Path) -> None:
         "noisy": release.noisy,
         "estimated": [round(count, 3) for count in estimate.counts],
         "intervals": estimate.intervals,
-    }
+    } | release.details()
     with path.open("w", encoding="utf-8") as out:
         json.dump(content, out, ensure_ascii=True)
         out.write("\n")

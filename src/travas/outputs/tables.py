@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-RULE = "case:travas:abstraction"
-"""The column that names the rule by which a case was generalised, if there are rules; in XES an attribute of the trace."""
-
 START = datetime(1970, 1, 1, tzinfo=UTC)
 """The artificial time of the first event of every case."""
 
@@ -43,12 +40,13 @@ def events(release: Release) -> pl.LazyFrame:
     code = flat[np.repeat(starts, per_case) + step]
     case = np.repeat(np.arange(1, len(per_case) + 1, dtype=np.uint32), per_case)
     table = pl.LazyFrame({CASE: case, "code": code, TIMESTAMP: step.astype(np.int32)})
-    rules = []
-    if release.is_abstracted:
-        rung = np.repeat(np.repeat(np.array(release.rungs, dtype=np.uint32), counts), per_case)
-        table = table.with_columns(pl.Series("rung", rung))
-        names = list(map(str, release.abstractions))
-        rules = [pl.col("rung").replace_strict(list(range(len(names))), names, return_dtype=pl.String).alias(RULE)]
+    labels = []
+    for column, values in release.case_labels.items():
+        names = sorted(set(values))
+        index = np.array([names.index(value) for value in values], dtype=np.uint32)
+        table = table.with_columns(pl.Series(column, np.repeat(np.repeat(index, counts), per_case)))
+        label = pl.col(column).replace_strict(list(range(len(names))), names, return_dtype=pl.String)
+        labels.append(label.cast(pl.String))  # also where there are no cases
     width = len(release.columns)
     parts = [[a if width == 1 else a[place] for a in codes] for place in range(width)]
     return table.select(
@@ -58,7 +56,7 @@ def events(release: Release) -> pl.LazyFrame:
             for column, part in zip(release.columns, parts, strict=True)
         ),
         (pl.lit(START) + pl.duration(seconds=pl.col(TIMESTAMP))).cast(pl.Datetime("us", "UTC")).alias(TIMESTAMP),
-        *rules,
+        *labels,
     )
 
 
@@ -70,9 +68,11 @@ def polars_events(release: Release) -> pl.DataFrame:
 def pandas_events(release: Release) -> pd.DataFrame:
     """The same as a pandas data frame."""
     try:
-        return polars_events(release).to_pandas()
+        frame = polars_events(release).to_pandas()
     except ImportError:
         raise MissingExtraError("a pandas DataFrame", "pandas") from None
+    frame.attrs.update(release.notices)
+    return frame
 
 
 def _marked(release: Release) -> pl.LazyFrame:

@@ -60,6 +60,7 @@ class ReservedRelease:
         try:
             WRITERS[self.suffix](release, partial)
             facts: dict[str, Any] = {"format": self.suffix[1:], "frequencies": release.frequencies}
+            facts |= {"notices": release.notices} if release.notices else {}
             facts |= {"abstractions": [rule.as_json() for rule in release.used_abstractions], "sha256": digest(partial)}
             facts |= {"assumptions": list(release.assumptions)} if release.assumptions else {}
             text = json.dumps(describe(release.mechanism, facts, release.reading), indent=2, ensure_ascii=False)

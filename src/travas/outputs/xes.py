@@ -15,7 +15,7 @@ from ..privacy.numbers import as_text
 from ..sources.columns import TIMESTAMP
 from .guarantee_file import ARTIFICIAL
 from .names import ESCAPED, escape
-from .tables import RULE, START
+from .tables import START
 
 
 def _attribute(value: str) -> str:
@@ -58,6 +58,7 @@ def _xes_header(release: Release) -> str:
     keys = " ".join(f"'{column}'" if " " in column else column for column in release.columns)
     lines.append(f'<classifier name="Activity" keys={_attribute(keys)}/>')
     lines += [_string("concept:name", "released by travas"), _string("travas:timestamps", ARTIFICIAL)]
+    lines += [_string(key, value) for key, value in release.notices.items()]
     if _has_escapes(release):
         lines.append(_string(ESCAPED, "escaped"))
     lines += ['<list key="privacy:anonymizations">', "<values>", '<list key="privacy:anonymizer1">', "<values>"]
@@ -85,10 +86,9 @@ def _xes(release: Release) -> Iterator[bytes]:
     width = len(release.columns)
     rendered: dict[Activity, str] = {}
     dates: list[str] = []
-    rules = [_string(RULE.removeprefix("case:"), str(rule)) + "\n" for rule in release.abstractions]
-    rules = rules if release.is_abstracted else [""] * len(rules)
+    labels = [(column.removeprefix("case:"), values) for column, values in release.case_labels.items()]
     case = 0
-    for trace, rung, count in zip(release.variants, release.rungs, release.counts, strict=True):
+    for index, (trace, count) in enumerate(zip(release.variants, release.counts, strict=True)):
         dates.extend(_date(step) + "\n</event>\n" for step in range(len(dates), len(trace)))
         parts: list[str] = []
         for activity, date in zip(trace, dates, strict=False):
@@ -96,7 +96,8 @@ def _xes(release: Release) -> Iterator[bytes]:
                 values: Any = (activity,) if width == 1 else activity
                 rendered[activity] = "\n".join(["<event>", *map(_string, release.columns, values), ""])
             parts += (rendered[activity], date)
-        body = ('"/>\n' + rules[rung] + "".join(parts) + "</trace>\n").encode()
+        label = "".join(_string(key, values[index]) + "\n" for key, values in labels)
+        body = ('"/>\n' + label + "".join(parts) + "</trace>\n").encode()
         for number in range(case + 1, case + count + 1):
             yield b'<trace>\n<string key="concept:name" value="%d' % number
             yield body

@@ -13,10 +13,9 @@ from typing import Any
 from ..errors import LogError, ParameterError
 from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
-from ..model.release import Frequencies, Release
+from ..model.release import ORIGIN, RULE, Frequencies, Release
 from ..model.variants import Activity, Trace
 from ..outputs.names import ESCAPED, unescape
-from ..outputs.tables import RULE
 from ..outputs.write import WRITERS
 from ..sources.chunks import chunks
 from ..sources.columns import ACTIVITY, CASE, TIMESTAMP, Reading
@@ -154,7 +153,7 @@ def _table_columns(path: Path) -> tuple[str, ...]:
         names = scan.collect_schema().names()
     except (OSError, pl.exceptions.PolarsError):
         raise LogError(f"{path}: not a release of travas; give a file that `travas anonymize` wrote") from None
-    return tuple(name for name in names if name not in (CASE, TIMESTAMP, "privacy:standing"))
+    return tuple(name for name in names if name not in (CASE, TIMESTAMP, ORIGIN, "privacy:standing"))
 
 
 def _unescaped(trace: Trace) -> Trace:

@@ -1,0 +1,222 @@
+"""Synthetic logs of full traces: noisy measurements of a log, and traces generated from them alone.
+
+Proof, line by line: docs/mechanisms/synthesis.md.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError
+from ..model.estimate import Estimate, measured
+from ..model.mechanism import Mechanism
+from ..model.trace_features import cells
+from ..model.variants import Activity, Trace, Variants
+from ..privacy.gaussian import GaussianNoise
+from ..privacy.gaussian_calibration import calibrate
+from ..privacy.gaussian_stages import STANDARD_DEVIATION, Selection, Stage, StagePlan
+from ..privacy.guarantee import Guarantee, Standing
+from ..privacy.noise import Noise, Seeded
+from ..privacy.numbers import as_text, whole_number
+from ..synthesis.chain import choose_pairs
+from ..synthesis.measurements import ACTIVITIES, LENGTHS, REFINEMENT, TRANSITIONS, VARIANTS, Measurements
+from ..synthesis.synthetic_release import SyntheticRelease
+from .coded_traces import CodedTraces, activity_sums, context_sums, length_sums, transition_sums
+from .prefix_tree import public_alphabet
+
+MOST_KEYS = 64
+"""K: at most this many activities of a case are counted when activities are selected."""
+
+MOST_ACTIVITIES = 1000
+"""At most this many activities enter the transitions."""
+
+SHARES = {
+    VARIANTS: Fraction(15, 100),
+    ACTIVITIES: Fraction(20, 100),
+    LENGTHS: Fraction(5, 100),
+    TRANSITIONS: Fraction(35, 100),
+    REFINEMENT: Fraction(25, 100),
+}
+"""The part of μ² of every measurement."""
+
+_SELECTIONS = {VARIANTS: Selection(), ACTIVITIES: Selection(1, MOST_KEYS)}
+
+
+def _alphabet(given: Sequence[Activity] | None) -> tuple[Activity, ...] | None:
+    names = public_alphabet(given)
+    if names is not None and len(names) > MOST_ACTIVITIES:
+        raise ParameterError(
+            f"alphabet has {len(names):,} activities: use at most {MOST_ACTIVITIES:,}", field="alphabet"
+        )
+    return names
+
+
+def _seed(value: int | None) -> int | None:
+    return None if value is None else whole_number(value, "generation_seed", 0, 2**63 - 1)
+
+
+@attrs.frozen(slots=False)
+class Synthesis(Mechanism):
+    """Measure variants, activities, lengths and transitions with Gaussian noise, and generate traces from that.
+
+    Input      a log's variants and their true counts; optionally a public alphabet
+    Output     noisy measurements, and a log generated from them: traces that need not occur in the original log
+    Neighbours one case more or less adds a vector of bounded norm to every measurement; a person at most `max_cases`
+    Guarantee  (ε, δ) by the theorem, with every inequality verified on the constants that are used
+    """
+
+    name = "synthesis"
+    proof = "docs/mechanisms/synthesis.md"
+    kind = "synthetic log"
+    counted = "cases"
+    invents_variants = True
+
+    alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=_alphabet)
+    generation_seed: int | None = attrs.field(default=None, converter=_seed)
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        _ = self.noise  # refused here, before anything is read, if a case could add nothing
+
+    @cached_property
+    def noise(self) -> GaussianNoise:
+        """The calibrated and verified noise of all measurements."""
+        used = {name: share for name, share in SHARES.items() if name != ACTIVITIES or self.alphabet is None}
+        total = sum(used.values())
+        plans = tuple(StagePlan(name, share / total, _SELECTIONS.get(name)) for name, share in used.items())
+        return GaussianNoise(calibrate(self.epsilon, self.delta, plans, self.unit.max_cases))
+
+    def tables(self) -> tuple[Noise, ...]:
+        """None: the noise needs no table."""
+        return ()
+
+    def _promise(self) -> Guarantee:
+        return self._guarantee(self.noise.delta_spent / self.step.factor, Standing.PROVEN, "any mechanism")
+
+    def parameters(self) -> dict[str, Any]:
+        names = self.alphabet and [list(name) if isinstance(name, tuple) else name for name in self.alphabet]
+        calibration = self.noise.calibration
+        return {
+            "alphabet": names,
+            "generation_seed": self.generation_seed,
+            "noise": "discrete Gaussian",
+            "standard_deviation": STANDARD_DEVIATION,
+            "gaussian_delta": as_text(calibration.gaussian_delta),
+            "stages": [_stage_as_json(stage) for stage in calibration.stages],
+        }
+
+    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
+        """The numbers of cases as they are: what they tell is in the measurements (`SyntheticRelease.quality`)."""
+        return measured(noisy, None)
+
+    def check(self, variants: Variants) -> None:
+        """Also refuse an alphabet whose names are made of another number of columns."""
+        super().check(variants)
+        width = len(variants.columns)
+        if any((len(name) if isinstance(name, tuple) else 1) != width for name in self.alphabet or ()):
+            raise ParameterError(f"an activity of this log is made of {width} columns, one of the alphabet is not")
+
+    def _release(self, variants: Variants) -> SyntheticRelease:
+        return SyntheticRelease.generated(
+            self, self.measure(variants), variants.columns, variants.abstraction, self._generation_seed()
+        )
+
+    def _generation_seed(self) -> int:
+        """The seed of the generation: from the operating system unless one is set, never from the noise."""
+        if self.generation_seed is not None:
+            return self.generation_seed
+        return self.random_bytes.seed if isinstance(self.random_bytes, Seeded) else secrets.randbits(63)
+
+    # ------------------------------------------------------------------------------------------- the measurements
+
+    def measure(self, variants: Variants) -> Measurements:
+        """Draw the noise, once, and measure the log: stages V, A, L, T1 and T2 of the proof, in this order."""
+        log = CodedTraces.of(variants)
+        released = self._release_variants(variants, log)
+        residual = log.without(np.array([index for index, _ in released], dtype=np.int64))
+        traces = variants.traces(index for index, _ in released)
+        of_variants = dict(zip(traces, (value for _, value in released), strict=True))
+        code_of = {activity: code for code, activity in enumerate(variants.alphabet)}
+        selected = self._select_activities(variants, residual, of_variants, code_of)
+        activities = self._activities(of_variants, selected)
+        # a public activity that the log does not have gets a code of its own: no event has it
+        codes = [code_of.setdefault(activity, len(code_of)) for activity in activities]
+        residual = CodedTraces(residual.codes, residual.lengths, residual.counts, len(code_of))
+        projected = residual.projected(np.array(codes, dtype=np.int64))
+        lengths = self._noisy(length_sums(projected, self.noise.stage(LENGTHS)))
+        allowed = cells(len(activities))
+        first, second = self.noise.stage(TRANSITIONS), self.noise.stage(REFINEMENT)
+        transitions = self._noisy(transition_sums(projected, first), allowed)
+        pairs = choose_pairs(transitions / first.contribution, first.deviation, second.deviation)
+        if pairs is None:
+            refinement = self._noisy(transition_sums(projected, second), allowed)
+        else:
+            refinement = self._noisy(context_sums(projected, pairs, second), allowed[pairs[:, 1]])
+        return Measurements(
+            contributions={stage.name: stage.contribution for stage in self.noise.calibration.stages},
+            variants=tuple(sorted(of_variants.items())),
+            activities=activities,
+            activity_sums={name: value for name, value in selected.items() if name in set(activities)},
+            lengths=lengths,
+            transitions=transitions,
+            pairs=pairs,
+            refinement=refinement,
+        )
+
+    def _noisy(self, sums: NDArray[np.int64], where: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        """Sums with noise; where there is no cell, 0."""
+        chosen = np.ones(sums.shape, dtype=bool) if where is None else where
+        noisy = np.zeros_like(sums)
+        noisy[chosen] = sums[chosen] + self.noise.draw(int(chosen.sum()), self.random_bytes)
+        return noisy
+
+    def _release_variants(self, variants: Variants, log: CodedTraces) -> list[tuple[int, int]]:
+        """V: variants whose noisy sum exceeds the threshold, by index, with that sum."""
+        stage = self.noise.stage(VARIANTS)
+        noisy = self._noisy(log.counts * stage.contribution)
+        kept = np.flatnonzero(noisy > stage.threshold)
+        return list(zip(kept.tolist(), noisy[kept].tolist(), strict=True))
+
+    def _select_activities(
+        self,
+        variants: Variants,
+        residual: CodedTraces,
+        released: dict[Trace, int],
+        code_of: dict[Activity, int],
+    ) -> dict[Activity, int]:
+        """A: activities of residual cases, beyond those of released variants, whose noisy sum exceeds the threshold."""
+        if self.alphabet is not None:
+            return {}
+        stage = self.noise.stage(ACTIVITIES)
+        known = {code_of[activity] for trace in released for activity in trace}
+        sums = activity_sums(residual, np.array(sorted(known), dtype=np.int64), stage)
+        noisy = self._noisy(sums, sums > 0)
+        kept = np.flatnonzero((sums > 0) & (noisy > stage.threshold))
+        return {variants.alphabet[code]: int(noisy[code]) for code in kept.tolist()}
+
+    def _activities(self, released: dict[Trace, int], selected: dict[Activity, int]) -> tuple[Activity, ...]:
+        """The activities of generated traces: a rule on outputs, which keeps the weightiest where there are too many."""
+        mass: defaultdict[Activity, int] = defaultdict(int)
+        for trace, value in released.items():
+            for activity in set(trace):
+                mass[activity] += value
+        by_mass = sorted(mass, key=lambda activity: (-mass[activity], activity))
+        by_sum = sorted(selected, key=lambda activity: (-selected[activity], activity))
+        public = [activity for activity in self.alphabet or () if activity not in mass]
+        return tuple(sorted([*by_mass, *by_sum, *public][:MOST_ACTIVITIES]))
+
+
+def _stage_as_json(stage: Stage) -> dict[str, Any]:
+    described: dict[str, Any] = {"stage": stage.name, "contribution": stage.contribution}
+    if stage.selection is not None:
+        described |= {"most_keys": stage.selection.most, "threshold": stage.threshold, "delta": as_text(stage.delta)}
+    return described

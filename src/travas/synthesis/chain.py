@@ -1,0 +1,160 @@
+"""From noisy transitions to a Markov chain on labelled activities, of order one and, for frequent pairs, two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.trace_features import cells
+from .measurements import REFINEMENT, TRANSITIONS, Measurements
+
+LEAST_DEVIATIONS = 1.5  # a transition below this many standard deviations is never kept
+FALSE_PER_ROW = 0.5  # expected number of transitions that are kept though nothing but noise is there, per row
+STRONG = 16.0  # pairs above this many standard deviations speak for order two
+STRONG_SHARE = 0.65  # … if they hold this share of the mass
+PRESENT = 2.0  # … that lies above this many standard deviations
+REFINED = 4.0  # order two is measured for pairs above this many standard deviations
+DEVIATES = 2.0  # a cell of order two replaces order one if it differs by more standard deviations than this
+MAX_CELLS = 1 << 23  # of order two: the strongest pairs come first
+
+
+def choose_pairs(transitions: NDArray[np.float64], first: float, second: float) -> NDArray[np.int64] | None:
+    """Decide, from T1's output alone, what T2 measures.
+
+    Args:
+        transitions: T1's noisy transitions in cases, by state and symbol.
+        first: The standard deviation of their noise.
+        second: The standard deviation of T2's noise.
+
+    Returns:
+        Pairs of states (g, h) whose continuations are to be measured, or None to measure T1's cells again.
+    """
+    mass = transitions[:, :-1]  # the state after symbol s is s + 1
+    deviation = max(first, second)
+    present = mass[mass > PRESENT * first].sum()
+    strong = mass[mass > STRONG * deviation].sum()
+    if strong <= 0 or strong < STRONG_SHARE * present:
+        return None
+    before, symbol = np.nonzero(mass > REFINED * deviation)
+    most = MAX_CELLS // transitions.shape[1]
+    order = np.argsort(-mass[before, symbol], kind="stable")[:most]
+    order.sort()
+    return np.stack([before[order], symbol[order] + 1], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Contexts with the symbols that can follow, as the rows of a sparse matrix. Context 0 is START.
+
+    A context is a state, or a pair of states where order two was measured.
+
+    Attributes:
+        activities: The number of activities.
+        targets: Kept transitions of order one in cases, by state and symbol; 0 where nothing is kept.
+        deviation: The standard deviation of their noise.
+        cut: How many standard deviations a transition exceeds that was kept.
+        starts: Where each context's entries begin; one more at the end.
+        symbols: The symbol of every entry.
+        weights: Its probability.
+        cells: The index of its cell in the flattened table of states and symbols.
+        contexts: The context that follows it.
+    """
+
+    activities: int
+    targets: NDArray[np.float64]
+    deviation: float
+    cut: float
+    starts: NDArray[np.int64]
+    symbols: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    cells: NDArray[np.int64]
+    contexts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, measurements: Measurements) -> Chain:
+        """The chain that the measurements tell."""
+        activities = len(measurements.activities)
+        allowed = cells(activities)
+        transitions, deviation = order_one(measurements)
+        cut = _cut(len(allowed))
+        targets = np.where(transitions > cut * deviation, transitions, 0.0)
+        rows = _rows(targets, transitions)
+        pairs = measurements.pairs if measurements.pairs is not None else np.empty((0, 2), dtype=np.int64)
+        if len(pairs):
+            rows = np.vstack([rows, _order_two(measurements, pairs, transitions, rows, allowed, deviation)])
+        last = np.concatenate([np.arange(len(allowed)), pairs[:, 1]])  # the state in which a context ends
+        context_of = np.tile(np.arange(len(allowed)), (len(allowed), 1))
+        context_of[pairs[:, 0], pairs[:, 1]] = len(allowed) + np.arange(len(pairs))
+        context, symbols = np.nonzero(rows)
+        following = np.minimum(symbols + 1, len(allowed) - 1)  # nothing follows END: any state will do
+        return cls(
+            activities=activities,
+            targets=targets,
+            deviation=deviation,
+            cut=cut,
+            starts=np.searchsorted(context, np.arange(len(rows) + 1)),
+            symbols=symbols,
+            weights=rows[context, symbols],
+            cells=last[context] * len(allowed) + symbols,
+            contexts=context_of[last[context], following],
+        )
+
+
+def _cut(symbols: int) -> float:
+    """How many standard deviations a transition must exceed to be kept."""
+    return max(LEAST_DEVIATIONS, NormalDist().inv_cdf(1 - min(0.4, FALSE_PER_ROW / symbols)))
+
+
+def order_one(measurements: Measurements) -> tuple[NDArray[np.float64], float]:
+    """T1 in cases and its deviation; averaged with T2 by precision where that measured the same cells."""
+    first = measurements.in_cases(TRANSITIONS, measurements.transitions)
+    deviation = measurements.deviation(TRANSITIONS)
+    if measurements.pairs is not None:
+        return first, deviation
+    second = measurements.in_cases(REFINEMENT, measurements.refinement)
+    mean, variance = _combined(first, deviation**2, second, measurements.deviation(REFINEMENT) ** 2)
+    return mean, variance**0.5
+
+
+def _combined(
+    first: NDArray[np.float64], first_variance: float, second: NDArray[np.float64], second_variance: float
+) -> tuple[NDArray[np.float64], float]:
+    """The average of two measurements, weighted by precision, and its variance."""
+    total = 1 / first_variance + 1 / second_variance
+    return (first / first_variance + second / second_variance) / total, 1 / total
+
+
+def _rows(targets: NDArray[np.float64], transitions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities by state: what was kept; else the positive part of the noisy row; else END."""
+    rows = targets.copy()
+    empty = ~rows.any(axis=1)
+    rows[empty] = np.maximum(transitions[empty], 0.0)
+    rows[~rows.any(axis=1), -1] = 1.0
+    normalised: NDArray[np.float64] = rows / rows.sum(axis=1, keepdims=True)
+    return normalised
+
+
+def _order_two(
+    measurements: Measurements,
+    pairs: NDArray[np.int64],
+    transitions: NDArray[np.float64],
+    rows: NDArray[np.float64],
+    allowed: NDArray[np.bool_],
+    deviation: float,
+) -> NDArray[np.float64]:
+    """Probabilities by pair: those of order one, and beyond them only deviations that noise hardly explains."""
+    noisy = measurements.in_cases(REFINEMENT, measurements.refinement)
+    second = measurements.deviation(REFINEMENT)
+    before, state = pairs[:, 0], pairs[:, 1]
+    own_variance = second**2 * allowed[state].sum(axis=1)
+    pair_precision, own_precision = 1 / deviation**2, 1 / own_variance
+    mass = transitions[before, state - 1] * pair_precision + noisy.sum(axis=1) * own_precision
+    mass = np.maximum(mass / (pair_precision + own_precision), 1e-9)
+    expected = mass[:, None] * rows[state]
+    residual = noisy - expected
+    refined = np.maximum(expected + np.where(np.abs(residual) > DEVIATES * second, residual, 0.0), 0.0)
+    total = refined.sum(axis=1, keepdims=True)
+    return np.where(total > 0, refined / np.maximum(total, 1e-300), rows[state])

@@ -1,0 +1,109 @@
+"""The noisy measurements of a synthetic log: public, and all that generation ever sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import LogError
+from ..model.trace_features import BUCKETS, states
+from ..model.variants import Activity, Trace
+from ..privacy.gaussian_stages import STANDARD_DEVIATION
+
+VARIANTS, ACTIVITIES, LENGTHS, TRANSITIONS, REFINEMENT = (
+    "variants",
+    "activities",
+    "lengths",
+    "transitions",
+    "refinement",
+)
+"""The names of the stages V, A, L, T1 and T2."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """Sums over cases with noise of standard deviation S, as integers, and the sizes of what a case added to them.
+
+    Attributes:
+        contributions: Δ of every stage, by name: a noisy sum divided by it is in cases.
+        variants: V: the released variants with their noisy sums, sorted.
+        activities: The activities that generated traces are made of, sorted.
+        activity_sums: A: the noisy sums of those activities that were selected by it.
+        lengths: L: the noisy sum of every length bucket.
+        transitions: T1: noisy sums by state and symbol; 0 where there is no cell.
+        pairs: The pairs of states whose continuations T2 measured; None where it measured T1's cells again.
+        refinement: T2: noisy sums by pair and symbol, or by state and symbol.
+    """
+
+    contributions: Mapping[str, int]
+    variants: tuple[tuple[Trace, int], ...]
+    activities: tuple[Activity, ...]
+    activity_sums: Mapping[Activity, int]
+    lengths: NDArray[np.int64]
+    transitions: NDArray[np.int64]
+    pairs: NDArray[np.int64] | None
+    refinement: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        size = states(len(self.activities))
+        rows = size if self.pairs is None else len(self.pairs)
+        shapes = (self.lengths.shape, self.transitions.shape, self.refinement.shape)
+        if shapes != ((BUCKETS,), (size, size), (rows, size)):
+            raise LogError("the measurements are inconsistent: a table has another size than its activities require")
+
+    def deviation(self, stage: str) -> float:
+        """The standard deviation of the noise of a stage, in cases."""
+        return STANDARD_DEVIATION / self.contributions[stage]
+
+    def in_cases(self, stage: str, sums: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Noisy sums of a stage in cases."""
+        return sums / self.contributions[stage]
+
+    def as_json(self) -> dict[str, Any]:
+        """All measurements as plain values for a JSON file: integers, lists and texts."""
+        return {
+            "contributions": dict(self.contributions),
+            "variants": [[trace, value] for trace, value in self.variants],
+            "activities": list(self.activities),
+            "activity_sums": [[activity, value] for activity, value in sorted(self.activity_sums.items())],
+            "lengths": self.lengths.tolist(),
+            "transitions": self.transitions.tolist(),
+            "pairs": None if self.pairs is None else self.pairs.tolist(),
+            "refinement": self.refinement.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Measurements:
+        """The measurements of a JSON file.
+
+        Args:
+            content: What `as_json` returned.
+
+        Raises:
+            LogError: A field is missing or of another kind.
+        """
+        try:
+            size = states(len(content["activities"]))
+            pairs = content["pairs"]
+            return cls(
+                contributions={str(name): int(value) for name, value in content["contributions"].items()},
+                variants=tuple((tuple(map(_activity, trace)), int(value)) for trace, value in content["variants"]),
+                activities=tuple(map(_activity, content["activities"])),
+                activity_sums={_activity(name): int(value) for name, value in content["activity_sums"]},
+                lengths=np.array(content["lengths"], dtype=np.int64),
+                transitions=np.array(content["transitions"], dtype=np.int64).reshape(-1, size),
+                pairs=None if pairs is None else np.array(pairs, dtype=np.int64).reshape(-1, 2),
+                refinement=np.array(content["refinement"], dtype=np.int64).reshape(-1, size),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            if isinstance(error, LogError):
+                raise
+            raise LogError("the measurements cannot be read: a field is missing or of another kind") from None
+
+
+def _activity(name: Any) -> Activity:
+    return tuple(map(str, name)) if isinstance(name, list | tuple) else str(name)

@@ -1,0 +1,163 @@
+"""How good a synthetic log can be, from its measurements alone: intervals, and which parts are mostly noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from ..model.trace_features import BUCKETS, LENGTH_EDGES, cells
+from ..model.variants import Activity
+from .chain import Chain, order_one
+from .measurements import LENGTHS, VARIANTS, Measurements
+
+CONFIDENCE = 0.95
+_RADIUS = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measured number with its 95 % interval. The interval accounts for the noise, and for nothing else.
+
+    Attributes:
+        value: The noisy value.
+        low: The lower end of the interval, at least 0.
+        high: The upper end of the interval.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def mostly_noise(self) -> bool:
+        """Whether the value cannot be told from 0."""
+        return self.low <= 0
+
+
+@dataclass(frozen=True)
+class PairQuality:
+    """A directly-follows pair among the cases whose variant was not released.
+
+    Attributes:
+        before: The first activity; None for the start of a case.
+        after: The second activity; None for the end of a case.
+        weight: How much of the cases it makes up. A case has a total of one in Euclidean norm over its transitions.
+        used: Whether the pair was kept for generation.
+    """
+
+    before: Activity | None
+    after: Activity | None
+    weight: Measured
+    used: bool
+
+
+@dataclass(frozen=True)
+class LengthQuality:
+    """The number of cases in a length bucket, among those whose variant was not released.
+
+    Attributes:
+        shortest: The least number of events; 0 for cases of which no event could be kept.
+        longest: The largest number of events; None where the bucket is open.
+        cases: The number of cases.
+    """
+
+    shortest: int
+    longest: int | None
+    cases: Measured
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What the measurements of a synthetic log tell, and how far noise may have changed it.
+
+    Attributes:
+        cases: The number of cases of the original log.
+        released_cases: The number of cases whose variant was released as such.
+        pairs: Directly-follows pairs of the other cases that are used or can be told from 0, largest weight first.
+        lengths: Lengths of the other cases.
+        noise_share: The share of the weight used for generation that noise alone would be expected to contribute.
+    """
+
+    cases: Measured
+    released_cases: Measured
+    pairs: tuple[PairQuality, ...]
+    lengths: tuple[LengthQuality, ...]
+    noise_share: float
+
+    @property
+    def mostly_noise(self) -> tuple[PairQuality, ...]:
+        """The pairs that were used for generation though they cannot be told from noise."""
+        return tuple(pair for pair in self.pairs if pair.used and pair.weight.mostly_noise)
+
+
+def quality(measurements: Measurements) -> Quality:
+    """Intervals and warnings from the measurements alone.
+
+    Args:
+        measurements: The noisy measurements.
+
+    Returns:
+        Intervals for pairs, lengths and numbers of cases, and the share of noise.
+    """
+    released_deviation = measurements.deviation(VARIANTS)
+    released = sum(value for _, value in measurements.variants) / measurements.contributions[VARIANTS]
+    released_spread = released_deviation * len(measurements.variants) ** 0.5
+    noisy = measurements.in_cases(LENGTHS, measurements.lengths)
+    deviation = measurements.deviation(LENGTHS)
+    all_cases = released + float(noisy.sum())
+    spread = float(np.hypot(released_spread, deviation * BUCKETS**0.5))
+    pairs, noise_share = _pairs(measurements)
+    return Quality(
+        cases=_measured(all_cases, spread),
+        released_cases=_measured(released, released_spread),
+        pairs=pairs,
+        lengths=tuple(
+            LengthQuality(*_range(bucket), _measured(float(value), deviation)) for bucket, value in enumerate(noisy)
+        ),
+        noise_share=noise_share,
+    )
+
+
+def _pairs(measurements: Measurements) -> tuple[tuple[PairQuality, ...], float]:
+    """Pairs of activities, with the labels of their events taken together; and the share of noise."""
+    names: tuple[Activity | None, ...] = (*measurements.activities, None)
+    transitions, deviation = order_one(measurements)
+    chain = Chain.of(measurements)
+    size = len(names)
+    row = np.r_[size - 1, np.repeat(np.arange(size - 1), 2)]  # of a state, START last
+    column = np.r_[np.repeat(np.arange(size - 1), 2), size - 1]  # of a symbol, END last
+    allowed = cells(size - 1)
+    totals = [np.zeros((size, size)) for _ in range(3)]
+    for total, table in zip(totals, (transitions, allowed, chain.targets > 0), strict=True):
+        np.add.at(total, (row[:, None], column[None, :]), table)
+    value, number, used = totals
+    pairs = [
+        PairQuality(
+            names[before],
+            names[after],
+            _measured(float(value[before, after]), deviation * float(number[before, after]) ** 0.5),
+            bool(used[before, after]),
+        )
+        for before, after in zip(*np.nonzero((used > 0) | (value > _RADIUS * deviation * np.sqrt(number))), strict=True)
+    ]
+    return tuple(sorted(pairs, key=lambda pair: -pair.weight.value)), _noise_share(chain, allowed)
+
+
+def _noise_share(chain: Chain, allowed: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> float:
+    """What cells without any case would contribute beyond the cut, relative to everything that was kept."""
+    kept = float(chain.targets.sum())
+    expected = int(allowed.sum()) * chain.deviation * NormalDist().pdf(chain.cut)
+    return min(1.0, expected / kept) if kept > 0 else 1.0
+
+
+def _measured(value: float, deviation: float) -> Measured:
+    radius = _RADIUS * deviation
+    return Measured(value, max(0.0, value - radius), max(0.0, value + radius))
+
+
+def _range(bucket: int) -> tuple[int, int | None]:
+    if bucket == 0:
+        return 0, 0
+    return LENGTH_EDGES[bucket - 1], LENGTH_EDGES[bucket] - 1 if bucket < BUCKETS - 1 else None

@@ -1,0 +1,114 @@
+"""A synthetic log as a release: generated traces, the measurements they were generated from, and the guarantee."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..model.abstraction import Abstraction
+from ..model.mechanism import Mechanism
+from ..model.release import ORIGIN, Release
+from .generation import Origin, generate
+from .measurements import Measurements
+from .quality import Quality, quality
+
+NOTICE = "synthetic: traces were generated from noisy measurements and need not occur in the original log"
+
+
+@dataclass(frozen=True, repr=False)
+class SyntheticRelease(Release):
+    """A synthetic log. No statement about a single generated trace is meaningful.
+
+    Attributes:
+        measurements: The noisy measurements: public, and all that the traces depend on.
+        origins: For every trace, whether it is a released variant of the log or was generated.
+        seed: The seed of the generation: it has nothing to do with the noise.
+    """
+
+    measurements: Measurements = field(kw_only=True)
+    origins: tuple[Origin, ...] = field(kw_only=True)
+    seed: int = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        order = sorted(range(len(self.variants)), key=lambda index: (self.variants[index], self.origins[index]))
+        for name in ("variants", "noisy", "origins"):
+            values = getattr(self, name)
+            object.__setattr__(self, name, tuple(values[index] for index in order))
+        super().__post_init__()
+
+    def __repr__(self) -> str:
+        return f"<SyntheticRelease: {sum(self.counts)} cases, {self.guarantee.standing}>"
+
+    @classmethod
+    def generated(
+        cls,
+        mechanism: Mechanism,
+        measurements: Measurements,
+        columns: tuple[str, ...],
+        abstraction: Abstraction,
+        seed: int,
+        cases: int | None = None,
+    ) -> SyntheticRelease:
+        """Generate a synthetic log from measurements: deterministic for a seed, free of charge.
+
+        Args:
+            mechanism: The mechanism that made the measurements.
+            measurements: The noisy measurements.
+            columns: The columns that make an activity.
+            abstraction: The public rule that was applied to every trace before it was measured.
+            seed: The seed of the generation.
+            cases: The number of cases; by default the noisy number of cases.
+
+        Returns:
+            The synthetic log.
+        """
+        made = generate(measurements, seed, cases)
+        return cls(
+            mechanism,
+            tuple(row.trace for row in made),
+            tuple(row.cases for row in made),
+            columns,
+            "noisy",
+            (abstraction,),
+            measurements=measurements,
+            origins=tuple(row.origin for row in made),
+            seed=seed,
+        )
+
+    def regenerate(self, *, cases: int | None = None, seed: int | None = None) -> SyntheticRelease:
+        """Generate another log from the same measurements, larger or smaller: free of charge.
+
+        Args:
+            cases: The number of cases; by default the noisy number of cases.
+            seed: The seed of the generation; by default from the operating system.
+
+        Returns:
+            A synthetic log with the same guarantee: the privacy cost has been paid with the measurements.
+        """
+        chosen = secrets.randbits(63) if seed is None else seed
+        (abstraction,) = self.abstractions
+        return self.generated(self.mechanism, self.measurements, self.columns, abstraction, chosen, cases)
+
+    def quality(self) -> Quality:
+        """What the measurements tell and how far noise may have changed it: no access to the original log."""
+        return quality(self.measurements)
+
+    @property
+    def case_labels(self) -> dict[str, tuple[str, ...]]:
+        """Columns about each trace: by which rule it was generalised, and its origin."""
+        return super().case_labels | {ORIGIN: self.origins}
+
+    @property
+    def notices(self) -> dict[str, str]:
+        """What every file says about the log as a whole."""
+        return super().notices | {"travas:synthetic": NOTICE}
+
+    def details(self) -> dict[str, Any]:
+        """What the JSON file contains beyond the traces: enough to generate again."""
+        return super().details() | {
+            "synthetic": NOTICE,
+            "seed": self.seed,
+            "origins": self.origins,
+            "measurements": self.measurements.as_json(),
+        }
