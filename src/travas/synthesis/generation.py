@@ -81,10 +81,12 @@ def _generated(
 ) -> Counter[Trace]:
     """`number` generated cases, by trace."""
     chain = Chain.of(measurements)
-    tilt = matched(chain, lengths, random)
+    released = _released_keys(measurements)
+    tilt = matched(chain, lengths, released, random)
     size = min(max(POOL, 2 * number), LARGEST_POOL)
     blocks = [min(BLOCK, size - start) for start in range(0, size, BLOCK)]
-    pool = Simulated.joined([simulate(chain, tilt, lengths.longest, block, random) for block in blocks])
+    made = [simulate(chain, tilt, lengths.longest, block, random) for block in blocks]
+    pool = Simulated.joined(made).without(released)
     chosen, repeats = _resampled(pool, lengths, number, random)
     begin = np.cumsum(pool.lengths) - pool.lengths
     names = measurements.activities
@@ -93,6 +95,13 @@ def _generated(
         codes = pool.codes[begin[index] : begin[index] + pool.lengths[index]]
         traces[tuple(names[code] for code in codes.tolist())] += times
     return traces
+
+
+def _released_keys(measurements: Measurements) -> frozenset[bytes]:
+    """Released variants as keys of simulated traces. All their cases are in the counts: none is generated again."""
+    code_of = {activity: code for code, activity in enumerate(measurements.activities)}
+    traces = [trace for trace, _ in measurements.variants if code_of.keys() >= set(trace)]
+    return frozenset(np.array([code_of[name] for name in trace], dtype=np.int64).tobytes() for trace in traces)
 
 
 def _resampled(

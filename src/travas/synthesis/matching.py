@@ -22,12 +22,13 @@ TRANSITION_RANGE = (0.02, 50.0)
 ENDING_RANGE = (1e-3, 1e3)
 
 
-def matched(chain: Chain, lengths: Lengths, random: np.random.Generator) -> Tilt:
+def matched(chain: Chain, lengths: Lengths, released: frozenset[bytes], random: np.random.Generator) -> Tilt:
     """Factors for which simulated transitions and lengths agree with the measured ones.
 
     Args:
         chain: The chain.
         lengths: The measured lengths.
+        released: The keys of released variants: no measured case has one of them, so simulated ones do not count.
         random: The generator of the simulations.
 
     Returns:
@@ -39,7 +40,9 @@ def matched(chain: Chain, lengths: Lengths, random: np.random.Generator) -> Tilt
     ending = lengths.hazards()
     tilt = Tilt(np.ones(target.size), np.ones(BUCKETS))
     for _ in range(ROUNDS):
-        simulated = simulate(chain, tilt, lengths.longest, TRACES, random)
+        simulated = simulate(chain, tilt, lengths.longest, TRACES, random).without(released)
+        if not len(simulated.lengths):
+            break  # nothing but released variants: there is nothing to match
         mean = simulated.mean_transitions(chain.activities)
         ratio = np.where(target > 0, ((target + smoothing) / (mean + smoothing)) ** STEP, 1.0)
         ends = np.bincount(bucket_of(simulated.lengths), minlength=BUCKETS).astype(np.float64)

@@ -48,6 +48,18 @@ class Simulated:
             np.concatenate([part.stuck for part in parts]),
         )
 
+    def keys(self) -> list[bytes]:
+        """Every trace as bytes: equal traces have equal keys."""
+        size = self.codes.itemsize
+        whole, ends = self.codes.tobytes(), np.cumsum(self.lengths) * size
+        begins = ends - self.lengths * size
+        return [whole[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
+
+    def without(self, keys: frozenset[bytes]) -> Simulated:
+        """The traces with other keys than these."""
+        kept = np.array([key not in keys for key in self.keys()], dtype=bool)
+        return Simulated(self.codes[np.repeat(kept, self.lengths)], self.lengths[kept], self.stuck[kept])
+
     def mean_transitions(self, activities: int) -> NDArray[np.float64]:
         """Transitions by cell, flattened, per trace: normalised exactly as the measured ones are."""
         transitions = Transitions.of(self.codes, self.lengths, activities)
