@@ -7,12 +7,12 @@ import json
 import math
 import os
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 from math import isqrt
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -257,7 +257,7 @@ def _without_noise(rule: Synthesis) -> Synthesis:
     silent = object.__new__(_Silent)
     for name in ("calibration", "delta_spent"):
         object.__setattr__(silent, name, getattr(rule.noise, name))
-    changed = replace(rule)
+    changed = attrs.evolve(rule)
     changed.__dict__["noise"] = silent
     return changed
 
@@ -362,7 +362,7 @@ def test_persons_share_what_a_case_may_add() -> None:
 
 
 def released(seed: int = 1) -> SyntheticRelease:
-    rule = replace(synthesis("4", "1e-3"), random_bytes=Seeded(seed))
+    rule = attrs.evolve(synthesis("4", "1e-3"), random_bytes=Seeded(seed))
     release = rule.release(Variants.from_mapping({trace: 50 * cases for trace, cases in SMALL.items()}))
     assert isinstance(release, SyntheticRelease)
     return release
@@ -376,7 +376,7 @@ def test_the_standing_is_proven() -> None:
 
 
 def test_the_order_of_the_log_does_not_show() -> None:
-    rule = _without_noise(replace(synthesis("4", "1e-3"), generation_seed=3))
+    rule = _without_noise(attrs.evolve(synthesis("4", "1e-3"), random_bytes=Seeded(3)))
     log = {trace: 50 * cases for trace, cases in SMALL.items()}
     one, other = (rule.release(Variants.from_mapping(dict(items))) for items in (log.items(), reversed(log.items())))
     assert isinstance(one, SyntheticRelease) and isinstance(other, SyntheticRelease)
@@ -391,11 +391,12 @@ def test_the_seed_of_the_generation_is_not_that_of_the_noise() -> None:
     first, second = rule.release(log), rule.release(log)
     assert isinstance(first, SyntheticRelease) and isinstance(second, SyntheticRelease)
     assert first.seed != second.seed
-    chosen = replace(rule, generation_seed=7)
-    release = chosen.release(log)
-    assert isinstance(release, SyntheticRelease)
-    assert release.seed == 7 and release.guarantee.standing is Standing.PROVEN
-    assert replace(rule, random_bytes=Seeded(1)).guarantee().standing is Standing.NOT_ESTABLISHED
+    chosen = first.regenerate(seed=7)
+    assert chosen.seed == 7 and chosen.guarantee.standing is Standing.PROVEN
+    for wrong in (-1, True, 1.5):
+        with pytest.raises(ParameterError, match="seed is"):
+            first.regenerate(seed=wrong)  # type: ignore[arg-type]
+    assert attrs.evolve(rule, random_bytes=Seeded(1)).guarantee().standing is Standing.NOT_ESTABLISHED
 
 
 @pytest.mark.parametrize("suffix", [".xes", ".xes.gz", ".csv", ".parquet", ".json"])
@@ -429,7 +430,7 @@ def test_data_frames_say_that_they_are_synthetic() -> None:
 
 
 def test_the_guarantee_file_is_verified(tmp_path: Path) -> None:
-    rule = replace(synthesis("4", "1e-3"), random_bytes=os.urandom)
+    rule = attrs.evolve(synthesis("4", "1e-3"), random_bytes=os.urandom)
     path = rule.release(Variants.from_mapping(SMALL)).write(tmp_path / "out.json")
     guarantee = path.with_name("out.json.guarantee.json")
     assert verify(guarantee, path).delta_spent <= Fraction(1, 1000)

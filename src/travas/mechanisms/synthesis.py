@@ -26,7 +26,7 @@ from ..privacy.gaussian_calibration import calibrate
 from ..privacy.gaussian_stages import STANDARD_DEVIATION, Selection, Stage, StagePlan
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, Seeded
-from ..privacy.numbers import as_text, whole_number
+from ..privacy.numbers import as_text
 from ..synthesis.chain import choose_pairs
 from ..synthesis.measurements import ACTIVITIES, LENGTHS, REFINEMENT, TRANSITIONS, VARIANTS, Measurements
 from ..synthesis.synthetic_release import SyntheticRelease
@@ -60,10 +60,6 @@ def _alphabet(given: Sequence[Activity] | None) -> tuple[Activity, ...] | None:
     return names
 
 
-def _seed(value: int | None) -> int | None:
-    return None if value is None else whole_number(value, "generation_seed", 0, 2**63 - 1)
-
-
 @attrs.frozen(slots=False)
 class Synthesis(Mechanism):
     """Measure variants, activities, lengths and transitions with Gaussian noise, and generate traces from that.
@@ -81,7 +77,6 @@ class Synthesis(Mechanism):
     invents_variants = True
 
     alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=_alphabet)
-    generation_seed: int | None = attrs.field(default=None, converter=_seed)
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
@@ -107,7 +102,6 @@ class Synthesis(Mechanism):
         calibration = self.noise.calibration
         return {
             "alphabet": names,
-            "generation_seed": self.generation_seed,
             "noise": "discrete Gaussian",
             "standard_deviation": STANDARD_DEVIATION,
             "gaussian_delta": as_text(calibration.gaussian_delta),
@@ -131,9 +125,7 @@ class Synthesis(Mechanism):
         )
 
     def _generation_seed(self) -> int:
-        """The seed of the generation: from the operating system unless one is set, never from the noise."""
-        if self.generation_seed is not None:
-            return self.generation_seed
+        """The seed of the generation: from the operating system, or of an experiment; never from the generator of the noise."""
         return self.random_bytes.seed if isinstance(self.random_bytes, Seeded) else secrets.randbits(63)
 
     # ------------------------------------------------------------------------------------------- the measurements

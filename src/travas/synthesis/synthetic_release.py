@@ -9,11 +9,14 @@ from typing import Any
 from ..model.abstraction import Abstraction
 from ..model.mechanism import Mechanism
 from ..model.release import ORIGIN, Release
+from ..privacy.numbers import whole_number
 from .generation import Origin, generate
 from .measurements import Measurements
 from .quality import Quality, quality
 
 NOTICE = "synthetic: traces were generated from noisy measurements and need not occur in the original log"
+
+MAX_CASES = 100_000_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,7 +89,9 @@ class SyntheticRelease(Release):
         Returns:
             A synthetic log with the same guarantee: the privacy cost has been paid with the measurements.
         """
-        chosen = secrets.randbits(63) if seed is None else seed
+        chosen = secrets.randbits(63) if seed is None else whole_number(seed, "seed", 0, 2**63 - 1)
+        if cases is not None:
+            whole_number(cases, "cases", 0, MAX_CASES)
         (abstraction,) = self.abstractions
         return self.generated(self.mechanism, self.measurements, self.columns, abstraction, chosen, cases)
 
