@@ -37,7 +37,7 @@ def test_heavy_things_are_imported_where_they_are_used(statement: str) -> None:
 
 def test_randomness_has_one_door() -> None:
     for path in (ROOT / "src").rglob("*.py"):
-        if path.name not in ("noise.py",):
+        if path.name not in ("noise.py", "randomness.py"):  # of noise, and of traces generated from noisy measurements
             text = path.read_text()
             assert "np.random" not in text and "import random" not in text and "import secrets" not in text
 

@@ -5,7 +5,6 @@ Proof, line by line: docs/mechanisms/synthesis.md.
 
 from __future__ import annotations
 
-import secrets
 from collections import defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
@@ -29,6 +28,7 @@ from ..privacy.noise import Noise, Seeded
 from ..privacy.numbers import as_text
 from ..synthesis.chain import choose_pairs
 from ..synthesis.measurements import ACTIVITIES, LENGTHS, REFINEMENT, TRANSITIONS, VARIANTS, Measurements
+from ..synthesis.randomness import new_seed
 from ..synthesis.synthetic_release import SyntheticRelease
 from .coded_traces import CodedTraces, activity_sums, context_sums, length_sums, transition_sums
 from .prefix_tree import public_alphabet
@@ -126,7 +126,7 @@ class Synthesis(Mechanism):
 
     def _generation_seed(self) -> int:
         """The seed of the generation: from the operating system, or of an experiment; never from the generator of the noise."""
-        return self.random_bytes.seed if isinstance(self.random_bytes, Seeded) else secrets.randbits(63)
+        return self.random_bytes.seed if isinstance(self.random_bytes, Seeded) else new_seed()
 
     # ------------------------------------------------------------------------------------------- the measurements
 

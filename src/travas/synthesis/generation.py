@@ -15,6 +15,7 @@ from .chain import Chain
 from .lengths import Lengths
 from .matching import matched
 from .measurements import VARIANTS, Measurements
+from .randomness import Random, generator
 from .simulation import Simulated, simulate
 
 Origin = Literal["released", "generated"]
@@ -59,7 +60,7 @@ def generate(measurements: Measurements, seed: int, cases: int | None = None) ->
         if count
     ]
     if number:
-        generated = _generated(measurements, lengths, number, np.random.default_rng(seed))
+        generated = _generated(measurements, lengths, number, generator(seed))
         made += [SyntheticTrace(trace, "generated", count) for trace, count in generated.items()]
     return sorted(made, key=lambda row: (row.trace, row.origin))
 
@@ -76,9 +77,7 @@ def _apportioned(weights: NDArray[np.float64], total: int) -> list[int]:
     return [int(number) for number in numbers]
 
 
-def _generated(
-    measurements: Measurements, lengths: Lengths, number: int, random: np.random.Generator
-) -> Counter[Trace]:
+def _generated(measurements: Measurements, lengths: Lengths, number: int, random: Random) -> Counter[Trace]:
     """`number` generated cases, by trace."""
     chain = Chain.of(measurements)
     released = _released_keys(measurements)
@@ -105,7 +104,7 @@ def _released_keys(measurements: Measurements) -> frozenset[bytes]:
 
 
 def _resampled(
-    pool: Simulated, lengths: Lengths, number: int, random: np.random.Generator
+    pool: Simulated, lengths: Lengths, number: int, random: Random
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Traces of the pool and how often each is used: weighted so that lengths agree, by systematic resampling."""
     usable = np.flatnonzero((pool.lengths > 0) & ~pool.stuck)

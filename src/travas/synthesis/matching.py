@@ -11,6 +11,7 @@ import numpy as np
 from ..model.trace_features import BUCKETS, bucket_of
 from .chain import Chain
 from .lengths import Lengths, hazards
+from .randomness import Random
 from .simulation import Tilt, simulate
 
 ROUNDS = 15
@@ -22,7 +23,7 @@ TRANSITION_RANGE = (0.02, 50.0)
 ENDING_RANGE = (1e-3, 1e3)
 
 
-def matched(chain: Chain, lengths: Lengths, released: frozenset[bytes], random: np.random.Generator) -> Tilt:
+def matched(chain: Chain, lengths: Lengths, released: frozenset[bytes], random: Random) -> Tilt:
     """Factors for which simulated transitions and lengths agree with the measured ones.
 
     Args:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..model.trace_features import Transitions, bucket_of, states
 from .chain import Chain
+from .randomness import Random
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ class Simulated:
         return sums / len(self.lengths)
 
 
-def simulate(chain: Chain, tilt: Tilt, longest: int, number: int, random: np.random.Generator) -> Simulated:
+def simulate(chain: Chain, tilt: Tilt, longest: int, number: int, random: Random) -> Simulated:
     """Let `number` walkers walk the chain from START until END.
 
     Args:
@@ -119,7 +120,7 @@ def _choose(
     context: NDArray[np.int64],
     seen: NDArray[np.bool_],
     walking: NDArray[np.int64],
-    random: np.random.Generator,
+    random: Random,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """An entry of its context for every walker that can go on, by weight; and which walkers can.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +12,7 @@ from ..privacy.numbers import whole_number
 from .generation import Origin, generate
 from .measurements import Measurements
 from .quality import Quality, quality
+from .randomness import new_seed
 
 NOTICE = "synthetic: traces were generated from noisy measurements and need not occur in the original log"
 
@@ -89,7 +89,7 @@ class SyntheticRelease(Release):
         Returns:
             A synthetic log with the same guarantee: the privacy cost has been paid with the measurements.
         """
-        chosen = secrets.randbits(63) if seed is None else whole_number(seed, "seed", 0, 2**63 - 1)
+        chosen = new_seed() if seed is None else whole_number(seed, "seed", 0, 2**63 - 1)
         if cases is not None:
             whole_number(cases, "cases", 0, MAX_CASES)
         (abstraction,) = self.abstractions

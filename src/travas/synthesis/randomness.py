@@ -1,0 +1,20 @@
+"""The randomness of post-processing: generation has a generator of its own, which never sees the noise."""
+
+from __future__ import annotations
+
+import secrets
+
+import numpy as np
+
+Random = np.random.Generator
+"""A generator of traces. Whoever knows its seed learns nothing about the log."""
+
+
+def new_seed() -> int:
+    """A seed from the operating system."""
+    return secrets.randbits(63)
+
+
+def generator(seed: int) -> Random:
+    """The generator for a seed: the same seed makes the same traces."""
+    return np.random.default_rng(seed)
