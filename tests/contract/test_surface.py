@@ -13,7 +13,7 @@ import pytest
 import travas as package
 from conftest import Run
 from travas.cli import main as cli
-from travas.sources.example_log import write_hospital_log
+from travas.outputs.example import write_hospital_log
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = (

@@ -15,7 +15,7 @@ from browser import Server, browsing, chromium, serving
 
 import travas as package
 from conftest import DATA, Run
-from travas.sources.example_log import write_hospital_log
+from travas.outputs.example import write_hospital_log
 
 NUMBERS = count(1)
 HOSTILE = "<img src=x onerror=window.hacked=1>"

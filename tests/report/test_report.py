@@ -17,10 +17,10 @@ import travas as package
 from conftest import Run
 from travas import VerificationError, anonymize, mechanism, write_report
 from travas.mechanisms import MECHANISMS
+from travas.outputs.example import write_hospital_log
 from travas.privacy.noise import Seeded
 from travas.report.content import read_content
 from travas.report.page import as_html
-from travas.sources.example_log import write_hospital_log
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&amp;\x07"
 LOG: dict[Any, int] = {("register", "visit", HOSTILE): 400, ("register", "release"): 90, ("visit",): 1}

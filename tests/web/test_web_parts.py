@@ -17,10 +17,11 @@ import travas
 from travas.errors import LogError, OutputError, TravasError
 from travas.mechanisms.ladder import Ladder
 from travas.model import explain as words
+from travas.outputs.example import write_hospital_log
 from travas.plots.charts import ticks
 from travas.plots.chevrons import chevrons, colours_of
 from travas.plots.process_map import MOST_EDGES, directly_follows, process_map
-from travas.sources.example_log import PAPER_LOG, write_hospital_log
+from travas.sources.example_log import PAPER_LOG
 
 pytest.importorskip("nicegui")
 

@@ -17,8 +17,8 @@ from ..budget.ledger import Ledger, default_path
 from ..budget.plan import plan as make_plan
 from ..budget.plan import rounded_down
 from ..errors import LedgerError, OutputError, ParameterError
+from ..outputs.atomic import atomic_output, check_target
 from ..privacy.numbers import as_text, exact_delta, exact_epsilon, rounded_up
-from ..sources.chunks import check_folder
 from ..sources.source import location_of
 from .console import console, grid, panel, print_json, progress
 from .options import AsJson, LedgerFile
@@ -146,9 +146,9 @@ def export(
     """
     book = existing_ledger(ledger)
     if output is not None and output.suffix not in (".csv", ".json"):
-        raise OutputError(f"{output}: unsupported file extension; supported: .csv, .json")
+        raise OutputError(f"{output}: unsupported file extension; supported: .csv, .json", field="output")
     if output is not None:
-        check_folder(output)
+        check_target(output, "fail")
     charges = [entry.as_json() for entry in book.history()]
     if as_json or (output is not None and output.suffix == ".json"):
         budgets = [_facts(account) for account in book.accounts() if account.budget]
@@ -162,12 +162,8 @@ def export(
     if output is None:
         typer.echo(text, nl=False)
         return
-    try:
-        with output.open("x", encoding="utf-8", newline="") as file:
-            file.write(text)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a path"
-        raise OutputError(f"{output}: cannot be written ({reason}); use another name") from None
+    with atomic_output(output, "fail") as partial:
+        partial.write_text(text, encoding="utf-8", newline="")
 
 
 @app.command("plan")

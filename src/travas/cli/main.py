@@ -47,7 +47,7 @@ app = typer.Typer(
 app.add_typer(budget_app, name="budget")
 
 
-_FLAGS = {"guarantee": "--accept-no-guarantee"}
+_FLAGS = {"guarantee": "--accept-no-guarantee", "existing": "--force"}
 """Options whose names differ from those of the parameters."""
 
 
@@ -123,7 +123,7 @@ def demo(
 ) -> None:
     """Make a synthetic hospital log, release it at ε = 1, δ = 1e-6, and draw a picture. No real data involved."""
     from ..errors import MissingExtraError
-    from ..sources.example_log import write_hospital_log
+    from ..outputs.example import write_hospital_log
 
     again = (output / "hospital.csv").exists()  # the demo's own: anything else of that name is refused
     log = write_hospital_log(output / "hospital.csv")

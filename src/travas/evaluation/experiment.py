@@ -26,6 +26,7 @@ from ..errors import LogError, MissingExtraError, OutputError, TravasError
 from ..model.mechanism import Mechanism, Progress
 from ..model.release import Release
 from ..model.variants import Variants
+from ..outputs.atomic import atomic_output, check_target
 from ..privacy.noise import Seeded
 from ..sources.engine import read
 from .compare import MODEL_METRICS, find_metric
@@ -45,8 +46,7 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
     path = Path(results)
     if path.suffix != ".parquet":
         raise OutputError(f"{path}: results are written as .parquet; use such a name")
-    if not path.parent.is_dir():
-        raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
+    check_target(path, "replace")
     with _journal(path) as journal:
         done = _finished(path, journal)
         cells = grid.cells()
@@ -227,18 +227,12 @@ def _table(grid: Grid, rows: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def _write(table: pl.DataFrame, path: Path) -> None:
-    """Beside, to the disk, then renamed: the journal is emptied only after."""
-    beside = path.with_name(path.name + ".part")
+    """The results, on the disk: the journal is emptied only after."""
     try:
-        with beside.open("wb") as out:
-            table.write_parquet(out)
-            out.flush()
-            os.fsync(out.fileno())
-        beside.replace(path)
-    except OSError as error:
-        raise OutputError(
-            f"{path}: cannot be written, {error.strerror}; the journal beside it keeps the runs"
-        ) from None
+        with atomic_output(path, "replace") as partial:
+            table.write_parquet(partial)
+    except OutputError as error:
+        raise OutputError(f"{error}; the journal beside it keeps the runs", field="output") from None
 
 
 def digest_of(path: Path) -> str:

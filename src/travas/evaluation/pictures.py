@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import CONFIDENTIAL_HEADING, OutputError
 from ..model.mechanism import Mechanism
 from ..model.variants import Variants
+from ..outputs.pictures import write_picture
 from ..plots.figures import Heatmap, Panel, draw_heatmap, draw_panels, draw_survival, number
 from ..privacy.numbers import as_text
 from .grid import ORIGINAL, Grid
@@ -27,13 +29,9 @@ def draw_comparison(original: Variants, released: Variants, path: Path) -> Path:
     ranked = sorted(before, key=lambda trace: (-before[trace], trace))
     difference = directly_follows_difference(before, after)
     lost, all_steps = list(difference.lost.items()), len(difference.lost) + difference.kept
-    return draw_survival(
-        [(before[trace], after.get(trace)) for trace in ranked],
-        lost,
-        f"Steps lost: {len(lost):,} of {all_steps:,}",
-        CONFIDENTIAL_HEADING,
-        path,
-    )
+    pairs = [(before[trace], after.get(trace)) for trace in ranked]
+    lost_title = f"Steps lost: {len(lost):,} of {all_steps:,}"
+    return write_picture(path, lambda form: draw_survival(pairs, lost, lost_title, CONFIDENTIAL_HEADING, form))
 
 
 def draw_chances(curves: Sequence[tuple[Mechanism, Sequence[Chance]]], path: Path) -> Path:
@@ -48,7 +46,7 @@ def draw_chances(curves: Sequence[tuple[Mechanism, Sequence[Chance]]], path: Pat
         Panel("What is released", across, "probability to be released", kept, 1.05),
         Panel("How well its frequency is then known", across, "width of the 95 % interval, cases", width),
     )
-    return draw_panels([row], "", path)
+    return write_picture(path, lambda form: draw_panels([row], "", form))
 
 
 def draw_forecast(forecast: Forecast, path: Path) -> Path:
@@ -76,7 +74,7 @@ def draw_forecast(forecast: Forecast, path: Path) -> Path:
                 for what in ("cases", "variants")
             ]
         )
-    return draw_panels(rows, CONFIDENTIAL_HEADING, path)
+    return write_picture(path, lambda form: draw_panels(rows, CONFIDENTIAL_HEADING, form))
 
 
 def draw_experiment(grid: Grid, results: pl.DataFrame, folder: Path) -> list[Path]:
@@ -95,7 +93,10 @@ def draw_experiment(grid: Grid, results: pl.DataFrame, folder: Path) -> list[Pat
     except OSError as error:
         raise OutputError(f"{folder}: cannot be created, {error.strerror}; use another path") from None
     return [
-        draw_heatmap(_heatmap(grid, results, log.name, metric), folder / f"{log.name}-{metric}.png".replace("/", "_"))
+        write_picture(
+            folder / f"{log.name}-{metric}.png".replace("/", "_"),
+            partial(draw_heatmap, _heatmap(grid, results, log.name, metric)),
+        )
         for log in grid.logs
         for metric in grid.metrics
     ]

@@ -13,8 +13,8 @@ from ..privacy.guarantee import Guarantee
 from .abstraction import FULL, Abstraction
 from .estimate import Estimate
 from .mechanism import Mechanism
+from .registry import registered
 from .variants import Trace
-from .ways_out import way_out
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,16 +121,16 @@ class Release:
 
     def to_polars(self) -> pl.DataFrame:
         """An event log with pm4py's column names, fresh case identifiers and artificial timestamps."""
-        return cast("pl.DataFrame", way_out("polars")(self))
+        return cast("pl.DataFrame", registered("polars")(self))
 
     def to_pandas(self) -> pd.DataFrame:
         """The same for pm4py: `pm4py.get_variants(release.to_pandas())` are the released variants and counts."""
-        return cast("pd.DataFrame", way_out("pandas")(self))
+        return cast("pd.DataFrame", registered("pandas")(self))
 
     def write(self, path: str | Path, existing: Literal["fail", "replace"] = "fail") -> Path:
         """Write the release (`.xes`, `.xes.gz`, `.csv`, `.parquet`, `.json`) and `PATH.guarantee.json` beside it."""
-        return cast(Path, way_out("write")(self, Path(path), existing))
+        return cast(Path, registered("write")(self, Path(path), existing))
 
     def draw(self, path: str | Path) -> Path:
         """A picture of the release (`.png`, `.svg` or `.pdf`): its most frequent variants and what is kept."""
-        return cast(Path, way_out("draw")(self, Path(path)))
+        return cast(Path, registered("draw")(self, Path(path)))

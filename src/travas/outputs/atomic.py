@@ -83,7 +83,8 @@ class Reservation:
             self._publish()
         except FileExistsError as error:
             raise OutputError(
-                f"{error.filename}: exists already, another run has written it in the meantime; choose another name"
+                f"{error.filename}: exists already, another run has written it in the meantime; choose another name",
+                field="output",
             ) from None
         except OSError as error:
             raise cannot_write(self.targets[-1], error) from None
@@ -161,8 +162,10 @@ def atomic_output(path: Path, existing: Existing) -> Iterator[Path]:
             yield output.partial(path)
         except OutputError:
             raise
-        except OSError as error:
-            raise cannot_write(path, error) from None
+        except Exception as error:
+            if is_system_error(error):
+                raise cannot_write(path, error) from None
+            raise
         output.publish()
 
 
@@ -178,21 +181,21 @@ def check_target(path: Path, existing: Existing) -> None:
     """
     try:
         if not path.parent.is_dir():
-            raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
+            raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first", field="output")
         with suppress(FileNotFoundError):
             _partial(path).lstat()  # a name too long for the disk is noticed now
         if path.is_dir():
-            raise OutputError(f"{path}: is a directory; give a file name")
+            raise OutputError(f"{path}: is a directory; use a file name", field="output")
         if existing == "fail" and os.path.lexists(path):
             raise OutputError(
-                f"{path}: exists already; choose another name, or replace it (existing='replace', --force)"
+                f"{path}: exists already; choose another name, or set existing='replace'", field="existing"
             )
     except OutputError:
         raise
     except (OSError, ValueError) as error:
         raise cannot_write(path, error) from None
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise OutputError(f"{path}: you may not write in {str(path.parent)!r}; choose another place")
+        raise OutputError(f"{path}: you may not write in {str(path.parent)!r}; choose another place", field="output")
 
 
 def cannot_write(path: Path, error: Exception) -> OutputError:
@@ -208,9 +211,16 @@ def cannot_write(path: Path, error: Exception) -> OutputError:
     match = re.search(r"os error (\d+)", str(error))
     number = getattr(error, "errno", None) or (int(match[1]) if match else None)
     if number in _FULL:
-        return OutputError(f"{path}: cannot be written, the disk is full; nothing is left behind, make room")
-    reason = os.strerror(number).lower() if number else type(error).__name__
-    return OutputError(f"{str(path)!r}: cannot be written, {reason}; nothing is left behind, choose another place")
+        why = "the disk is full; nothing is left behind, make room"
+    else:
+        reason = os.strerror(number).lower() if number else type(error).__name__
+        why = f"{reason}; nothing is left behind, choose another place"
+    return OutputError(f"{str(path)!r}: cannot be written, {why}", field="output")
+
+
+def is_system_error(error: Exception) -> bool:
+    """Whether the system refused something: Polars has errors of its own for that."""
+    return isinstance(error, OSError) or type(error).__module__.startswith("polars")
 
 
 def link_new(source: Path, target: Path) -> None:
@@ -303,7 +313,9 @@ def _lock(path: Path, target: Path) -> int | None:
                 return handle
         except BlockingIOError:
             os.close(handle)
-            raise OutputError(f"{target}: another run is writing there; wait for it, or choose another name") from None
+            raise OutputError(
+                f"{target}: another run is writing there; wait for it, or choose another name", field="output"
+            ) from None
         except OSError as error:
             os.close(handle)
             if error.errno not in _NO_LOCKS:

@@ -49,26 +49,30 @@ def check_not_same(targets: Iterable[Path], files: Iterable[Path], what: str) ->
     known = list(files)
     for target in targets:
         if any(_is_same(target, file) for file in known):
-            raise OutputError(f"{target}: is the {what}; choose another output")
+            raise OutputError(f"{target}: is the {what}; choose another output", field="output")
 
 
 def _check_log(target: Path, log: Path) -> None:
     if _is_same(target, log):
-        raise OutputError(f"{target}: is the log itself; choose another output")
+        raise OutputError(f"{target}: is the log itself; choose another output", field="output")
     if log.is_dir():
         if target.resolve().is_relative_to(log.resolve()):
             raise OutputError(
-                f"{target}: is in the folder of the log and would become part of it; choose another output"
+                f"{target}: is in the folder of the log and would become part of it; choose another output",
+                field="output",
             )
         files: Iterator[Path] = (Path(folder, name) for folder, _, names in os.walk(log) for name in names)
     elif _is_glob(log):
         if _matches(target, log):
-            raise OutputError(f"{target}: matches {str(log)!r} and would become part of the log; choose another output")
+            raise OutputError(
+                f"{target}: matches {str(log)!r} and would become part of the log; choose another output",
+                field="output",
+            )
         files = _glob(log)
     else:
         return
     if os.path.lexists(target) and any(_is_same(target, file) for file in files):
-        raise OutputError(f"{target}: is a file of the log; choose another output")
+        raise OutputError(f"{target}: is a file of the log; choose another output", field="output")
 
 
 def _is_same(target: Path, file: Path) -> bool:

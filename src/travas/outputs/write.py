@@ -18,7 +18,7 @@ from typing import Any
 from ..errors import OutputError
 from ..model.release import Release
 from ..sources.files import suffix_of
-from .atomic import Existing, Reservation, cannot_write, check_target, reserved
+from .atomic import Existing, Reservation, cannot_write, check_target, is_system_error, reserved
 from .guarantee_file import describe, digest, guarantee_path
 from .json import write_json
 from .tables import write_csv, write_parquet
@@ -66,7 +66,7 @@ class ReservedRelease:
             text = json.dumps(describe(release.mechanism, facts, release.reading), indent=2, ensure_ascii=False)
             promise.write_text(text + "\n", encoding="utf-8")
         except Exception as error:
-            if isinstance(error, OSError) or type(error).__module__.startswith("polars"):
+            if is_system_error(error):
                 raise cannot_write(self.path, error) from None
             raise
 
@@ -113,7 +113,9 @@ def check_output(path: Path, existing: Existing) -> str:
     """
     suffix = suffix_of(path, tuple(WRITERS))
     if suffix is None:
-        raise OutputError(f"{path}: unsupported file extension for a release; supported: {', '.join(WRITERS)}")
+        raise OutputError(
+            f"{path}: unsupported file extension for a release; supported: {', '.join(WRITERS)}", field="output"
+        )
     for target in (path, guarantee_path(path)):
         check_target(target, existing)
     return suffix

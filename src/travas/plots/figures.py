@@ -5,14 +5,14 @@ What shows values of the original log is titled as confidential by its caller (`
 
 from __future__ import annotations
 
+import io
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from ..errors import MissingExtraError, OutputError
+from ..errors import MissingExtraError
 from ..model.mechanism import Mechanism
 from ..model.release import Release
 from ..model.variants import Activity, Trace
@@ -21,6 +21,8 @@ from ..privacy.numbers import as_text
 _BLUE, _ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind readers, and in grey
 _COLOURS = (_BLUE, _ORANGE, "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
 _SHOWN = 15
+
+PictureFormat = Literal["png", "svg", "pdf"]
 
 Point = tuple[float | str, float]
 
@@ -54,17 +56,17 @@ class Heatmap:
     panels: Mapping[str, Sequence[Sequence[float]]]
 
 
-def draw_release(release: Release, path: Path) -> Path:
+def draw_release(release: Release, form: PictureFormat) -> bytes:
     """Draw the most frequent variants by their estimate, with intervals, and how likely a variant was released.
 
     Args:
         release: What to draw: public.
-        path: A `.png`, `.svg` or `.pdf` file.
+        form: The format of the picture.
 
     Returns:
-        The path.
+        The content of the file.
     """
-    figure, left, right = _two_panels(path)
+    figure, left, right = _two_panels()
     _draw_variants(left, release)
     _draw_keep_probability(right, release.mechanism)
     guarantee = release.guarantee
@@ -74,12 +76,16 @@ def draw_release(release: Release, path: Path) -> Path:
         f"· {guarantee.standing}{rules}",
         parse_math=False,
     )
-    return _save(figure, path)
+    return _rendered(figure, form)
 
 
 def draw_survival(
-    ranked: Sequence[tuple[int, int | None]], lost: Sequence[tuple[Trace, int]], lost_title: str, title: str, path: Path
-) -> Path:
+    ranked: Sequence[tuple[int, int | None]],
+    lost: Sequence[tuple[Trace, int]],
+    lost_title: str,
+    title: str,
+    form: PictureFormat,
+) -> bytes:
     """Draw frequencies before and after on a log scale, and the steps that are lost.
 
     Args:
@@ -87,12 +93,12 @@ def draw_survival(
         lost: Steps of the original that the release lacks, with their counts.
         lost_title: The heading of the steps.
         title: The heading of the picture.
-        path: A `.png`, `.svg` or `.pdf` file.
+        form: The format of the picture.
 
     Returns:
-        The path.
+        The content of the file.
     """
-    figure, left, right = _two_panels(path)
+    figure, left, right = _two_panels()
     ranks = range(1, len(ranked) + 1)
     left.loglog(ranks, [before for before, _ in ranked], color=_BLUE, label="original")
     kept = [(rank, after) for rank, (_, after) in zip(ranks, ranked, strict=True) if after is not None]
@@ -112,21 +118,21 @@ def draw_survival(
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
     figure.suptitle(title)
-    return _save(figure, path)
+    return _rendered(figure, form)
 
 
-def draw_panels(rows: Sequence[Sequence[Panel]], title: str, path: Path) -> Path:
+def draw_panels(rows: Sequence[Sequence[Panel]], title: str, form: PictureFormat) -> bytes:
     """Draw rows of panels with lines; the same line has the same style everywhere.
 
     Args:
         rows: Panels, row by row.
         title: The heading of the picture; empty for none.
-        path: A `.png`, `.svg` or `.pdf` file.
+        form: The format of the picture.
 
     Returns:
-        The path.
+        The content of the file.
     """
-    figure = _figure(path, (11, 1.2 + 2.8 * len(rows) if len(rows) > 1 else 5.2))
+    figure = _figure((11, 1.2 + 2.8 * len(rows) if len(rows) > 1 else 5.2))
     axes_of = figure.subplots(len(rows), len(rows[0]), squeeze=False)
     styles = _styles()
     style_of: dict[str, dict[str, Any]] = {}
@@ -144,20 +150,20 @@ def draw_panels(rows: Sequence[Sequence[Panel]], title: str, path: Path) -> Path
     axes_of[0][0].legend(frameon=False, fontsize=8)
     if title:
         figure.suptitle(title)
-    return _save(figure, path)
+    return _rendered(figure, form)
 
 
-def draw_heatmap(heatmap: Heatmap, path: Path) -> Path:
+def draw_heatmap(heatmap: Heatmap, form: PictureFormat) -> bytes:
     """Draw tables of values side by side, on one scale.
 
     Args:
         heatmap: The values.
-        path: A `.png`, `.svg` or `.pdf` file.
+        form: The format of the picture.
 
     Returns:
-        The path.
+        The content of the file.
     """
-    figure = _figure(path, (2.9 * len(heatmap.panels) + 0.9, 3.3))
+    figure = _figure((2.9 * len(heatmap.panels) + 0.9, 3.3))
     panels = figure.subplots(1, len(heatmap.panels), sharey=True, squeeze=False)[0]
     shown = [value for table in heatmap.panels.values() for line in table for value in line if not math.isnan(value)]
     low, high = min(shown, default=0), max(shown, default=1)
@@ -175,7 +181,7 @@ def draw_heatmap(heatmap: Heatmap, path: Path) -> Path:
     panels[0].set_ylabel("ε")
     figure.colorbar(image, ax=panels, pad=0.01)
     figure.suptitle(heatmap.title, fontsize=11, parse_math=False)
-    return _save(figure, path)
+    return _rendered(figure, form)
 
 
 def number(value: float) -> str:
@@ -196,31 +202,25 @@ def _styles() -> Iterator[dict[str, Any]]:
                 yield {"color": colour, "marker": marker, "linestyle": dash, "markersize": 4}
 
 
-def _two_panels(path: Path) -> tuple[Any, Any, Any]:
-    figure = _figure(path, (11, 5.2))
+def _two_panels() -> tuple[Any, Any, Any]:
+    figure = _figure((11, 5.2))
     return figure, *figure.subplots(1, 2, width_ratios=(3, 2))
 
 
-def _figure(path: Path, size: tuple[float, float]) -> Any:
+def _figure(size: tuple[float, float]) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError("a picture", "plot") from None
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise OutputError(f"{path}: unsupported picture format; use .png, .svg or .pdf")
-    if not path.parent.is_dir():
-        raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
     return Figure(figsize=size, layout="constrained")
 
 
-def _save(figure: Any, path: Path) -> Path:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # matplotlib, about letters its font does not have
-            figure.savefig(path, dpi=110)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written, {error.strerror}; use another path") from None
-    return path
+def _rendered(figure: Any, form: PictureFormat) -> bytes:
+    content = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # matplotlib, about letters its font does not have
+        figure.savefig(content, format=form, dpi=110)
+    return content.getvalue()
 
 
 def _draw_variants(axes: Any, release: Release) -> None:

@@ -18,6 +18,7 @@ from ..model.mechanism import Mechanism
 from ..model.release import check_frequencies
 from ..model.variants import Trace
 from ..outputs.atomic import Existing, atomic_output, check_target
+from ..outputs.inputs import check_not_same
 from ..verification.verify import load, stated_abstractions, verify
 
 if TYPE_CHECKING:
@@ -97,10 +98,11 @@ def write_report(
         The path of the report.
 
     Raises:
+        OutputError: The report cannot be written there, or would overwrite the release or its guarantee.
         VerificationError: The guarantee does not hold or is not established; there is no report on that.
     """
     path = Path(output)
-    check_report(path, existing)
+    check_report(path, existing, Path(guarantee), Path(release))
     explain.check_stated_cases(stated_cases)
     made = replace(
         read_content(Path(guarantee), Path(release)), reason=reason, account=account, stated_cases=stated_cases
@@ -117,10 +119,12 @@ def _is_charge_of(mechanism: Mechanism, entry: Entry) -> bool:
     )  # fmt: skip
 
 
-def check_report(path: Path, existing: Existing) -> None:
-    """Refuse a report that cannot be written, before any work is done for it."""
+def check_report(path: Path, existing: Existing, guarantee: Path, release: Path) -> None:
+    """Refuse a report that cannot be written or would overwrite what it is about, before any work is done for it."""
     if path.suffix.lower() != ".html":
-        raise OutputError(f"{path}: a report is an HTML file; use a name that ends in .html")
+        raise OutputError(f"{path}: a report is an HTML file; use a name that ends in .html", field="output")
+    check_not_same([path], [release], "release")
+    check_not_same([path], [guarantee], "guarantee")
     check_target(path, existing)
 
 

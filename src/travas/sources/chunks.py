@@ -7,16 +7,10 @@ import zlib
 from collections.abc import Generator
 from pathlib import Path
 
-from ..errors import LogError, OutputError
+from ..errors import LogError
 from ..model.mechanism import Progress
 
 _GZIP = b"\x1f\x8b"
-
-
-def check_folder(path: Path) -> None:
-    """Refuse an output whose folder is not there."""
-    if not path.parent.is_dir():
-        raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first")
 
 
 def is_gzip(path: Path) -> bool:

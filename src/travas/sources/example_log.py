@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import numpy as np
 
-from ..errors import OutputError
 from ..privacy.noise import Seeded
 
 CASES = 4000
@@ -46,9 +44,11 @@ def hospital_traces() -> Iterator[tuple[str, ...]]:
         yield tuple(trace)
 
 
-def write_hospital_log(path: Path) -> Path:
-    """The log as a CSV file, events of different cases interleaved by time as in a real export; one stay in four is of a
-    patient who was there before.
+def hospital_log() -> str:
+    """The log as CSV: cases are interleaved by time as in a real export; one stay in four is of a patient who was there before.
+
+    Returns:
+        The content of the file, always the same.
     """
     dice, again = _Dice(43), _Dice(6)
     patients = 0
@@ -62,16 +62,4 @@ def write_hospital_log(path: Path) -> Path:
             rows.append((moment, f"stay-{number:05d}", activity, f"patient-{patient:04d}"))
             moment += timedelta(minutes=1 + dice.below(300))
     lines = [f"{case},{name},{moment.isoformat(sep=' ')},{patient}\n" for moment, case, name, patient in sorted(rows)]
-    text = "case_id,activity,timestamp,patient\n" + "".join(lines)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and path.read_text(encoding="utf-8", errors="replace") != text:
-            raise OutputError(f"{path}: exists and is not the demo's log; give another directory with --output")
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        if isinstance(error, OutputError):
-            raise
-        raise OutputError(
-            f"{path}: cannot be written, {error.strerror}; give another directory with --output"
-        ) from None
-    return path
+    return "case_id,activity,timestamp,patient\n" + "".join(lines)

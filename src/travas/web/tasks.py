@@ -120,10 +120,12 @@ def report(
 ) -> None:
     """The report on a release that was written; its traces and intervals are those of the release itself."""
     from ..outputs.guarantee_file import guarantee_path
-    from ..report.content import read_content, save_report
+    from ..report.content import check_report, read_content, save_report
 
     watch("verifying", 0.0)
-    found = read_content(guarantee_path(path), path)
+    guarantee = guarantee_path(path)
+    check_report(output, "replace", guarantee, path)
+    found = read_content(guarantee, path)
     own = replace(found, variants=release.variants, counts=release.counts, rules=release.rules)
     said = replace(own, estimate=release.estimate, reason=reason, account=account, stated_cases=stated_cases)
     save_report(said, output)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from ...sources.example_log import write_hospital_log
+from ...outputs.example import write_hospital_log
 from ..access import KEY_HEADER, STORED_KEY
 from ..files import folder_logs, open_log
 from ..parts import note, onward, title

@@ -5,22 +5,22 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, Literal
 
-WAYS_OUT = {
+REGISTRY = {
     "write": "travas.outputs.write:write_release",
     "polars": "travas.outputs.tables:polars_events",
     "pandas": "travas.outputs.tables:pandas_events",
-    "draw": "travas.plots.figures:draw_release",
+    "draw": "travas.outputs.pictures:write_release_picture",
 }
 
 
-def way_out(name: Literal["write", "polars", "pandas", "draw"]) -> Any:
+def registered(name: Literal["write", "polars", "pandas", "draw"]) -> Any:
     """The function of this name, imported when it is first used.
 
     Args:
-        name: A key of `WAYS_OUT`.
+        name: A key of `REGISTRY`.
 
     Returns:
         A function whose first argument is the release.
     """
-    module, function = WAYS_OUT[name].split(":")
+    module, function = REGISTRY[name].split(":")
     return getattr(import_module(module), function)
