@@ -27,6 +27,7 @@ ALLOWED = {
     "budget/file.py": "the ledger, which is a database",
     "web/storage.py": "the lock of the uploads",
     "web/files.py": "uploads, which are inputs",
+    "web/entrance.py": "the key of the web app, only for its owner",
 }
 
 
