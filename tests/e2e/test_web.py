@@ -409,9 +409,10 @@ def test_two_browsers_do_not_see_each_other(page: Any, browser: Any, server: Ser
 
 def test_names_are_text_wherever_they_come_from(page: Any) -> None:
     rows = "".join(
-        f'{n},"{HOSTILE}",1\n{n},"\'"" `x` ${{y}} </script><script>window.hacked=2</script>",2\n' for n in range(400)
+        f'{n},"{HOSTILE}",1,2025-01-01\n{n},"\'"" `x` ${{y}} </script><script>window.hacked=2</script>",2,2025-01-02\n'
+        for n in range(400)
     )
-    upload(page, content(f"{HOSTILE}.csv", f'case_id,activity,"{HOSTILE}"\n{rows}'.encode()))
+    upload(page, content(f"{HOSTILE}.csv", f'case_id,activity,"{HOSTILE}",timestamp\n{rows}'.encode()))
     heading(page, "Columns")
     assert page.get_by_text(HOSTILE).count() >= 1
     press(page, "Continue")
