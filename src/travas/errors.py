@@ -1,34 +1,34 @@
-"""What can go wrong, as one tree.
+"""All errors that travas raises, as one tree.
 
     TravasError
-    ├── ParameterError (ValueError)       ε, δ or an option makes no sense
-    ├── LogError (ValueError)             the event log, or another file given, cannot be read as it stands
+    ├── ParameterError (ValueError)       a parameter is invalid
+    ├── LogError (ValueError)             the event log or another input file cannot be read
     │   └── EmptyLogError                 nothing can be measured against a log without events
-    ├── OutputError (OSError)             the release cannot be written there
-    ├── LedgerError (OSError)             the ledger is damaged, foreign, of another version or cannot be written
-    ├── BudgetError                       the data set's budget does not allow this release
-    ├── ChargedError                      a release failed after it was charged: the charge stands
-    ├── VerificationError                 a noise table, a guarantee or a digest does not hold
+    ├── OutputError (OSError)             the output cannot be written
+    ├── LedgerError (OSError)             the ledger is damaged, not a ledger, of an unsupported version or not writable
+    ├── BudgetError                       the budget of the data set does not allow this release
+    ├── ChargedError                      a release failed after it was charged; the charge stands
+    ├── VerificationError                 a noise table, a guarantee or a digest is wrong
     └── MissingExtraError (ImportError)   an optional dependency is not installed
 
-Every message is one line: what was wrong, with the value, and what to do next. A message that says
-something about the original log ends in `CONFIDENTIAL`, so that nobody pastes it into a public place unaware.
-A message never contains more than one value of the user, shortened by `shown`.
+Every message is one line: what is wrong, with the value, and what to do next. A message that reveals something about
+the original log ends in `CONFIDENTIAL`, so that it is not published by accident. A message contains at most one value
+from the user's data, shortened by `shown`.
 """
 
 from __future__ import annotations
 
 CONFIDENTIAL = "[confidential: about the original log]"
-"""The end of a message that quotes the original log."""
+"""Appended to every message that quotes the original log."""
 
 CONFIDENTIAL_HEADING = "CONFIDENTIAL: about the original log, do not publish"
-"""The heading of a table, picture or page section that is computed from the original log."""
+"""The heading of every table, figure or section that is computed from the original log."""
 
 _LONGEST_VALUE = 60
 
 
 def shown(value: object) -> str:
-    """A value for a message: shortened, and of anything but a text or a number only its type.
+    """Return a value as shown in messages: strings shortened, anything but a string or a number by its type only.
 
     >>> shown("x" * 1000)
     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'"
@@ -43,13 +43,13 @@ def shown(value: object) -> str:
 
 
 class TravasError(Exception):
-    """Anything travas refuses to do. The command line prints the message and exits with code 2.
+    """Base class of all travas errors. The command line prints the message and exits with code 2.
 
     Attributes:
-        field: The parameter that is wrong, by its name in Python (`max_cases`); empty where it is not one parameter.
+        field: The Python name of the invalid parameter (`max_cases`); empty if the error is not about one parameter.
         value: The value of that parameter.
-        remedy: What to do next, where it is not already in the message; it is appended.
-        confidential: Whether the message says something about the original log; it then ends in `CONFIDENTIAL`.
+        remedy: What to do next, appended to the message.
+        confidential: Whether the message reveals something about the original log; it then ends in `CONFIDENTIAL`.
     """
 
     def __init__(
@@ -68,23 +68,23 @@ class TravasError(Exception):
 
 
 class ParameterError(TravasError, ValueError):
-    """A parameter makes no sense, by itself or together with the others."""
+    """A parameter is invalid, on its own or in combination with others."""
 
 
 class LogError(TravasError, ValueError):
-    """The event log cannot be read as it stands."""
+    """The event log or another input file cannot be read."""
 
 
 class EmptyLogError(LogError):
-    """The log has no events, so nothing can be measured against it. Reading and releasing it is allowed."""
+    """The log has no events, so nothing can be measured against it. It can still be read and released."""
 
 
 class OutputError(TravasError, OSError):
-    """The release cannot be written there."""
+    """The output cannot be written."""
 
 
 class LedgerError(TravasError, OSError):
-    """The ledger cannot be used. It is left as it is, and nothing is released."""
+    """The ledger cannot be used. It is not changed, and nothing is released."""
 
 
 class BudgetError(TravasError):
@@ -92,11 +92,11 @@ class BudgetError(TravasError):
 
 
 class ChargedError(TravasError):
-    """A release failed after its charge was on the disk. The charge stands: the noise may have been drawn.
+    """A release failed after its charge was written. The charge stands, because noise may have been drawn.
 
     Attributes:
         account: The account that was charged.
-        interrupted: Whether Ctrl-C ended it.
+        interrupted: Whether the release was interrupted by Ctrl-C.
     """
 
     def __init__(self, reason: str, *, account: str = "", interrupted: bool = False) -> None:
@@ -108,7 +108,7 @@ class ChargedError(TravasError):
 
     @classmethod
     def from_cause(cls, cause: BaseException, account: str) -> ChargedError:
-        """The error for whatever ended a release; only messages of ours are quoted, others may contain data."""
+        """Build the error from any exception. Only travas messages are quoted, because others may contain data."""
         if isinstance(cause, TravasError):
             return cls(str(cause).rstrip("."), account=account)
         if isinstance(cause, KeyboardInterrupt):
@@ -116,12 +116,12 @@ class ChargedError(TravasError):
         if isinstance(cause, MemoryError):
             return cls("not enough memory", account=account)
         if isinstance(cause, OSError) and cause.strerror:
-            return cls(f"the system refused: {cause.strerror}", account=account)
+            return cls(f"operating system error: {cause.strerror}", account=account)
         return cls(f"unexpected {type(cause).__name__}; please report it, without the log", account=account)
 
 
 class VerificationError(TravasError):
-    """A table, a guarantee file or a digest does not hold. Nothing is released on it."""
+    """A noise table, a guarantee file or a digest is wrong. Nothing is released."""
 
 
 class MissingExtraError(TravasError, ImportError):
@@ -129,8 +129,8 @@ class MissingExtraError(TravasError, ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an extra that is not installed: pip install 'travas[{extra}]'")
-        self._given = what, extra
+        self._arguments = what, extra
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
-        """So that it comes out of another process."""
-        return type(self), self._given
+        """Support pickling between processes."""
+        return type(self), self._arguments

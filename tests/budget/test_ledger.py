@@ -410,7 +410,7 @@ def test_python_uses_the_ledger_of_the_environment(
 
 
 def test_budgets_on_the_command_line(travas: Run, small_csv: Path, tmp_path: Path, ledger_path: Path) -> None:
-    assert "no ledger yet" in travas("budget", "show").err and not ledger_path.exists()
+    assert "no such ledger" in travas("budget", "show").err and not ledger_path.exists()
     assert travas("budget", "create", "hospital", "--epsilon", 1, "--delta", "2e-6").code == 0
     release = ("anonymize", small_csv, "--epsilon", "0.5", "--delta", "1e-6", "--dataset", "hospital", "-o")
     first = travas(*release, tmp_path / "1.json")

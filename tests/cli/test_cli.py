@@ -90,7 +90,7 @@ def test_verify_prints_what_is_spent_and_kept(travas: Run) -> None:
     assert facts["keep_probability"][0] == {"cases": 1, "probability": pytest.approx(0.10650697891920075)}
     assert facts["keep_probability"][-1]["probability"] == 1
     ran = travas("verify", "--epsilon", 1, "--delta", "1e-6")
-    assert "The guarantee holds" in ran.out and "100.0% of what was asked" in ran.out
+    assert "The guarantee holds" in ran.out and "100.0% of δ" in ran.out
 
 
 def test_verify_fails_with_code_1(travas: Run, small_csv: Path, tmp_path: Path) -> None:
@@ -318,7 +318,7 @@ def test_a_tree_over_a_given_alphabet_at_delta_zero(small_csv: Path, tmp_path: P
     assert stated["parameters"]["alphabet"] == ["register", "release", "visit"] and stated["delta"] == "0"
     verified = travas("verify", tmp_path / "out.xes.guarantee.json", tmp_path / "out.xes")
     assert verified.code == 0 and "discrete Laplace" in verified.out
-    for name, words in (("missing.txt", "cannot be opened"), ("empty.txt", "names no activity")):
+    for name, words in (("missing.txt", "cannot be opened"), ("empty.txt", "contains no activity")):
         (tmp_path / "empty.txt").write_text("\n")
         ran = travas("anonymize", small_csv, "--epsilon", "3", "--delta", "0", "-o", tmp_path / "b.xes", *tree[:-1],
                      tmp_path / name)  # fmt: skip
@@ -410,7 +410,7 @@ def test_a_remedy_that_fits(travas: Run, small_csv: Path, tmp_path: Path) -> Non
 
 def test_help_says_what_is_so(travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "400")
-    assert "Only for --mechanism optimal and travas" in travas("forecast", "--help").out
+    assert "Supports only the mechanisms optimal and travas" in travas("forecast", "--help").out
     release = travas("anonymize", "--help").out
     assert "Required with --query." in release and "~/.local/share" in release
 

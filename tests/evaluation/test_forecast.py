@@ -106,9 +106,9 @@ def test_the_command_line_without_a_log(travas: Run, tmp_path: Path) -> None:
     assert (tmp_path / "f.png").stat().st_size > 10_000
     facts = json.loads(travas("forecast", "--epsilon", 1, "--delta", "1e-6", "--json").out)
     assert facts["confidential"] is False and facts["forecast"][0]["chances"][-1]["kept"] == 1
-    assert "without a log, set --epsilon and --delta" in travas("forecast", "--epsilon", 1).err
+    assert "--epsilon and --delta are required without a log" in travas("forecast", "--epsilon", 1).err
     assert (
-        "--abstractions needs a log"
+        "--abstractions requires a log"
         in travas("forecast", "--epsilon", 1, "--delta", 1e-6, "--abstractions", "full").err
     )
     assert "no forecast for ladder" in travas("forecast", "--epsilon", 1, "--delta", 1e-6, "--ladder", "default").err

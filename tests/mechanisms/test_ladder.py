@@ -346,7 +346,7 @@ def test_every_rung_stands_in_the_guarantee_and_is_verified(small_csv: Path, tra
 
 def test_a_ladder_and_another_mechanism_are_refused(small_csv: Path, travas: Run, tmp_path: Path) -> None:
     asked = ("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "out.csv")
-    assert "set one of the two" in travas(*asked, "--ladder", "default", "--mechanism", "travas").err
+    assert "set only one of them" in travas(*asked, "--ladder", "default", "--mechanism", "travas").err
     assert "optimal has no shares" in travas(*asked, "--shares", "1/2,1/2").err
     assert travas(*asked, "--mechanism", "ladder", "--minimum-cases", 3).code == 0
 

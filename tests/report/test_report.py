@@ -263,7 +263,7 @@ def test_the_unit_is_told_in_words(name: str, told: str, tmp_path: Path) -> None
 
 def test_a_ledger_without_a_data_set_is_refused(travas: Run, tmp_path: Path) -> None:
     ran = travas("report", *made(tmp_path), "-o", tmp_path / "r.html", "--ledger", tmp_path / "gone.db")
-    assert ran.code == 2 and "--ledger is set but --dataset is not; also set --dataset NAME" in ran.err
+    assert ran.code == 2 and "--ledger requires --dataset; also set --dataset NAME" in ran.err
     assert not (tmp_path / "r.html").exists()
 
 

@@ -23,7 +23,7 @@ from ..sources.source import location_of
 from .console import console, grid, panel, print_json, progress
 from .options import AsJson, LedgerFile
 
-app = typer.Typer(no_args_is_help=True, help="Budgets of data sets, and what was spent of them.")
+app = typer.Typer(no_args_is_help=True, help="Manage the budgets of data sets and show what was spent.")
 
 COLUMNS = (
     "number", "time", "dataset", "location", "mechanism", "epsilon", "delta", "unit", "max_cases", "case",
@@ -36,39 +36,37 @@ Delta = Annotated[str, typer.Option(help="δ that all releases together may spen
 
 @app.command()
 def create(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The data set, as --dataset will call it.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the data set, as used with --dataset.")],
     epsilon: Annotated[
         str | None, typer.Option(help="ε that all releases together may spend.", metavar="NUMBER")
     ] = None,
     delta: Annotated[str | None, typer.Option(help="δ that all releases together may spend.", metavar="NUMBER")] = None,
-    no_limit: Annotated[
-        bool, typer.Option("--no-limit", help="No budget: releases are recorded, not limited.")
-    ] = False,
+    no_limit: Annotated[bool, typer.Option("--no-limit", help="Record releases without limiting them.")] = False,
     composition: Annotated[
         str,
         typer.Option(
-            help="How releases add up: sums, or by their tables (then fix ε and δ of all releases in advance).",
+            help="basic adds up ε and δ; exact composes the privacy losses (fix ε and δ of all releases in advance).",
             metavar="|".join(get_args(CompositionRule)),
         ),
     ] = "basic",
     ledger: LedgerFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Create a data set with a budget, or set the budget of one. It is never changed; earlier charges count.
+    """Create a data set, or set the budget of an existing one. A budget cannot be changed; earlier charges count.
 
     Example: travas budget create hospital --epsilon 2 --delta 1e-6
     """
     check_name(name)
     if no_limit:
         if epsilon is not None or delta is not None:
-            raise ParameterError("--no-limit is set together with --epsilon or --delta; use one or the other")
+            raise ParameterError("--no-limit cannot be combined with --epsilon or --delta; use one or the other")
         book = Ledger(ledger) if ledger else Ledger.default()
         _print_accounts([book.create_account(name)], as_json)
         return
     if epsilon is None or delta is None:
         raise ParameterError("set --epsilon and --delta, the budget of the data set, or --no-limit")
-    rule = cast(CompositionRule, composition)  # checked where the budget is made
-    Budget(exact_epsilon(epsilon), exact_delta(delta), rule)  # before a ledger is made for nothing
+    rule = cast(CompositionRule, composition)  # checked by Budget
+    Budget(exact_epsilon(epsilon), exact_delta(delta), rule)  # check before a ledger file is created
     book = Ledger(ledger) if ledger else Ledger.default()
     account = book.create_budget(name, epsilon=epsilon, delta=delta, composition=rule)
     _print_accounts([account], as_json)
@@ -78,13 +76,15 @@ def create(
 def assign(
     old: Annotated[
         str,
-        typer.Argument(metavar="OLD", help="An account without a budget: as `travas budget show` lists it, or a file."),
+        typer.Argument(
+            metavar="OLD", help="An account without a budget, as listed by `travas budget show`, or a file."
+        ),
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="An existing data set.")],
     ledger: LedgerFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Move everything that was and will be charged to one account to a named data set. This is recorded and final.
+    """Move all past and future charges of an account to a named data set. This is recorded and cannot be undone.
 
     Example: travas budget assign hospital.csv hospital
     """
@@ -96,7 +96,7 @@ def assign(
 
 @app.command()
 def show(name: Name = None, ledger: LedgerFile = None, as_json: AsJson = False) -> None:
-    """Show what is spent and left.
+    """Show what was spent and what is left.
 
     Example: travas budget show hospital
     """
@@ -109,7 +109,7 @@ def show(name: Name = None, ledger: LedgerFile = None, as_json: AsJson = False) 
 
 @app.command()
 def history(name: Name = None, ledger: LedgerFile = None, as_json: AsJson = False) -> None:
-    """List every release that was charged, in order.
+    """List all charged releases in order.
 
     Example: travas budget history hospital
     """
@@ -129,18 +129,19 @@ def history(name: Name = None, ledger: LedgerFile = None, as_json: AsJson = Fals
         facts["case"] = facts["case"] or "not recorded"
         shown = ("number", "time", "dataset", "mechanism", "epsilon", "delta", "unit", "case", "standing")
         table.add_row(*(str(facts[key]) for key in shown))
-    console().print(table if entries else "nothing was charged yet")
+    console().print(table if entries else "no charges yet")
 
 
 @app.command()
 def export(
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A new .csv or .json file. Default: print it.", metavar="OUT")
+        Path | None,
+        typer.Option("--output", "-o", help="A new .csv or .json file. Default: standard output.", metavar="OUT"),
     ] = None,
     ledger: LedgerFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write every charge as CSV, or with all budgets as JSON.
+    """Export all charges as CSV, or all charges and budgets as JSON.
 
     Example: travas budget export -o charges.csv
     """
@@ -170,51 +171,51 @@ def export(
 def plan_releases(
     epsilon: Epsilon,
     delta: Delta,
-    releases: Annotated[str, typer.Option(help="How many releases are to come.", metavar="NUMBER")],
+    releases: Annotated[str, typer.Option(help="Number of planned releases.", metavar="NUMBER")],
     as_json: AsJson = False,
 ) -> None:
-    """Say what each of several releases may spend. No log and no ledger is read.
+    """Show what each of several planned releases may spend. Reads neither a log nor a ledger.
 
     Example: travas budget plan --releases 12 --epsilon 2 --delta 1e-6
     """
     if not re.fullmatch(r"[0-9]{1,9}", releases, re.ASCII):
         raise ParameterError(f"releases is {releases[:40]!r}: it must be a whole number from 1")
     with progress("composing"):
-        found = make_plan(int(releases), epsilon=epsilon, delta=delta)
-    exact = found.exact and {"epsilon": as_text(found.exact[0]), "delta": as_text(found.exact[1])}
-    sums = {"epsilon": as_text(found.basic[0]), "delta": as_text(found.basic[1])}
+        planned = make_plan(int(releases), epsilon=epsilon, delta=delta)
+    exact = planned.exact and {"epsilon": as_text(planned.exact[0]), "delta": as_text(planned.exact[1])}
+    sums = {"epsilon": as_text(planned.basic[0]), "delta": as_text(planned.basic[1])}
     if as_json:
-        whole = {"releases": found.releases, "epsilon": as_text(found.epsilon), "delta": as_text(found.delta)}
-        print_json(whole | {"basic": sums, "exact": exact})
+        total = {"releases": planned.releases, "epsilon": as_text(planned.epsilon), "delta": as_text(planned.delta)}
+        print_json(total | {"basic": sums, "exact": exact})
         return
     table = grid()
-    table.add_row("basic", f"ε = {_short(found.basic[0])}, δ = {_short(found.basic[1])}", "valid in any case")
-    if found.exact is None:
+    table.add_row("basic", f"ε = {_short(planned.basic[0])}, δ = {_short(planned.basic[1])}", "always valid")
+    if planned.exact is None:
         table.add_row("exact", "not computed: pip install 'travas[accounting]'")
     else:
-        more = found.exact[0] / found.basic[0] - 1
-        gain = f"{float(more):.0%} more ε" if more >= Fraction(1, 100) else "no gain worth it"
-        exact_pair = f"ε = {_short(found.exact[0])}, δ = {_short(found.exact[1])}"
-        table.add_row("exact", exact_pair, f"{gain}; with `optimal`, all fixed in advance")
+        more = planned.exact[0] / planned.basic[0] - 1
+        gain = f"{float(more):.0%} more ε" if more >= Fraction(1, 100) else "no significant gain"
+        exact_pair = f"ε = {_short(planned.exact[0])}, δ = {_short(planned.exact[1])}"
+        table.add_row("exact", exact_pair, f"{gain}; for `optimal`, with all releases fixed in advance")
     title = (
-        f"What each of {found.releases} releases may spend of ε = {as_text(found.epsilon)}, δ = {as_text(found.delta)}"
+        f"Share of each of {planned.releases} releases of ε = {as_text(planned.epsilon)}, δ = {as_text(planned.delta)}"
     )
     panel(table, title, "cyan")
 
 
-# ------------------------------------------------------------------------------------------------- words and colours
+# -------------------------------------------------------------------------------------------------- printed output
 
 
 def existing_ledger(ledger: Path | None) -> Ledger:
-    """The ledger that is there. Looking makes none: a mistyped name is an error."""
+    """Open an existing ledger. A mistyped path is an error and does not create a ledger."""
     path = ledger or default_path()
     if not path.exists():
-        raise LedgerError(f"{path}: there is no ledger yet; the first release or `travas budget create` makes it")
+        raise LedgerError(f"{path}: no such ledger; the first release or `travas budget create` creates it")
     return Ledger(path)
 
 
 def _short(value: Fraction) -> str:
-    """Exact where that is short, else a decimal that is not above it."""
+    """Format a number exactly if that is short, otherwise as a decimal rounded down."""
     text = as_text(value)
     return text if "/" not in text and len(text) <= 12 else as_text(rounded_down(value, 4))
 
@@ -241,23 +242,23 @@ def _facts(account: Account) -> dict[str, Any]:
 
 
 def charged(account: Account) -> dict[str, Any]:
-    """What a release tells machines about its charge: never the location of a log without a name."""
+    """Return the charge of a release for `--json`, without the location of an unnamed log."""
     return {"dataset": account.name, "releases": len(account.entries), "state": account.remainder}
 
 
 def print_charge(account: Account) -> None:
-    """What a release tells people about its charge."""
+    """Print the charge of a release."""
     facts = charged(account)
     table = grid()
-    table.add_row("data set", facts["dataset"] or "none: counted by location")
+    table.add_row("data set", facts["dataset"] or "none (counted by location)")
     spent = f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}"
-    table.add_row("charged", f"{facts['releases']:,} release{'s' if facts['releases'] > 1 else ''}, in sum {spent}")
+    table.add_row("charged", f"{facts['releases']:,} release{'s' if facts['releases'] > 1 else ''}, {spent} in total")
     table.add_row("budget", facts["state"])
     panel(table, "Ledger", "cyan")
     if facts["dataset"] is None and facts["releases"] == 1:
         console().print(
-            "note: the log has no name, so only releases of this very file or table are added up; "
-            "use --dataset NAME if the same people are elsewhere, too"
+            "note: without a data set name, only releases of this file or table are added up; "
+            "use --dataset NAME if other files or tables are about the same people"
         )
 
 
@@ -274,4 +275,4 @@ def _print_accounts(accounts: list[Account], as_json: bool) -> None:
             table.add_row("left" if account.left else "used", account.remainder)
         panel(table, account.label, "green" if account.budget else "cyan")
     if not accounts:
-        console().print("nothing was charged yet")
+        console().print("no charges yet")

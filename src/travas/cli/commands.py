@@ -1,4 +1,4 @@
-"""The commands for those who get a release, or do not use a terminal: verify, the report and the page."""
+"""The commands `verify`, `report` and `serve`."""
 
 from __future__ import annotations
 
@@ -26,17 +26,19 @@ if TYPE_CHECKING:
 @with_mechanism
 def verify(
     guarantee: Annotated[Path | None, typer.Argument(metavar="[GUARANTEE]", help="OUT.guarantee.json")] = None,
-    release: Annotated[Path | None, typer.Argument(metavar="[RELEASE]", help="The release it belongs to.")] = None,
-    epsilon: Annotated[str | None, typer.Option(help="Instead of a file: ε.", metavar="NUMBER")] = None,
-    delta: Annotated[str | None, typer.Option(help="Instead of a file: δ.", metavar="NUMBER")] = None,
+    release: Annotated[
+        Path | None, typer.Argument(metavar="[RELEASE]", help="The release that the guarantee file is about.")
+    ] = None,
+    epsilon: Annotated[str | None, typer.Option(help="ε, instead of a guarantee file.", metavar="NUMBER")] = None,
+    delta: Annotated[str | None, typer.Option(help="δ, instead of a guarantee file.", metavar="NUMBER")] = None,
     stated_cases: StatedCases = None,
     as_json: AsJson = False,
     *,
     description: Description,
 ) -> None:
-    """Rebuild the noise tables, verify them in exact arithmetic, print what is spent and kept.
+    """Rebuild the noise tables of a guarantee, verify them in exact arithmetic and print the result.
 
-    Exit code 1 if something does not hold.
+    The exit code is 1 if the verification fails.
 
     Examples: travas verify release.xes.gz.guarantee.json release.xes.gz · travas verify --epsilon 1 --delta 1e-6
     """
@@ -46,33 +48,33 @@ def verify(
     notes: tuple[str, ...] = ()
     if guarantee is not None:
         if epsilon is not None or delta is not None:
-            raise ParameterError("set either a guarantee file or --epsilon and --delta, not both")
+            raise ParameterError("a guarantee file cannot be combined with --epsilon and --delta; use one or the other")
         with progress("building and verifying the noise table"):
             outcome = verify_files(guarantee, release)
-        chosen, digest_checked, notes = outcome.mechanism, outcome.digest_checked, outcome.notes
+        mechanism, digest_checked, notes = outcome.mechanism, outcome.digest_checked, outcome.notes
     elif epsilon is None or delta is None:
-        raise ParameterError("nothing to verify: name a guarantee file, or set --epsilon and --delta")
+        raise ParameterError("nothing to verify; pass a guarantee file, or set --epsilon and --delta")
     else:
-        chosen, digest_checked = build(description, epsilon, delta, ONE_CASE), False
+        mechanism, digest_checked = build(description, epsilon, delta, ONE_CASE), False
         with progress("building and verifying the noise table"):
-            chosen.guarantee()
-    facts = chosen.guarantee()
+            mechanism.guarantee()
+    facts = mechanism.guarantee()
     if facts.standing is Standing.NOT_ESTABLISHED:
         reasons = "; ".join(facts.assumptions)
-        raise VerificationError(f"the guarantee of {chosen.name} is not established: {reasons}")
-    curve = _curve(chosen)
+        raise VerificationError(f"the guarantee of {mechanism.name} is not established: {reasons}")
+    curve = _curve(mechanism)
     weak = weak_protection(facts.epsilon, facts.delta, stated_cases)
     if as_json:
         print_json(
             {
                 "verified": True,
                 "standing": str(facts.standing),
-                "mechanism": chosen.name,
-                "epsilon": as_text(chosen.epsilon),
-                "delta": as_text(chosen.delta),
+                "mechanism": mechanism.name,
+                "epsilon": as_text(mechanism.epsilon),
+                "delta": as_text(mechanism.delta),
                 "delta_spent": rounded_up(facts.delta_spent),
-                "unit": describe_unit(chosen),
-                "parameters": chosen.parameters(),
+                "unit": describe_unit(mechanism),
+                "parameters": mechanism.parameters(),
                 "digest_checked": digest_checked,
                 "notes": list(notes),
                 "warnings": list(weak),
@@ -81,27 +83,25 @@ def verify(
         )
         return
     table = facts_grid()
-    table.add_row("mechanism", chosen.name)
+    table.add_row("mechanism", mechanism.name)
     table.add_row("standing", str(facts.standing))
     table.add_row("protects", facts.protects)
-    if not chosen.unit.is_case:
-        table.add_row("counted", share_of(chosen.unit, chosen.counted))
-    table.add_row("ε", as_text(chosen.epsilon))
-    table.add_row("δ asked", as_text(chosen.delta))
-    share = f"  ({float(facts.delta_spent / chosen.delta):.1%} of what was asked)" if chosen.delta else ""
+    if not mechanism.unit.is_case:
+        table.add_row("counted", share_of(mechanism.unit, mechanism.counted))
+    table.add_row("ε", as_text(mechanism.epsilon))
+    table.add_row("δ requested", as_text(mechanism.delta))
+    share = f"  ({float(facts.delta_spent / mechanism.delta):.1%} of δ)" if mechanism.delta else ""
     table.add_row("δ spent", f"{rounded_up(facts.delta_spent, 12)}{share}")
-    for step in chosen.parameters().get("steps", []):
+    for step in mechanism.parameters().get("steps", []):
         table.add_row("step", f"{step['step']}: ε = {step['epsilon']}, δ = {step['delta']}")
-    for noise in chosen.tables():
-        table.add_row("table", f"{noise.table.length:,} entries of 128 bits, checked one by one in exact integers")
-    if not chosen.tables():
-        table.add_row("noise", "discrete Laplace, drawn exactly: no table")
+    for noise in mechanism.tables():
+        table.add_row("table", f"{noise.table.length:,} entries of 128 bits, each checked in exact integers")
+    if not mechanism.tables():
+        table.add_row("noise", "discrete Laplace, sampled exactly, without a table")
     if guarantee is not None:
         table.add_row(
             "release",
-            "its digest is the one in the guarantee file"
-            if digest_checked
-            else "no release was named, so its digest was not checked",
+            "its digest matches the guarantee file" if digest_checked else "not passed, so its digest was not checked",
         )
     for reason in weak:
         table.add_row("warning", reason)
@@ -109,21 +109,21 @@ def verify(
         table.add_row("note", note)
     panel(
         table,
-        "The guarantee holds, but protects weakly" if weak else "The guarantee holds",
+        "The guarantee holds, but the protection is weak" if weak else "The guarantee holds",
         "yellow" if weak else "green",
     )
     if curve:
-        noun = chosen.noun
+        noun = mechanism.noun
         table = facts_grid()
         for cases, kept in curve:
             unit = "" if noun != "cases" else " case" if cases == 1 else " cases"
             table.add_row(f"{cases:,}{unit}", bar(kept), percent(kept))
-        panel(table, f"How likely a variant is released, by the number of its {noun}", "cyan")
+        panel(table, f"Probability that a variant is released, by its number of {noun}", "cyan")
 
 
-def _curve(chosen: Mechanism) -> list[tuple[int, float]]:
-    """The keep-probability at a dozen numbers of cases; none where it depends on more than that number."""
-    curve = chosen.keep_curve()
+def _curve(mechanism: Mechanism) -> list[tuple[int, float]]:
+    """Return the keep probability at a dozen case counts; empty if it depends on more than the case count."""
+    curve = mechanism.keep_curve()
     if curve is None or curve.rungs:
         return []
     return [(cases, float(curve.probability(cases))) for cases in curve.numbers_of_cases()]
@@ -131,17 +131,17 @@ def _curve(chosen: Mechanism) -> list[tuple[int, float]]:
 
 def report(
     guarantee: Annotated[Path, typer.Argument(metavar="GUARANTEE", help="OUT.guarantee.json")],
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The release it belongs to.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to: .html.", metavar="REPORT.html")],
-    reason: Annotated[str, typer.Option(help="Why these parameters: a sentence for the record.", metavar="TEXT")] = "",
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The release that the guarantee file is about.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The .html file to write.", metavar="REPORT.html")],
+    reason: Annotated[str, typer.Option(help="Why these parameters; printed in the report.", metavar="TEXT")] = "",
     dataset: Annotated[
-        str | None, typer.Option(help="Name of the data set in the ledger, for its history.", metavar="NAME")
+        str | None, typer.Option(help="Name of the data set in the ledger; adds its history.", metavar="NAME")
     ] = None,
     ledger: LedgerFile = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a report that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing report.")] = False,
     stated_cases: StatedCases = None,
 ) -> None:
-    """Verify a release and write the report for the data protection officer: one HTML file, printable, nothing confidential.
+    """Verify a release and write the report for the data protection officer: one printable, public HTML file.
 
     Example: travas report release.json.guarantee.json release.json -o report.html --reason "Decided on 3 May"
     """
@@ -149,7 +149,7 @@ def report(
     from .budget import existing_ledger
 
     if ledger is not None and dataset is None:
-        raise ParameterError("--ledger is set but --dataset is not; also set --dataset NAME")
+        raise ParameterError("--ledger requires --dataset; also set --dataset NAME")
     account = None if dataset is None else existing_ledger(ledger).account(dataset)
     with progress("verifying the release"):
         path = write_report(guarantee, release, output, reason, account, "replace" if force else "fail", stated_cases)
@@ -157,18 +157,20 @@ def report(
 
 
 def serve(
-    port: Annotated[int, typer.Option(help="Of the page; 0 picks a free one.", metavar="NUMBER")] = 8080,
-    host: Annotated[str, typer.Option(help="Address; another than loopback is open to the network.")] = "127.0.0.1",
-    folder: Annotated[list[Path] | None, typer.Option(help="Folder whose logs may be opened; can be repeated.")] = None,
+    port: Annotated[int, typer.Option(help="Port of the web app; 0 uses any free port.", metavar="NUMBER")] = 8080,
+    host: Annotated[str, typer.Option(help="Address to bind; the network can reach all but loopback.")] = "127.0.0.1",
+    folder: Annotated[list[Path] | None, typer.Option(help="Folder with logs that may be opened; repeatable.")] = None,
     upload_limit: Annotated[float, typer.Option(help="Largest upload, in GB.", metavar="NUMBER")] = 8,
     minutes_kept: Annotated[
-        float, typer.Option(help="How long uploads are kept after the page is left.", metavar="NUMBER")
+        float, typer.Option(help="How long uploads are kept after the page is closed.", metavar="NUMBER")
     ] = 15,
     ledger: LedgerFile = None,
-    max_sessions: Annotated[int, typer.Option(help="How many browsers at a time.", metavar="NUMBER")] = 20,
+    max_sessions: Annotated[
+        int, typer.Option(help="Maximum number of concurrent browser sessions.", metavar="NUMBER")
+    ] = 20,
     no_open: Annotated[bool, typer.Option("--no-open", help="Print the link instead of opening a browser.")] = False,
 ) -> None:
-    """Open the local web page, from a log to a signed-off release. Works without internet. Ends with Ctrl-C.
+    """Start the local web app. It works offline; stop it with Ctrl-C.
 
     Example: travas serve --folder /data/logs
     """
@@ -183,14 +185,14 @@ def serve(
 
 
 def _ready(no_open: bool, entrance: Entrance) -> None:
-    """Say where the page is. Other users see command lines: a browser is given a file that they cannot read."""
+    """Print the link and open a browser. Other users can see command lines, so the browser opens a private file."""
     where = entrance.link if no_open else entrance.address
-    console().print(f"travas is at {where}  (Ctrl-C ends it)", soft_wrap=True)
+    console().print(f"travas is running at {where} (press Ctrl-C to stop)", soft_wrap=True)
     if not no_open:
         import webbrowser
 
         webbrowser.open(entrance.file.as_uri())
-        console().print(f"If no browser opens, open {entrance.file} in one, or use --no-open.", soft_wrap=True)
+        console().print(f"If no browser opens, open {entrance.file} in a browser, or use --no-open.", soft_wrap=True)
 
 
 def _renewed(no_open: bool, entrance: Entrance) -> None:

@@ -1,4 +1,4 @@
-"""Words and colours of the command line: tables, bars, JSON."""
+"""Output of the command line: tables, progress bars, JSON."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def bar(share: float) -> str:
 
 
 def grid(justify: Literal["left", "right"] = "left") -> Any:
-    """A table without lines: a name, a value, and room for one word more. Nothing is cut off."""
+    """Return a table without borders with the columns name, value and remark. Long text is wrapped."""
     from rich.table import Table
 
     grid = Table.grid(padding=(0, 2))
@@ -61,7 +61,7 @@ def print_json(content: dict[str, Any]) -> None:
 
 @contextmanager
 def progress(what: str) -> Iterator[Progress]:
-    """A bar on standard error while something takes long; silent when nobody watches."""
+    """Show a progress bar on standard error; silent if it is not a terminal."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -78,7 +78,7 @@ def progress(what: str) -> Iterator[Progress]:
 
 
 def show_chances(curves: list[tuple[Mechanism, list[Chance]]], as_json: bool) -> None:
-    """Keep-probability and interval by the number of cases. No log was read: nothing here is confidential."""
+    """Print keep probability and interval by case count. Not confidential, because no log is read."""
     if as_json:
         shown = [
             {
@@ -93,21 +93,21 @@ def show_chances(curves: list[tuple[Mechanism, list[Chance]]], as_json: bool) ->
         ]
         print_json({"confidential": False, "forecast": shown})
         return
-    console().print("How likely a variant is released, and between what (95 %) its number of cases is then known")
+    console().print("Probability that a variant is released, and the 95 % interval of its number of cases if it is")
     console().print()
     for rule, points in curves:
         table = grid()
         for at in points:
-            known = f"{percent(float(at.kept))}, {at.low:,} to {at.high:,}"
-            table.add_row(f"{at.cases:,} case{'s' if at.cases > 1 else ''}", bar(float(at.kept)), known)
+            text = f"{percent(float(at.kept))}, {at.low:,} to {at.high:,}"
+            table.add_row(f"{at.cases:,} case{'s' if at.cases > 1 else ''}", bar(float(at.kept)), text)
         panel(table, f"{rule.name} at ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}", "cyan")
         for line in explain.meaning(rule.epsilon, rule.delta, rule.unit.name):
             console().print(line)
         console().print()
 
 
-def show_forecast(found: Forecast, as_json: bool) -> None:
-    """Expected shares of the original log, and a recommendation in words. Confidential."""
+def show_forecast(forecast: Forecast, as_json: bool) -> None:
+    """Print the expected shares of the original log and a recommendation. Confidential."""
     from rich.table import Table
 
     from ..evaluation.forecast import LOOKING
@@ -122,13 +122,13 @@ def show_forecast(found: Forecast, as_json: bool) -> None:
                 "variants": float(cell.variants),
                 "events": float(cell.events),
             }
-            for cell in found.cells
+            for cell in forecast.cells
         ]
         print_json(
             {
                 "confidential": True,
                 "expected": cells,
-                "recommendation": list(found.recommendation()),
+                "recommendation": list(forecast.recommendation()),
                 "warning": LOOKING,
             }
         )
@@ -137,22 +137,22 @@ def show_forecast(found: Forecast, as_json: bool) -> None:
     out.print(CONFIDENTIAL_HEADING, style="bold yellow")
     for what in ("cases", "variants"):
         table = Table(box=None, title=f"Expected share of the {what} kept", title_justify="left")
-        for column in ("ε", "δ", *map(str, dict.fromkeys(cell.abstraction for cell in found.cells))):
+        for column in ("ε", "δ", *map(str, dict.fromkeys(cell.abstraction for cell in forecast.cells))):
             table.add_column(column, justify="right", no_wrap=True)
         rows: dict[tuple[str, str], list[str]] = {}
-        for cell in found.cells:
+        for cell in forecast.cells:
             shares = rows.setdefault((as_text(cell.epsilon), as_text(cell.delta)), [])
             shares.append(f"{float(getattr(cell, what)):.0%}")
         for parameters, shares in rows.items():
             table.add_row(*parameters, *shares)
         out.print(table)
     out.print()
-    for line in (*found.recommendation(), LOOKING):
+    for line in (*forecast.recommendation(), LOOKING):
         out.print(line)
 
 
 def show_comparison(comparison: Comparison) -> None:
-    """A table a person understands: the number, and what it means."""
+    """Print a comparison as a table: each metric with its value and meaning. Confidential."""
     from rich.table import Table
 
     out = console()
@@ -183,7 +183,7 @@ def show_comparison(comparison: Comparison) -> None:
 
 @contextmanager
 def stages() -> Iterator[Callable[[str, float], None]]:
-    """One bar on standard error for work that goes through stages; silent where it is not a terminal."""
+    """Show one progress bar on standard error for work in stages; silent if it is not a terminal."""
     with ExitStack() as bars:
         current, update = "", None
 

@@ -1,4 +1,4 @@
-"""The commands that look at the original log: inspect, compare, forecast, experiment. What they print is confidential."""
+"""The commands that read the original log: inspect, compare, forecast, experiment. Their output is confidential."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def inspect_log(
     *,
     reading: Reading,
 ) -> None:
-    """Show size and shape of the original log. Confidential: it is not for publication.
+    """Show size and shape of the original log. The output is confidential; do not publish it.
 
     Example: travas inspect hospital.xes.gz
     """
@@ -50,18 +50,18 @@ def inspect_log(
 @with_reading
 def compare(
     original: Annotated[
-        str, typer.Argument(metavar="ORIGINAL", help="The original log; the reading options are for it.")
+        str, typer.Argument(metavar="ORIGINAL", help="The original log; the reading options apply to it.")
     ],
     released: Annotated[str, typer.Argument(metavar="RELEASED", help="The released log, or a .json release.")],
     metric: Annotated[
-        list[str] | None, typer.Option(help="Only this metric; can be repeated. See docs/metrics.md.")
+        list[str] | None, typer.Option(help="Compute only this metric; repeatable. See docs/metrics.md.")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw a picture: .png, .svg or .pdf.", metavar="FILE")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw a figure: .png, .svg or .pdf.", metavar="FILE")] = None,
     as_json: AsJson = False,
     *,
     reading: Reading,
 ) -> None:
-    """Measure how much of a log survived. Confidential: it reads the original log.
+    """Measure how much of a log is preserved. The output is confidential, because the original log is read.
 
     Example: travas compare hospital.xes.gz release.xes.gz --plot what-survived.png
     """
@@ -88,11 +88,11 @@ def compare(
     else:
         show_comparison(comparison)
         if plot is not None:
-            console().print(f"picture, also confidential: {plot}")
+            console().print(f"figure (confidential): {plot}")
 
 
 def _as_released(reading: Reading, release: Path) -> Reading:
-    """The reading that the guarantee file beside the release states, with what the options set instead."""
+    """Return the reading stated by the guarantee file of the release, overridden by the options that are set."""
     from ..model.abstraction import FULL
     from ..outputs.guarantee_file import guarantee_path
     from ..verification.verify import load, released_reading
@@ -103,10 +103,10 @@ def _as_released(reading: Reading, release: Path) -> Reading:
     recorded = released_reading(release)
     try:
         if recorded is not None:
-            given = {field.name: getattr(reading, field.name) for field in fields(Reading)}
-            changed = {name: value for name, value in given.items() if value != getattr(DEFAULT_READING, name)}
+            settings = {field.name: getattr(reading, field.name) for field in fields(Reading)}
+            changed = {name: value for name, value in settings.items() if value != getattr(DEFAULT_READING, name)}
             return replace(replace(recorded, abstraction=FULL), **changed)
-        unit = load(path).get("unit")  # of version 1
+        unit = load(path).get("unit")  # version 1
         if reading.unit is not None or not isinstance(unit, dict) or unit.get("name", "case") == "case":
             return reading
         return replace(reading, unit=unit["name"], max_cases=unit.get("max_cases"), counted=unit.get("counted"))
@@ -115,7 +115,7 @@ def _as_released(reading: Reading, release: Path) -> Reading:
 
 
 def _read_released(released: str, reading: Reading) -> Variants:
-    """A release of ours has the usual column names; another tool's log may have those of the original."""
+    """A travas release has the default column names; a log of another tool may have those of the original."""
     from ..sources.columns import released_columns
     from ..sources.engine import read
 
@@ -133,28 +133,28 @@ def _read_released(released: str, reading: Reading) -> Variants:
 @with_mechanism
 def forecast(
     log: Annotated[
-        str | None, typer.Argument(metavar="[LOG]", help="With a log, what of it would be kept: confidential.")
+        str | None, typer.Argument(metavar="[LOG]", help="Forecast for this log (confidential). Default: for any log.")
     ] = None,
     epsilon: Annotated[
         list[str] | None,
-        typer.Option(help="ε; can be repeated. With a log: 0.5, 1, 2, 4.", metavar="NUMBER"),
+        typer.Option(help="ε; repeatable. Default with a log: 0.5, 1, 2, 4.", metavar="NUMBER"),
     ] = None,
     delta: Annotated[
         list[str] | None,
-        typer.Option(help="δ; can be repeated. With a log: 1e-4, 1e-6, 1e-8.", metavar="NUMBER"),
+        typer.Option(help="δ; repeatable. Default with a log: 1e-4, 1e-6, 1e-8.", metavar="NUMBER"),
     ] = None,
     abstractions: Annotated[
-        str | None, typer.Option(help="With a log: those to look at, from fine to coarse.", metavar="LIST")
+        str | None, typer.Option(help="With a log: the abstractions to compare, from fine to coarse.", metavar="LIST")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw a picture: .png, .svg or .pdf.", metavar="FILE")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw a figure: .png, .svg or .pdf.", metavar="FILE")] = None,
     as_json: AsJson = False,
     *,
     reading: Reading,
     description: Description,
 ) -> None:
-    """Show what a release at (ε, δ) would keep, by the number of cases of a variant. Confidential only with a log.
+    """Show what a release at (ε, δ) would keep, by case count of a variant. The output is confidential only with a log.
 
-    Only for --mechanism optimal and travas: what the others keep depends on more than that number.
+    Supports only the mechanisms optimal and travas: what others keep depends on more than the case count.
 
     Examples: travas forecast --epsilon 1 --delta 1e-6 --plot kept.png · travas forecast hospital.xes.gz
     """
@@ -165,9 +165,9 @@ def forecast(
     from .console import show_chances, show_forecast
 
     if log is None and (not epsilon or not delta):
-        raise ParameterError("without a log, set --epsilon and --delta")
+        raise ParameterError("--epsilon and --delta are required without a log")
     if log is None and abstractions is not None:
-        raise ParameterError("--abstractions needs a log; name one, or omit it")
+        raise ParameterError("--abstractions requires a log; pass one, or remove the option")
     with progress("building and verifying the noise tables"):
         rules = [build(description, e, d, reading.privacy_unit) for e in epsilon or EPSILONS for d in delta or DELTAS]
     if log is None:
@@ -180,29 +180,31 @@ def forecast(
 
         with progress("reading the log") as watch:
             variants = read(log, reading, watch)
-        found = forecast_log(variants, rules, parse_ladder(abstractions or ABSTRACTIONS))
+        result = forecast_log(variants, rules, parse_ladder(abstractions or ABSTRACTIONS))
         if plot is not None:
-            draw_forecast(found, plot)
-        show_forecast(found, as_json)
+            draw_forecast(result, plot)
+        show_forecast(result, as_json)
     if plot is not None and not as_json:
-        console().print(f"picture{', also confidential' if log else ''}: {plot}")
+        console().print(f"figure{' (confidential)' if log else ''}: {plot}")
 
 
 def experiment(
-    grid: Annotated[Path, typer.Argument(metavar="GRID.toml", help="What to do: see docs/experiments.md.")],
+    grid: Annotated[Path, typer.Argument(metavar="GRID.toml", help="The grid to run; see docs/experiments.md.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The results. Default: GRID.parquet.", metavar="FILE.parquet")
+        Path | None, typer.Option("--output", "-o", help="Results file. Default: GRID.parquet.", metavar="FILE.parquet")
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(help="Where the logs lie, if not where the grid says.", metavar="DIR")
+        Path | None, typer.Option(help="Folder of the logs. Default: as set in the grid.", metavar="DIR")
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes. Default: all cores.", metavar="NUMBER", min=1)] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Number of processes. Default: all cores.", metavar="NUMBER", min=1)
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the results: a heatmap for each log and metric.", metavar="DIR")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a grid of logs × mechanisms × ε × δ, and draw it. Resumes where it stopped. Confidential: it reads the original logs.
+    """Run a grid of logs × mechanisms × ε × δ. Resumes where it stopped. The results are confidential.
 
     Example: travas experiment experiments/paper.toml --plot docs/images
     """
@@ -239,9 +241,9 @@ def experiment(
 
 
 def share_of(unit: PrivacyUnit, counted: Counted | None) -> str:
-    """What of one unit counts, in words."""
-    what = "cases" if counted == "cases" else "variants, each once"
-    return f"of each {unit.name} at most {unit.max_cases} {what}"
+    """Describe how much of one unit is counted."""
+    what = "cases" if counted == "cases" else "different variants"
+    return f"at most {unit.max_cases} {what} per {unit.name}"
 
 
 def print_notes(variants: Variants) -> None:

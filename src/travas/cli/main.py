@@ -1,4 +1,4 @@
-"""The command line: it calls the library and adds nothing but words, colours and exit codes."""
+"""The command line: calls the library, prints results and errors, and sets exit codes."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     help="Release the trace variants of an event log under differential privacy, with a verified guarantee.",
-    epilog="Start with: [bold]travas demo[/bold]. Exit codes: 0 done, 1 does not hold, 2 refused, 3 over budget, "
-    "4 failed after the charge, 5 not enough memory, 6 result not printed, 130 interrupted, 141 reader left.",
+    epilog="Start with: [bold]travas demo[/bold]. Exit codes: 0 success, 1 verification failed, 2 refused, "
+    "3 over budget, 4 failed after the charge, 5 out of memory, 6 result not printed, 130 interrupted, 141 broken pipe.",
 )
 app.add_typer(budget_app, name="budget")
 
 
 _FLAGS = {"guarantee": "--accept-no-guarantee", "existing": "--force"}
-"""Options whose names differ from those of the parameters."""
+"""Options whose names differ from the parameter names."""
 
 
 @app.command()
@@ -59,10 +59,13 @@ def anonymize(
     epsilon: Epsilon,
     delta: Delta,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to: .xes, .xes.gz, .csv, .parquet or .json.", metavar="OUT")
+        Path,
+        typer.Option(
+            "--output", "-o", help="The file to write: .xes, .xes.gz, .csv, .parquet or .json.", metavar="OUT"
+        ),
     ],
     frequencies: Annotated[
-        str, typer.Option(help="Counts that go into the event log.", metavar="|".join(get_args(Frequencies)))
+        str, typer.Option(help="Which counts the event log contains.", metavar="|".join(get_args(Frequencies)))
     ] = "estimated",
     dataset: Annotated[
         str | None,
@@ -72,12 +75,12 @@ def anonymize(
         ),
     ] = None,
     ledger: LedgerFile = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing output.")] = False,
     accept_no_guarantee: Annotated[
         bool,
         typer.Option(
             "--accept-no-guarantee",
-            help="Write a release that has no established guarantee; the output is marked accordingly.",
+            help="Accept a release without an established guarantee; the output is marked accordingly.",
         ),
     ] = False,
     stated_cases: StatedCases = None,
@@ -86,7 +89,7 @@ def anonymize(
     reading: Reading,
     description: Description,
 ) -> None:
-    """Turn an event log into a release and its guarantee file.
+    """Write a differentially private release of an event log, and its guarantee file.
 
     Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
     """
@@ -121,11 +124,11 @@ def demo(
         "demo-release"
     ),
 ) -> None:
-    """Make a synthetic hospital log, release it at ε = 1, δ = 1e-6, and draw a picture. No real data involved."""
+    """Create a synthetic hospital log, release it at ε = 1, δ = 1e-6, and draw a figure. No real data are involved."""
     from ..errors import MissingExtraError
     from ..outputs.example import write_hospital_log
 
-    again = (output / "hospital.csv").exists()  # the demo's own: anything else of that name is refused
+    again = (output / "hospital.csv").exists()  # written by an earlier demo; any other file of this name is refused
     log = write_hospital_log(output / "hospital.csv")
     target = output / "release.xes.gz"
     request = Request(
@@ -140,10 +143,10 @@ def demo(
     show_release(released, target, outcome.variants)
     try:
         picture = released.draw(output / "release.png")
-        console().print(f"picture    {picture}")
+        console().print(f"figure     {picture}")
     except MissingExtraError as error:
-        console().print(f"no picture: {error}")
-    console().print(f"check it   travas verify {target}.guarantee.json {target}")
+        console().print(f"no figure: {error}")
+    console().print(f"verify     travas verify {target}.guarantee.json {target}")
 
 
 app.command("inspect")(diagnostics.inspect_log)
@@ -173,19 +176,19 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line. A user's mistake is one line on standard error and exit code 2, a spent budget 3.
+    """Run the command line and return the exit code. Errors are one line on standard error.
 
-    Not enough memory is 5, standard output that cannot be written is 6, a failure after the charge is 4.
-    A reader of our output who leaves early (`| head`) makes it 141, quietly: 1 is for what does not hold.
+    Exit codes: 1 a verification failed, 2 refused, 3 over budget, 4 failed after the charge, 5 out of memory,
+    6 standard output cannot be written, 130 interrupted, 141 broken pipe (`| head`).
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that knows no ε gets a question mark
+            stream.reconfigure(errors="replace")  # prints ? for ε where the encoding lacks it
     try:
         code = _run()
     except BrokenPipeError:
         nowhere, code = os.open(os.devnull, os.O_WRONLY), 141
-        for number in (1, 2):  # what is left to print must not fail again at the end
+        for number in (1, 2):  # flushing at exit must not fail again
             os.dup2(nowhere, number)
     sys.exit(code)
 
@@ -193,13 +196,13 @@ def main() -> None:
 def _run() -> int:
     try:
         code = app(prog_name="travas", standalone_mode=False)
-        if code == 130:  # typer's answer to an interrupt
+        if code == 130:  # typer's exit code for an interrupt
             raise KeyboardInterrupt
-        if sys.stdout is not None:  # None: it was closed when the program started
+        if sys.stdout is not None:  # None if it was closed at startup
             sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except SystemExit as stop:
-        if isinstance(stop.__context__, BrokenPipeError):  # rich and typer would end with 1
+        if isinstance(stop.__context__, BrokenPipeError):  # rich and typer would exit with 1
             raise stop.__context__ from None
         raise
     except ChargedError as error:
@@ -216,18 +219,18 @@ def _run() -> int:
     except (typer.Abort, KeyboardInterrupt):
         return _fail("interrupted", 130)
     except MemoryError:
-        return _fail("not enough memory; use a machine with more, or a database (docs/engines.md)", 5)
+        return _fail("out of memory; use a machine with more memory, or a database (docs/engines.md)", 5)
     except BrokenPipeError:
         raise
     except OSError as error:
         reason = error.strerror or type(error).__name__
         if _is_stdout(error):
-            return _fail(f"the result could not be printed ({reason}); files that were written stand", 6)
-        return _fail(f"the system refused: {reason}", 2)
+            return _fail(f"the result could not be printed ({reason}); files that were written remain", 6)
+        return _fail(f"operating system error: {reason}", 2)
 
 
 def _is_stdout(error: OSError) -> bool:
-    """Whether standard output is full or closed: files that cannot be written are an OutputError. It then leads nowhere."""
+    """Return whether standard output is full or closed; redirects it to the null device if so."""
     if error.filename is not None or error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF):
         return False
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -235,7 +238,7 @@ def _is_stdout(error: OSError) -> bool:
 
 
 def _flag(error: TravasError) -> str:
-    """The option that belongs to the field of an error."""
+    """Return the option that corresponds to the field of an error."""
     if not error.field:
         return ""
     return f" (option {_FLAGS.get(error.field, '--' + error.field.replace('_', '-'))})"

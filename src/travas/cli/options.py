@@ -1,4 +1,4 @@
-"""The options of the command line that several commands share."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -21,33 +21,36 @@ Log = Annotated[
     str,
     typer.Argument(
         metavar="LOG",
-        help="Event log: .xes, .csv or .parquet (.xes.gz and .csv.gz too); a folder or 'glob' of CSV or Parquet files; "
-        "or a URL: postgresql://HOST/DB, duckdb:///FILE with --table or --query; spark: (see docs/engines.md).",
+        help="Event log: .xes, .xes.gz, .csv, .csv.gz or .parquet; a folder or 'glob' of CSV or Parquet files; "
+        "or a URL: postgresql://HOST/DB or duckdb:///FILE with --table or --query; spark: (see docs/engines.md).",
     ),
 ]
-Epsilon = Annotated[str, typer.Option(help="ε, exactly as written: 1, 0.5, 1/3. At most 20.", metavar="NUMBER")]
+Epsilon = Annotated[str, typer.Option(help="ε as an exact number: 1, 0.5 or 1/3. At most 20.", metavar="NUMBER")]
 Delta = Annotated[
-    str, typer.Option(help="δ, exactly as written: 1e-6. From 1e-20 to below 1; 0 for trees only.", metavar="NUMBER")
+    str,
+    typer.Option(
+        help="δ as an exact number: 1e-6. At least 1e-20 and below 1; 0 only for prefix trees.", metavar="NUMBER"
+    ),
 ]
 LedgerFile = Annotated[
     Path | None,
     typer.Option(
-        help="The ledger. Default: TRAVAS_LEDGER, or travas/ledger.db in your data folder (Linux: ~/.local/share).",
+        help="The ledger file. Default: TRAVAS_LEDGER, or travas/ledger.db in the data folder (Linux: ~/.local/share).",
         metavar="FILE",
     ),
 ]
 Description = dict[str, Any]
-"""The description of a mechanism, as far as the options state it: without ε, δ and the unit."""
+"""The description of a mechanism from the options, without ε, δ and the unit."""
 
 StatedCases = Annotated[
     int | None,
     typer.Option(
-        help="About how many cases the log has, as you state it: warns if δ is large for that. Never counted from the log.",
+        help="Approximate number of cases, used to warn if δ is too large. Never counted from the log.",
         metavar="N",
         min=1,
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def _whole_number(option: str, text: str | None) -> int | None:
@@ -57,7 +60,7 @@ def _whole_number(option: str, text: str | None) -> int | None:
 
 
 def _alphabet(path: Path | None) -> tuple[str, ...] | None:
-    """The activities a file names, one a line; empty lines say nothing."""
+    """Read activities from a file, one per line; empty lines are ignored."""
     if path is None:
         return None
     try:
@@ -69,7 +72,7 @@ def _alphabet(path: Path | None) -> tuple[str, ...] | None:
     except UnicodeDecodeError:
         raise LogError(f"{path}: not UTF-8; use a text file of activities, one per line") from None
     if not names:
-        raise LogError(f"{path}: names no activity; use a text file of activities, one per line")
+        raise LogError(f"{path}: contains no activity; use a text file of activities, one per line")
     return tuple(names)
 
 
@@ -81,8 +84,8 @@ _MECHANISM_OPTIONS = {
     "mechanism": (
         _panel(
             str,
-            "The mechanism",
-            f"One of: {', '.join(MECHANISMS)}. Of another package: its entry point, or module:Class.",
+            "Mechanism",
+            f"One of: {', '.join(MECHANISMS)}; or an entry point or module:Class of another package.",
             "NAME",
         ),
         "optimal",
@@ -90,26 +93,29 @@ _MECHANISM_OPTIONS = {
     "minimum_cases": (
         _panel(
             str | None,
-            "The mechanism",
-            "optimal, travas, ladder: never release a variant of fewer cases (persons, with --unit).",
+            "Mechanism",
+            "optimal, travas, ladder: never release a variant with fewer cases (persons, with --unit).",
             "T",
         ),
         None,
     ),
     "splits": (
-        _panel(str | None, "The mechanism", "utravas: number of runs. By default from ε and δ alone.", "NUMBER"),
+        _panel(str | None, "Mechanism", "utravas: number of runs. Default: computed from ε and δ.", "NUMBER"),
         None,
     ),
     "max_length": (
-        _panel(str | None, "The mechanism", "prefix-tree, sacofa: activities of the longest variant.", "NUMBER"),
+        _panel(str | None, "Mechanism", "prefix-tree, sacofa: maximum number of activities per variant.", "NUMBER"),
         None,
     ),
-    "prune": (_panel(str | None, "The mechanism", "prefix-tree, sacofa: noisy counts must exceed it.", "NUMBER"), None),
+    "prune": (
+        _panel(str | None, "Mechanism", "prefix-tree, sacofa: threshold that noisy counts must exceed.", "NUMBER"),
+        None,
+    ),
     "ladder": (
         _panel(
             str | None,
-            "The mechanism",
-            "Coarser and coarser variants: default, or abstractions from fine to coarse, such as full,first,prefix:6.",
+            "Mechanism",
+            "Generalise rare variants step by step: default, or abstractions from fine to coarse, such as full,first,prefix:6.",
             "RUNGS",
         ),
         None,
@@ -117,8 +123,8 @@ _MECHANISM_OPTIONS = {
     "shares": (
         _panel(
             str | None,
-            "The mechanism",
-            "ladder: parts of (ε, δ), such as 1/2,1/4,1/4, or adaptive. Default: equal; adaptive for --ladder default.",
+            "Mechanism",
+            "ladder: share of (ε, δ) per rung, such as 1/2,1/4,1/4, or adaptive. Default: equal; adaptive for --ladder default.",
             "PARTS",
         ),
         None,
@@ -126,8 +132,8 @@ _MECHANISM_OPTIONS = {
     "alphabet": (
         _panel(
             Path | None,
-            "The mechanism",
-            "prefix-tree, sacofa: activities, one per line. Without it no guarantee is established.",
+            "Mechanism",
+            "prefix-tree, sacofa: file of activities, one per line. Required for an established guarantee.",
             "FILE",
         ),
         None,
@@ -136,7 +142,7 @@ _MECHANISM_OPTIONS = {
 
 
 def with_mechanism(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command that takes the `description` of a mechanism the options that make one."""
+    """Replace the `description` parameter of a command with the options of a mechanism."""
 
     def collect(values: dict[str, Any]) -> dict[str, Any]:
         name, path = values.pop("mechanism"), values.pop("alphabet")
@@ -144,62 +150,81 @@ def with_mechanism(command: Callable[..., None]) -> Callable[..., None]:
         numbers = ("minimum_cases", "splits", "max_length", "prune")
         options = {option: _whole_number(option, values.pop(option)) for option in numbers}
         if rungs is not None and name not in ("optimal", "ladder"):
-            raise ParameterError(f"mechanism is {name!r} and ladder is also set: set one of the two", field="mechanism")
-        chosen = name if rungs is None else "ladder"
+            raise ParameterError(
+                f"mechanism is {name!r} and ladder is also set; set only one of them", field="mechanism"
+            )
+        mechanism = name if rungs is None else "ladder"
         public = {"alphabet": _alphabet(path), "rungs": rungs, "shares": shares}
-        given = {option: value for option, value in (public | options).items() if value is not None}
-        return {"description": {"mechanism": chosen} | given}
+        stated = {option: value for option, value in (public | options).items() if value is not None}
+        return {"description": {"mechanism": mechanism} | stated}
 
     return _with_options(command, "description", _MECHANISM_OPTIONS, collect)
 
 
 def build(description: Description, epsilon: str, delta: str, unit: PrivacyUnit) -> Mechanism:
-    """The mechanism that the options describe, at (ε, δ) for a unit."""
+    """Build the mechanism that the options describe."""
     of_unit = {"name": unit.name, "max_cases": unit.max_cases}
     return from_description(description | {"epsilon": epsilon, "delta": delta, "unit": of_unit}, references="follow")
 
 
 def _reading_option(kind: Any, default: Any, about: str, choices: Any = None) -> tuple[Any, Any]:
-    return _panel(kind, "Reading the log", about, "|".join(get_args(choices)) if choices else None), default
+    return _panel(kind, "Reading", about, "|".join(get_args(choices)) if choices else None), default
 
 
 def _unit_option(about: str, metavar: str) -> tuple[Any, Any]:
-    return _panel(str | None, "Who is protected", about, metavar), None
+    return _panel(str | None, "Protected unit", about, metavar), None
 
 
 _READING_OPTIONS = {
-    "case": _reading_option(str | None, None, "Column of the case (in XES: trace attribute)."),
-    "activity": _reading_option(list[str] | None, None, "Column of the activity; repeat it for a tuple of columns."),
-    "timestamp": _reading_option(str | None, None, "Column of the timestamp."),
-    "timestamp_format": _reading_option(str | None, None, "Such as '%d.%m.%Y %H:%M'. Not needed for ISO 8601."),
+    "case": _reading_option(str | None, None, "Case column (in XES: trace attribute)."),
+    "activity": _reading_option(
+        list[str] | None, None, "Activity column; repeatable for activities made of several columns."
+    ),
+    "timestamp": _reading_option(str | None, None, "Timestamp column."),
+    "timestamp_format": _reading_option(
+        str | None, None, "Timestamp format, such as '%d.%m.%Y %H:%M'. Default: ISO 8601."
+    ),
     "order": _reading_option(
         str | None,
         None,
-        "Order of a case's events. Default: file for XES, time for tables; a table without a timestamp needs file.",
+        "Order of the events of a case. Default: file for XES, time for tables; tables without a timestamp need file.",
         Order,
     ),
     "ties": _reading_option(
-        str | None, None, "Events of a case at one time: file, activity (by name; default in databases) or a column."
+        str | None,
+        None,
+        "Order of simultaneous events of a case: file, activity (by name; default for databases) or a column.",
     ),
     "on_missing": _reading_option(
-        str, "fail", "Events without case, activity or needed timestamp; cases without unit.", OnMissing
+        str,
+        "fail",
+        "How to handle events without case, activity or required timestamp, and cases without unit.",
+        OnMissing,
     ),
-    "duplicate_cases": _reading_option(str, "fail", "Traces of one name in XES.", DuplicateCases),
-    "delimiter": _reading_option(str | None, None, "Of a CSV file (tab: a tabulator). Detected by default."),
-    "quote": _reading_option(str | None, None, "Of a CSV file, or none. Detected by default."),
-    "encoding": _reading_option(str | None, None, "Of a CSV file. Detected by default."),
+    "duplicate_cases": _reading_option(str, "fail", "How to handle XES traces with the same name.", DuplicateCases),
+    "delimiter": _reading_option(
+        str | None, None, "Delimiter of CSV files, or tab. Default: detected from the header."
+    ),
+    "quote": _reading_option(str | None, None, "Quote character of CSV files, or none. Default: from the header."),
+    "encoding": _reading_option(
+        str | None, None, "Encoding of CSV files. Default: from the byte order mark, else UTF-8."
+    ),
     "abstraction": _reading_option(
-        str, "full", "A rule on every trace before counting, such as 'first | prefix:8': see docs/abstractions.md."
+        str,
+        "full",
+        "Rule applied to every trace before counting, such as 'first | prefix:8'; see docs/abstractions.md.",
     ),
-    "unit": _unit_option("Column of the person (in XES: trace attribute). Default: one case is protected.", "COLUMN"),
-    "max_cases": _unit_option("Cases of one person that count, 1 to 1000. Fix it without looking at the log.", "M"),
-    "table": _reading_option(str | None, None, "Of a database: the table of events, such as public.events."),
-    "query": _reading_option(str | None, None, "Of a database, instead of a table: a SELECT that gives the events."),
+    "unit": _unit_option(
+        "Column (in XES: trace attribute) that identifies the person. Default: protect one case.", "COLUMN"
+    ),
+    "max_cases": _unit_option("Maximum number of cases counted per person, 1 to 1000; independent of the log.", "M"),
+    "table": _reading_option(str | None, None, "Database: the table of events, such as public.events."),
+    "query": _reading_option(str | None, None, "Database: a SELECT that returns the events, instead of a table."),
 }
 
 
 def with_reading(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command that takes a `reading` the options that make one."""
+    """Replace the `reading` parameter of a command with the options of a reading."""
 
     def collect(values: dict[str, Any]) -> dict[str, Any]:
         options = {name: values.pop(name) for name in _READING_OPTIONS}
@@ -217,7 +242,7 @@ def _with_options(
     options: dict[str, tuple[Any, Any]],
     collect: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> Callable[..., None]:
-    """The command with these options in the place of one parameter, whose value `collect` takes out of theirs."""
+    """Return the command with one parameter replaced by options, from whose values `collect` builds it."""
 
     @functools.wraps(command)
     def wrapped(**values: Any) -> None:

@@ -1,4 +1,4 @@
-"""What the command line prints about a release: the public part, and, marked, what is confidential."""
+"""Output of the command line about a release: the public part and, marked, the confidential part."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .diagnostics import print_notes, share_of
 
 
 def release_facts(released: Release, output: Path, stated_cases: int | None = None) -> dict[str, Any]:
-    """The facts of a release for `--json`. All of it is public."""
+    """Return the facts of a release for `--json`. All of them are public."""
     from ..outputs.guarantee_file import guarantee_path
 
     guarantee, interval = released.guarantee, released.estimate.missing_cases_interval
@@ -46,7 +46,7 @@ def release_facts(released: Release, output: Path, stated_cases: int | None = No
 
 
 def show_release(released: Release, output: Path, variants: Variants, stated_cases: int | None = None) -> None:
-    """Print a release for people, then what is confidential about the log that was read."""
+    """Print the public facts of a release, followed by the confidential ones."""
     facts = release_facts(released, output, stated_cases)
     established = released.guarantee.standing is not Standing.NOT_ESTABLISHED
     title, colour = ("Released", "green") if established else ("Released WITHOUT a guarantee", "red")
