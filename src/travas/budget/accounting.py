@@ -36,18 +36,24 @@ class Spending:
     delta: Fraction
     unit: PrivacyUnit = ONE_CASE
 
-    def pairs(self) -> list[Pair]:
-        """Probabilities of every outcome with and without one unit, times 2^128: the actual table where it is known.
+    def pairs(self, interval: Fraction) -> tuple[list[Pair], list[Pair]]:
+        """Probabilities of every outcome with and without one unit, times 2^128; and of every outcome without and with.
 
-        Anything else is the worst that (ε, δ) allows (Kairouz, Oh, Viswanath 2015).
+        The actual table where it is known, the Gaussian distribution by the cells of a grid of losses where it is that,
+        and else the worst that (ε, δ) allows (Kairouz, Oh, Viswanath 2015).
         """
         unit = {"name": self.unit.name, "max_cases": self.unit.max_cases}
         described = {"mechanism": self.mechanism, "epsilon": self.epsilon, "delta": self.delta, "unit": unit}
         try:
-            known = from_description(described).loss_pairs()
+            mechanism = from_description(described)
+            known, gaussian = mechanism.loss_pairs(), mechanism.gaussian_loss()
         except ParameterError:  # it needs options that the ledger does not hold, or another package
-            known = None
-        return known or _worst_pairs(self.epsilon, self.delta)
+            known = gaussian = None
+        if gaussian is not None:
+            pairs = gaussian.pairs(interval)
+            return pairs, pairs
+        pairs = known or _worst_pairs(self.epsilon, self.delta)
+        return pairs, [(q, p) for p, q in reversed(pairs)]
 
 
 def basic(spendings: Iterable[Spending]) -> tuple[Fraction, Fraction]:
@@ -101,9 +107,10 @@ def compose(spendings: Iterable[Spending]) -> Composition:
     total: Any = None
     entries = 1
     for spending, times in Counter(chosen).items():
-        pairs, reach = spending.pairs(), math.ceil(_REACH * spending.epsilon / interval)
+        pairs, reversed_pairs = spending.pairs(interval)
+        reach = math.ceil(_REACH * spending.epsilon / interval)
         removing, lost = grid.losses(pairs, reach)
-        adding, lost_adding = grid.losses([(q, p) for p, q in reversed(pairs)], reach)
+        adding, lost_adding = grid.losses(reversed_pairs, reach)
         once = distribution.PrivacyLossDistribution.create_from_rounded_probability(
             removing, lost, step, True, adding, lost_adding, symmetric=False
         )

@@ -21,7 +21,8 @@ from ..model.mechanism import Mechanism
 from ..model.trace_features import cells
 from ..model.variants import Activity, Trace, Variants
 from ..privacy.gaussian import GaussianNoise
-from ..privacy.gaussian_calibration import calibrate
+from ..privacy.gaussian_calibration import calibrate, largest_mu, split_delta
+from ..privacy.gaussian_losses import GaussianLoss
 from ..privacy.gaussian_stages import STANDARD_DEVIATION, Selection, Stage, StagePlan
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, Seeded
@@ -96,6 +97,11 @@ class Synthesis(Mechanism):
 
     def _promise(self) -> Guarantee:
         return self._guarantee(self.noise.delta_spent / self.step.factor, Standing.PROVEN, "any mechanism")
+
+    def gaussian_loss(self) -> GaussianLoss:
+        """From ε and δ alone: the same for every division into stages, and for every unit."""
+        gaussian_delta, revealed = split_delta(self.delta, 1)
+        return GaussianLoss(largest_mu(self.epsilon, gaussian_delta), revealed, self.delta)
 
     def parameters(self) -> dict[str, Any]:
         names = self.alphabet and [list(name) if isinstance(name, tuple) else name for name in self.alphabet]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 import attrs
 
 from ..errors import ParameterError
+from ..privacy.gaussian_losses import GaussianLoss
 from ..privacy.group_privacy import Step, step
 from ..privacy.guarantee import ONE_CASE, Counted, Guarantee, PrivacyUnit, Replacing, Standing
 from ..privacy.noise import Noise, RandomBytes
@@ -191,6 +192,10 @@ class Mechanism(ABC):
 
     def loss_pairs(self) -> list[Pair] | None:
         """Probabilities of all outcomes with and without one unit, times 2^128; None: no more is known than (ε, δ)."""
+        return None
+
+    def gaussian_loss(self) -> GaussianLoss | None:
+        """What its Gaussian noise costs, the same for all options; None where there is none."""
         return None
 
     @property
