@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..model.abstraction import Abstraction
@@ -51,7 +51,6 @@ class SyntheticRelease(Release):
         columns: tuple[str, ...],
         abstraction: Abstraction,
         seed: int,
-        cases: int | None = None,
     ) -> SyntheticRelease:
         """Generate a synthetic log from measurements: deterministic for a seed, free of charge.
 
@@ -61,12 +60,11 @@ class SyntheticRelease(Release):
             columns: The columns that make an activity.
             abstraction: The public rule that was applied to every trace before it was measured.
             seed: The seed of the generation.
-            cases: The number of cases; by default the noisy number of cases.
 
         Returns:
-            The synthetic log.
+            The synthetic log, with the noisy number of cases.
         """
-        made = generate(measurements, seed, cases)
+        made = generate(measurements, seed)
         return cls(
             mechanism,
             tuple(row.trace for row in made),
@@ -92,8 +90,15 @@ class SyntheticRelease(Release):
         chosen = new_seed() if seed is None else whole_number(seed, "seed", 0, 2**63 - 1)
         if cases is not None:
             whole_number(cases, "cases", 0, MAX_CASES)
-        (abstraction,) = self.abstractions
-        return self.generated(self.mechanism, self.measurements, self.columns, abstraction, chosen, cases)
+        made = generate(self.measurements, chosen, cases)
+        return replace(
+            self,
+            variants=tuple(row.trace for row in made),
+            noisy=tuple(row.cases for row in made),
+            rungs=(),
+            origins=tuple(row.origin for row in made),
+            seed=chosen,
+        )
 
     def quality(self) -> Quality:
         """What the measurements tell and how far noise may have changed it: no access to the original log."""
@@ -113,6 +118,9 @@ class SyntheticRelease(Release):
         """What the JSON file contains beyond the traces: enough to generate again."""
         return super().details() | {
             "synthetic": NOTICE,
+            "description": self.mechanism.describe(),
+            "reading": self.reading and dict(self.reading),
+            "assumptions": self.assumptions,
             "seed": self.seed,
             "origins": self.origins,
             "measurements": self.measurements.as_json(),

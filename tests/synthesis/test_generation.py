@@ -1,0 +1,297 @@
+"""Generation from measurements: deterministic, complete, labelled, and as measured. No data are needed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from travas import LogError, ParameterError, Standing, Variants, mechanism
+from travas.mechanisms.synthesis import SHARES
+from travas.model.trace_features import (
+    BUCKETS,
+    LENGTH_EDGES,
+    Transitions,
+    bucket_of,
+    cells,
+    first_occurrences,
+    longest_in,
+    states,
+)
+from travas.model.variants import Trace
+from travas.privacy.gaussian_stages import STANDARD_DEVIATION
+from travas.privacy.noise import Seeded
+from travas.synthesis.chain import Chain, choose_pairs
+from travas.synthesis.generation import _apportioned, generate
+from travas.synthesis.lengths import Lengths, hazards
+from travas.synthesis.measurements import Measurements
+from travas.synthesis.randomness import generator
+from travas.synthesis.simulation import Tilt, simulate
+from travas.synthesis.synthetic_release import SyntheticRelease
+from travas.verification.synthetic_file import read_synthetic
+
+LOG: dict[Trace, int] = {
+    tuple("abcd"): 900, tuple("abbcd"): 300, tuple("acbd"): 250, tuple("ad"): 200, tuple("abcabcd"): 150, tuple("abeed"): 120,
+}  # fmt: skip
+
+
+def released(seed: int = 1, epsilon: str = "4", log: dict[Trace, int] | None = None) -> SyntheticRelease:
+    rule = attrs.evolve(mechanism("synthesis", epsilon, "1e-6"), random_bytes=Seeded(seed))
+    release = rule.release(Variants.from_mapping(LOG if log is None else log))
+    assert isinstance(release, SyntheticRelease)
+    return release
+
+
+# ---------------------------------------------------------------------------------------------- lengths and labels
+
+
+def test_length_buckets() -> None:
+    assert LENGTH_EDGES[:12] == (1, 2, 3, 5, 7, 10, 14, 20, 28, 40, 56, 79)
+    assert LENGTH_EDGES[-1] == 4096 and len(LENGTH_EDGES) + 1 == BUCKETS
+    lengths = np.array([0, 1, 2, 3, 4, 5, 4095, 4096, 10**9])
+    assert bucket_of(lengths).tolist() == [0, 1, 2, 3, 3, 4, BUCKETS - 2, BUCKETS - 1, BUCKETS - 1]
+    assert [longest_in(bucket) for bucket in (0, 1, 3, BUCKETS - 2)] == [0, 1, 4, 4095]
+    assert longest_in(BUCKETS - 1) > 4096
+
+
+@given(traces=st.lists(st.lists(st.integers(0, 3), max_size=8), max_size=6))
+@settings(deadline=None)
+def test_transitions_of_coded_traces(traces: list[list[int]]) -> None:
+    codes = np.array([code for trace in traces for code in trace], dtype=np.int64)
+    lengths = np.array([len(trace) for trace in traces], dtype=np.int64)
+    found = Transitions.of(codes, lengths, 4)
+    expected = []
+    for owner, trace in enumerate(traces):
+        symbols = [2 * code + (code in trace[:index]) for index, code in enumerate(trace)]
+        path = [0, *(symbol + 1 for symbol in symbols)]
+        expected += [(owner, state, symbol) for state, symbol in zip(path, [*symbols, 8], strict=True)] if trace else []
+    assert list(zip(found.owner.tolist(), found.state.tolist(), found.symbol.tolist(), strict=True)) == expected
+    squares = [
+        sum(n**2 for n in Counter((s, x) for o, s, x in expected if o == owner).values())
+        for owner in range(len(traces))
+    ]
+    assert found.squared_norms().tolist() == squares
+    assert cells(4).ravel()[found.cell].all()  # what occurs is a cell
+
+
+def test_cells_leave_out_what_cannot_occur() -> None:
+    allowed = cells(2)
+    assert allowed.shape == (states(2), states(2))
+    assert allowed[0].tolist() == [True, False, True, False, False]  # START: firsts only
+    assert allowed[1].tolist() == allowed[2].tolist() == [False, True, True, True, True]  # a: no first a
+    assert first_occurrences(np.array([0, 0, 1]), np.array([0, 0, 0]), 2).tolist() == [True, False, True]
+
+
+def test_lengths_are_cleaned() -> None:
+    values = np.zeros(BUCKETS)
+    values[[0, 3, 4, 6, 20]] = [30, 500, 8, 35, 25]
+    deviation = 10.0
+    contribution = round(STANDARD_DEVIATION / deviation)
+    measurements = _empty(lengths=(values * contribution).astype(np.int64), contribution=contribution)
+    lengths = Lengths.of(measurements)
+    assert lengths.cases == pytest.approx(30 + 500, rel=1e-3)  # 8 is below 1σ, 6 and 20 above the last beyond 4σ
+    assert lengths.shares[3] == 1 and lengths.longest == 4
+    assert hazards(np.array([1.0, 1.0, 2.0]), np.ones(3)).tolist() == [0.25, 1 / 3, 1.0]
+
+
+def _empty(lengths: Any = None, contribution: int = 1000) -> Measurements:
+    zero = np.zeros((1, 1), dtype=np.int64)
+    none = np.zeros(BUCKETS, dtype=np.int64) if lengths is None else lengths
+    return Measurements(dict.fromkeys(SHARES, contribution), (), (), {}, none, zero, None, zero)
+
+
+# ------------------------------------------------------------------------------------------------------- the chain
+
+
+def test_order_two_is_chosen_where_pairs_are_strong() -> None:
+    strong = np.zeros((5, 5))
+    strong[0, 0], strong[1, 2] = 500, 400
+    pairs = choose_pairs(strong, 10, 12)
+    assert pairs is not None and pairs.tolist() == [[0, 1], [1, 3]]
+    assert choose_pairs(strong / 10, 10, 12) is None
+    assert choose_pairs(np.zeros((1, 1)), 10, 12) is None
+    weak = strong.copy()
+    weak[2:4, :4] = 100  # most of the mass is in weak pairs
+    assert choose_pairs(weak, 10, 12) is None
+
+
+@pytest.mark.parametrize("epsilon", ["1", "4", "20"])
+def test_rows_of_the_chain_are_distributions(epsilon: str) -> None:
+    chain = Chain.of(released(epsilon=epsilon).measurements)
+    rows = np.add.reduceat(chain.weights, chain.starts[:-1])
+    assert np.allclose(rows, 1) and (np.diff(chain.starts) > 0).all()
+    assert (chain.weights > 0).all() and chain.contexts.max() < len(chain.starts) - 1
+
+
+def test_labels_agree_with_the_history() -> None:
+    """No walker uses an activity as the first that it has used before, and the other way round."""
+    chain = Chain.of(released(epsilon="2").measurements)
+    tilt = Tilt(np.ones(chain.targets.size), np.ones(BUCKETS))
+    made = simulate(chain, tilt, 30, 500, generator(1))
+    assert made.lengths.sum() == len(made.codes) and made.lengths.max() <= 30
+    used = np.unique(Transitions.of(made.codes, made.lengths, chain.activities).cell)
+    walked = {
+        *chain.cells.tolist(),
+        *(row * states(chain.activities) + states(chain.activities) - 1 for row in range(99)),
+    }
+    assert set(used.tolist()) <= walked
+
+
+# ------------------------------------------------------------------------------------------------------ generation
+
+
+def test_the_same_seed_makes_the_same_log() -> None:
+    measurements = released().measurements
+    assert generate(measurements, 5) == generate(measurements, 5)
+    assert generate(measurements, 5) != generate(measurements, 6)
+
+
+def test_frequencies_follow_the_log() -> None:
+    """At ε = 20 noise is small: generated directly-follows pairs and lengths are close to the true ones."""
+    release = released(epsilon="20")
+    true, made = _follows(LOG), _follows(dict(zip(release.variants, release.counts, strict=True)))
+    distance = sum(abs(true[pair] - made[pair]) for pair in {*true, *made}) / 2
+    assert distance < 0.05
+    assert sum(release.counts) == pytest.approx(sum(LOG.values()), abs=40)
+
+
+def _follows(log: dict[Trace, int]) -> Counter[Any]:
+    pairs = Counter[Any]()
+    for trace, cases in log.items():
+        for pair in zip(("", *trace), (*trace, ""), strict=True):
+            pairs[pair] += cases
+    total = sum(pairs.values())
+    return Counter({pair: count / total for pair, count in pairs.items()})
+
+
+def test_released_variants_are_not_generated_again() -> None:
+    release = released()
+    assert len(set(release.variants)) == len(release.variants)
+    real = {trace for trace, origin in zip(release.variants, release.origins, strict=True) if origin == "released"}
+    assert real == {trace for trace, _ in release.measurements.variants} <= set(LOG)
+
+
+@pytest.mark.parametrize("cases", [0, 1, 7, 1000, 20_000])
+def test_any_number_of_cases(cases: int) -> None:
+    release = released().regenerate(cases=cases, seed=1)
+    assert sum(release.counts) == cases
+    assert release.guarantee == released().guarantee
+
+
+@given(weights=st.lists(st.floats(0, 1e6), min_size=1, max_size=20), total=st.integers(0, 10**6))
+def test_cases_are_apportioned_to_the_last(weights: list[float], total: int) -> None:
+    numbers = _apportioned(np.array(weights), total)
+    assert sum(numbers) == (total if any(weights) else 0) and min(numbers) >= 0
+
+
+def test_nothing_measured_gives_nothing() -> None:
+    assert generate(_empty(), 1) == []
+    assert generate(_empty(), 1, cases=100) == []
+
+
+def test_noise_alone_is_no_error() -> None:
+    """Measurements of pure noise over a public alphabet: a log comes out, and `quality` says what it is worth."""
+    rule = mechanism("synthesis", "1", "1e-6", alphabet=["a", "b", "c"])
+    for _ in range(10):
+        release = rule.release(Variants.from_mapping({}))
+        assert isinstance(release, SyntheticRelease)
+        assert {activity for trace in release.variants for activity in trace} <= {"a", "b", "c"}
+        assert release.quality().cases.mostly_noise or release.quality().cases.value < 400
+
+
+# ------------------------------------------------------------------------------------------------- files and quality
+
+
+def test_a_file_can_be_generated_again(tmp_path: Path) -> None:
+    rule = mechanism("synthesis", "4", "1e-6")
+    release = rule.release(Variants.from_mapping(LOG))
+    assert isinstance(release, SyntheticRelease)
+    again = read_synthetic(release.write(tmp_path / "out.json"))
+    assert (again.variants, again.counts, again.origins) == (release.variants, release.counts, release.origins)
+    assert again.mechanism == rule and again.guarantee == release.guarantee
+    same = again.regenerate(seed=release.seed)
+    assert (same.variants, same.counts) == (release.variants, release.counts)
+    assert again.regenerate(cases=10, seed=3).counts == release.regenerate(cases=10, seed=3).counts
+
+
+def test_a_file_does_not_gain_a_guarantee(tmp_path: Path) -> None:
+    again = read_synthetic(released().write(tmp_path / "out.json"))
+    assert again.guarantee.standing is Standing.NOT_ESTABLISHED
+
+
+@pytest.mark.parametrize("damage", ["measurements", "description", "origins", "seed"])
+def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
+    path = released().write(tmp_path / "out.json")
+    content = json.loads(path.read_text())
+    content[damage] = {"contributions": {}} if damage == "measurements" else None
+    path.write_text(json.dumps(content))
+    with pytest.raises(LogError):
+        read_synthetic(path)
+    with pytest.raises(LogError, match="cannot be opened"):
+        read_synthetic(tmp_path / "missing.json")
+
+
+def test_measurements_of_another_size_are_refused() -> None:
+    measurements = released().measurements
+    with pytest.raises(LogError, match="inconsistent"):
+        replace(measurements, activities=measurements.activities[:-1])
+
+
+def test_quality_has_honest_intervals() -> None:
+    """30 releases: true weights of pairs and numbers of cases lie inside their 95 % intervals in at least 90 % of cells."""
+    rule = mechanism("synthesis", "4", "1e-6", alphabet=list("abcd"))
+    log = diverse()
+    true, inside = Counter[Any](), []
+    for trace, cases in log.items():
+        steps = Counter(zip((None, *trace), (*trace, None), strict=True))
+        scale = sum(count**2 for count in Counter(_labelled(trace)).values()) ** -0.5
+        true.update({pair: cases * count * scale for pair, count in steps.items()})  # type: ignore[misc]
+    for _ in range(30):
+        release = rule.release(Variants.from_mapping(log))
+        assert isinstance(release, SyntheticRelease) and not release.measurements.variants
+        quality = release.quality()
+        for bucket in quality.lengths:
+            longest = bucket.longest if bucket.longest is not None else 10**9
+            number = sum(n for trace, n in log.items() if bucket.shortest <= len(trace) <= longest)
+            inside.append(bucket.cases.low <= number <= bucket.cases.high)
+        found = {(pair.before, pair.after): pair.weight for pair in quality.pairs}
+        inside += [pair in found and found[pair].low <= weight <= found[pair].high for pair, weight in true.items()]
+        assert quality.cases.low <= quality.cases.value <= quality.cases.high
+    assert np.mean(inside) >= 0.9
+
+
+def diverse() -> dict[Trace, int]:
+    """500 cases of many variants."""
+    random = generator(4)
+    return dict(Counter(tuple(random.choice(list("abcd"), random.integers(4, 9)).tolist()) for _ in range(500)))
+
+
+def _labelled(trace: Trace) -> list[Any]:
+    events: list[Any] = [(activity, activity in trace[:index]) for index, activity in enumerate(trace)]
+    return list(zip(("", *events), (*events, ""), strict=True))
+
+
+def test_quality_tells_signal_from_noise() -> None:
+    log = diverse()
+    good = released(epsilon="20", log=log).quality()
+    assert good.cases.low <= sum(log.values()) <= good.cases.high
+    assert not good.cases.mostly_noise and not good.mostly_noise and good.noise_share < 0.05
+    assert [pair for pair in good.pairs if not pair.used] == []
+    poor = released(epsilon="0.5", log={("a", "b"): 3}).quality()
+    assert poor.cases.mostly_noise or poor.noise_share == 1
+    empty = released(log={}).quality()
+    assert empty.pairs == () and empty.noise_share == 1
+
+
+def test_wrong_sizes_are_refused() -> None:
+    for wrong in (-1, True, 10**12):
+        with pytest.raises(ParameterError, match="cases is"):
+            released().regenerate(cases=wrong)
