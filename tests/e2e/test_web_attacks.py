@@ -234,8 +234,8 @@ def test_6_images_on_a_foreign_page_start_no_session(victim: Any, server: Server
     tab = opened(victim, server)
     before = sessions(server)
     foreign = victim.new_page()
-    foreign.goto(f"http://{site}:{other.port}/?images=600&image={server.address}/")
-    foreign.wait_for_function("loaded + failed >= 600", timeout=60_000)
+    foreign.goto(f"http://{site}:{other.port}/?images=600&image={server.address}/", wait_until="commit")
+    foreign.wait_for_function("loaded + failed >= 600", timeout=120_000)
     assert sessions(server) == before
     started = time.monotonic()
     tab.reload()
