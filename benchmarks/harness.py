@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -44,7 +45,7 @@ def measure(script: str, **names: object) -> tuple[float, float]:
     return seconds, memory
 
 
-def best(runs: int, **contestants: tuple[str, dict[str, object]]) -> dict[str, tuple[float, float]]:
+def best(runs: int, **contestants: tuple[str, Mapping[str, object]]) -> dict[str, tuple[float, float]]:
     """Contestants in turn, `runs` times; the least time and the greatest memory of each."""
     found: dict[str, tuple[float, float]] = {}
     for _ in range(runs):

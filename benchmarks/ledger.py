@@ -68,14 +68,14 @@ def overhead() -> None:
 def enumerated(weights: list[int], times: int, epsilons: list[Fraction], way: int) -> list[Decimal]:
     """δ at every ε of so many equal tables, f against f shifted, by all outcomes; losses rounded down (0) or up (1)."""
     context = Context(prec=60)
-    atoms: defaultdict[int | None, int] = defaultdict(int)
+    atoms: defaultdict[int, int] = defaultdict(int)
+    infinite, total = 0, sum(weights)
     for p, q in zip([*weights, 0], [0, *weights], strict=True):
         if p and q:
-            loss = context.subtract(context.ln(Decimal(p)), context.ln(Decimal(q)))
-            atoms[math.floor(context.multiply(loss, Decimal(FINE))) + way] += p
+            logarithm = context.subtract(context.ln(Decimal(p)), context.ln(Decimal(q)))
+            atoms[math.floor(context.multiply(logarithm, Decimal(FINE))) + way] += p
         elif p:
-            atoms[None] += p
-    infinite, total = atoms.pop(None, 0), sum(weights)
+            infinite += p
     joint: dict[int, int] = {0: 1}
     for _ in range(times):
         sums: defaultdict[int, int] = defaultdict(int)
@@ -103,7 +103,7 @@ def twelve() -> None:
     print(f"    twelve releases at ε = 0.2, δ = 1e-7: basic total ε = {float(epsilon)}, δ = {float(delta):.3g}")
     for wanted in ("1.2e-6", "2e-6", "1e-5", "1e-4", "1e-3"):
         print(f"    exact total at δ = {wanted}: ε = {float(composed.epsilon(Fraction(wanted)) or math.inf):.4f}")
-    table = travas.mechanism("optimal", EPSILON, DELTA).noise.table
+    table = travas.Optimal(EPSILON, DELTA).noise.table
     bounds = [0, *table.boundaries()]
     weights = [above - below for below, above in pairwise(bounds)]
     points = [Fraction(point) for point in ("2.4", "2.39", "2.2", "2", "1.5", "1", "0")]

@@ -78,7 +78,7 @@ def tables(results: pl.DataFrame) -> None:
     print("\nSimilarity within three standard errors of the difference from the recomputed published value:\n")
     for name, near in agree.items():
         print(f"- {name}: {sum(near)} of {len(near)} cells")
-    print("\nOutside, of TraVaS and uTraVaS:", *outside or ["none"], sep="\n- ")
+    print("\nOutside, of TraVaS and uTraVaS:", *map(str, outside) or ["none"], sep="\n- ")
     totals = {m: sum(sum(v) for k, v in agree.items() if k.endswith(f" {m}")) for m in ("TraVaS", "uTraVaS")}
     sys.exit(not (totals["TraVaS"] >= 48 and totals["uTraVaS"] >= 45))
 

@@ -22,6 +22,7 @@ from harness import DATA
 
 from travas import Release, Variants, absolute_log_difference, mechanism, read, relative_log_similarity
 from travas.evaluation.metrics import _edit_distances
+from travas.model.release import Frequencies
 from travas.privacy.noise import Seeded
 
 RUNS = 10
@@ -39,6 +40,7 @@ OTHER_LOGS = (  # the first four: no metric on them had been looked at when the 
 DEFENSIBLE = [(epsilon, delta) for epsilon in ("0.5", "1", "2", "4") for delta in ("1e-4", "1e-6", "1e-8")]
 
 Measured = tuple[float, float]
+Job = tuple[str, str, Frequencies, str, str]
 
 
 def most(log: Variants, release: Release) -> float:
@@ -55,7 +57,7 @@ def summary(values: list[float]) -> Measured:
     return mean(values), stdev(values) / sqrt(len(values))
 
 
-def cell(job: tuple[str, str, str, str, str]) -> tuple[float, Measured, Measured]:
+def cell(job: Job) -> tuple[float, Measured, Measured]:
     """Of one mechanism with one kind of frequencies at one (ε, δ) on one log: the most possible, similarity, difference."""
     file, name, frequencies, epsilon, delta = job
     log = read(DATA / file)
@@ -83,7 +85,7 @@ def published() -> dict[tuple[str, str, str], dict[str, dict[str, Any]]]:
 def against_published(pool: ProcessPoolExecutor) -> bool:
     """The bar: better similarity in ≥ 46 of 50 cells, better difference in ≥ 42, nowhere far behind in similarity."""
     cells = published()
-    jobs = [(PAPER_LOGS[log], "optimal", "estimated", epsilon, delta) for log, epsilon, delta in cells]
+    jobs: list[Job] = [(PAPER_LOGS[log], "optimal", "estimated", epsilon, delta) for log, epsilon, delta in cells]
     wins = {"similarity": 0, "difference": 0, "SaCoFa similarity": 0, "SaCoFa difference": 0}
     far_behind = []
     print(

@@ -67,7 +67,7 @@ def slide(browser: Any, server: Server) -> float:
     heading(tab, "How much privacy: ε and δ")
     tab.get_by_label("delta", exact=True).fill("1e-12")
     tab.wait_for_timeout(500)
-    found = [tab.evaluate(SLIDE, "ArrowLeft") for _ in range(13)]
+    found: list[float] = [tab.evaluate(SLIDE, "ArrowLeft") for _ in range(13)]
     return max(median(found), *found) / 1000
 
 

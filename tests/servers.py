@@ -110,7 +110,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     from travas.sources.spark import silent
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings = {
+    settings: dict[str, bool | float | int | str | None] = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.bindAddress": "127.0.0.1",

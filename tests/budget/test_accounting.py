@@ -15,8 +15,9 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from travas import MissingExtraError, ParameterError, PrivacyUnit, plan
-from travas.budget.accounting import Pair, Spending, _Grid, _interval, _slack, basic, compose
+from travas.budget.accounting import Spending, _Grid, _interval, _slack, basic, compose
 from travas.mechanisms.synthesis import Synthesis
+from travas.model.mechanism import Pair
 from travas.privacy.gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
 from travas.privacy.tables import ONE, exponential_bounds
 
@@ -31,7 +32,7 @@ def true_delta(tables: Sequence[Sequence[Pair]], epsilon: Fraction) -> Fraction:
     rounding = Fraction(len(tables), 1 << 120) if any(len(pairs) == 4 for pairs in tables) else 0
     growth = Fraction(exponential_bounds(epsilon)[0], 1 << 192)
     scale = ONE ** len(tables)
-    found = []
+    found: list[Fraction] = []
     for direction in (tables, [[(q, p) for p, q in pairs] for pairs in tables]):
         joint = [
             (math.prod(p for p, _ in outcome), math.prod(q for _, q in outcome)) for outcome in product(*direction)
@@ -157,7 +158,11 @@ def test_the_least_epsilon_is_one_that_holds() -> None:
 
 
 def test_nothing_costs_nothing() -> None:
-    assert basic([]) == (0, 0) and compose([]).delta(Fraction(0)) == 0 and compose([]).epsilon(Fraction(0)) == 0
+    assert (
+        basic([]) == (Fraction(0), Fraction(0))
+        and compose([]).delta(Fraction(0)) == 0
+        and compose([]).epsilon(Fraction(0)) == 0
+    )
 
 
 def test_what_protects_nobody_costs_everything() -> None:

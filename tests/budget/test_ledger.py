@@ -54,7 +54,7 @@ def test_a_budget_is_spent_release_by_release(book: Ledger) -> None:
     for spent in (1, 2):
         anonymize(LOG, epsilon="0.5", delta="1e-6", ledger=book, dataset="hospital")
         assert book.account("hospital").spent == (Fraction(spent, 2), Fraction(spent, 10**6))
-    assert book.account("hospital").left == (0, Fraction(3, 10**6))
+    assert book.account("hospital").left == (Fraction(0), Fraction(3, 10**6))
     with pytest.raises(
         BudgetError, match="ε = 0, δ = 3e-6 left of ε = 1, δ = 5e-6; this release asks for ε = 0.5, δ = 1e-6"
     ):
@@ -67,7 +67,7 @@ def test_numbers_are_exact(book: Ledger) -> None:
     book.create_budget("tenths", epsilon=1, delta="1e-5")
     for _ in range(10):
         charge(book, "tenths", mechanism("optimal", "0.1", "1e-6"))
-    assert book.account("tenths").left == (0, 0)
+    assert book.account("tenths").left == (Fraction(0), Fraction(0))
     book.create_budget("thirds", epsilon=1, delta="1e-5")
     for _ in range(3):
         charge(book, "thirds", mechanism("optimal", "1/3", "1/300000"))
@@ -86,7 +86,11 @@ def test_without_a_budget_it_is_recorded_and_not_limited(book: Ledger) -> None:
     book.create_account("free")
     for _ in range(30):
         account = charge(book, "free", mechanism("optimal", 20, "0.9"))
-    assert account.spent == (600, 1) and account.left is None and account.remainder == "recorded; no budget"
+    assert (
+        account.spent == (Fraction(600), Fraction(1))
+        and account.left is None
+        and account.remainder == "recorded; no budget"
+    )
 
 
 def test_a_budget_made_later_counts_what_was_charged_before(book: Ledger) -> None:
@@ -107,7 +111,7 @@ def test_a_budget_is_never_changed(book: Ledger) -> None:
 
 def test_exact_composition_affords_more_and_stays_within(book: Ledger) -> None:
     for rule in ("basic", "exact"):
-        book.create_budget(rule, epsilon=2, delta="1e-4", composition=rule)  # type: ignore[arg-type]
+        book.create_budget(rule, epsilon=2, delta="1e-4", composition=rule)
     weekly = mechanism("optimal", "0.1", "1e-7")
     afforded = dict.fromkeys(("basic", "exact"), 0)
     for rule in afforded:
@@ -194,7 +198,7 @@ def test_nothing_is_charged_when_it_fails_before_the_noise(
 ) -> None:
     book.create_account("x")
     with pytest.raises(ParameterError):
-        anonymize(LOG, epsilon=1, delta="1e-6", frequencies="wrong", ledger=book, dataset="x")  # type: ignore[arg-type]
+        anonymize(LOG, epsilon=1, delta="1e-6", frequencies="wrong", ledger=book, dataset="x")  # type: ignore[call-overload]
     with pytest.raises(ParameterError, match="no ledger"):
         anonymize(LOG, epsilon=1, delta="1e-6", dataset="hospital")
     parameters = ("--epsilon", 1, "--delta", "1e-6", "-o")

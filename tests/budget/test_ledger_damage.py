@@ -154,9 +154,7 @@ def test_accounts_that_version_1_derived_from_content_can_be_assigned(tmp_path: 
     assert travas("budget", "assign", OLD_LOG, "hospital", *common).code == 0
     (account,) = Ledger(path).accounts()
     assert (
-        account.name == "hospital"
-        and len(account.entries) == 3
-        and account.left == (0, account.left and account.left[1])
+        account.name == "hospital" and len(account.entries) == 3 and account.left is not None and account.left[0] == 0
     )
     assert travas("budget", "assign", OLD_LOG, "hospital", *common).code == 2
     with pytest.raises(ParameterError, match="reserved"):

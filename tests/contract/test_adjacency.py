@@ -131,7 +131,7 @@ def typed(rows: Log) -> pl.DataFrame:
     return table.with_columns(pl.when((pl.col(n) != "") | odd).then(pl.col(n)).alias(n) for n in ("activity", "tie"))
 
 
-def xes(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Variants:
+def xes(rows: Log, rule: Rule, folder: Path, request: pytest.FixtureRequest) -> Variants:
     def value(text: str) -> str:
         return quoteattr(text, {"\n": "&#10;", "\r": "&#13;"})
 
@@ -267,11 +267,15 @@ PAIRS = 2_000
 
 def together(logs: Iterable[Log]) -> list[Row]:
     """Several logs in one table, told apart by the beginnings of their names."""
+
+    def marked(number: int, value: str) -> str:
+        return f"{number}|{value}" if value else value
+
     return [
-        tuple(f"{number}|{value}" if value and place in (0, 1, 4) else value for place, value in enumerate(row))
+        (marked(number, case), marked(number, activity), moment, tie, marked(number, person))
         for number, rows in enumerate(logs)
-        for row in rows
-    ]  # type: ignore[misc]
+        for case, activity, moment, tie, person in rows
+    ]
 
 
 def apart(variants: Variants, number: int) -> list[Counter[Any]]:

@@ -228,7 +228,11 @@ def twin(frame: pl.DataFrame, reading: Reading) -> dict[Any, int]:
         )
         if case in (None, "") or time is None or time != time or None in names or "" in names:
             continue
-        key = (time, tie(row[reading.ties]) if reading.tie_column() else (), tuple(name.encode() for name in names))
+        key = (
+            time,
+            tie(row[column]) if (column := reading.tie_column()) else (),
+            tuple(str(name).encode() for name in names),
+        )
         cases.setdefault(case, []).append((key, names if len(names) > 1 else names[0]))
     return Counter(tuple(name for _, name in sorted(events, key=lambda event: event[0])) for events in cases.values())
 
@@ -459,7 +463,7 @@ def rows_of(path: Path) -> Iterator[tuple[str, ...]]:
 
 
 def value(element: Any, key: str) -> str:
-    return next(child.get("value") for child in element if child.get("key") == key)
+    return str(next(child.get("value") for child in element if child.get("key") == key))
 
 
 SMALL = ("bpic2013-closed-problems.xes.gz", "sepsis.xes.gz")

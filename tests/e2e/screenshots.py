@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -69,4 +68,4 @@ def shoot(tab: Any, name: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -33,7 +33,7 @@ SAME = {"Sec_Fetch_Site": "same-origin"}
 
 
 def ask(
-    server: Server, method: str, path: str, body: bytes | None = None, **headers: str
+    server: Server, method: str, path: str, body: bytes | None = None, /, **headers: str
 ) -> tuple[int, http.client.HTTPMessage, bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
     connection.request(method, path, body, {name.replace("_", "-"): value for name, value in (SAME | headers).items()})

@@ -49,8 +49,8 @@ def shuffled_memory() -> Iterator[None]:
     """pm4py hashes the parts of a net by their addresses: here these are drawn afresh for every net."""
     from pm4py.objects.petri_net.obj import PetriNet
 
-    def address(self: object) -> int:
-        return self.__dict__.setdefault("address", random.getrandbits(60))
+    def address(self: Any) -> int:
+        return int(self.__dict__.setdefault("address", random.getrandbits(60)))
 
     parts = [PetriNet.Arc, PetriNet.Place, PetriNet.Transition]
     hashes = [part.__hash__ for part in parts]
@@ -142,7 +142,8 @@ def test_odd_names(original: Log, private: Log) -> None:
 
 
 def test_activities_the_model_does_not_know() -> None:
-    original, private = {("a", "x", "b"): 3, ("x",): 2, ("b", "x", "x"): 1}, {("a", "b"): 10}
+    original: Log = {("a", "x", "b"): 3, ("x",): 2, ("b", "x", "x"): 1}
+    private: Log = {("a", "b"): 10}
     assert agrees(original, private)
     assert models.fitness({("x", "y"): 1}, private) < models.fitness({("a", "x", "b"): 1}, private) == 1
 
@@ -195,7 +196,7 @@ def read(file: str) -> Log:
         pytest.skip(f"{file} is not here")
     from travas.sources.engine import read as read_variants
 
-    return dict(read_variants(DATA / file).items())
+    return {tuple(map(str, trace)): count for trace, count in read_variants(DATA / file).items()}
 
 
 @pytest.mark.parametrize("empty", [{}, {(): 5}])
@@ -254,7 +255,8 @@ def test_imported_late_and_silent() -> None:
 
 def test_where_pm4py_differs_from_itself() -> None:
     """Two invisible routes of one length: pm4py takes one by memory addresses, we always take the same."""
-    original, private = {("b",): 1}, {("c",): 32, ("a",): 35, ("b", "c"): 1, ("c", "a", "c", "b"): 1}
+    original: Log = {("b",): 1}
+    private: Log = {("c",): 32, ("a",): 35, ("b", "c"): 1, ("c", "a", "c", "b"): 1}
     with shuffled_memory():
         theirs = {plain(original, private)[0] for _ in range(40)}
     assert sorted(theirs) == pytest.approx([5 / 6, 6 / 7])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -24,7 +24,7 @@ from travas.privacy.guarantee import PrivacyUnit
 from travas.privacy.noise import Noise, Seeded
 
 Log = dict[tuple[str, ...], int]
-Distribution = Counter[Any]
+Distribution = defaultdict[Any, Fraction]
 
 
 def ladder(epsilon: str = "1", delta: str = "1e-6", **options: Any) -> Ladder:
@@ -89,7 +89,7 @@ def distribution(rule: Ladder, log: Log, monkeypatch: pytest.MonkeyPatch) -> Dis
         release = rule.release(variants)
         return release.variants, release.rungs, release.noisy
 
-    found: Distribution = Counter()
+    found: Distribution = defaultdict(Fraction)
     with monkeypatch.context() as patch:
         patch.setattr(Noise, "draw", draw)
         patch.setattr(TwoSidedNoise, "draw", lambda *_: np.zeros(1, dtype=np.int64))
@@ -121,7 +121,9 @@ def test_two_rungs_compose_on_every_small_log(shares: str, monkeypatch: pytest.M
             if near in found:
                 worst = max(worst, beyond(here, found[near], spent), beyond(found[near], here, spent))
     assert worst <= rule.delta
-    assert worst > max(part * rule.delta for part in rule.shares or ())  # not parallel: being absent upstairs tells too
+    assert worst > max(
+        Fraction(part) * rule.delta for part in rule.shares or ()
+    )  # not parallel: being absent upstairs tells too
 
 
 def test_who_goes_on_may_not_depend_on_true_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +147,7 @@ def chosen(rule: Ladder, log: Log, cases: int, monkeypatch: pytest.MonkeyPatch, 
     plain = [ratio ** abs(x) for x in range(-6, 7)]
     weights = [weight / sum(plain) for weight in plain]
     replay = Replay()
-    found: Distribution = Counter()
+    found: Distribution = defaultdict(Fraction)
     with monkeypatch.context() as patch:
         patch.setattr(
             TwoSidedNoise, "draw", lambda _, size, __: np.array([replay.choose(weights) - 6 for _ in range(size)])
@@ -322,11 +324,12 @@ def test_every_rung_stands_in_the_guarantee_and_is_verified(small_csv: Path, tra
         assert verify(promise, tmp_path / out).mechanism.name == "ladder"
         stated = json.loads(promise.read_text())
         assert stated["standing"] == "proven"
-        for forge in (
+        forgeries: tuple[Callable[[Any], object], ...] = (
             lambda facts: facts["parameters"]["steps"].pop(0),
             lambda facts: facts["parameters"].update(shares=["1/2", "1/2"]),
             lambda facts: facts.update(standing="verified"),
-        ):
+        )
+        for forge in forgeries:
             forged = json.loads(promise.read_text())
             forge(forged)
             (tmp_path / "forged.json").write_text(json.dumps(forged))

@@ -173,7 +173,10 @@ def make(name: str, unit: PrivacyUnit) -> Any:
 def test_the_guarantee_names_the_unit(name: str) -> None:
     rule = make(name, PrivacyUnit("patient", 3))
     guarantee: Guarantee = rule.guarantee()
-    assert guarantee.unit == PrivacyUnit("patient", 3) and (guarantee.epsilon, guarantee.delta) == (2, Fraction(1, 10))
+    assert guarantee.unit == PrivacyUnit("patient", 3) and (guarantee.epsilon, guarantee.delta) == (
+        Fraction(2),
+        Fraction(1, 10),
+    )
     assert guarantee.neighbours == "add or remove all cases of one patient"
     assert guarantee.standing is (Standing.NOT_ESTABLISHED if name.endswith("-published") else Standing.PROVEN)
     assert guarantee.replace_one[0] == 4 and guarantee.replace_one[1] >= Fraction(2, 10)
@@ -213,7 +216,7 @@ def test_a_mechanism_that_knows_no_unit_refuses_one() -> None:
     from travas.mechanisms.optimal import Optimal
 
     class Old(Optimal):
-        counted = None
+        counted = None  # type: ignore[assignment]
 
     with pytest.raises(ParameterError, match="protects single cases only"):
         Old(Fraction(1), Fraction(1, 10), unit=PrivacyUnit("patient", 2))

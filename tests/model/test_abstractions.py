@@ -55,7 +55,7 @@ def test_a_log_under_a_step_is_its_traces_under_the_twin(text: str, log: dict[Tr
     expected: Counter[Trace] = Counter()
     for trace, count in log.items():
         expected[TWINS[text](trace)] += count
-    found = Abstraction.parse(text).of(Variants.from_mapping(log))  # type: ignore[arg-type]
+    found = Abstraction.parse(text).of(Variants.from_mapping(log))
     assert dict(found.items()) == expected
 
 
@@ -78,7 +78,7 @@ def test_only_and_without_leave_out_cases_of_which_nothing_is_left(log: dict[Tra
         for trace, count in log.items():
             expected[tuple(a for a in trace if (a in kept) is inside)] += count
         lost = expected.pop((), 0)
-        found = rule.of(Variants.from_mapping(log))  # type: ignore[arg-type]
+        found = rule.of(Variants.from_mapping(log))
         assert dict(found.items()) == expected
         assert found.notes == ((f"{lost} cases with nothing left under {rule} were left out",) if lost else ())
 

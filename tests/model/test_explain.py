@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from travas import mechanism
+from travas import ParameterError, mechanism
 from travas.model import explain
 
 CAUTIOUS = Fraction(1), Fraction(1, 10**6)
@@ -33,7 +33,7 @@ def test_the_policy_line_is_exact(epsilon: Fraction, delta: Fraction, stated: in
 
 @pytest.mark.parametrize("wrong", [0, -1, True, 2.5, "10"])
 def test_stated_cases_are_a_whole_number(wrong: object) -> None:
-    with pytest.raises(explain.ParameterError, match="stated_cases is"):
+    with pytest.raises(ParameterError, match="stated_cases is"):
         explain.check_stated_cases(wrong)  # type: ignore[arg-type]
 
 

@@ -69,7 +69,7 @@ def test_a_second_reservation_is_refused_while_the_first_holds(tmp_path: Path) -
         with (
             reserved(pair(tmp_path), "fail"),
             pytest.raises(OutputError, match="another run is writing there"),
-            reserved(pair(tmp_path), existing),  # type: ignore[arg-type]
+            reserved(pair(tmp_path), existing),
         ):
             pytest.fail("the block must not run")
     publish(pair(tmp_path), "fail", "x")
@@ -156,7 +156,7 @@ def test_links_at_the_partial_name_and_at_the_lock_are_not_followed(
 ) -> None:
     victim = tmp_path / "victim"
     victim.write_text("precious")
-    monkeypatch.setattr(atomic.os, "urandom", lambda size: bytes(size))
+    monkeypatch.setattr(os, "urandom", lambda size: bytes(size))
     (tmp_path / ".out.000000000000.partial").symlink_to(victim)
     monkeypatch.setattr(atomic, "_remove_stale", lambda target: None)
     with pytest.raises(OutputError, match="cannot be written"), atomic_output(tmp_path / "out", "fail"):

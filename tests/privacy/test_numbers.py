@@ -73,7 +73,7 @@ def test_rounding_up_never_goes_below(value: Fraction, digits: int) -> None:
 
 def test_a_guarantee_refuses_nonsense() -> None:
     good = Guarantee(Fraction(1), Fraction(1, 10), Fraction(1, 20), "optimal", Standing.VERIFIED)
-    assert good.replace_one == (2, Fraction(1, 5))
+    assert good.replace_one == (Fraction(2), Fraction(1, 5))
     assert good.neighbours == "add or remove one case"
     for epsilon, delta, spent in [(0, 0.1, 0), (1, 1, 0), (1, -0.1, 0), (float("nan"), 0.1, 0), (1, 0.1, 0.2)]:
         with pytest.raises(ParameterError):

@@ -108,7 +108,7 @@ def test_no_guarantee_no_report(tmp_path: Path) -> None:
     for place, chosen in enumerate(
         (
             package.mechanism("utravas-published", 1, "1e-6"),
-            MECHANISMS["optimal"](1, "1e-6", random_bytes=Seeded(1)),  # type: ignore[arg-type]
+            MECHANISMS["optimal"](1, "1e-6", random_bytes=Seeded(1)),
         )
     ):
         path = chosen.release(package.read(LOG)).write(tmp_path / f"{place}.json")
@@ -198,7 +198,8 @@ def test_a_ladder_is_told_rung_by_rung(suffix: str, frequencies: str, tmp_path: 
 
 
 def test_a_ladder_in_xes_and_the_default_one(tmp_path: Path) -> None:
-    log = {("a", "b", "c"): 400, **{("a", "b", "c", f"x{n}"): 1 for n in range(300)}}
+    log: dict[tuple[str, ...], int] = {("a", "b", "c"): 400}
+    log |= {("a", "b", "c", f"x{n}"): 1 for n in range(300)}
     for rungs in ("default", "full,prefix:3"):
         release = anonymize(log, mechanism("ladder", 2, "1e-3", rungs=rungs))
         for suffix in (".xes", ".xes.gz"):

@@ -88,7 +88,7 @@ def test_passes_change_nothing(suffix: str, tmp_path: Path, monkeypatch: pytest.
         frame.write_csv(path) if suffix == ".csv" else frame.write_parquet(path)
         return path
 
-    expected = {order: variants(write(), Reading(order=order)) for order in ("file", "time")}  # type: ignore[arg-type]
+    expected = {order: variants(write(), Reading(order=order)) for order in ("file", "time")}
     monkeypatch.setattr("travas.sources.events.EVENTS_PER_PART", 1)
     assert {order: variants(path, Reading(order=order)) for order in expected} == expected  # type: ignore[arg-type]
     rows[150], rows[170] = ("c1", "", "2020-01-01"), ("", "a", "2020-01-01")

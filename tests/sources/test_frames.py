@@ -99,7 +99,7 @@ def test_types_that_are_accepted(values: pd.Series) -> None:
     assert dict(read(frame(activity=values)).items()) == {("3",): 1, ("4",): 1}
     assert dict(read(frame(case_id=values)).items()) == {("a",): 1, ("b",): 1}
     missing = frame(activity=values)
-    missing["activity"] = missing["activity"].astype("category").where([True, False])
+    missing["activity"] = missing["activity"].astype("category").where(pd.Series([True, False]))
     assert dict(read(missing, Reading(on_missing="drop")).items()) == {("3",): 1}
 
 

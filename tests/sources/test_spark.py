@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from importlib.util import find_spec
@@ -21,7 +22,19 @@ from scipy.stats import binom
 
 from conftest import Run
 from servers import missing
-from travas import Ledger, LogError, ParameterError, PrivacyUnit, Reading, Variants, anonymize, mechanism, read, summary
+from travas import (
+    Ledger,
+    LogError,
+    Optimal,
+    ParameterError,
+    PrivacyUnit,
+    Reading,
+    Variants,
+    anonymize,
+    mechanism,
+    read,
+    summary,
+)
 from travas.privacy.guarantee import Counted
 from travas.privacy.noise import Seeded
 from travas.sources import spark as engine
@@ -64,7 +77,7 @@ def test_the_release_is_the_one_from_memory(name: str, singletons: Path) -> None
 
 def test_as_many_singletons_are_kept_as_the_table_says(singletons: Path) -> None:
     """The number kept is binomial. False alarms: one in a billion; a third more or less would be noticed."""
-    chosen = mechanism("optimal", 1, "1/2")
+    chosen = Optimal(1, "1/2")
     kept = len(anonymize(f"spark:{singletons}", epsilon=1, delta="1/2").variants) - 1
     right, rate = chosen.keep_probability(1), 1e-9
     low, high = (binom.ppf(share, SINGLETONS, float(right)) for share in (rate / 2, 1 - rate / 2))
@@ -77,9 +90,16 @@ def test_only_what_is_kept_travels(singletons: Path, monkeypatch: pytest.MonkeyP
     from pyspark.sql.classic.dataframe import DataFrame
 
     travelled: list[Any] = []
-    collect, to_arrow = DataFrame.collect, DataFrame.toArrow
-    monkeypatch.setattr(DataFrame, "toArrow", lambda self: travelled.append(to_arrow(self)) or travelled[-1])
-    monkeypatch.setattr(DataFrame, "collect", lambda self: travelled.append(collect(self)) or travelled[-1])
+
+    def noted(original: Callable[[DataFrame], Any]) -> Callable[[DataFrame], Any]:
+        def wrapper(self: DataFrame) -> Any:
+            travelled.append(original(self))
+            return travelled[-1]
+
+        return wrapper
+
+    monkeypatch.setattr(DataFrame, "toArrow", noted(DataFrame.toArrow))
+    monkeypatch.setattr(DataFrame, "collect", noted(DataFrame.collect))
     release = anonymize(f"spark:{singletons}", epsilon=1, delta="1/100")
     sums, counts, traces = travelled
     assert len(sums) == 1

@@ -314,7 +314,7 @@ def test_the_query_by_unit_compiles_for_the_others(name: str) -> None:
 
     kinds = {"case_id": "int64", "activity": "string", "timestamp": "timestamp", "patient": "uuid"}
     for counted in ("units", "cases"):
-        reading = Reading(unit="patient", max_cases=2, counted=counted)  # type: ignore[arg-type]
+        reading = Reading(unit="patient", max_cases=2, counted=counted)
         query = Query(ibis.table(kinds, name="events"), reading, "table", as_bytes=as_bytes_in(name))
         assert "MD5(" in ibis.to_sql(query.variants(), dialect=name)
 

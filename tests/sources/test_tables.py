@@ -329,7 +329,7 @@ def test_a_plain_twin(rows: list[tuple[str, str, int]], order: str, ties: str) -
     expected: dict[object, int] = {}
     for events in cases.values():
         if order == "time":
-            events.sort(key=lambda event: event if ties == "activity" else event[0])  # type: ignore[arg-type, return-value]
+            events.sort(key=lambda event: event if ties == "activity" else event[:1])
         trace = tuple(activity for _, activity in events)
         expected[trace] = expected.get(trace, 0) + 1
     frame = pl.DataFrame(rows, schema=["case_id", "activity", "timestamp"], orient="row")

@@ -99,9 +99,9 @@ def test_case_numbers_are_known_by_their_text() -> None:
     log: Log = {str(case): ("p", (str(case % 3),)) for case in range(50)}
     text = frame(log)
     for counted in ("units", "cases"):
-        reading = Reading(order="file", unit="patient", max_cases=2, counted=counted)  # type: ignore[arg-type]
+        reading = Reading(order="file", unit="patient", max_cases=2, counted=counted)
         for kind in (pl.Int64, pl.Decimal(38, 0), pl.UInt16):
-            assert dict(read(text.cast({"case_id": kind}), reading).items()) == twin(log, 2, counted)  # type: ignore[arg-type]
+            assert dict(read(text.cast({"case_id": kind}), reading).items()) == twin(log, 2, counted)
     assert dict(read(text, Reading(order="file", unit="case_id", max_cases=1)).items()) == dict(
         read(text, Reading(order="file")).items()
     )

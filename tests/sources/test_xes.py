@@ -273,7 +273,7 @@ def test_a_wrong_name_is_not_blamed_on_the_log(path: Path, on_missing: OnMissing
         ({"unit": "word", "max_cases": 2}, "no trace has the attribute 'word' for the unit; did you mean 'ward'"),
     ):
         path.write_text(text)
-        assert re.search(words, _said(path, Reading(on_missing=on_missing, **wrong)))  # type: ignore[arg-type]
+        assert re.search(words, _said(path, Reading(on_missing=on_missing, **wrong)))
     many = named("1", "a").replace("<event>", "<event>" + "".join(f'<int key="k{n}" value="1"/>' for n in range(30)))
     path.write_text(log_of(many))
     assert re.search(r"'k16', … \[confidential", _said(path, Reading(activities=("nope",), on_missing=on_missing)))

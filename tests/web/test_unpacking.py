@@ -75,7 +75,7 @@ def test_the_size_of_a_parquet_file_is_known_from_its_headers(tmp_path: Path) ->
     frame = pl.DataFrame({"case_id": range(rows), "activity": ["visit"] * rows})
     for compression in ("zstd", "snappy", "gzip", "uncompressed"):
         path = tmp_path / f"{compression}.parquet"
-        frame.write_parquet(path, compression=compression, row_group_size=20_000)  # type: ignore[arg-type]
+        frame.write_parquet(path, compression=compression, row_group_size=20_000)
         size = parquet_size(path)
         assert 2 * rows * BYTES_A_VALUE <= size <= 4 * rows * BYTES_A_VALUE
         assert parquet_size(path, row_groups=1) <= size

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import CONFIDENTIAL, LogError, shown
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
@@ -20,6 +20,9 @@ Activity = str | tuple[str, ...]
 
 Trace = tuple[Activity, ...]
 """A trace variant: the sequence of the activities of a case."""
+
+# A mapping is invariant in its keys: dict[tuple[str, ...], int] is no Mapping[Trace, int].
+AnyTrace = TypeVar("AnyTrace", bound=Trace)
 
 CODE = "uint32"
 """Activities are interned: a key is the bytes of its activities' codes."""
@@ -85,7 +88,7 @@ class Variants:
         return replace(self, keys=[self.keys[place] for place in order], counts=self.counts[order])
 
     @classmethod
-    def from_mapping(cls, mapping: Mapping[Trace, int], columns: tuple[str, ...] = ()) -> Variants:
+    def from_mapping(cls, mapping: Mapping[AnyTrace, int], columns: tuple[str, ...] = ()) -> Variants:
         """From a plain mapping of tuples of activities to numbers of cases."""
         import numpy as np
 
