@@ -247,7 +247,7 @@ def in_a_new_process(code: str, hash_seed: int = 0) -> subprocess.CompletedProce
 
 
 def test_imported_late_and_silent() -> None:
-    code = "import sys; from travas import models; assert 'pm4py' not in sys.modules; "
+    code = "import sys; from travas.evaluation import pm4py_models as models; assert 'pm4py' not in sys.modules; "
     code += "models.fitness({('a', 'b'): 2}, {('a',): 1})"
     done = in_a_new_process(code)
     assert (done.stdout, done.stderr) == ("", "")
@@ -260,5 +260,5 @@ def test_where_pm4py_differs_from_itself() -> None:
     with shuffled_memory():
         theirs = {plain(original, private)[0] for _ in range(40)}
     assert sorted(theirs) == pytest.approx([5 / 6, 6 / 7])
-    code = f"from travas import models; print(models.fitness({original}, {private}))"
+    code = f"from travas.evaluation import pm4py_models as models; print(models.fitness({original}, {private}))"
     assert {in_a_new_process(code, seed).stdout.strip() for seed in range(4)} == {str(5 / 6)}

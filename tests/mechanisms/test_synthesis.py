@@ -70,8 +70,7 @@ def sums(rule: Synthesis, name: str) -> Stage:
 
 
 def labelled(trace: Trace) -> list[tuple[Any, int]]:
-    seen: set[Any] = set()
-    return [(activity, int(activity in seen or seen.add(activity) is not None)) for activity in trace]
+    return [(activity, int(activity in trace[:index])) for index, activity in enumerate(trace)]
 
 
 def steps(trace: Trace) -> list[tuple[Any, Any]]:
