@@ -253,7 +253,7 @@ def test_quality_has_honest_intervals() -> None:
     for trace, cases in log.items():
         steps = Counter(zip((None, *trace), (*trace, None), strict=True))
         scale = sum(count**2 for count in Counter(_labelled(trace)).values()) ** -0.5
-        true.update({pair: cases * count * scale for pair, count in steps.items()})  # type: ignore[misc]
+        true.update({pair: cases * count * scale for pair, count in steps.items()})
     for _ in range(30):
         release = rule.release(Variants.from_mapping(log))
         assert isinstance(release, SyntheticRelease) and not release.measurements.variants
