@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench bench-ladder bench-ledger bench-metrics bench-scale bench-utility bench-web reproduce screenshots lint clean
+.PHONY: demo test test-slow bench bench-ladder bench-ledger bench-metrics bench-scale bench-synthesis bench-utility bench-web reproduce screenshots lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -47,6 +47,9 @@ bench-ladder: .venv/installed-bench
 
 bench-scale: .venv/installed-bench ## 1, 10 and 100 M events; Spark: half an hour, 12 GB
 	$(BIN)/python benchmarks/scale.py
+
+bench-synthesis: .venv/installed-bench ## synthetic logs on sixteen public logs: two hours; resumes where it stopped
+	$(BIN)/python benchmarks/synthesis.py
 
 bench-utility: .venv/installed-bench
 	$(BIN)/python benchmarks/utility.py
