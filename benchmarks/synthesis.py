@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -106,7 +105,7 @@ def length_error(original: Counts, released: Counts) -> float:
         curves.append(list(accumulate(shares)))
     total = sum(original.values())
     average = sum(len(trace) * cases for trace, cases in original.items()) / total
-    return sum(abs(a - b) for a, b in zip(*curves, strict=True)) / average
+    return float(sum(abs(a - b) for a, b in zip(*curves, strict=True))) / average
 
 
 def model_distance(original: Counts, released: Counts) -> tuple[float, float]:
@@ -199,7 +198,8 @@ def averages(done: dict[Job, dict[str, Any]]) -> dict[tuple[str, str, str], dict
 def main() -> None:
     wanted = list(jobs())
     found = averages(measure(wanted))
-    names, epsilons = (list(dict.fromkeys(job[place] for job in wanted)) for place in (0, 2))
+    names = list(dict.fromkeys(name for name, _, _, _ in wanted))
+    epsilons = list(dict.fromkeys(epsilon for _, _, epsilon, _ in wanted))
     print("\n| log | ε | optimal | ladder | synthesis | follows | lengths | fitness | precision | real | seconds |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
     for name in names:
@@ -252,4 +252,4 @@ def bars(
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
