@@ -178,11 +178,16 @@ def test_the_guarantee_names_the_unit(name: str) -> None:
         Fraction(1, 10),
     )
     assert guarantee.neighbours == "add or remove all cases of one patient"
-    assert guarantee.standing is (Standing.NOT_ESTABLISHED if name.endswith("-published") else Standing.PROVEN)
+    known = Standing.VERIFIED if rule.verified_units else Standing.PROVEN
+    assert guarantee.standing is (Standing.NOT_ESTABLISHED if name.endswith("-published") else known)
     assert guarantee.replace_one[0] == 4 and guarantee.replace_one[1] >= Fraction(2, 10)
     assert any("of the cases of one patient at most 3 count" in text for text in guarantee.assumptions)
     assert rule.step.epsilon == Fraction(2, 3)
-    assert all(noise.epsilon <= rule.step.epsilon and noise.delta <= rule.step.delta for noise in rule.tables())
+    for noise in rule.tables():
+        if rule.verified_units:
+            assert (noise.epsilon, noise.delta, noise.counts) == (2, Fraction(1, 10), 3)
+        else:
+            assert noise.epsilon <= rule.step.epsilon and noise.delta <= rule.step.delta and noise.counts == 1
     alike = make(name, PrivacyUnit("patient", 1))
     assert alike.guarantee().standing is make(name, PrivacyUnit()).guarantee().standing
     assert alike.guarantee().delta_spent == make(name, PrivacyUnit()).guarantee().delta_spent

@@ -116,8 +116,8 @@ class Book:
 def entry_of(number: int, charge: Charged, dataset: str | None, location: str | None) -> Entry:
     """The charge as a line of an account. Raises ValueError if its values make no sense."""
     unit = PrivacyUnit(charge.unit, charge.max_cases)
-    spending = Spending(charge.mechanism, _fraction(charge.epsilon), _fraction(charge.delta), unit)
     standing = Standing(charge.standing)
+    spending = Spending(charge.mechanism, _fraction(charge.epsilon), _fraction(charge.delta), unit, standing)
     return Entry(
         number, charge.time, dataset, spending, charge.minimum_cases, standing, charge.software, charge.case, location
     )

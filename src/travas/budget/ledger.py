@@ -283,7 +283,7 @@ def _charged(key: Key, mechanism: Mechanism, case: str) -> Charged:
 
 def _spending(mechanism: Mechanism) -> Spending:
     guarantee = mechanism.guarantee()
-    return Spending(guarantee.mechanism, guarantee.epsilon, guarantee.delta, guarantee.unit)
+    return Spending(guarantee.mechanism, guarantee.epsilon, guarantee.delta, guarantee.unit, guarantee.standing)
 
 
 def _now() -> str:

@@ -18,6 +18,7 @@ from ..model.variants import Variants
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, RandomBytes
 from ..privacy.numbers import whole_number
+from ..privacy.person_tables import JointNoise, joint_noise
 from ..privacy.tables import Table, check_buildable, predicted_length
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class PartitionSelection(Mechanism):
     Input      a log's variants and their true counts
     Output     some of these variants, never another, with noisy counts ≥ c ≥ `minimum_cases`
     Neighbours one case more or less changes one count by one; one unit at most `max_cases` counts, each by one
-    Guarantee  (ε, δ), verified in exact integers on the table of N; key, count and absence are functions of n − N
+    Guarantee  (ε, δ), verified in exact integers on the table of N; key, count and absence are functions of n − N;
+               for several counts of a unit by (ε, δ)/max_cases each, or by one table for all, whichever keeps more
     `minimum_cases` T shifts N and c by T − 1: the same noise, so the same (ε, δ), and never a variant of fewer cases.
     """
 
@@ -53,11 +55,21 @@ class PartitionSelection(Mechanism):
 
     @abstractmethod
     def _build(self) -> Table:
-        """The table of N, not yet verified."""
+        """The table of N for one count that changes by one, not yet verified."""
+
+    @cached_property
+    def joint(self) -> JointNoise | None:
+        """The noise made for all counts of a unit together, where it keeps more: by ε, δ and `max_cases` alone."""
+        if self.unit.max_cases == 1:
+            return None
+        return joint_noise(self.epsilon, self.delta, self.unit.max_cases, self._build())
+
+    def _table(self) -> Table:
+        return self._build() if self.joint is None else self.joint.noise.table
 
     @cached_property
     def _curve(self) -> KeepCurve:
-        return KeepCurve(self._build, predicted_length(self.step.epsilon, self.step.delta), self.minimum_cases)
+        return KeepCurve(self._table, predicted_length(self.step.epsilon, self.step.delta), self.minimum_cases)
 
     def keep_curve(self) -> KeepCurve:
         return self._curve
@@ -71,6 +83,8 @@ class PartitionSelection(Mechanism):
     @cached_property
     def noise(self) -> Noise:
         """The verified table."""
+        if self.joint is not None:
+            return self.joint.noise
         return Noise(self._curve.table, self.step.epsilon, self.step.delta)
 
     @property
@@ -79,15 +93,27 @@ class PartitionSelection(Mechanism):
         return self._curve.centre
 
     def loss_pairs(self) -> list[Pair] | None:
-        """For one case: the weights of N against those of N + 1, which are the losses of the table that is sampled."""
-        if self.unit.max_cases > 1 or self._curve.longest > _LONGEST_PAIRS:
+        """For one count: the weights of N against those of N + 1, which are the losses of the table that is sampled."""
+        if self._curve.longest > _LONGEST_PAIRS:
             return None
         bounds = [0, *self._curve.table.boundaries()]
         weights = [above - below for below, above in pairwise(bounds)]
         return list(zip([*weights, 0], [0, *weights], strict=True))
 
+    @property
+    def loss_counts(self) -> int:
+        """Every count of a unit has noise of its own."""
+        return self.unit.max_cases
+
     def _promise(self) -> Guarantee:
         return self._guarantee(self.noise.delta_spent, Standing.VERIFIED)
+
+    @property
+    def verified_units(self) -> bool:
+        return self.joint is not None or super().verified_units
+
+    def unit_terms(self) -> dict[str, Any]:
+        return super().unit_terms() if self.joint is None else self.joint.describe()
 
     def tables(self) -> tuple[Noise, ...]:
         return (self.noise,)

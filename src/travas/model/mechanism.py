@@ -191,12 +191,26 @@ class Mechanism(ABC):
         return None
 
     def loss_pairs(self) -> list[Pair] | None:
-        """Probabilities of all outcomes with and without one unit, times 2^128; None: no more is known than (ε, δ)."""
+        """Probabilities of all outcomes of one count with and without a unit, times 2^128; None: only (ε, δ) is known."""
         return None
 
     def gaussian_loss(self) -> GaussianLoss | None:
         """What its Gaussian noise costs, the same for all options; None where there is none."""
         return None
+
+    @property
+    def loss_counts(self) -> int:
+        """How many counts of independent noise one unit changes at most, each with the losses of `loss_pairs`."""
+        return 1
+
+    @property
+    def verified_units(self) -> bool:
+        """Whether the tables were verified for a whole unit, not for one step of one count."""
+        return self.unit.max_cases == 1
+
+    def unit_terms(self) -> dict[str, Any]:
+        """How (ε, δ) is kept for a unit of several cases, as plain values for the guarantee file."""
+        return {"step_epsilon": as_text(self.step.epsilon), "step_delta": as_text(self.step.delta)}
 
     @property
     def abstractions(self) -> tuple[Abstraction, ...]:
@@ -271,12 +285,12 @@ class Mechanism(ABC):
 
     def _guarantee(
         self,
-        step_delta_spent: Fraction,
+        delta_spent: Fraction,
         standing: Standing,
         replacing: Replacing = "two counts",
         assumptions: tuple[str, ...] = (),
     ) -> Guarantee:
-        """The guarantee with this standing for a step; δ is what a step spends."""
+        """The guarantee with this standing of the tables, which spend this δ: for a unit, or for a step of one count."""
         if not self.unit.is_case:
             name = self.unit.name
             assumptions = (
@@ -284,12 +298,14 @@ class Mechanism(ABC):
                 f"the column {name!r} tells whose a case is: one {name} has one value there",
                 f"of the cases of one {name} at most {self.unit.max_cases} count: fixed without looking at the log",
             )
-        if self.unit.max_cases > 1 and standing is Standing.VERIFIED:
-            standing = Standing.PROVEN  # of verified steps, by composition
+        if not self.verified_units:
+            delta_spent *= self.step.factor
+            if standing is Standing.VERIFIED:
+                standing = Standing.PROVEN  # of verified steps, by composition
         return Guarantee(
             epsilon=self.epsilon,
             delta=self.delta,
-            delta_spent=step_delta_spent * self.step.factor,
+            delta_spent=delta_spent,
             mechanism=self.name,
             standing=standing,
             unit=self.unit,

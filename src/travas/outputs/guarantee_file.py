@@ -82,9 +82,8 @@ def describe(
 
 
 def describe_unit(chosen: Mechanism) -> dict[str, Any]:
-    """Whom it protects and, where that is not the case itself, what is counted and what one step of a count may cost."""
+    """Whom it protects and, where that is not the case itself, what is counted and how (ε, δ) is kept for all its cases."""
     unit = {"name": chosen.unit.name, "max_cases": chosen.unit.max_cases}
     if chosen.unit.is_case:
         return unit
-    step = {"step_epsilon": as_text(chosen.step.epsilon), "step_delta": as_text(chosen.step.delta)}
-    return unit | {"counted": chosen.counted} | step
+    return unit | {"counted": chosen.counted} | chosen.unit_terms()

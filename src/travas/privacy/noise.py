@@ -1,19 +1,20 @@
 """The exact verifier of noise tables, and the sampler: the one way to randomness.
 
 `Noise` verifies a table in exact integers and only then can draw from it. The mathematics, line by line:
-docs/mechanisms/optimal.md and docs/mechanisms/travas.md.
+docs/mechanisms/optimal.md, docs/mechanisms/travas.md, docs/mechanisms/persons.md.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..errors import VerificationError
+from .composition import composed_delta
 from .numbers import as_text, rounded_up
 from .tables import ONE, Table
 
@@ -44,43 +45,30 @@ class Seeded:
         return self._generator.bytes(size)
 
 
-# ------------------------------------------------------------------------------------------------ the table
-
-
-# ---------------------------------------------------------------------------------------------- the builders
-
-
-# --------------------------------------------------------------------------------- the verifier and the sampler
-
-
 @dataclass(frozen=True, eq=False)
 class Noise:
     """A table that was verified to be (ε, δ)-DP when this object was made, and can therefore be sampled.
 
     The verifier shares no code with the builders: it reads the weights back from the arrays that are sampled and
     takes its bound of e^ε from the standard library's decimal arithmetic.
+
+    Attributes:
+        counts: How many counts, each with noise of its own, may change by one at the cost of (ε, δ) for all together.
+        delta_spent: What they spend of δ, rounded up.
     """
 
     table: Table
     epsilon: Fraction
     delta: Fraction
+    counts: int = 1
     delta_spent: Fraction = field(init=False)
 
     def __post_init__(self) -> None:
         growth = _growth_for_verification(self.epsilon)
-        rising = falling = total = below = previous = 0
-        for boundary in self.table.boundaries():
-            weight = boundary - below
-            if weight < 0:
-                raise VerificationError("the noise table has a negative probability: it must not be sampled")
-            rising += max(0, (weight << _BITS) - growth * previous)
-            falling += max(0, (previous << _BITS) - growth * weight)
-            total += weight
-            below, previous = boundary, weight
-        falling += previous << _BITS
-        if total != ONE:
-            raise VerificationError("the noise table does not add up to one: it must not be sampled")
-        spent = Fraction(max(rising, falling), ONE << _BITS)
+        if self.counts == 1:
+            spent = _spent(_weights(self.table), growth)
+        else:
+            spent = composed_delta(list(_weights(self.table)), growth, self.delta, self.counts)
         if spent > self.delta:
             raise VerificationError(
                 f"the noise table spends delta {rounded_up(spent)}, more than the {as_text(self.delta)} asked for: "
@@ -108,6 +96,30 @@ class Noise:
                 first[tie] += np.searchsorted(equal, lower, side="right")
             drawn[start:stop] = first + 1
         return drawn
+
+
+def _weights(table: Table) -> Iterator[int]:
+    """P[N = j]·2^128, j = 1, 2, …, from the arrays that are sampled; refused unless they are a distribution."""
+    below = total = 0
+    for boundary in table.boundaries():
+        if boundary < below:
+            raise VerificationError("the noise table has a negative probability: it must not be sampled")
+        yield boundary - below
+        total += boundary - below
+        below = boundary
+    if total != ONE:
+        raise VerificationError("the noise table does not add up to one: it must not be sampled")
+
+
+def _spent(weights: Iterator[int], growth: int) -> Fraction:
+    """δ for one count that changes by one, in the worse direction."""
+    rising = falling = previous = 0
+    for weight in weights:
+        rising += max(0, (weight << _BITS) - growth * previous)
+        falling += max(0, (previous << _BITS) - growth * weight)
+        previous = weight
+    falling += previous << _BITS
+    return Fraction(max(rising, falling), ONE << _BITS)
 
 
 def _growth_for_verification(epsilon: Fraction) -> int:

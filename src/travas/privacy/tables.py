@@ -91,7 +91,7 @@ class Table:
         return max(1, round(Fraction(total, ONE)))
 
 
-def _table(boundaries: Iterator[int]) -> Table:
+def table_from(boundaries: Iterator[int]) -> Table:
     """The table with these P[N ≤ j]·2^128, j = 1, 2, …; it ends where they reach one."""
     import numpy as np
 
@@ -186,7 +186,7 @@ def optimal_table(epsilon: Fraction, delta: Fraction) -> Table:
             kept = min(rising, falling, ONE)
             yield kept
 
-    return _table(recursion())
+    return table_from(recursion())
 
 
 def travas_threshold(epsilon: Fraction, delta: Fraction) -> int:
@@ -256,4 +256,4 @@ def _two_sided(steps: int, decay: Fraction) -> Table:
         centre -= over * centre // ONE + 1
     weights = list(side(centre))
     centre = ONE - 2 * sum(weights)
-    return _table(accumulate([*reversed(weights), centre, *weights]))
+    return table_from(accumulate([*reversed(weights), centre, *weights]))

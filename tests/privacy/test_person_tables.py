@@ -1,0 +1,236 @@
+"""Tables for all counts of one person: exact privacy loss of every placement, and wrong tables that must be refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import accumulate, combinations_with_replacement, pairwise, product
+from math import prod
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from travas import PrivacyUnit, Standing, VerificationError, mechanism
+from travas.mechanisms.selection import PartitionSelection
+from travas.privacy import person_tables
+from travas.privacy.composition import composed_delta
+from travas.privacy.noise import Noise
+from travas.privacy.person_tables import Gaussian, joint_noise, threshold_of, variance_of
+from travas.privacy.tables import ONE, Table, optimal_table, table_from
+
+
+def growth_below(epsilon: Fraction) -> Fraction:
+    """A fraction below e^ε, by code that shares nothing with the library."""
+    with localcontext() as context:
+        context.prec = 90
+        return Fraction((Decimal(epsilon.numerator) / epsilon.denominator).exp() * (1 - Decimal("1e-85")))
+
+
+def weights_of(table: Table) -> list[int]:
+    return [above - below for below, above in pairwise([0, *table.boundaries()])]
+
+
+def table_of(weights: Sequence[int]) -> Table:
+    return table_from(accumulate(weights))
+
+
+def bound(weights: Sequence[int], epsilon: Fraction, delta: Fraction, counts: int) -> Fraction:
+    return composed_delta(weights, math.floor(growth_below(epsilon) * (1 << 192)), delta, counts)
+
+
+def hockey_stick(weights: Sequence[int], epsilon: Fraction, counts: int) -> Fraction:
+    """δ for so many counts that change by one each, tuple by tuple of their noise, the worse of both directions."""
+    growth, worst = growth_below(epsilon), Fraction(0)
+    for one in (list(weights), list(reversed(weights))):
+        total = Fraction(0)
+        for places in combinations_with_replacement(range(len(one)), counts):
+            often = math.factorial(counts) // prod(math.factorial(places.count(place)) for place in set(places))
+            p = prod(one[place] for place in places)
+            q = prod(one[place - 1] if place else 0 for place in places)
+            total += often * max(Fraction(0), p - growth * q)
+        worst = max(worst, total / ONE**counts)
+    return worst
+
+
+# ------------------------------------------------------------------------------------ placements, output by output
+
+
+def outputs(weights: Sequence[int], persons: int) -> dict[int | None, int]:
+    """What may come out of a count, times 2^128; None is "absent"."""
+    chances: dict[int | None, int] = {}
+    for drawn, weight in enumerate(weights, start=1):
+        output = persons - drawn if persons >= drawn else None
+        chances[output] = chances.get(output, 0) + weight
+    return chances
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "most"), [("3", "0.2", 2), ("6", "0.3", 3), ("14", "0.05", 3), ("1", "0.9", 2)]
+)
+def test_every_placement_of_the_cases_of_a_person(epsilon: str, delta: str, most: int) -> None:
+    """On up to M variants, new or with any number of others, both directions, "absent" included: never beyond (ε, δ)."""
+    e, d = Fraction(epsilon), Fraction(delta)
+    found = joint_noise(e, d, most, table_of([0] * 99 + [ONE]))
+    assert found is not None
+    weights, growth, worst = weights_of(found.noise.table), growth_below(e), Fraction(0)
+    for counts in range(1, most + 1):
+        for others in combinations_with_replacement(range(len(weights) + 1), counts):
+            there, gone = [[outputs(weights, n + more) for n in others] for more in (1, 0)]
+            for one, other in ((there, gone), (gone, there)):
+                total = Fraction(0)
+                for output in product(*one):
+                    p = prod(chances[o] for chances, o in zip(one, output, strict=True))
+                    q = prod(chances.get(o, 0) for chances, o in zip(other, output, strict=True))
+                    total += max(Fraction(0), p - growth * q)
+                worst = max(worst, total / ONE**counts)
+    assert 0 < worst <= found.noise.delta_spent <= d
+    assert worst > found.noise.delta_spent * Fraction(999, 1000)  # the verifier loses next to nothing
+
+
+# ----------------------------------------------------------------------------------- the verifier on any small table
+
+
+small_weights = st.lists(st.integers(0, 50), min_size=1, max_size=6).filter(any)
+
+
+def scaled(parts: Sequence[int]) -> list[int]:
+    """A distribution over 2^128 with about these proportions."""
+    weights = [part * ONE // sum(parts) for part in parts]
+    weights[weights.index(max(weights))] += ONE - sum(weights)
+    return weights
+
+
+@given(small_weights, st.integers(1, 3), st.fractions(Fraction(1, 100), 8, max_denominator=100))
+@settings(deadline=None, max_examples=200)
+def test_never_below_the_brute_force_on_any_table(parts: list[int], counts: int, epsilon: Fraction) -> None:
+    """Gaussian or not, with gaps, one-sided, of one entry."""
+    weights = scaled(parts)
+    found = bound(weights, epsilon, Fraction(1, 10**6), counts)
+    assert hockey_stick(weights, epsilon, counts) <= found <= 1
+
+
+@given(
+    st.fractions(Fraction(2, 5), 2, max_denominator=20),
+    st.integers(2, 4),
+    st.integers(1, 4),
+    st.fractions(Fraction(1, 10), 10, max_denominator=100),
+)
+@settings(deadline=None, max_examples=100)
+def test_exact_on_gaussian_tables(sigma: Fraction, threshold: int, counts: int, epsilon: Fraction) -> None:
+    weights = weights_of(Gaussian(sigma, threshold).table())
+    truth = hockey_stick(weights, epsilon, counts)
+    found = bound(weights, epsilon, Fraction(1, 10**12), counts)
+    assert truth <= found <= truth * (1 + Fraction(1, 10**6)) + Fraction(1, 10**12)
+    fewer = [hockey_stick(weights, epsilon, m) for m in range(1, counts + 1)]
+    assert fewer == sorted(fewer)  # fewer changed counts never cost more
+
+
+@pytest.mark.parametrize(("counts", "most_cells"), [(2, 4), (3, 7), (3, 11)])
+def test_cells_that_noise_shares_cost_more_never_less(
+    counts: int, most_cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = weights_of(Gaussian(Fraction(5, 2), 7).table())
+    fine = bound(weights, Fraction(1, 2), Fraction(1, 10**9), counts)
+    monkeypatch.setattr("travas.privacy.composition._MOST_CELLS", most_cells)
+    coarse = bound(weights, Fraction(1, 2), Fraction(1, 10**9), counts)
+    assert hockey_stick(weights, Fraction(1, 2), counts) <= fine < coarse < 1
+
+
+# -------------------------------------------------------------------------------------------- what must be refused
+
+
+EPSILON, DELTA, COUNTS = Fraction(1), Fraction(1, 10**6), 10
+RIGHT = Gaussian(Fraction("13.515625"), 73)
+
+
+def test_the_right_table_passes() -> None:
+    noise = Noise(RIGHT.table(), EPSILON, DELTA, COUNTS)
+    assert DELTA * Fraction(98, 100) < noise.delta_spent <= DELTA
+
+
+@pytest.mark.parametrize(
+    ("shape", "counts"),
+    [
+        (Gaussian(RIGHT.sigma * Fraction(98, 100), RIGHT.threshold), COUNTS),  # σ too small
+        (Gaussian(RIGHT.sigma * Fraction(108, 100), RIGHT.threshold), COUNTS),  # σ too large for the ends
+        (Gaussian(RIGHT.sigma, RIGHT.threshold - 1), COUNTS),  # too short
+        (RIGHT, COUNTS + 1),
+    ],
+)
+def test_wrong_tables_are_refused(shape: Gaussian, counts: int) -> None:
+    with pytest.raises(VerificationError, match="spends delta .*more than the 1e-6 asked for"):
+        Noise(shape.table(), EPSILON, DELTA, counts)
+
+
+@pytest.mark.parametrize("wrong", ["moved", "lowered", "gap", "one end", "shifted"])
+def test_tables_with_changed_weights_are_refused(wrong: str) -> None:
+    weights = weights_of(RIGHT.table())
+    if wrong == "moved":  # from one entry to the next, in the tail
+        weights[15], weights[16] = 0, weights[15] + weights[16]
+    elif wrong == "lowered":  # near the centre, by a hundredth
+        part = weights[70] // 100
+        weights[70], weights[71] = weights[70] - part, weights[71] + part
+    elif wrong == "gap":
+        weights = [*weights[:40], 0, *weights[40:]]
+    elif wrong == "one end":  # the direction of one person more only
+        weights = [*weights[4:], *weights[:4]]
+    else:
+        weights = [weights[0] + weights[1], *weights[2:]]
+    with pytest.raises(VerificationError, match="spends delta"):
+        Noise(table_of(weights), EPSILON, DELTA, COUNTS)
+
+
+def test_a_table_for_one_count_is_no_table_for_two() -> None:
+    with pytest.raises(VerificationError, match="spends delta"):
+        Noise(optimal_table(EPSILON, DELTA), EPSILON, DELTA, 2)
+
+
+# --------------------------------------------------------------------------------------------------- which is chosen
+
+
+@pytest.mark.parametrize(("most", "threshold"), [(2, 27), (3, 40), (5, 51), (10, 73), (20, 103)])
+def test_the_table_that_keeps_more(most: int, threshold: int) -> None:
+    rule = mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("patient", most))
+    assert isinstance(rule, PartitionSelection)
+    assert threshold_of(rule.noise.table) == threshold
+    assert (rule.joint is not None) is (most > 3)
+    parts = optimal_table(Fraction(1, most), Fraction(1, most * 10**6))
+    assert threshold <= threshold_of(parts)
+    assert rule.keep_probability(threshold) >= Fraction(1, 2) > rule.keep_probability(threshold - 1)
+    guarantee = rule.guarantee()
+    assert guarantee.standing is (Standing.VERIFIED if most > 3 else Standing.PROVEN)
+    assert guarantee.delta_spent <= guarantee.delta
+
+
+def test_at_equal_thresholds_the_smaller_variance_decides() -> None:
+    epsilon, delta = Fraction(1), Fraction(1, 10**6)
+    alone = optimal_table(epsilon / 3, delta / 3)
+    assert threshold_of(alone) == 40 and joint_noise(epsilon, delta, 3, alone) is None
+    wide = table_of([ONE // 4, *[0] * 38, ONE // 4 + 1, *[0] * 40, ONE // 2 - 1])
+    assert threshold_of(wide) == 40 and variance_of(wide) > variance_of(alone)
+    found = joint_noise(epsilon, delta, 3, wide)
+    assert found is not None and found.shape.threshold == 40
+
+
+@pytest.mark.parametrize("name", ["optimal", "travas"])
+def test_estimates_work_from_the_table_that_was_drawn_from(name: str) -> None:
+    rule = mechanism(name, 1, "1e-6", 5, unit=PrivacyUnit("patient", 20))
+    assert isinstance(rule, PartitionSelection) and rule.joint is not None
+    assert rule.centre == 103 + 4 and rule.surely_kept() == 205 + 4
+    noisy = (rule.centre + 300, rule.centre)
+    found = rule.estimate(noisy)
+    assert found.intervals is not None
+    low, high = found.intervals[0]
+    assert low <= noisy[0] <= high and high - low < 4.2 * 19.4  # 95 % of a Gaussian; (ε, δ)/20 each: 28 wide
+
+
+def test_the_choice_looks_at_public_parameters_only_and_is_the_same_every_time() -> None:
+    first = joint_noise(EPSILON, DELTA, COUNTS, optimal_table(EPSILON / COUNTS, DELTA / COUNTS))
+    person_tables._least.cache_clear()
+    again = joint_noise(EPSILON, DELTA, COUNTS, optimal_table(EPSILON / COUNTS, DELTA / COUNTS))
+    assert first is not None and again is not None and first.describe() == again.describe()
+    assert list(first.noise.table.boundaries()) == list(again.noise.table.boundaries())
+    assert first.describe() == {"table": "gaussian", "sigma": "13.515625", "threshold": 73}
