@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from travas import MissingExtraError, ParameterError, PrivacyUnit, plan
 from travas.budget.accounting import Spending, _Grid, _interval, _slack, basic, compose
+from travas import MissingExtraError, ParameterError, PrivacyUnit, mechanism, plan
 from travas.mechanisms.synthesis import Synthesis
 from travas.model.mechanism import Pair
 from travas.privacy.gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
+from travas.privacy.guarantee import ONE_CASE, Standing
 from travas.privacy.tables import ONE, exponential_bounds
 
 ANY = Fraction(1, 100)  # an interval: tables do not depend on it
@@ -41,8 +42,15 @@ def true_delta(tables: Sequence[Sequence[Pair]], epsilon: Fraction) -> Fraction:
     return max(found) - rounding
 
 
-def spend(mechanism: str, epsilon: str, delta: str) -> Spending:
-    return Spending(mechanism, Fraction(epsilon), Fraction(delta))
+def spend(mechanism: str, epsilon: str, delta: str, max_cases: int = 1) -> Spending:
+    unit = PrivacyUnit("patient", max_cases) if max_cases > 1 else ONE_CASE
+    return Spending(mechanism, Fraction(epsilon), Fraction(delta), unit)
+
+
+def by_count(spending: Spending) -> list[list[Pair]]:
+    """The losses of every count that one unit changes."""
+    pairs, _, counts = spending.pairs(ANY)
+    return [pairs] * counts
 
 
 SMALL = {
@@ -52,6 +60,9 @@ SMALL = {
     "mixed": [spend("optimal", "1", "0.05"), spend("travas", "0.7", "0.1"), spend("optimal", "1/3", "0.2")],
     "off the grid": [spend("optimal", "0.523456789", "0.3"), spend("travas", "1.987654321", "0.01")],
     "unknown mechanisms": [spend("prefix-tree", "1/2", "0"), spend("prefix-tree", "0.3", "0.01")],
+    "a person of three counts": [spend("optimal", "6", "0.02", 3)],
+    "a person of three counts with one table for all": [spend("optimal", "6", "0.3", 3)],
+    "a person of two counts twice": [spend("optimal", "4", "0.1", 2)] * 2,
     "large": [spend("optimal", "12", "1e-9"), spend("travas", "20", "1e-6")],
 }
 
@@ -59,7 +70,7 @@ SMALL = {
 @pytest.mark.parametrize("name", SMALL)
 def test_never_below_enumeration_and_close_to_it(name: str) -> None:
     spendings = SMALL[name]
-    tables, composed = [s.pairs(ANY)[0] for s in spendings], compose(spendings)
+    tables, composed = [pairs for s in spendings for pairs in by_count(s)], compose(spendings)
     total = basic(spendings)[0]
     for share in ("0", "0.1", "0.25", "1/3", "0.5", "0.77", "0.9", "0.999", "1", "1.2"):
         epsilon = total * Fraction(share)
@@ -184,11 +195,36 @@ def test_the_slack_covers_what_fourier_transforms_lose() -> None:
         assert 0 < lost < _slack(2, 2 * size) / 10
 
 
-def test_several_cases_of_one_person_and_huge_tables_are_taken_at_their_parameters() -> None:
-    persons = Spending("optimal", Fraction(1), Fraction(1, 20), PrivacyUnit("patient", 3))
-    assert persons.pairs(ANY) == spend("unknown", "1", "0.05").pairs(ANY)
+def test_huge_tables_and_tiny_deltas_of_persons_are_taken_at_their_parameters() -> None:
     assert len(spend("optimal", "1e-4", "1e-9").pairs(ANY)[0]) == 4
     assert len(spend("optimal", "1e-3", "1e-9").pairs(ANY)[0]) > 1000
+    for delta, exact in (("1e-6", True), ("1e-13", False)):  # Fourier transforms lose more than such a δ
+        person = spend("optimal", "1", delta, 10)
+        one, half = compose([person]), Fraction(1, 2)
+        assert one.delta(Fraction(1)) <= person.delta
+        assert (one.delta(half) < compose([spend("unknown", "1", delta)]).delta(half) / 10) is exact
+
+
+def test_a_person_of_several_counts_costs_what_the_verifier_found() -> None:
+    """Two computations that share nothing: Fourier transforms on a grid of losses, and exact integers on sums of noise."""
+    rule = mechanism("optimal", 1, "1e-4", unit=PrivacyUnit("patient", 10))
+    spent = rule.guarantee().delta_spent
+    found = compose([spend("optimal", "1", "1e-4", 10)]).delta(Fraction(1))
+    assert abs(found / spent - 1) < Fraction(1, 1000)
+    many = [spend("optimal", "1/2", "1e-6", 10)] * 12
+    exact = compose(many).epsilon(Fraction(1, 10**5))
+    assert exact is not None and exact < 3  # by (ε, δ) alone: more than 5
+
+
+def test_a_charge_of_a_version_with_other_tables_is_taken_at_its_worst() -> None:
+    """Before there was a table for all counts, each was given its part of (ε, δ), and the standing was proven."""
+    unit = PrivacyUnit("patient", 10)
+    worst = spend("unknown", "1", "1e-6").pairs(ANY)
+    for standing, known in ((None, True), (Standing.VERIFIED, True), (Standing.PROVEN, False)):
+        charged = Spending("optimal", Fraction(1), Fraction(1, 10**6), unit, standing)
+        assert (charged.pairs(ANY) != worst) is known
+    chained = Spending("optimal", Fraction(1), Fraction(1, 10**6), PrivacyUnit("patient", 2), Standing.PROVEN)
+    assert chained.pairs(ANY) != worst and chained.pairs(ANY)[2] == 2
 
 
 def test_every_epsilon_lies_on_the_grid_where_it_can() -> None:

@@ -1,10 +1,10 @@
 """What several releases cost together: the sum, and the exact figure from the privacy losses of their tables.
 
 The exact figure is an upper bound at every step. A release is described by pairs (p, q), the probabilities of an
-outcome with and without one unit, as whole multiples of 2^-128: for a table of N, f against f shifted by one. Every
-pair is laid on a grid of losses in exact integers, rounding towards more loss. Google's dp-accounting composes the
-grids, adding and removing apart, in floating point; `_slack` bounds what that arithmetic can lose and is added. The
-argument in full: docs/budgets.md.
+outcome with and without one unit, as whole multiples of 2^-128: for a table of N, f against f shifted by one; a unit
+of several counts is as many of them, each with noise of its own. Every pair is laid on a grid of losses in exact
+integers, rounding towards more loss. Google's dp-accounting composes the grids, adding and removing apart, in floating
+point; `_slack` bounds what that arithmetic can lose and is added. The argument in full: docs/budgets.md.
 """
 
 from __future__ import annotations
@@ -18,29 +18,35 @@ from typing import Any
 
 from ..errors import MissingExtraError, ParameterError
 from ..mechanisms import from_description
-from ..model.mechanism import Pair
-from ..privacy.guarantee import ONE_CASE, PrivacyUnit
+from ..model.mechanism import Mechanism, Pair
+from ..privacy.guarantee import ONE_CASE, PrivacyUnit, Standing
 from ..privacy.tables import MAX_EPSILON, ONE, exponential_bounds
 
 _GRID = 1 << 13  # steps for the sum of all ε
 _REACH = 8  # a loss beyond ± so many ε goes to the border: part of it to infinity, or up to the lowest
+_MOST_SLACK = 16  # composing the counts of a unit may lose one part in so many of its δ
 _SCALE = 192
 
 
 @dataclass(frozen=True)
 class Spending:
-    """What one release costs one unit: enough to build its table again."""
+    """What one release costs one unit: enough to build its table again.
+
+    `standing` is that of a release that was charged; None for one that is planned. Versions of travas that had no table
+    for all counts of a unit together charged the parts of each as *proven*: they are taken at the worst.
+    """
 
     mechanism: str
     epsilon: Fraction
     delta: Fraction
     unit: PrivacyUnit = ONE_CASE
+    standing: Standing | None = None
 
-    def pairs(self, interval: Fraction) -> tuple[list[Pair], list[Pair]]:
-        """Probabilities of every outcome with and without one unit, times 2^128; and of every outcome without and with.
+    def pairs(self, interval: Fraction) -> tuple[list[Pair], list[Pair], int]:
+        """Probabilities of all outcomes of one count with and without one unit, times 2^128; and without and with.
 
-        The actual table where it is known, the Gaussian distribution by the cells of a grid of losses where it is that,
-        and else the worst that (ε, δ) allows (Kairouz, Oh, Viswanath 2015).
+        The last is how many counts a unit changes, each with noise of its own. The actual table where it is known, the
+        Gaussian distribution by the cells of a grid of losses where it is that, and else one count at its worst.
         """
         unit = {"name": self.unit.name, "max_cases": self.unit.max_cases}
         described = {"mechanism": self.mechanism, "epsilon": self.epsilon, "delta": self.delta, "unit": unit}
@@ -48,12 +54,26 @@ class Spending:
             mechanism = from_description(described)
             known, gaussian = mechanism.loss_pairs(), mechanism.gaussian_loss()
         except ParameterError:  # it needs options that the ledger does not hold, or another package
-            known = gaussian = None
+            return self.worst()
         if gaussian is not None:
             pairs = gaussian.pairs(interval)
-            return pairs, pairs
-        pairs = known or _worst_pairs(self.epsilon, self.delta)
-        return pairs, [(q, p) for p, q in reversed(pairs)]
+            return pairs, pairs, 1
+        if known is None or not self._same_tables(mechanism):
+            return self.worst()
+        return known, _reversed(known), mechanism.loss_counts
+
+    def worst(self) -> tuple[list[Pair], list[Pair], int]:
+        """The same for the worst that (ε, δ) allows (Kairouz, Oh, Viswanath 2015)."""
+        pairs = _worst_pairs(self.epsilon, self.delta)
+        return pairs, _reversed(pairs), 1
+
+    def _same_tables(self, mechanism: Mechanism) -> bool:
+        joint = self.unit.max_cases > 1 and mechanism.verified_units
+        return self.standing is None or self.standing is Standing.VERIFIED or not joint
+
+
+def _reversed(pairs: list[Pair]) -> list[Pair]:
+    return [(q, p) for p, q in reversed(pairs)]
 
 
 def basic(spendings: Iterable[Spending]) -> tuple[Fraction, Fraction]:
@@ -105,19 +125,45 @@ def compose(spendings: Iterable[Spending]) -> Composition:
     # never below the interval, also after a product is rounded: a loss is only ever evaluated where it is above 0
     step = math.nextafter(math.nextafter(float(interval), math.inf), math.inf)
     total: Any = None
-    entries = 1
+    entries, factors = 1, 0
     for spending, times in Counter(chosen).items():
-        pairs, reversed_pairs = spending.pairs(interval)
-        reach = math.ceil(_REACH * spending.epsilon / interval)
-        removing, lost = grid.losses(pairs, reach)
-        adding, lost_adding = grid.losses(reversed_pairs, reach)
-        once = distribution.PrivacyLossDistribution.create_from_rounded_probability(
-            removing, lost, step, True, adding, lost_adding, symmetric=False
+        once = _laid(spending, grid)
+        entries += times * once.counts * once.entries
+        factors += times * once.counts
+        losses = distribution.PrivacyLossDistribution.create_from_rounded_probability(
+            once.removing, once.lost_removing, step, True, once.adding, once.lost_adding, symmetric=False
         )
-        entries += times * max(max(places) - min(places) + 1 for places in (removing, adding))
-        for part in _powers(once, times):
+        for part in _powers(losses, times * once.counts):
             total = part if total is None else total.compose(part, tail_mass_truncation=0)
-    return Composition(chosen, total, _slack(len(chosen), entries))
+    return Composition(chosen, total, _slack(factors, entries))
+
+
+@dataclass(frozen=True)
+class _Laid:
+    """The losses of one count on the grid, in both directions, and the number of counts."""
+
+    removing: dict[int, float]
+    lost_removing: float
+    adding: dict[int, float]
+    lost_adding: float
+    counts: int
+
+    @property
+    def entries(self) -> int:
+        return max(max(places) - min(places) + 1 for places in (self.removing, self.adding))
+
+
+def _laid(spending: Spending, grid: _Grid) -> _Laid:
+    """The losses of a release; of (ε, δ) at its worst where composing its counts would lose too much of a small δ."""
+    reach = math.ceil(_REACH * spending.epsilon / grid.interval)
+
+    def lay(removing: list[Pair], adding: list[Pair], counts: int) -> _Laid:
+        return _Laid(*grid.losses(removing, reach), *grid.losses(adding, reach), counts)
+
+    laid = lay(*spending.pairs(grid.interval))
+    if laid.counts > 1 and _slack(laid.counts, laid.counts * laid.entries) > spending.delta / _MOST_SLACK:
+        return lay(*spending.worst())
+    return laid
 
 
 def _powers(once: Any, times: int) -> Iterator[Any]:
@@ -130,16 +176,16 @@ def _powers(once: Any, times: int) -> Iterator[Any]:
             once = once.compose(once, tail_mass_truncation=0)
 
 
-def _slack(releases: int, entries: int) -> float:
+def _slack(factors: int, entries: int) -> float:
     """An upper bound of what the Fourier transforms of dp-accounting can lose of δ.
 
     One transform of length n errs by at most 16·log2(n)·u of the vector's length, u = 2^-53: Higham, Accuracy and
     Stability, Theorem 24.2, has 7 for radix 2, and scipy's longest radix, 11, stays below 14. A convolution of two
     distributions is three of them, so it errs by 48·log2(n)·u in length and √n times that in sum, which is what δ sees.
-    Later convolutions do not enlarge it; n releases are n − 1 convolutions.
+    Later convolutions do not enlarge it; n factors are n − 1 convolutions.
     """
     length = 2 * entries  # scipy pads to the next fast length, at most twice
-    return (releases - 1) * 48 * math.log2(length) * math.sqrt(length) * 2.0**-53
+    return (factors - 1) * 48 * math.log2(length) * math.sqrt(length) * 2.0**-53
 
 
 def _interval(epsilons: Sequence[Fraction]) -> Fraction:
