@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from travas.budget.accounting import Spending, _Grid, _interval, _slack, basic, compose
 from travas import MissingExtraError, ParameterError, PrivacyUnit, mechanism, plan
+from travas.budget.accounting import Spending, _Grid, _interval, _slack, basic, compose
 from travas.mechanisms.synthesis import Synthesis
 from travas.model.mechanism import Pair
 from travas.privacy.gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
