@@ -47,6 +47,7 @@ class Stage(StrEnum):
     READING = "reading the log"
     CHARGING = "charging the ledger"
     WRITING = "drawing the noise and writing the release"
+    DONE = "done"
 
 
 Watch = Callable[[Stage, float], None]
@@ -133,19 +134,23 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
         variants = read(request.source, request.reading, lambda share: watch(Stage.READING, share))
         request.mechanism.check(variants)
         watch(Stage.CHARGING, 0.0)
-        account = _charge(request, "" if variants.roles is None else variants.roles.case)
-        with _after_the_charge(account):
-            watch(Stage.WRITING, 0.0)
-            release = replace(
-                request.mechanism.release(variants),
-                frequencies=request.frequencies,
-                assumptions=request.reading.assumptions,
-                reading=_described(request, variants),
-            )
-            if output is not None:
-                output.write(release)
-                end.enter_context(_interrupts_deferred())  # while names change it is too late: the run ends as usual
-                output.publish()
+        with _InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk
+            account = _charge(request, "" if variants.roles is None else variants.roles.case)
+            with _after_the_charge(account, end):
+                interrupts.deliver()
+                watch(Stage.WRITING, 0.0)
+                release = replace(
+                    request.mechanism.release(variants),
+                    frequencies=request.frequencies,
+                    assumptions=request.reading.assumptions,
+                    reading=_described(request, variants),
+                )
+                if output is not None:
+                    output.write(release)
+                end.enter_context(_InterruptsDeferred())  # while names change it is too late: the run ends as usual
+                if output is not None:
+                    output.publish()
+        watch(Stage.DONE, 1.0)
     return Outcome(release, account, request.output, variants)
 
 
@@ -184,43 +189,50 @@ def _check(request: Request) -> None:
 
 
 def _charge(request: Request, case: str) -> Account | None:
-    """Charge the ledger. An interrupt waits until it is known whether the charge is on the disk."""
+    """Charge the ledger, if there is one."""
     if request.ledger is None:
         return None
-    with _interrupts_deferred() as pending:
-        account = request.ledger.charge(request.dataset, request.location, request.mechanism, case)
-    if pending:
-        raise ChargedError("interrupted", account=account.label, interrupted=True)
-    return account
+    return request.ledger.charge(request.dataset, request.location, request.mechanism, case)
 
 
 @contextmanager
-def _after_the_charge(account: Account | None) -> Iterator[None]:
-    """Turn whatever fails into a ChargedError, if something was charged."""
+def _after_the_charge(account: Account | None, end: ExitStack) -> Iterator[None]:
+    """Turn whatever fails into a ChargedError, if something was charged. A second interrupt must not replace it."""
     try:
         yield
     except BaseException as error:
+        end.enter_context(_InterruptsDeferred())
         if account is None or isinstance(error, ChargedError | GeneratorExit | SystemExit):
             raise
         raise ChargedError.from_cause(error, account.label) from error
 
 
-@contextmanager
-def _interrupts_deferred() -> Iterator[list[int]]:
+class _InterruptsDeferred:
     """Collect Ctrl-C instead of raising it. Only the main thread receives it; elsewhere there is nothing to do."""
-    pending: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield pending
-        return
 
-    def remember(number: int, frame: FrameType | None) -> None:
-        pending.append(number)
+    def __init__(self) -> None:
+        self._pending = False
+        self._previous: Any = None
 
-    previous = signal.signal(signal.SIGINT, remember)
-    try:
-        yield pending
-    finally:
-        signal.signal(signal.SIGINT, previous)
+    def __enter__(self) -> _InterruptsDeferred:
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._remember)
+        return self
+
+    def deliver(self) -> None:
+        """End the deferral now, and pass on what has arrived."""
+        previous, self._previous = self._previous, None
+        if previous is not None:
+            signal.signal(signal.SIGINT, previous)
+            if self._pending:
+                signal.raise_signal(signal.SIGINT)
+
+    def __exit__(self, *_: object) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+    def _remember(self, number: int, frame: FrameType | None) -> None:
+        self._pending = True
 
 
 @overload

@@ -33,8 +33,14 @@ def test_a_full_standard_output_is_no_refusal(tmp_path: Path) -> None:
     assert (tmp_path / "out.csv.guarantee.json").exists()
 
 
-@pytest.mark.parametrize(("error", "code"), [(MemoryError(), 5), (KeyboardInterrupt(), 130)])
-def test_memory_and_interrupts_are_one_line(
+class Panic(BaseException):
+    """What Polars raises for a bug of its own."""
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(MemoryError(), 5), (KeyboardInterrupt(), 130), (KeyError("CANARY"), 70), (Panic("CANARY"), 70)]
+)
+def test_memory_interrupts_and_bugs_are_one_line(
     error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails(**_: object) -> None:
@@ -45,4 +51,19 @@ def test_memory_and_interrupts_are_one_line(
         travas.cli.main.main()
     assert stop.value.code == code
     said = capsys.readouterr().err
-    assert len(said.splitlines()) == 1 and "nothing was written" not in said
+    assert len(said.splitlines()) == 1 and "nothing was written" not in said and "CANARY" not in said
+    assert ("report it, without the log" in said) == (code == 70)
+
+
+def test_the_traceback_of_a_bug_is_confidential(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(**_: object) -> None:
+        raise KeyError("CANARY")
+
+    monkeypatch.setattr(travas.cli.main, "app", fails)
+    monkeypatch.setenv("TRAVAS_DEBUG", "1")
+    with pytest.raises(SystemExit) as stop:
+        travas.cli.main.main()
+    said = capsys.readouterr().err
+    assert stop.value.code == 70 and "CANARY" in said and said.startswith("CONFIDENTIAL")

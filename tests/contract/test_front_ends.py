@@ -6,7 +6,10 @@ when it was refused, or an empty text.
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -232,3 +235,37 @@ def test_an_interrupt_before_the_charge_costs_nothing(case: Case, travas: Run, m
     with pytest.raises(KeyboardInterrupt):
         in_python(case, travas)
     assert charges(case) == 0
+
+
+def faults(fault: str, front_end: str, place: Path, runs: int) -> dict[str, int]:
+    """What `front_end_faults.py` has found; its own checks come first."""
+    names = [f"{number} {'long name ' * 180}" for number in range(20 if fault == "full" else 3)]
+    rows = [f"c{case},{name},2025-01-{1 + step:02d}" for case in range(30) for step, name in enumerate(names)]
+    (place / "log.csv").write_text("\n".join(["case_id,activity,timestamp", *rows, ""]))
+    script = Path(__file__).with_name("front_end_faults.py")
+    words = [sys.executable, script, fault, front_end, place, str(runs)]
+    ran = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-1500:]
+    found: dict[str, int] = json.loads(ran.stdout)
+    return found
+
+
+@pytest.mark.parametrize("name", FRONT_ENDS)
+@pytest.mark.parametrize("fault", ["kill", "interrupt"])
+def test_kill_9_and_interrupts_at_any_line(fault: str, name: str, tmp_path: Path) -> None:
+    """Never a release without its charge and guarantee; whoever is interrupted reads about the charge; a restart works."""
+    fates = {end.rpartition(" ")[0] for end in faults(fault, name, tmp_path, 7)}
+    assert {"not charged", "charged"} <= fates
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FRONT_ENDS)
+@pytest.mark.parametrize("fault", ["kill", "interrupt"])
+def test_kill_9_and_interrupts_at_many_lines(fault: str, name: str, tmp_path: Path) -> None:
+    faults(fault, name, tmp_path, 200)
+
+
+@pytest.mark.parametrize("name", FRONT_ENDS)
+def test_a_disk_that_is_full_at_any_stage(name: str, tmp_path: Path) -> None:
+    found = faults("full", name, tmp_path, 4)
+    assert {"not charged 2", "charged 4", "released 0"} <= set(found), found

@@ -15,7 +15,9 @@ from ..evaluation.compare import Comparison, find_metric
 from ..evaluation.metrics import EdgeDifference
 from ..model import explain
 from ..model.mechanism import Mechanism, Progress
+from ..pipeline import Stage
 from ..privacy.numbers import as_text
+from .interrupts import finish
 
 if TYPE_CHECKING:
     from ..evaluation.forecast import Chance, Forecast
@@ -189,6 +191,10 @@ def stages() -> Iterator[Callable[[str, float], None]]:
 
         def watch(stage: str, share: float) -> None:
             nonlocal current, update
+            if stage == Stage.DONE:
+                bars.close()
+                finish()
+                return
             if stage != current or update is None:
                 bars.close()
                 current, update = stage, bars.enter_context(progress(stage))

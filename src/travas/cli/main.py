@@ -6,13 +6,14 @@ import errno
 import io
 import os
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated, get_args
 
 import typer
 
 from ..budget.ledger import Ledger
-from ..errors import BudgetError, ChargedError, TravasError, VerificationError
+from ..errors import CONFIDENTIAL_HEADING, BudgetError, ChargedError, TravasError, VerificationError
 from ..mechanisms import mechanism as mechanism_by_name
 from ..model.release import Frequencies, check_frequencies
 from ..pipeline import Request, run
@@ -21,6 +22,7 @@ from . import commands, diagnostics
 from .budget import app as budget_app
 from .budget import charged, print_charge
 from .console import console, print_json, stages
+from .interrupts import INTERRUPTED, finish
 from .options import (
     AsJson,
     Delta,
@@ -42,11 +44,13 @@ app = typer.Typer(
     rich_markup_mode="rich",
     help="Release the trace variants of an event log under differential privacy, with a verified guarantee.",
     epilog="Start with: [bold]travas demo[/bold]. Exit codes: 0 success, 1 verification failed, 2 refused, "
-    "3 over budget, 4 failed after the charge, 5 out of memory, 6 result not printed, 130 interrupted, 141 broken pipe.",
+    "3 over budget, 4 failed after the charge, 5 out of memory, 6 result not printed, 70 bug, 130 interrupted, "
+    "141 broken pipe.",
 )
 app.add_typer(budget_app, name="budget")
 
 
+_DEBUG = "TRAVAS_DEBUG"
 _FLAGS = {"guarantee": "--accept-no-guarantee", "existing": "--force"}
 """Options whose names differ from the parameter names."""
 
@@ -179,7 +183,7 @@ def main() -> None:
     """Run the command line and return the exit code. Errors are one line on standard error.
 
     Exit codes: 1 a verification failed, 2 refused, 3 over budget, 4 failed after the charge, 5 out of memory,
-    6 standard output cannot be written, 130 interrupted, 141 broken pipe (`| head`).
+    6 standard output cannot be written, 70 a bug, 130 interrupted, 141 broken pipe (`| head`).
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -195,18 +199,21 @@ def main() -> None:
 
 def _run() -> int:
     try:
-        code = app(prog_name="travas", standalone_mode=False)
-        if code == 130:  # typer's exit code for an interrupt
-            raise KeyboardInterrupt
-        if sys.stdout is not None:  # None if it was closed at startup
-            sys.stdout.flush()
+        try:
+            code = app(prog_name="travas", standalone_mode=False)
+            if code == INTERRUPTED:  # typer's exit code for an interrupt
+                raise KeyboardInterrupt
+            if sys.stdout is not None:  # None if it was closed at startup
+                sys.stdout.flush()
+        finally:
+            finish()
         return code if isinstance(code, int) else 0
     except SystemExit as stop:
         if isinstance(stop.__context__, BrokenPipeError):  # rich and typer would exit with 1
             raise stop.__context__ from None
         raise
     except ChargedError as error:
-        return _fail(str(error), 130 if error.interrupted else 4)
+        return _fail(str(error), INTERRUPTED if error.interrupted else 4)
     except VerificationError as error:
         return _fail(str(error), 1)
     except BudgetError as error:
@@ -217,7 +224,7 @@ def _run() -> int:
         context = getattr(error, "ctx", None)
         return _fail(f"{error.format_message()} (see {context.command_path if context else 'travas'} --help)", 2)
     except (typer.Abort, KeyboardInterrupt):
-        return _fail("interrupted", 130)
+        return _fail("interrupted", INTERRUPTED)
     except MemoryError:
         return _fail("out of memory; use a machine with more memory, or a database (docs/engines.md)", 5)
     except BrokenPipeError:
@@ -227,6 +234,20 @@ def _run() -> int:
         if _is_stdout(error):
             return _fail(f"the result could not be printed ({reason}); files that were written remain", 6)
         return _fail(f"operating system error: {reason}", 2)
+    except BaseException as error:  # a panic of Polars is no Exception
+        return _bug(error)
+
+
+def _bug(error: BaseException) -> int:
+    """Exit code 70, `EX_SOFTWARE`: 1 would say that a guarantee does not hold. The message may contain data: it is not shown."""
+    if os.environ.get(_DEBUG):
+        print(CONFIDENTIAL_HEADING, file=sys.stderr)
+        traceback.print_exception(error)
+    return _fail(
+        f"unexpected {type(error).__name__}: this is a bug in travas; please report it, without the log "
+        f"({_DEBUG}=1 shows where it happened: confidential, it may quote the log)",
+        70,
+    )
 
 
 def _is_stdout(error: OSError) -> bool:

@@ -1,0 +1,67 @@
+"""Ctrl-C on the command line: one line, exit code 130, at any moment. Imports nothing heavy.
+
+The first Ctrl-C raises `KeyboardInterrupt`, but never inside an import, where it could be lost or half handled: it then
+waits until the import has ended. Further ones within `_PATIENCE` seconds change nothing, so that what the first one
+started can end: partial files are removed, and a charge is reported. After `finish`, Ctrl-C is ignored.
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+INTERRUPTED = 130
+_PATIENCE = 3.0
+_IMPORT_TIME = 0.001
+
+_raised_at = float("-inf")
+_is_finished = False
+
+
+@contextmanager
+def handled() -> Iterator[None]:
+    """Handle Ctrl-C in this way, for a program that does nothing else. A KeyboardInterrupt that arrives here ends it."""
+    global _raised_at, _is_finished
+    _raised_at, _is_finished = float("-inf"), False
+    try:
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # else a shell has started it in the background
+            signal.signal(signal.SIGINT, _interrupt)
+        yield
+    except KeyboardInterrupt:
+        finish()
+        os.write(2, b"travas: interrupted\n")
+        sys.exit(INTERRUPTED)
+
+
+def finish() -> None:
+    """From now on it is too late for an interrupt: the program only says what it has done, and ends."""
+    global _is_finished
+    _is_finished = True
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    global _raised_at
+    if _is_finished or time.monotonic() - _raised_at < _PATIENCE:
+        return
+    if _is_import(frame):
+        later = threading.Timer(_IMPORT_TIME, _thread.interrupt_main)
+        later.daemon = True
+        later.start()
+        return
+    _raised_at = time.monotonic()
+    raise KeyboardInterrupt
+
+
+def _is_import(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
