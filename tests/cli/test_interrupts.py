@@ -33,12 +33,12 @@ else:
 
 
 @pytest.mark.parametrize("entry", ["module", "script"])
-@pytest.mark.parametrize("moment", [1, 30, 1_000, 5_000, 20_000])
+@pytest.mark.parametrize("moment", [1, 1_000, 10_000])
 def test_an_interrupt_while_importing_is_one_line(moment: int, entry: str, tmp_path: Path) -> None:
     """At a call of a Python function, deterministically. Before, it was a traceback."""
     words = [
         "anonymize",
-        "no-such-file.csv",
+        "log.csv",
         "--epsilon",
         "1",
         "--delta",
@@ -48,10 +48,11 @@ def test_an_interrupt_while_importing_is_one_line(moment: int, entry: str, tmp_p
         "--ledger",
         "book.db",
     ]
+    (tmp_path / "log.csv").write_text("case_id,activity,timestamp\n" + "1,a,2020-01-01\n" * 100)
     command = [sys.executable, "-c", DRIVER, str(moment), entry, *words]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr, ran.stdout) == (130, "travas: interrupted\n", "")
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.glob("*out*"))
 
 
 def test_importing_the_package_has_no_side_effects() -> None:
