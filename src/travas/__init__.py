@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .public import *  # noqa: F403
+    from .public import __all__ as __all__
 else:
 
     def __getattr__(name: str) -> Any:

@@ -243,7 +243,7 @@ def faults(fault: str, front_end: str, place: Path, runs: int) -> dict[str, int]
     rows = [f"c{case},{name},2025-01-{1 + step:02d}" for case in range(30) for step, name in enumerate(names)]
     (place / "log.csv").write_text("\n".join(["case_id,activity,timestamp", *rows, ""]))
     script = Path(__file__).with_name("front_end_faults.py")
-    words = [sys.executable, script, fault, front_end, place, str(runs)]
+    words = [sys.executable, str(script), fault, front_end, str(place), str(runs)]
     ran = subprocess.run(words, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-1500:]
     found: dict[str, int] = json.loads(ran.stdout)
