@@ -74,14 +74,16 @@ end()
 """
 WRITE_XES = """
 import travas
-release = travas.Release(travas.mechanism("optimal", 1, "1e-6"), *load(PATH))
+from travas.model.release import MAKER
+release = travas.Release(travas.mechanism("optimal", 1, "1e-6"), *load(PATH), maker=MAKER)
 begin()
 release.write(OUT, existing="replace")
 end()
 """
 WRITE_PM4PY = """
 import pm4py, travas
-release = travas.Release(travas.mechanism("optimal", 1, "1e-6"), *load(PATH))
+from travas.model.release import MAKER
+release = travas.Release(travas.mechanism("optimal", 1, "1e-6"), *load(PATH), maker=MAKER)
 frame = release.to_pandas()
 begin()
 pm4py.write_xes(frame, OUT, variant_str=VARIANT)

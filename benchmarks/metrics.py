@@ -6,8 +6,8 @@ from harness import DATA, best, finish, measure, row
 
 PREPARE = """
 import numpy as np, travas
-from travas.engines import read
-from travas.metrics import absolute_log_difference, relative_log_similarity, _edit_distances
+from travas import read
+from travas.evaluation.metrics import absolute_log_difference, relative_log_similarity, _edit_distances
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 import ot
@@ -73,9 +73,9 @@ def large() -> None:
 
 MODELS = """
 import dataclasses, travas
-from travas.engines import read
-from travas.models import fitness_and_precision
-from travas.noise import Seeded
+from travas import read
+from travas.evaluation.pm4py_models import fitness_and_precision
+from travas.privacy.noise import Seeded
 log = read(PATH)
 true = dict(log.items())
 rule = travas.mechanism("optimal", EPSILON, DELTA)
@@ -90,8 +90,9 @@ PLAIN = (
     MODELS
     + """
 import pm4py
+from travas.model.release import MAKER
 def events(log):
-    return travas.Release(rule, tuple(log), tuple(log.values()), frequencies="noisy").to_pandas()
+    return travas.Release(rule, tuple(log), tuple(log.values()), frequencies="noisy", maker=MAKER).to_pandas()
 table, tables = events(true), [events(release) for release in releases]
 begin()
 for private in tables:

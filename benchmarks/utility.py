@@ -22,7 +22,7 @@ from harness import DATA
 
 from travas import Release, Variants, absolute_log_difference, mechanism, read, relative_log_similarity
 from travas.evaluation.metrics import _edit_distances
-from travas.model.release import Frequencies
+from travas.model.release import MAKER, Frequencies
 from travas.privacy.noise import Seeded
 
 RUNS = 10
@@ -65,7 +65,7 @@ def cell(job: Job) -> tuple[float, Measured, Measured]:
     bound, similarity, difference = [], [], []
     for run in range(RUNS):
         seeded = rule.with_random_bytes(Seeded(crc32(f"{job} {run}".encode())))
-        release = dataclasses.replace(seeded.release(log), frequencies=frequencies)
+        release = dataclasses.replace(seeded.release(log), frequencies=frequencies, maker=MAKER)
         bound.append(most(log, release))
         similarity.append(relative_log_similarity(log, release))
         difference.append(float(absolute_log_difference(log, release)))

@@ -22,7 +22,7 @@ from .budget.ledger import Ledger
 from .errors import ChargedError, ParameterError
 from .mechanisms import mechanism as mechanism_by_name
 from .model.mechanism import Mechanism
-from .model.release import Frequencies, Release, check_frequencies
+from .model.release import MAKER, Frequencies, Release, check_frequencies
 from .model.variants import Variants
 from .outputs.atomic import Existing
 from .outputs.inputs import check_not_input
@@ -144,6 +144,7 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
                     frequencies=request.frequencies,
                     assumptions=request.reading.assumptions,
                     reading=_described(request, variants),
+                    maker=MAKER,
                 )
                 if output is not None:
                     output.write(release)

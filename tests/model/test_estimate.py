@@ -16,6 +16,7 @@ from travas import Optimal, ParameterError, Variants, anonymize, mechanism, read
 from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.travas import Travas
 from travas.model.estimate import MOST_THRESHOLDS, _whole, estimate
+from travas.model.release import MAKER
 from travas.model.variants import Trace
 from travas.privacy.noise import Seeded
 from travas.sources.example_log import hospital_traces
@@ -139,11 +140,11 @@ def test_which_counts_go_into_the_event_log(travas: Run, small_csv: Path, tmp_pa
     assert ran.code == 2 and "frequencies is 'true'" in ran.err
     release = anonymize({("a",): 30, ("b",): 2, ("c",): 1}, epsilon=1, delta=0.9)
     assert release.frequencies == "estimated" and release.counts == release.estimate.frequencies
-    noisy = replace(release, frequencies="noisy")
+    noisy = replace(release, frequencies="noisy", maker=MAKER)
     assert noisy.counts == noisy.noisy == release.noisy
     assert dict(read(noisy.to_polars()).items()) == dict(zip(noisy.variants, noisy.noisy, strict=True))
     with pytest.raises(ParameterError, match="frequencies is 'raw'"):
-        replace(release, frequencies="raw")  # type: ignore[arg-type]
+        replace(release, frequencies="raw", maker=MAKER)  # type: ignore[arg-type]
 
 
 @settings(deadline=None, max_examples=25)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import polars as pl
 import pytest
 
-from travas import Ladder, LogError, Mechanism, Optimal, PrefixTree, VerificationError, anonymize, verify
+from travas import Ladder, LogError, Mechanism, Optimal, PrefixTree, Variants, VerificationError, anonymize, verify
+from travas.model.abstraction import Abstraction
 from travas.verification.release_file import read_release
 
 LOG: dict[tuple[str, ...], int] = {("register", "visit", "release"): 500, ("register", "release"): 300, ("call",): 90}
@@ -97,3 +100,117 @@ def test_a_release_with_infinite_numbers_is_one_clear_line(tmp_path: Path) -> No
     _, release = forged(tmp_path, OPTIMAL, put("cases", float("inf")))
     with pytest.raises(LogError, match="not a release of travas"):
         read_release(release)
+
+
+# -------------------------------------------------------------------------------------------------------- event logs
+
+LADDER = Ladder(epsilon=1, delta="1e-6")
+TREE = CHANGES["a tree below its threshold"][0]
+Edit = Callable[[str], str]
+
+
+def forged_text(folder: Path, mechanism: Mechanism, suffix: str, edit: Edit) -> tuple[Path, Path]:
+    """An event log after a change of its text, with the digest of the changed file."""
+    release = anonymize(LOG, mechanism, frequencies="noisy").write(folder / f"release{suffix}")
+    packed = suffix.endswith(".gz")
+    data = gzip.decompress(release.read_bytes()) if packed else release.read_bytes()
+    changed = edit(data.decode())
+    assert changed != data.decode() or edit is unchanged
+    release.write_bytes(gzip.compress(changed.encode()) if packed else changed.encode())
+    return stamped(release)
+
+
+def stamped(release: Path) -> tuple[Path, Path]:
+    guarantee = release.with_name(release.name + ".guarantee.json")
+    stated = json.loads(guarantee.read_text())
+    stated["release"]["sha256"] = sha256(release.read_bytes()).hexdigest()
+    guarantee.write_text(json.dumps(stated))
+    return guarantee, release
+
+
+def unchanged(text: str) -> str:
+    return text
+
+
+def first_lines(number: int) -> Edit:
+    return lambda text: "".join(text.splitlines(keepends=True)[:number])
+
+
+def first_traces(number: int) -> Edit:
+    return lambda text: "</trace>".join(text.split("</trace>")[:number]) + "</trace>\n</log>\n"
+
+
+def one_more(text: str) -> str:
+    return text + "9999,HIV positive,1970-01-01T00:00:00+00:00\n"
+
+
+def extra_column(text: str) -> str:
+    lines = text.splitlines()
+    return "\n".join([lines[0] + ",patient", *(f"{line},Smith" for line in lines[1:])]) + "\n"
+
+
+def reversed_rows(text: str) -> str:
+    head, *rows = text.splitlines()
+    return "\n".join([head, *reversed(rows)]) + "\n"
+
+
+TEXTS: dict[str, tuple[Mechanism, str, Edit]] = {
+    "csv: one case": (OPTIMAL, ".csv", first_lines(2)),
+    "csv: a case of one": (OPTIMAL, ".csv", one_more),
+    "csv: an empty name": (OPTIMAL, ".csv", lambda text: text.replace(",call,", ',"",')),
+    "csv: a missing name": (OPTIMAL, ".csv", lambda text: text.replace(",call,", ",,")),
+    "csv: true timestamps": (OPTIMAL, ".csv", lambda text: text.replace("1970-01-01T00:00:02", "2024-05-01T12:00:02")),
+    "csv: case identifiers": (OPTIMAL, ".csv", lambda text: text.replace("\n5,", "\nSmith,")),
+    "csv: another column": (OPTIMAL, ".csv", extra_column),
+    "csv: another order": (OPTIMAL, ".csv", reversed_rows),
+    "csv: a tree beyond its alphabet": (TREE, ".csv", lambda text: text.replace(",visit,", ",HIV positive,")),
+    "csv: a ladder with another rule": (LADDER, ".csv", lambda text: text.replace(",full\n", ",prefix:99\n")),
+    "xes: one case": (OPTIMAL, ".xes", first_traces(1)),
+    "xes.gz: one case": (OPTIMAL, ".xes.gz", first_traces(1)),
+    "xes: an empty name": (OPTIMAL, ".xes", lambda text: text.replace('value="call"', 'value=""')),
+    "xes.gz: a tree beyond its alphabet": (TREE, ".xes.gz", lambda text: text.replace("visit", "HIV positive")),
+    "xes: a ladder with another rule": (LADDER, ".xes", lambda text: text.replace('value="full"', 'value="prefix:99"')),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_an_impossible_event_log_does_not_verify(name: str, tmp_path: Path) -> None:
+    mechanism, suffix, edit = TEXTS[name]
+    with pytest.raises((VerificationError, LogError)) as refused:
+        verify(*forged_text(tmp_path, mechanism, suffix, edit))
+    assert "release." in str(refused.value) and "HIV" not in str(refused.value) and "Smith" not in str(refused.value)
+
+
+@pytest.mark.parametrize("mechanism", [OPTIMAL, LADDER, TREE], ids=lambda made: str(made.name))
+@pytest.mark.parametrize("suffix", [".csv", ".xes", ".xes.gz"])
+def test_a_possible_event_log_does(mechanism: Mechanism, suffix: str, tmp_path: Path) -> None:
+    assert verify(*forged_text(tmp_path, mechanism, suffix, unchanged)).digest_checked
+
+
+def test_a_parquet_release_is_checked_row_by_row(tmp_path: Path) -> None:
+    release = anonymize(LOG, OPTIMAL).write(tmp_path / "release.parquet")
+    assert verify(*stamped(release)).digest_checked
+    frame = pl.read_parquet(release)
+    for changed in (
+        frame.tail(-1),
+        frame.with_columns(patient=pl.lit("Smith")),
+        frame.with_columns(pl.lit(5).alias("concept:name")),
+    ):
+        changed.write_parquet(release)
+        with pytest.raises((VerificationError, LogError), match="release.parquet"):
+            verify(*stamped(release))
+
+
+@pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet", ".xes"])
+@pytest.mark.parametrize("frequencies", ["estimated", "noisy"])
+@pytest.mark.parametrize("mechanism", [OPTIMAL, LADDER], ids=lambda made: str(made.name))
+def test_hostile_names_generalised_before_do_verify(
+    mechanism: Mechanism, frequencies: Literal["estimated", "noisy"], suffix: str, tmp_path: Path
+) -> None:
+    """Also where the rule before the ladder is not stated, because counts were given."""
+    log = {("a\0b", 'q"x', "c"): 700, ("\r\n", ",", "z"): 600, ("'",): 500}
+    counted = Abstraction.parse("prefix:2").of(Variants.from_mapping(log))
+    release = anonymize(counted, mechanism, frequencies=frequencies).write(tmp_path / f"release{suffix}")
+    assert verify(f"{release}.guarantee.json", release).digest_checked
+    empty = anonymize({}, mechanism, frequencies=frequencies).write(tmp_path / f"empty{suffix}")
+    assert verify(f"{empty}.guarantee.json", empty).digest_checked

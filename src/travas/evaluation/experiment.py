@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import LogError, MissingExtraError, OutputError, TravasError
 from ..model.mechanism import Mechanism, Progress
-from ..model.release import Release
+from ..model.release import MAKER, Release
 from ..model.variants import Variants
 from ..outputs.atomic import atomic_output, check_target
 from ..privacy.noise import Seeded
@@ -98,7 +98,7 @@ def measure(cell: Cell) -> dict[str, Any]:
 def release(cell: Cell) -> Release:
     """The release of a cell's run, from its seed: the same every time, and therefore without a guarantee."""
     seeded = _prepared(cell.build()).with_random_bytes(Seeded(cell.seed))
-    return replace(seeded.release(_read(cell)), frequencies=cell.frequencies)
+    return replace(seeded.release(_read(cell)), frequencies=cell.frequencies, maker=MAKER)
 
 
 @lru_cache(maxsize=4)

@@ -19,7 +19,7 @@ from ..mechanisms.trie import Prefixes, Trie
 from ..mechanisms.utravas import MOST_SPLITS, UTravas
 from ..model.estimate import Estimate, measured
 from ..model.mechanism import Mechanism
-from ..model.release import Release
+from ..model.release import MAKER, Release
 from ..model.variants import Trace, Variants
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, Seeded
@@ -80,7 +80,7 @@ class UTravasPublished(Mechanism):
 
     def _release(self, variants: Variants) -> Release:
         chosen = self._with(_most_similar(self.epsilon, self.delta, self.splits, variants))
-        return replace(chosen.release(variants), mechanism=self)
+        return replace(chosen.release(variants), mechanism=self, maker=MAKER)
 
 
 @lru_cache(maxsize=8)
@@ -127,7 +127,12 @@ class SaCoFaPublished(Tree):
     def _release(self, variants: Variants) -> Release:
         found = self._grow(variants, self._trie(variants))
         return Release(
-            self, tuple(found), tuple(found.values()), variants.columns, abstractions=(variants.abstraction,)
+            self,
+            tuple(found),
+            tuple(found.values()),
+            variants.columns,
+            abstractions=(variants.abstraction,),
+            maker=MAKER,
         )
 
     def _grow(self, variants: Variants, trie: Trie) -> dict[Trace, int]:

@@ -16,7 +16,7 @@ from ..model.abstraction import Abstraction, Files, parse_ladder
 from ..model.estimate import CONFIDENCE, Estimate, estimate
 from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism, References
-from ..model.release import Release
+from ..model.release import MAKER, Release
 from ..model.variants import Trace, Variants
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise
@@ -233,6 +233,7 @@ class Ladder(Mechanism):
             abstractions=tuple(variants.abstraction | rung for rung in self.rungs),
             rungs=tuple(rungs),
             cases=cases,
+            maker=MAKER,
         )
 
     def _choice(self, variants: Variants, cases: int) -> int:

@@ -14,7 +14,7 @@ import attrs
 from ..errors import CONFIDENTIAL, ParameterError, shown
 from ..model.estimate import CONFIDENCE, Estimate, measured
 from ..model.mechanism import Mechanism
-from ..model.release import Release
+from ..model.release import MAKER, Release
 from ..model.variants import Activity, Trace, Variants
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, RandomBytes
@@ -200,7 +200,12 @@ class PrefixTree(Tree):
     def _release(self, variants: Variants) -> Release:
         found = grow(self, self._trie(variants), None)
         return Release(
-            self, tuple(found), tuple(found.values()), variants.columns, abstractions=(variants.abstraction,)
+            self,
+            tuple(found),
+            tuple(found.values()),
+            variants.columns,
+            abstractions=(variants.abstraction,),
+            maker=MAKER,
         )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ..model.release import Release
+from ..model.release import MAKER, Release
 from ..model.variants import Variants
 from ..privacy.guarantee import Guarantee
 from ..privacy.numbers import as_text
@@ -64,7 +64,12 @@ class SaCoFa(Tree):
         trie = self._trie(variants)
         found = grow(self, trie, self._rules(variants, trie))
         return Release(
-            self, tuple(found), tuple(found.values()), variants.columns, abstractions=(variants.abstraction,)
+            self,
+            tuple(found),
+            tuple(found.values()),
+            variants.columns,
+            abstractions=(variants.abstraction,),
+            maker=MAKER,
         )
 
     def _rules(self, variants: Variants, trie: Trie) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ import attrs
 from ..model.estimate import Estimate, estimate
 from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism, Pair
-from ..model.release import Release
+from ..model.release import MAKER, Release
 from ..model.variants import Variants
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, RandomBytes
@@ -145,4 +145,6 @@ class PartitionSelection(Mechanism):
     def _release(self, variants: Variants) -> Release:
         kept, noisy = self.select(variants.counts, self.random_bytes)
         traces = tuple(variants.traces(kept.tolist()))
-        return Release(self, traces, tuple(noisy.tolist()), variants.columns, abstractions=(variants.abstraction,))
+        return Release(
+            self, traces, tuple(noisy.tolist()), variants.columns, abstractions=(variants.abstraction,), maker=MAKER
+        )

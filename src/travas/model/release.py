@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
@@ -30,6 +30,10 @@ ORIGIN = "case:travas:origin"
 """The column that says of every case of a synthetic log whether its variant was released as such or generated."""
 
 
+MAKER = object()
+"""What the constructor asks for. Only mechanisms, and what reads a release from a file, use it."""
+
+
 def check_frequencies(value: str) -> Frequencies:
     """Which counts go into an event log: a word that means nothing is found before anything is spent."""
     if not isinstance(value, str) or value not in get_args(Frequencies):
@@ -49,6 +53,9 @@ class Release:
     `reading` describes the rule from events to variants, for the guarantee file; None where counts were given.
     `cases` is the number of all cases, with noise, where the mechanism pays for it. `assumptions` are those of reading
     the log, such as that a query works case by case; the guarantee holds under them.
+
+    Only a mechanism makes a release, or it is read from a file: anything else could claim a guarantee that nobody paid
+    for. So the constructor, and `dataclasses.replace`, ask for `maker=MAKER`.
     """
 
     mechanism: Mechanism
@@ -61,8 +68,11 @@ class Release:
     cases: int | None = None
     assumptions: tuple[str, ...] = ()
     reading: Mapping[str, Any] | None = None
+    maker: InitVar[object] = field(default=None, kw_only=True)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, maker: object) -> None:
+        if maker is not MAKER:
+            raise ParameterError("a Release is made by a mechanism, or read from a file; use travas.anonymize")
         rungs = self.rungs or (0,) * len(self.variants)
         canonical = sorted(zip(self.variants, rungs, self.noisy, strict=True))
         object.__setattr__(self, "variants", tuple(trace for trace, _, _ in canonical))

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 START = datetime(1970, 1, 1, tzinfo=UTC)
 """The artificial time of the first event of every case."""
 
+TIME_FORMAT = "%Y-%m-%dT%H:%M:%S+00:00"
+"""How times are written in CSV."""
+
 
 def events(release: Release) -> pl.LazyFrame:
     """The release as an event log: one row per event, pm4py's column names."""
@@ -85,7 +88,7 @@ def _marked(release: Release) -> pl.LazyFrame:
 
 
 def write_csv(release: Release, path: Path) -> None:
-    _marked(release).sink_csv(path, datetime_format="%Y-%m-%dT%H:%M:%S+00:00")
+    _marked(release).sink_csv(path, datetime_format=TIME_FORMAT)
 
 
 def write_parquet(release: Release, path: Path) -> None:

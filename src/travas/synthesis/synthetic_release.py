@@ -7,7 +7,7 @@ from typing import Any
 
 from ..model.abstraction import Abstraction
 from ..model.mechanism import Mechanism
-from ..model.release import ORIGIN, Release
+from ..model.release import MAKER, ORIGIN, Release
 from ..privacy.numbers import whole_number
 from .generation import Origin, generate
 from .measurements import Measurements
@@ -33,12 +33,12 @@ class SyntheticRelease(Release):
     origins: tuple[Origin, ...] = field(kw_only=True)
     seed: int = field(kw_only=True)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, maker: object) -> None:
         order = sorted(range(len(self.variants)), key=lambda index: (self.variants[index], self.origins[index]))
         for name in ("variants", "noisy", "origins"):
             values = getattr(self, name)
             object.__setattr__(self, name, tuple(values[index] for index in order))
-        super().__post_init__()
+        super().__post_init__(maker)
 
     def __repr__(self) -> str:
         return f"<SyntheticRelease: {sum(self.counts)} cases, {self.guarantee.standing}>"
@@ -75,6 +75,7 @@ class SyntheticRelease(Release):
             measurements=measurements,
             origins=tuple(row.origin for row in made),
             seed=seed,
+            maker=MAKER,
         )
 
     def regenerate(self, *, cases: int | None = None, seed: int | None = None) -> SyntheticRelease:

@@ -2,49 +2,125 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from ..errors import LogError, VerificationError
+from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
-from ..model.release import Frequencies
+from ..model.release import MAKER, Frequencies, Release
 from ..model.variants import Trace
-from ..sources.files import suffix_of
+from ..outputs.tables import TIME_FORMAT, polars_events
+from ..sources.columns import TIMESTAMP, released_columns
+from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, RELEASE_SUFFIXES, suffix_of
+from .release_file import Content, read_release, read_table
 
 MOST = 2**53
 """No count of cases is larger."""
 
 
-def check_possible(path: Path, mechanism: Mechanism, frequencies: Frequencies) -> None:
-    """Raise VerificationError if a `.json` release cannot come from its mechanism; event logs have no noisy counts.
+def check_possible(
+    path: Path,
+    mechanism: Mechanism,
+    frequencies: Frequencies,
+    used: Sequence[Abstraction],
+    reading: Mapping[str, Any] | None,
+) -> None:
+    """Raise VerificationError if a release cannot come from its mechanism.
 
     Args:
         path: The release.
         mechanism: What its guarantee says that it was made by.
         frequencies: Which counts it has.
+        used: The rules by which its traces were made, as its guarantee says.
+        reading: The described reading of its guarantee; None where counts were given.
     """
-    from .release_file import read_release
-
-    if mechanism.kind != "variants" or not suffix_of(path, (".json",)):
+    if mechanism.kind != "variants":
         return
     try:
         content = read_release(path)
     except LogError as error:
         raise VerificationError(str(error)) from None
-    why = impossible_traces(mechanism, content.variants, content.rungs, len(content.columns))
-    if why is None and content.noisy is not None:
-        why = impossible_counts(mechanism, content.noisy, content.rungs)
-        made = content.release(mechanism, frequencies) if why is None else None
-        if made is not None and any(map(_differ, content.counts, made.counts)):
-            why = f"its counts are not the {frequencies} counts that follow from the noisy counts"
-    if why is None and any(not 1 <= count <= MOST for count in content.counts):
-        why = "a count is below 1 or too large"
-    if why is None and (content.cases is not None) != mechanism.generalises:
-        why = f"a number of cases belongs to a ladder, and {mechanism.name} is another mechanism"
-    if why is None and content.cases is not None and not 0 <= content.cases <= MOST:
-        why = "its number of cases is negative or too large"
+    if content.noisy is None:
+        content = _with_rungs(content, _rules(mechanism, used, reading))
+        if frequencies == "noisy" and len(content.abstractions) == len(mechanism.abstractions):
+            content = replace(content, noisy=content.counts)
+    why = _impossible(content, mechanism, frequencies, reading)
+    if why is None and suffix_of(path, RELEASE_SUFFIXES):
+        why = _impossible_cases(content.cases, mechanism)
+    if why is None and suffix_of(path, CSV_SUFFIXES + PARQUET_SUFFIXES) and not _is_own_table(path, content, mechanism):
+        why = "cases, timestamps, order or columns are not those that travas writes"
     if why is not None:
         raise VerificationError(f"{path}: {mechanism.name} cannot have released this: {why}")
+
+
+def _rules(
+    mechanism: Mechanism, used: Sequence[Abstraction], reading: Mapping[str, Any] | None
+) -> tuple[Abstraction, ...]:
+    """All rules of a ladder; only those that were used if it is not known how the traces were generalised before."""
+    before = FULL if reading is None else Abstraction.from_json(reading["abstraction"])
+    rules = tuple(before | rule for rule in mechanism.abstractions)
+    return rules if set(used) <= set(rules) else tuple(used)
+
+
+def _with_rungs(content: Content, rules: tuple[Abstraction, ...]) -> Content:
+    """An event log in canonical order, with the place of every rule; without abstractions if one is not among them."""
+    names = list(map(str, rules))
+    is_known = set(content.rules) <= set(names)
+    places = [names.index(rule) if is_known else 0 for rule in content.rules]
+    rows = sorted(zip(content.variants, places, content.rules, content.counts, strict=True))
+    return replace(
+        content,
+        variants=tuple(row[0] for row in rows),
+        rungs=tuple(row[1] for row in rows),
+        rules=tuple(row[2] for row in rows),
+        counts=tuple(row[3] for row in rows),
+        abstractions=rules if is_known else (),
+    )
+
+
+def _is_own_table(path: Path, content: Content, mechanism: Mechanism) -> bool:
+    """Whether a table has, row by row, what travas writes for this content: fresh cases and artificial times."""
+    import polars as pl
+
+    made = Release(
+        mechanism, content.variants, content.counts, content.columns, "noisy", content.abstractions, content.rungs,
+        maker=MAKER,
+    )  # fmt: skip
+    expected = polars_events(made)
+    if suffix_of(path, CSV_SUFFIXES):
+        expected = expected.with_columns(pl.col(TIMESTAMP).dt.strftime(TIME_FORMAT))
+    return read_table(path).equals(expected)
+
+
+def _impossible(
+    content: Content, mechanism: Mechanism, frequencies: Frequencies, reading: Mapping[str, Any] | None
+) -> str | None:
+    """Why no release of this mechanism has this content; None if one can."""
+    if reading is not None and content.columns != released_columns(tuple(reading["columns"]["activities"])):
+        return "its columns are not those of the activities that were read"
+    if not content.abstractions:
+        return "a variant was generalised by a rule that its guarantee does not state"
+    if why := impossible_traces(mechanism, content.variants, content.rungs, len(content.columns)):
+        return why
+    if content.noisy is not None:
+        if why := impossible_counts(mechanism, content.noisy, content.rungs):
+            return why
+        made = content.release(mechanism, frequencies)
+        if made is not None and any(map(_differ, content.counts, made.counts)):
+            return f"its counts are not the {frequencies} counts that follow from the noisy counts"
+    if any(not 1 <= count <= MOST for count in content.counts):
+        return "a count is below 1 or too large"
+    return None
+
+
+def _impossible_cases(cases: int | None, mechanism: Mechanism) -> str | None:
+    if (cases is not None) != mechanism.generalises:
+        return f"a number of cases belongs to a ladder, and {mechanism.name} is another mechanism"
+    return "its number of cases is negative or too large" if cases is not None and not 0 <= cases <= MOST else None
 
 
 def _differ(stated: int, computed: int) -> bool:

@@ -8,12 +8,12 @@ from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import LogError, ParameterError
 from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
-from ..model.release import ORIGIN, RULE, Frequencies, Release
+from ..model.release import MAKER, ORIGIN, RULE, Frequencies, Release
 from ..model.variants import Activity, Trace
 from ..outputs.names import ESCAPED, unescape
 from ..outputs.write import WRITERS
@@ -22,7 +22,11 @@ from ..sources.columns import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..sources.engine import read
 from ..sources.files import XES_SUFFIXES, suffix_of
 
+if TYPE_CHECKING:
+    import polars as pl
+
 _TOLD = ("mechanism", "epsilon", "delta", "standing", "frequencies")
+_NO_ACTIVITY = (CASE, TIMESTAMP, RULE, ORIGIN, "privacy:standing")
 _RULE_OF_TRACE = RULE.removeprefix("case:")
 
 
@@ -48,7 +52,7 @@ class Content:
         if self.noisy is None or not self.abstractions:
             return None
         parts = self.columns, frequencies, self.abstractions, self.rungs, self.cases
-        return Release(mechanism, self.variants, self.noisy, *parts)
+        return Release(mechanism, self.variants, self.noisy, *parts, maker=MAKER)
 
 
 def said_by(path: Path) -> dict[str, Any]:
@@ -76,14 +80,12 @@ def read_release(path: Path) -> Content:
         return _from_json(path)
     if suffix_of(path, XES_SUFFIXES):
         columns, is_abstracted, is_escaped = _xes_header(path)
-        found = _xes_by_rule(path, columns) if is_abstracted else _by_rule(path, columns, ())
+        found = _xes_by_rule(path, columns) if is_abstracted else _xes_plain(path, columns)
         if is_escaped:
             columns = tuple(map(unescape, columns))
             found = Counter({(_unescaped(trace), unescape(rule)): count for (trace, rule), count in found.items()})
     else:
-        names = _table_columns(path)
-        columns = tuple(name for name in names if name != RULE) or (ACTIVITY,)
-        found = _by_rule(path, columns, (RULE,) if RULE in names else ())
+        columns, found = _table_by_rule(path)
     rows = sorted((trace, rule, count) for (trace, rule), count in found.items())
     return Content(tuple(row[0] for row in rows), tuple(row[2] for row in rows), tuple(row[1] for row in rows), columns)
 
@@ -131,29 +133,46 @@ def _activity(value: Any) -> Activity:
 # ------------------------------------------------------------------------------------------------------- event logs
 
 
-def _by_rule(path: Path, columns: tuple[str, ...], rule: tuple[str, ...]) -> Counter[tuple[Trace, str]]:
-    """Cases by trace and rule: in a table, every row says by which rule its case was made."""
-    variants = read(path, Reading(activities=(*columns, *rule), order="file", duplicate_cases="fail"))
-    found: Counter[tuple[Trace, str]] = Counter()
-    for trace, count in variants.items():
-        if not rule:
-            found[trace, str(FULL)] += count
-            continue
-        named = [tuple(activity) for activity in trace]
-        own: Trace = tuple(parts[0] if len(columns) == 1 else parts[:-1] for parts in named)
-        found[own, named[0][-1]] += count
-    return found
+def _xes_plain(path: Path, columns: tuple[str, ...]) -> Counter[tuple[Trace, str]]:
+    """Cases by trace of an XES release that was not generalised."""
+    variants = read(path, Reading(activities=columns, order="file", duplicate_cases="fail"))
+    return Counter({(trace, str(FULL)): count for trace, count in variants.items()})
 
 
-def _table_columns(path: Path) -> tuple[str, ...]:
+def read_table(path: Path) -> pl.DataFrame:
+    """The events of a CSV or Parquet release as they are in the file; in CSV everything is text."""
     import polars as pl
 
     try:
-        scan = pl.scan_parquet(path, glob=False) if path.suffix.lower() == ".parquet" else pl.scan_csv(path, glob=False)
-        names = scan.collect_schema().names()
+        if path.suffix.lower() == ".parquet":
+            frame = pl.read_parquet(path, glob=False)
+        else:
+            frame = pl.read_csv(path, infer_schema=False, glob=False)
     except (OSError, pl.exceptions.PolarsError):
-        raise LogError(f"{path}: not a release of travas; give a file that `travas anonymize` wrote") from None
-    return tuple(name for name in names if name not in (CASE, TIMESTAMP, ORIGIN, "privacy:standing"))
+        raise _no_release(path) from None
+    if not {CASE, TIMESTAMP} <= set(frame.columns) or any(frame.null_count().row(0)):
+        raise _no_release(path)
+    return frame
+
+
+def _table_by_rule(path: Path) -> tuple[tuple[str, ...], Counter[tuple[Trace, str]]]:
+    """The columns that make an activity, and cases by trace and rule: every row says by which rule its case was made."""
+    import polars as pl
+
+    frame = read_table(path)
+    columns = tuple(name for name in frame.columns if name not in _NO_ACTIVITY) or (ACTIVITY,)
+    if any(frame.schema.get(name) != pl.String for name in (CASE, *columns)):
+        raise _no_release(path)
+    rule = pl.col(RULE).first() if RULE in frame.columns else pl.lit(str(FULL)).alias(RULE)
+    cases = frame.group_by(CASE, maintain_order=True).agg(*columns, rule)
+    found: Counter[tuple[Trace, str]] = Counter()
+    for *parts, name in cases.select(*columns, RULE).iter_rows():
+        found[tuple(parts[0]) if len(columns) == 1 else tuple(zip(*parts, strict=True)), name] += 1
+    return columns, found
+
+
+def _no_release(path: Path) -> LogError:
+    return LogError(f"{path}: not a release of travas; give a file that `travas anonymize` wrote")
 
 
 def _unescaped(trace: Trace) -> Trace:
@@ -200,7 +219,7 @@ def _xes_by_rule(path: Path, columns: tuple[str, ...]) -> Counter[tuple[Trace, s
             while element.getprevious() is not None:  # what was read is let go
                 del element.getparent()[0]
     except (etree.XMLSyntaxError, KeyError):
-        raise LogError(f"{path}: not a release of travas; give a file that `travas anonymize` wrote") from None
+        raise _no_release(path) from None
     return found
 
 

@@ -64,8 +64,7 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         reading = stated_reading(stated, path)
         facts, sha256 = stated["release"], stated["release"]["sha256"]
         check_frequencies(facts["frequencies"])
-        for rule in facts["abstractions"]:
-            Abstraction.from_json(rule)
+        used = tuple(map(Abstraction.from_json, facts["abstractions"]))
         if not isinstance(facts.get("assumptions", []), list):
             raise TypeError
     except (ParameterError, LogError) as error:
@@ -83,7 +82,8 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
             )
     if release is not None:
         _check(Path(release), path, stated, sha256)
-        check_possible(Path(release), rebuilt, check_frequencies(facts["frequencies"]))
+        frequencies = check_frequencies(facts["frequencies"])
+        check_possible(Path(release), rebuilt, frequencies, used, stated.get("reading"))
     return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None, _notes(stated))
 
 

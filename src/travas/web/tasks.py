@@ -10,7 +10,7 @@ from pathlib import Path
 from ..budget.account import Account
 from ..budget.ledger import Ledger
 from ..errors import ChargedError, LogError, OutputError, TravasError
-from ..model.release import Release
+from ..model.release import MAKER, Release
 from ..model.variants import Summary, Variants
 from ..pipeline import Origin, Request, Stage, run
 from ..sources.columns import Reading
@@ -89,7 +89,7 @@ def draw(
     with _named(path, name):
         check_unpacked(path, limit, watch)
         outcome = run(request, _rarely(watch))
-    plain = replace(outcome.release, mechanism=recipe.build())  # without its tables
+    plain = replace(outcome.release, mechanism=recipe.build(), maker=MAKER)  # without its tables
     if outcome.account is None:
         raise TravasError("the release was not charged; please report this")
     return Drawn(plain, outcome.account, _kept(outcome.release, outcome.variants), outcome.variants.notes)

@@ -13,6 +13,7 @@ from nicegui import ui
 from ...errors import ParameterError
 from ...model.abstraction import FULL
 from ...model.mechanism import Mechanism
+from ...model.release import MAKER
 from ...privacy.guarantee import protects
 from .. import tasks
 from ..budget import show_budget
@@ -136,6 +137,6 @@ async def start(page: Page) -> None:
 
 
 def _keep(session: Session, recipe: Recipe, chosen: Mechanism, reason: str, folder: Path, drawn: tasks.Drawn) -> None:
-    release = replace(drawn.release, mechanism=chosen)
+    release = replace(drawn.release, mechanism=chosen, maker=MAKER)
     session.released = Released(release, recipe, folder, reason, drawn.account, drawn.kept, drawn.notes)
     session.step = RESULT
