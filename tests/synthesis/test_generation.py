@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -227,11 +228,11 @@ def test_a_file_does_not_gain_a_guarantee(tmp_path: Path) -> None:
     assert again.guarantee.standing is Standing.NOT_ESTABLISHED
 
 
-@pytest.mark.parametrize("damage", ["measurements", "description", "origins", "seed"])
+@pytest.mark.parametrize("damage", ["measurements", "description", "origins", "seed", "noisy"])
 def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
     path = released().write(tmp_path / "out.json")
     content = json.loads(path.read_text())
-    content[damage] = {"contributions": {}} if damage == "measurements" else None
+    content[damage] = {"measurements": {"contributions": {}}, "noisy": [math.inf]}.get(damage)
     path.write_text(json.dumps(content))
     with pytest.raises(LogError):
         read_synthetic(path)

@@ -99,6 +99,7 @@ class SyntheticRelease(Release):
             rungs=(),
             origins=tuple(row.origin for row in made),
             seed=chosen,
+            maker=MAKER,
         )
 
     def quality(self) -> Quality:

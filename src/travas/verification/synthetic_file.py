@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import LogError, ParameterError
 from ..mechanisms import from_description
 from ..model.abstraction import Abstraction
+from ..model.release import MAKER
 from ..privacy.guarantee import Standing
 from ..privacy.noise import Seeded
 from ..synthesis.measurements import Measurements
@@ -50,10 +51,11 @@ def read_synthetic(path: str | Path) -> SyntheticRelease:
             measurements=Measurements.from_json(content["measurements"]),
             origins=origins,
             seed=int(content["seed"]),
+            maker=MAKER,
         )
     except OSError as error:
         raise LogError(f"{source}: cannot be opened ({error.strerror}); check the path") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ParameterError):
+    except (ValueError, OverflowError, KeyError, TypeError, AttributeError, RecursionError, ParameterError):
         raise LogError(
             f"{source}: not a synthetic log with its measurements; use a .json file of a synthetic log"
         ) from None
