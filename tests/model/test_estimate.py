@@ -101,7 +101,7 @@ def test_it_is_post_processing() -> None:
     """The same noisy counts give the same estimates whatever log they came from."""
     rule = Optimal("1", "0.1")
     one = rule.release(Variants.from_mapping({(str(n),): 3 + n for n in range(50)}))
-    other = replace(one, variants=tuple((f"x{n:03d}",) for n in range(len(one.noisy))))
+    other = replace(one, variants=tuple((f"x{n:03d}",) for n in range(len(one.noisy))), maker=MAKER)
     assert one.estimate == other.estimate == estimate(rule.keep_curve(), one.noisy)
 
 

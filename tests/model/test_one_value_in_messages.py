@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from travas import LogError, ParameterError, PrefixTree, PrivacyUnit, Reading, TravasError, Variants
+from travas import LogError, ParameterError, PrefixTree, PrivacyUnit, Reading, TravasError, Variants, read
 from travas.errors import CONFIDENTIAL, shown
 
 ROWS = {f"patient {number}": "HIV positive" for number in range(10_000)}
@@ -57,3 +58,14 @@ def test_an_error_carries_its_field_through_another_process() -> None:
 
 def test_a_long_text_is_shortened() -> None:
     assert len(shown("x" * 1000)) < 70 and shown(["secret"]) == "a list" and shown(3) == "3"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", None])
+def test_a_header_that_is_the_whole_log_is_shortened(encoding: str | None, tmp_path: Path) -> None:
+    """With a wrong encoding there are no line breaks, and the header is everything."""
+    path = tmp_path / "log.csv"
+    path.write_text("case,activity,timestamp" + ("" if encoding is None else "\n") + "patient, HIV positive" * 10_000)
+    for reading in (Reading(encoding=encoding), Reading(encoding=encoding, case="patient")):
+        with pytest.raises(LogError) as refused:
+            read(path, reading)
+        assert len(str(refused.value)) < 3000 and refused.value.confidential

@@ -33,6 +33,7 @@ _USUAL = {
 }
 
 
+_LONGEST_NAME = 60
 _SETTINGS = (
     "case", "timestamp", "timestamp_format", "order", "ties", "on_missing", "duplicate_cases", "unit", "max_cases",
     "counted", "table",
@@ -283,9 +284,10 @@ def _column(given: str | None, role: str, present: Sequence[str], where: str) ->
 
 def there_are(present: Sequence[str], most: int, given: str = "") -> str:
     """The end of a message about a name that is not there: the nearest, and those that are."""
-    near = get_close_matches(given, present, n=1)
+    names = [name[:_LONGEST_NAME] for name in present]  # of a log without a header, a name can be a whole row or more
+    near = get_close_matches(given, names, n=1)
     hint = f"did you mean {near[0]!r}? There are" if near else "there are"
-    return f"{hint} {', '.join(map(repr, present[:most]))}{', …' if len(present) > most else ''} {CONFIDENTIAL}"
+    return f"{hint} {', '.join(map(repr, names[:most]))}{', …' if len(names) > most else ''} {CONFIDENTIAL}"
 
 
 def some(number: int, what: str) -> str:
