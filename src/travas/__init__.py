@@ -9,11 +9,17 @@ if TYPE_CHECKING:
     from .public import *  # noqa: F403
     from .public import __all__ as __all__
 else:
+    _LATE = {
+        "Synthesis": "travas.mechanisms.synthesis",
+        "SyntheticRelease": "travas.synthesis.synthetic_release",
+        "read_synthetic": "travas.verification.synthetic_file",
+        "write_report": "travas.report.content",
+    }
 
     def __getattr__(name: str) -> Any:
         """A public name, imported when it is first used: the command line hears Ctrl-C before anything is imported."""
-        if name == "write_report":  # the report is imported when it is wanted
-            return import_module("travas.report.content").write_report
+        if name in _LATE:  # they import numpy or the report, which not every program needs
+            return getattr(import_module(_LATE[name]), name)
         try:
             return getattr(import_module("travas.public"), name)
         except AttributeError:

@@ -40,7 +40,10 @@ from .sources.engine import read
 from .verification.verify import verify
 
 if TYPE_CHECKING:
+    from .mechanisms.synthesis import Synthesis
     from .report.content import write_report
+    from .synthesis.synthetic_release import SyntheticRelease
+    from .verification.synthetic_file import read_synthetic
 
 from ._version import __version__
 
@@ -74,6 +77,8 @@ __all__ = [
     "SaCoFa",
     "Standing",
     "Summary",
+    "Synthesis",
+    "SyntheticRelease",
     "Travas",
     "TravasError",
     "UTravas",
@@ -88,6 +93,7 @@ __all__ = [
     "mechanism",
     "plan",
     "read",
+    "read_synthetic",
     "relative_log_similarity",
     "run",
     "summary",
