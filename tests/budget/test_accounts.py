@@ -89,7 +89,7 @@ def test_a_refused_release_takes_over_nothing(book: Ledger) -> None:
             refused("hospital", "/data/a.csv", ONE, "case_id")
     assert counted(book) == {"hospital": 0, "/data/a.csv": 2}
     book.create_account("visits")
-    with pytest.raises(BudgetError, match="the case of its releases is 'case_id', of this one 'visit'"):
+    with pytest.raises(BudgetError, match="its releases have the case 'case_id', this one has 'visit'"):
         charge(book, "visits", "/data/a.csv", "visit")
 
 
@@ -100,7 +100,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_and_the_command(
     book.create_account("hospital")
     out = small_csv.with_suffix(".json")
     ran = travas("anonymize", small_csv, *SIGNED, "--dataset", "St Mary's", "-o", out)
-    assert ran.code == 2 and 'the nearest names are "St. Mary\'s"' in ran.err and not out.exists()
+    assert ran.code == 2 and 'similar names: "St. Mary\'s"' in ran.err and not out.exists()
     command = "travas budget create 'St Mary'\"'\"'s' --no-limit"
     assert command in ran.err
     assert travas("budget", "create", "St Mary's", "--no-limit").code == 0
@@ -113,7 +113,7 @@ def test_names_that_look_alike_are_refused(name: str, book: Ledger) -> None:
     for create in (book.create_account, lambda name: book.create_budget(name, epsilon=1, delta=0)):
         with pytest.raises(ParameterError, match="differs from the existing 'hospital' only in case or look"):
             create(name)
-    with pytest.raises(ParameterError, match="the nearest names are 'hospital'"):
+    with pytest.raises(ParameterError, match="similar names: 'hospital'"):
         book.account(name)
 
 
@@ -137,7 +137,7 @@ def test_a_data_set_is_created_with_a_budget_or_without(options: tuple[object, .
 
 def test_an_existing_data_set_is_not_created_again(book: Ledger, travas: Run) -> None:
     assert travas("budget", "create", "x", "--no-limit").code == 0
-    assert "exists already" in travas("budget", "create", "x", "--no-limit").err
+    assert "already exists" in travas("budget", "create", "x", "--no-limit").err
     assert book.create_budget("x", epsilon=1, delta=0).budget is not None
 
 
@@ -165,11 +165,11 @@ def test_what_cannot_be_assigned(book: Ledger) -> None:
     book.charge(None, "/data/patients.csv", mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("patient", 2)), "")
     book.charge(None, "/data/published.csv", mechanism("utravas-published", 1, "1e-3"), "case_id")
     for old, why in (
-        ("limited", "must not lose its charges"),
+        ("limited", "its charges cannot be moved"),
         ("free", "nothing was charged to it"),
         ("/data/gone.csv", "nothing was charged to it"),
-        ("/data/visits.csv", "the case of the releases would be 'case_id' and 'visit'"),
-        ("/data/patients.csv", "the unit of the releases would be 'case' and 'patient'"),
+        ("/data/visits.csv", "the releases would have the case 'case_id' and 'visit'"),
+        ("/data/patients.csv", "the releases would have the unit 'case' and 'patient'"),
         ("/data/published.csv", "is not established"),
     ):
         with pytest.raises(ParameterError, match=why):

@@ -56,7 +56,7 @@ def test_a_budget_is_spent_release_by_release(book: Ledger) -> None:
         assert book.account("hospital").spent == (Fraction(spent, 2), Fraction(spent, 10**6))
     assert book.account("hospital").left == (Fraction(0), Fraction(3, 10**6))
     with pytest.raises(
-        BudgetError, match="ε = 0, δ = 3e-6 left of ε = 1, δ = 5e-6; this release asks for ε = 0.5, δ = 1e-6"
+        BudgetError, match="ε = 0, δ = 3e-6 left of ε = 1, δ = 5e-6; this release needs ε = 0.5, δ = 1e-6"
     ):
         anonymize(LOG, epsilon="0.5", delta="1e-6", ledger=book, dataset="hospital")
     assert len(book.account("hospital").entries) == 2
@@ -119,7 +119,7 @@ def test_exact_composition_affords_more_and_stays_within(book: Ledger) -> None:
             try:
                 charge(book, rule, weekly)
             except BudgetError as error:
-                assert ("left of" if rule == "basic" else "which makes it δ = ") in str(error)
+                assert ("left of" if rule == "basic" else "for a total of δ = ") in str(error)
                 break
             afforded[rule] += 1
     assert afforded["basic"] == 20 and 25 < afforded["exact"] < 500
@@ -144,10 +144,10 @@ def test_units_and_cases_that_do_not_add_up_are_refused(budget: Budget | None) -
     account = Account("x", budget, (entry,))
     account.admit(spend(PrivacyUnit()), Standing.VERIFIED, "visit")
     with pytest.raises(
-        BudgetError, match="the unit of its releases is 'case', of this one 'patient'; .* use unit='case'"
+        BudgetError, match="its releases have the unit 'case', this one has 'patient'; .* use unit='case'"
     ):
         account.admit(spend(PrivacyUnit("patient", 3)), Standing.VERIFIED, "visit")
-    with pytest.raises(BudgetError, match="the case of its releases is 'visit', of this one 'patient'"):
+    with pytest.raises(BudgetError, match="its releases have the case 'visit', this one has 'patient'"):
         account.admit(spend(PrivacyUnit()), Standing.VERIFIED, "patient")
     old = Account("x", budget, (replace(entry, case=None),))
     old.admit(spend(PrivacyUnit()), Standing.VERIFIED, "patient")  # version 1 did not record what a case is
@@ -165,7 +165,7 @@ def test_a_visit_and_a_patient_are_not_one_kind_of_case(travas: Run, tmp_path: P
         words = ("--epsilon", 1, "--delta", "1e-6", "--dataset", name, "-o", tmp_path / f"{name}.json")
         assert travas("anonymize", log, "--case", "visit", *words).code == 0
         ran = travas("anonymize", tmp_path / "gone.csv", "--case", "patient", *words, "--force")
-        assert ran.code == 3 and "the case of its releases is 'visit', of this one 'patient'" in ran.err
+        assert ran.code == 3 and "its releases have the case 'visit', this one has 'patient'" in ran.err
     assert [entry.case for entry in book.history()] == ["visit", "visit"]
 
 
@@ -189,7 +189,7 @@ def test_a_budget_of_persons(book: Ledger) -> None:
     account = charge(book, "x", mechanism("optimal", "0.5", "1e-4", unit=PrivacyUnit("patient", 4)))
     assert account.entries[0].spending.unit == PrivacyUnit("patient", 4)
     assert account.left == (Fraction(1, 2), Fraction(9, 10**4))
-    with pytest.raises(BudgetError, match="the unit of its releases is 'patient', of this one 'case'"):
+    with pytest.raises(BudgetError, match="its releases have the unit 'patient', this one has 'case'"):
         charge(book, "x", mechanism("optimal", "0.1", "1e-6"))
 
 
@@ -394,7 +394,7 @@ def test_where_it_lies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, travas: 
     monkeypatch.setenv("TRAVAS_LEDGER", "mine.db")
     assert default_path() == Path("mine.db")
     monkeypatch.setenv("TRAVAS_LEDGER", "/proc/no/mine.db")
-    with pytest.raises(LedgerError, match="set another file"):
+    with pytest.raises(LedgerError, match="use another ledger"):
         Ledger.default()
 
 
@@ -423,7 +423,7 @@ def test_budgets_on_the_command_line(travas: Run, small_csv: Path, tmp_path: Pat
     assert second["ledger"] == {"dataset": "hospital", "releases": 2, "state": "ε = 0, δ = 0 left of ε = 1, δ = 2e-6"}
     third = travas(*release, tmp_path / "3.json")
     assert third.code == 3 and third.out == "" and len(third.err.splitlines()) == 1
-    assert "ε = 0, δ = 0 left" in third.err and "asks for ε = 0.5, δ = 1e-6" in third.err
+    assert "ε = 0, δ = 0 left" in third.err and "needs ε = 0.5, δ = 1e-6" in third.err
     assert not (tmp_path / "3.json").exists()
     assert travas("budget", "create", "hospital", "--epsilon", 1, "--delta", "2e-6").code == 2
     shown = json.loads(travas("budget", "show", "hospital", "--json").out)["datasets"][0]
@@ -431,7 +431,7 @@ def test_budgets_on_the_command_line(travas: Run, small_csv: Path, tmp_path: Pat
     history = json.loads(travas("budget", "history", "--json").out)["charges"]
     assert [charge["number"] for charge in history] == [1, 2] and history[0]["minimum_cases"] == 1
     assert "hospital" in travas("budget", "history").out and "hospital" in travas("budget", "show").out
-    assert "the nearest names are 'hospital'" in travas("budget", "show", "hopsital").err
+    assert "similar names: 'hospital'" in travas("budget", "show", "hopsital").err
     assert travas("budget", "export").out.splitlines()[1].startswith("1,2")
     for name in ("charges.csv", "charges.json"):
         assert travas("budget", "export", "-o", tmp_path / name).code == 0
@@ -441,7 +441,7 @@ def test_budgets_on_the_command_line(travas: Run, small_csv: Path, tmp_path: Pat
 
 def test_a_log_without_a_name_is_explained_once(travas: Run, small_csv: Path, tmp_path: Path) -> None:
     said = [
-        "only releases of this very file or table are added up"
+        "only releases of this file or table are added up"
         in travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / f"{run}.json").out
         for run in range(3)
     ]

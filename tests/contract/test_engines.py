@@ -267,7 +267,7 @@ def test_every_engine_refuses_what_is_missing_with_the_number(
     engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     frame, reading = LOGS["missing"]
-    with pytest.raises(LogError, match=r"2 events without a case.* --on-missing drop .*\[confidential") as error:
+    with pytest.raises(LogError, match=r"2 events without a case.* on_missing to 'drop' .*\[confidential") as error:
         engine(frame, replace(reading, on_missing="fail"), tmp_path, request)
     assert "\n" not in str(error.value)
     notes = engine(frame, reading, tmp_path / "", request).notes if engine not in (duckdb, folder) else ()
@@ -388,7 +388,7 @@ def test_every_engine_refuses_cases_of_nobody_or_of_two(
         place.mkdir()
         return engine(events, reading, place, request)
 
-    nobody = r"2 cases without the unit 'patient', the first at case '2'; .*--on-missing drop \[confidential"
+    nobody = r"2 cases without the unit 'patient', the first at case '2'; .*set on_missing to 'drop' \[confidential"
     with pytest.raises(LogError, match=nobody):
         run(whole, PERSON)
     found = run(whole, dropping)
@@ -416,7 +416,7 @@ def test_cases_whose_text_differs_by_engine_are_refused_with_a_unit(
 ) -> None:
     frame = PERSONS["numbers"][0].cast({"case_id": pl.Float64})
     with pytest.raises(
-        LogError, match=r"column 'case_id' is of type float64, by which cases of a unit cannot be chosen"
+        LogError, match=r"column 'case_id' has type float64, by which the cases of a unit cannot be selected"
     ):
         engine(frame, PERSON, tmp_path, request)
 

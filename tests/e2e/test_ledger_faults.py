@@ -91,4 +91,4 @@ def test_missing_rights(place: Path) -> None:
     found, said = faults("rights", place)
     expected = ("read-only file 2", "no rights 2", "read-only directory 2", "no ledger to be made 2")
     assert found == dict.fromkeys(expected, 1) | {"charged": 1, "released": 1}, said
-    assert "may not be written to" in said and "cannot be opened" in said
+    assert "is not writable" in said and "cannot be opened" in said

@@ -259,7 +259,7 @@ def test_a_release_that_protects_patients(page: Any, travas: Run, tmp_path: Path
     choose(page, "Unit", "one patient")
     press(page, "Continue")
     page.get_by_role("alert").wait_for()
-    assert "how many cases of one count?" in alert(page) and "--" not in alert(page)
+    assert "max_cases is not set" in alert(page) and "--" not in alert(page)
     page.get_by_label("At most so many cases of one patient count").fill("1001")
     page.get_by_text("max_cases is 1001: it must be a whole number").wait_for()
     page.get_by_label("At most so many cases of one patient count").fill("2")
@@ -370,7 +370,7 @@ def test_over_budget_is_refused_before_anything_is_read(page: Any, server: Serve
     assert "Data set: hospital." in report and "left of ε = 1.5" in report
     press(page, "5 Release")
     page.get_by_role("alert").wait_for()
-    assert "hospital: ε = 0.5, δ = 9e-6 left" in alert(page) and "this release asks for" in alert(page)
+    assert "hospital: ε = 0.5, δ = 9e-6 left" in alert(page) and "this release needs" in alert(page)
     assert page.get_by_role("button", name="Release again").is_disabled()
     account = package.Ledger(server.storage.parent / "ledger.db").account("hospital")
     assert len(account.entries) == 1

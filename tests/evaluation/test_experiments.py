@@ -167,7 +167,7 @@ def test_a_refused_experiment_keeps_the_runs_of_its_journal(grid: Path, tmp_path
 def test_no_directory_is_made_for_the_results(grid: Path, tmp_path: Path, travas: Run) -> None:
     ran = travas("experiment", grid, "-o", tmp_path / "nodir" / "x.parquet")
     assert ran.code == 2 and ran.err.count("\n") == 1
-    assert f"x.parquet: there is no directory '{tmp_path / 'nodir'}'; make it first" in ran.err
+    assert f"x.parquet: the directory '{tmp_path / 'nodir'}' does not exist; create it first" in ran.err
     assert not (tmp_path / "nodir").exists()
 
 

@@ -68,7 +68,7 @@ def test_a_second_reservation_is_refused_while_the_first_holds(tmp_path: Path) -
     for existing in ("fail", "replace"):
         with (
             reserved(pair(tmp_path), "fail"),
-            pytest.raises(OutputError, match="another run is writing there"),
+            pytest.raises(OutputError, match="another run is writing this file"),
             reserved(pair(tmp_path), existing),
         ):
             pytest.fail("the block must not run")
@@ -283,7 +283,7 @@ def test_a_file_system_without_links_is_written_by_renaming(
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("no/out", "there is no directory"),
+        ("no/out", "does not exist; create it first"),
         ("folder", "is a directory"),
         ("x" * 250, "file name too long"),
         ("a\0b", "ValueError"),

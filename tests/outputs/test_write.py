@@ -206,7 +206,7 @@ def test_a_changed_release_is_found(tmp_path: Path) -> None:
     path = release({("a",): 14}).write(tmp_path / "out.json")
     path.write_text(path.read_text().replace("14", "15"))
     assert verify(f"{path}.guarantee.json").digest_checked is False
-    with pytest.raises(VerificationError, match="not the release this guarantee is for"):
+    with pytest.raises(VerificationError, match="not the release of this guarantee"):
         verify(f"{path}.guarantee.json", path)
 
 
@@ -240,7 +240,7 @@ def test_nothing_is_replaced_unasked_and_nothing_half_written(tmp_path: Path) ->
     (tmp_path / "out.json").unlink()
     with pytest.raises(OutputError, match="guarantee.json: exists already"):
         made.write(tmp_path / "out.json")
-    with pytest.raises(OutputError, match="there is no directory"):
+    with pytest.raises(OutputError, match="does not exist; create it first"):
         made.write(tmp_path / "no" / "out.json")
     with pytest.raises(OutputError, match="unsupported file extension"):
         made.write(tmp_path / "out.txt")

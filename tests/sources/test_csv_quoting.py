@@ -167,7 +167,7 @@ def test_one_cell_too_many_is_refused_in_the_last_line_too(path: Path) -> None:
 
 @pytest.mark.parametrize("break_", ["\n", "\r\n"])
 def test_the_header_is_the_first_line(path: Path, break_: str) -> None:
-    with pytest.raises(LogError, match="line 1: empty, but it must be the header"):
+    with pytest.raises(LogError, match="line 1: is empty but must be the header"):
         variants(write(path, f"{break_}case_id,activity{break_}1,a{break_}"))
 
 

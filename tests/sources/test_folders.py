@@ -42,7 +42,7 @@ def test_a_link_to_a_folder_is_refused(folder: Path, tmp_path: Path) -> None:
 def test_a_link_to_nothing_is_refused(folder: Path) -> None:
     (folder / "sub" / "c.csv").symlink_to(folder / "nothing.csv")
     for source in globs(folder):
-        with pytest.raises(LogError, match=r"sub/c.csv: a link to nothing"):
+        with pytest.raises(LogError, match=r"sub/c.csv: a dangling link"):
             read(source, BY_FILE)
     (folder / "sub" / "c.csv").unlink()
     (folder / "c.csv").symlink_to(folder / "a.csv")
@@ -67,9 +67,9 @@ def test_an_unreadable_folder_is_refused(folder: Path, monkeypatch: pytest.Monke
 def test_files_of_other_extensions_are_noted(folder: Path) -> None:
     assert read(folder, BY_FILE).notes == ()
     (folder / "sub" / "c.txt").write_text(LOG)
-    assert read(folder, BY_FILE).notes == ("1 file is not read, because of the extension: 'sub/c.txt'",)
+    assert read(folder, BY_FILE).notes == ("1 file is not read because of the file extension: 'sub/c.txt'",)
     (folder / "d.tsv").write_text(LOG)
-    assert read(folder, BY_FILE).notes == ("2 files are not read, because of the extension: 'd.tsv', 'sub/c.txt'",)
+    assert read(folder, BY_FILE).notes == ("2 files are not read because of the file extension: 'd.tsv', 'sub/c.txt'",)
     assert read(folder / "*.csv", BY_FILE).notes == ()
 
 
@@ -78,7 +78,7 @@ def test_a_pipe_is_refused_instead_of_waited_for(folder: Path, name: str) -> Non
     os.mkfifo(folder / name)
     with pytest.raises(LogError, match=f"{name}: not a regular file"):
         read(folder / name)
-    with pytest.raises(LogError, match="not a regular file|only CSV files"):
+    with pytest.raises(LogError, match="not a regular file|only if all are CSV"):
         read(folder)
 
 
@@ -94,7 +94,7 @@ TRACE = '<trace><string key="concept:name" value="1"/>{}</trace>'
         (TRACE.format(EVENT.format("")) + EVENT.format("b:"), "<event> in <log> is in another namespace"),
         (TRACE.format(f"<events>{EVENT.format('')}</events>"), "<events> in trace 1 is neither an <event> nor"),
         (TRACE.format("<Event/>"), "<Event> in trace 1 is neither"),
-        (TRACE.format("").replace("trace", "b:trace"), "<trace> inside a trace or another place"),
+        (TRACE.format("").replace("trace", "b:trace"), "<trace> is not directly in <log>"),
     ],
 )
 def test_events_of_another_namespace_are_refused(tmp_path: Path, content: str, why: str) -> None:

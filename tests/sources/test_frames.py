@@ -129,11 +129,11 @@ def test_polars_columns_of_objects_and_nested_types_are_refused(kind: str, colum
     whole = {"case_id": ["1", "2"], "activity": ["a", "b"], "timestamp": [1, 2], "person": ["p", "q"]}
     log = pl.DataFrame(whole).with_columns(NESTED[kind]().alias(column))
     for given in (log, log.lazy()):
-        with pytest.raises(LogError, match=rf"column '{column}' is of type .*pl.col\('{column}'\).cast"):
+        with pytest.raises(LogError, match=rf"column '{column}' has type .*pl.col\('{column}'\).cast"):
             read(given, Reading(unit="person", max_cases=1))
     if kind != "scale":
         given = pl.DataFrame(whole).with_columns(NESTED[kind]().alias("timestamp"))
-        with pytest.raises(LogError, match="column 'timestamp' is of type .*, which cannot order events"):
+        with pytest.raises(LogError, match="column 'timestamp' has type .*, which cannot order events"):
             read(given)
 
 

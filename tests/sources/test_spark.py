@@ -139,7 +139,7 @@ def test_summary_and_alphabet(singletons: Path) -> None:
 def test_a_log_that_changes_meanwhile_is_not_released(singletons: Path) -> None:
     variants = read(f"spark:{singletons}")
     store = variants._store  # type: ignore[attr-defined]
-    with pytest.raises(LogError, match="changed while it was read; nothing was released"):
+    with pytest.raises(LogError, match="changed while it was being read; nothing was released"):
         replace(store, frame=store.frame.where("count > 1")).traces(range(10))
 
 
@@ -194,12 +194,12 @@ def test_frames_tables_and_queries(spark: Any, singletons: Path, travas: Run, tm
 @pytest.mark.parametrize(
     ("source", "reading", "words"),
     [
-        ("spark:", Reading(), "takes one of spark:PATH"),
-        ("spark://cluster:7077", Reading(), "the master is given to spark-submit"),
-        ("spark:/log", Reading(table="events"), "takes one of spark:PATH"),
-        ("spark:/no/such", Reading(), r"could not do it \(PATH_NOT_FOUND\)"),
-        ("spark:", Reading(table="nothing"), r"could not do it \(TABLE_OR_VIEW_NOT_FOUND\)"),
-        ("spark:", Reading(query="SELEC 1"), r"could not do it \(PARSE_SYNTAX_ERROR\)"),
+        ("spark:", Reading(), "needs exactly one of spark:PATH"),
+        ("spark://cluster:7077", Reading(), "set the master with spark-submit"),
+        ("spark:/log", Reading(table="events"), "needs exactly one of spark:PATH"),
+        ("spark:/no/such", Reading(), r"the Spark job failed \(PATH_NOT_FOUND\)"),
+        ("spark:", Reading(table="nothing"), r"the Spark job failed \(TABLE_OR_VIEW_NOT_FOUND\)"),
+        ("spark:", Reading(query="SELEC 1"), r"the Spark job failed \(PARSE_SYNTAX_ERROR\)"),
         ("spark:", Reading(query="SELECT 1 AS case_id, 'a' AS activity, now() AS timestamp", ties="file"), "no order"),
         ("spark:", Reading(query="SELECT 1 AS case_id, 'a' AS activity, 'x' AS timestamp"), "no time"),
         (

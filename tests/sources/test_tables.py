@@ -43,14 +43,12 @@ def test_without_a_timestamp_the_order_of_the_rows_must_be_asked_for(path: Path)
     csv(path, "case_id,activity\n1,b\n2,a\n1,a\n")
     pl.read_csv(path, infer_schema=False).write_parquet(parquet := path.with_suffix(".parquet"))
     for source in (path, parquet, path.parent / "*.csv", pl.read_csv(path), pd.read_csv(path, dtype=str)):
-        with pytest.raises(
-            LogError, match="no column for the timestamp recognised; set timestamp, or set order to 'file'"
-        ):
+        with pytest.raises(LogError, match="no timestamp column recognised; set timestamp, or set order to 'file'"):
             variants(source)
         with pytest.raises(LogError, match="set order to 'file'"):
             variants(source, Reading(ties="file"))
         assert variants(source, BY_FILE) == {("b", "a"): 1, ("a",): 1}
-        with pytest.raises(LogError, match="no column for the timestamp"):
+        with pytest.raises(LogError, match="no timestamp column"):
             variants(source, Reading(order="time"))
 
 
@@ -61,9 +59,7 @@ def test_usual_names_are_recognised(path: Path, header: str) -> None:
 
 def test_a_missing_column_is_named_with_the_nearest(path: Path) -> None:
     csv(path, "id,task,when\n1,a,2020-01-01\n")
-    with pytest.raises(
-        LogError, match=r"no column for the case recognised; give --case NAME; there are 'id', 'task', 'when'"
-    ):
+    with pytest.raises(LogError, match=r"no case column recognised; set it; available: 'id', 'task', 'when'"):
         variants(path)
     with pytest.raises(LogError, match=r"no column 'tusk' for the activity; did you mean 'task'\?"):
         variants(path, Reading(case="id", activities=("tusk",)))
@@ -75,7 +71,7 @@ def test_ties(path: Path) -> None:
     assert variants(path) == {("b", "a", "c", "d"): 1}
     assert variants(path, Reading(ties="activity")) == {("a", "b", "c", "d"): 1}
     assert variants(path, Reading(ties="n")) == {("c", "b", "a", "d"): 1}
-    with pytest.raises(ParameterError, match="has no ties"):
+    with pytest.raises(ParameterError, match="ties is .* but order is 'file'"):
         Reading(order="file", ties="activity")
 
 
@@ -146,7 +142,7 @@ def test_encodings(path: Path) -> None:
         ("note,case_id,activity\n5, pipe,1,a\nx,1,b\n", "row 1 .* has 4 cells, the header 3"),
         ('case_id,activity,note\n1,a,"x" y\n,b,z\n', "line 2: .* neither opens"),
         (f'case_id,activity,note\n1,a,"{"x" * 200_000}"\n,b,z\n', "1 event without a case, the first at row 2"),
-        ("\n", "line 1: empty, but it must be the header"),
+        ("\n", "line 1: is empty but must be the header"),
     ],
 )
 def test_what_is_not_csv_is_refused_with_the_row(path: Path, text: str, why: str) -> None:
@@ -162,7 +158,7 @@ def test_what_is_not_csv_is_refused_with_the_row(path: Path, text: str, why: str
 def test_identifiers_whose_text_may_be_that_of_another_are_refused(values: list[object], column: str) -> None:
     frame = pl.DataFrame({"case_id": ["1", "2"], "activity": ["a", "b"], "person": ["x", "y"]})
     frame = frame.with_columns(pl.Series(column, values))
-    with pytest.raises(LogError, match=f"column '{column}' is of type .* identifies nothing exactly"):
+    with pytest.raises(LogError, match=f"column '{column}' has type .* not exact identifiers"):
         variants(frame, Reading(order="file", unit="person", max_cases=1))
 
 
@@ -172,7 +168,7 @@ def test_floats_are_no_identifiers_and_no_names(path: Path, role: str) -> None:
     frame = pl.DataFrame({"case_id": [1, 2], "activity": [1, 2], "person": [1, 2]}).cast({role: pl.Float64})
     frame.write_parquet(path.with_suffix(".parquet"))
     for log in (frame, frame.lazy(), path.with_suffix(".parquet")):
-        with pytest.raises(LogError, match=rf"column '{role}' is of type Float64.*pl.col\('{role}'\).cast\(pl.Int64\)"):
+        with pytest.raises(LogError, match=rf"column '{role}' has type Float64.*pl.col\('{role}'\).cast\(pl.Int64\)"):
             variants(log, Reading(order="file", unit="person", max_cases=1))
 
 
@@ -184,7 +180,7 @@ def test_gzip_faults(path: Path) -> None:
     packed = gzip.compress((HEAD + "".join(f"{n},a{n},2020-01-01\n" for n in range(5000))).encode())
     zipped = path.with_suffix(".csv.gz")
     assert len(variants(csv(zipped, packed))) == 5000
-    with pytest.raises(LogError, match="ends too early"):
+    with pytest.raises(LogError, match="is truncated"):
         variants(csv(zipped, packed[:-1000]))
     with pytest.raises(LogError, match="not compressed with gzip"):
         variants(csv(zipped, b"case_id,activity\n1,a\n"))
@@ -198,7 +194,7 @@ def test_gzip_faults(path: Path) -> None:
 def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
     csv(path, HEAD + "1,a,2020-01-01\n1,,2020-01-01\n,a,2020-01-01\n2,a,\n2,b,2020-01-01\n,a,2020-01-01\n")
     with pytest.raises(
-        LogError, match=r"column 'case_id': 2 events without a case, the first at row 3 .*--on-missing drop"
+        LogError, match=r"column 'case_id': 2 events without a case, the first at row 3 .*set on_missing to 'drop'"
     ):
         variants(path)
     found = read(path, Reading(on_missing="drop"))
@@ -247,7 +243,7 @@ def test_timestamps_of_every_iso_kind_mixed(path: Path, times: tuple[str, str]) 
 def test_timestamps_of_a_given_format(path: Path) -> None:
     csv(path, HEAD + "1,b,02.01.2020 07:30\n1,a,01.02.2019 23:59\n")
     with pytest.raises(
-        LogError, match=r"column 'timestamp', row 1 .*'02.01.2020 07:30' is not a timestamp.*--timestamp-format"
+        LogError, match=r"column 'timestamp', row 1 .*'02.01.2020 07:30' is not a timestamp.*set timestamp_format"
     ):
         variants(path)
     assert variants(path, Reading(timestamp_format="%d.%m.%Y %H:%M")) == {("a", "b"): 1}
@@ -255,7 +251,7 @@ def test_timestamps_of_a_given_format(path: Path) -> None:
     assert variants(path, Reading(timestamp_format="%d/%m/%Y %H:%M:%S.%f")) == {("a", "b"): 1}
     csv(path, HEAD + '1,b,"2020-02-01 10:00:00,5"\n1,a,"2020-02-01 10:00:00,123"\n')
     assert variants(path, Reading(timestamp_format="%Y-%m-%d %H:%M:%S,%f")) == {("a", "b"): 1}
-    with pytest.raises(LogError, match=r"row 1 .* not of the format '%Y'"):
+    with pytest.raises(LogError, match=r"row 1 .* is not a timestamp of the format '%Y'"):
         variants(path, Reading(timestamp_format="%Y"))
 
 

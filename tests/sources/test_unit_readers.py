@@ -130,7 +130,7 @@ def test_a_case_that_is_nobodys(tmp_path: Path) -> None:
     for path, first in ((table, "case '2'"), (tree, "trace 2")):
         with pytest.raises(
             LogError,
-            match=rf"2 cases without the unit 'patient', the first at {first}; .*--on-missing drop \[confidential",
+            match=rf"2 cases without the unit 'patient', the first at {first}; .*set on_missing to 'drop' \[confidential",
         ):
             read(path, PATIENT)
         found = read(path, dropping)
@@ -159,13 +159,13 @@ def test_traces_of_one_name_are_one_case_of_one_person(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"unit": "patient"}, "how many cases of one count.*--max-cases.*without looking at the log"),
-        ({"max_cases": 3}, "max_cases is 3, but of whom.*--unit"),
+        ({"unit": "patient"}, "max_cases is not set; .* without looking at the log"),
+        ({"max_cases": 3}, "max_cases is set but unit is not"),
         ({"unit": "patient", "max_cases": 0}, "max_cases is 0: .* from 1 to 1000"),
         ({"unit": "", "max_cases": 2}, "unit is ''"),
-        ({"unit": "case", "max_cases": 1}, "the word for no unit"),
-        ({"unit": "patient", "max_cases": 2, "counted": "persons"}, "counted is 'persons': take one of units, cases"),
-        ({"unit": "patient", "max_cases": 2, "duplicate_cases": "separate"}, "no names of their own to choose by"),
+        ({"unit": "case", "max_cases": 1}, "reserved for single cases"),
+        ({"unit": "patient", "max_cases": 2, "counted": "persons"}, "counted is 'persons'; use one of units, cases"),
+        ({"unit": "patient", "max_cases": 2, "duplicate_cases": "separate"}, "cases have no unique names"),
     ],
 )
 def test_readings_that_make_no_sense(options: dict[str, Any], why: str) -> None:
@@ -178,11 +178,11 @@ def test_what_is_counted_already_has_no_unit_left(tmp_path: Path) -> None:
     release = anonymize(log, epsilon=1, delta="1e-3")
     path = release.write(tmp_path / "out.json")
     for source in (log, release, path, read(log)):
-        with pytest.raises(LogError, match="unit is 'patient', but .* cannot be counted again by unit"):
+        with pytest.raises(LogError, match="unit is 'patient' but .* contains counts"):
             anonymize(source, epsilon=1, delta="1e-3", reading=PATIENT)
 
 
-def test_the_door_gives_every_mechanism_what_it_needs() -> None:
+def test_every_mechanism_gets_the_counts_it_needs() -> None:
     table = pd.DataFrame({"case_id": range(900), "activity": "a", "patient": [n // 3 for n in range(900)]})
     release = anonymize(table, epsilon=2, delta="1e-2", reading=PATIENT)
     assert release.guarantee.unit == PrivacyUnit("patient", 2)
@@ -197,7 +197,7 @@ def test_the_door_gives_every_mechanism_what_it_needs() -> None:
     ):
         anonymize(variants, tree)
     cases = Reading(order="file", unit="patient", max_cases=2, counted="cases")
-    with pytest.raises(ParameterError, match="counted is 'cases', but this mechanism needs units"):
+    with pytest.raises(ParameterError, match="counted is 'cases', but this mechanism needs 'units'"):
         anonymize(table, epsilon=2, delta="1e-2", reading=cases)
 
 
@@ -271,7 +271,7 @@ def test_inspect_and_compare_count_persons(travas: Run, clinic: Path, tmp_path: 
     words = ("--unit", "patient", "--max-cases", 3)
     facts = json.loads(travas("inspect", clinic, *words, "--json").out)
     assert facts["cases"] == 903 and facts["unit"] == "patient" and facts["counted"] == "units"
-    assert "of each patient at most 3 variants" in travas("inspect", clinic, *words).out
+    assert "at most 3 different variants per patient" in travas("inspect", clinic, *words).out
     out = tmp_path / "out.xes"
     assert travas("anonymize", clinic, *SIGNED, *words, "-o", out).code == 0
     ran = travas("compare", clinic, out, *words, "--metric", "case_coverage", "--json")
@@ -287,8 +287,8 @@ def test_inspect_and_compare_count_persons(travas: Run, clinic: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--unit", "patient"), "how many cases of one count"),
-        (("--max-cases", "3"), "of whom"),
+        (("--unit", "patient"), "max_cases is not set"),
+        (("--max-cases", "3"), "max_cases is set but unit is not"),
         (("--unit", "patient", "--max-cases", "three"), "max_cases is 'three': it must be a whole number"),
         (("--unit", "patient", "--max-cases", "1001"), "from 1 to 1000"),
         (("--unit", "person", "--max-cases", "2"), "no column 'person' for the unit"),

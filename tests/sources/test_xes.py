@@ -78,7 +78,7 @@ def test_empty_traces_are_left_out_and_said(path: Path) -> None:
     path.write_text(log_of(named("1", "a"), named("2"), named("3")))
     found = read(path)
     assert dict(found.items()) == {("a",): 1}
-    assert found.notes == ("2 traces without events were left out: no events, no variant",)
+    assert found.notes == ("2 traces without events were left out",)
 
 
 def test_time_orders_and_ties_are_broken_as_told(path: Path) -> None:
@@ -122,7 +122,7 @@ def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
     bare = "<event/>"
     text = log_of(named("1", "a"), named("2", "a", rest=bare + bare), named("3", "a", ""))
     with pytest.raises(
-        LogError, match=r"3 events without an activity, the first at event 2 of trace 2;.*--on-missing drop"
+        LogError, match=r"3 events without an activity, the first at event 2 of trace 2;.*set on_missing to 'drop'"
     ):
         variants(path, text)
     assert variants(path, text, Reading(on_missing="drop")) == {("a",): 3}
@@ -132,7 +132,7 @@ def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
     with pytest.raises(LogError, match="1 event outside any trace"):
         variants(path, log_of(named("1", "a")).replace("</log>", bare + "</log>"))
     nameless = log_of(named("1", "a"), "<event><string key='concept:name' value='a'/></event>")
-    with pytest.raises(LogError, match="1 trace without a name.*trace 2.*--duplicate-cases separate"):
+    with pytest.raises(LogError, match="1 trace without a name.*trace 2.*set duplicate_cases to 'separate'"):
         variants(path, nameless)
     assert variants(path, nameless, Reading(on_missing="drop")) == {("a",): 1}
     assert variants(path, nameless, Reading(duplicate_cases="separate")) == {("a",): 2}
@@ -144,10 +144,10 @@ def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
         ("<log><trace></log>", "malformed XML at line 1, column"),
         ("<log>\n<trace>\n", "malformed XML at line 3"),
         ("not xml at all", "malformed XML at line 1, column 1"),
-        ("<html></html>", "outermost element is not <log>"),
+        ("<html></html>", "root element is not <log>"),
         ('<!DOCTYPE log [<!ENTITY a "b">]><log></log>', "DOCTYPE"),
         ('<?xml version="1.0"?><!DOCTYPE log SYSTEM "file:///etc/passwd"><log></log>', "DOCTYPE"),
-        ("<log><trace><trace></trace></trace></log>", "inside a trace"),
+        ("<log><trace><trace></trace></trace></log>", "is not directly in <log>"),
         ("<log>&undefined;</log>", "malformed XML"),
     ],
 )
@@ -166,7 +166,7 @@ def test_a_doctype_in_utf16_is_refused(path: Path) -> None:
 def test_gzip_faults(path: Path) -> None:
     packed = gzip.compress(log_of(*(named(str(n), "a") for n in range(2000))).encode())
     zipped = path.with_suffix(".xes.gz")
-    with pytest.raises(LogError, match="ends too early"):
+    with pytest.raises(LogError, match="is truncated"):
         variants(zipped, packed[: len(packed) // 2])
     with pytest.raises(LogError, match="not compressed with gzip"):
         variants(zipped, b"<log/>")
@@ -198,14 +198,14 @@ def test_a_long_trace_is_read_piece_by_piece(path: Path, monkeypatch: pytest.Mon
         variants(path, log_of(named("1", *names, "")))
     monkeypatch.setattr(xes, "MAX_TRACE_EVENTS", 250)
     assert variants(path, text) == {tuple(names[:250]): 1, ("x",): 1, tuple(names[:5]): 1}
-    assert read(path).notes == ("of 1 trace only the first 250 events were read",)
+    assert read(path).notes == ("only the first 250 events of 1 trace were read",)
     late = Reading(order="time")
     monkeypatch.setattr(xes, "MAX_TRACE_EVENTS", 50)
     assert variants(path, log_of(timed("1", *events)), late) == {tuple(a for a, _, _ in reversed(events[:50])): 1}
 
 
 def test_an_attribute_over_ten_megabytes_is_refused(path: Path) -> None:
-    with pytest.raises(LogError, match="a value over 10 MB"):
+    with pytest.raises(LogError, match="a value is over 10 MB"):
         variants(path, log_of(named("1", "a" * 10_500_000)))
     assert len(variants(path, log_of(named("1", "a" * 9_000_000)))) == 1
 
@@ -213,9 +213,9 @@ def test_an_attribute_over_ten_megabytes_is_refused(path: Path) -> None:
 BOMBS = {
     "many events": (
         b'<event><string key="concept:name" value="a"/></event>',
-        "of 1 trace only the first 10,000,000 events were read",
+        "only the first 10,000,000 events of 1 trace were read",
     ),
-    "an endless event": (b'<string key="x" value="yyyyyyyyyyyyyyyyyyyyyyyyyy"/>', "one element is over 16 MB"),
+    "an endless event": (b'<string key="x" value="yyyyyyyyyyyyyyyyyyyyyyyyyy"/>', "an element is larger than 16 MB"),
 }
 
 
@@ -245,7 +245,7 @@ def test_a_bomb_costs_time_and_nothing_else(kind: str, tmp_path: Path) -> None:
     assert why in ran.stdout, ran.stderr[-500:]
 
 
-def test_an_entity_bomb_is_refused_at_the_door(path: Path) -> None:
+def test_an_entity_bomb_is_refused(path: Path) -> None:
     entities = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
     text = (
         f'<?xml version="1.0"?><!DOCTYPE log [<!ENTITY l0 "lol">{entities}]><log><string key="k" value="&l11;"/></log>'
@@ -264,12 +264,12 @@ def test_keys_with_quotes(path: Path) -> None:
 def test_a_wrong_name_is_not_blamed_on_the_log(path: Path, on_missing: OnMissing) -> None:
     """With `drop` it is a note: one case that has the attribute must not decide between a release and an error."""
     text = log_of(named("1", "a"), timed("2", ("a", "2020-01-01", "1")), '<string key="ward" value="w"/><event/>')
-    events = r"there are 'concept:name', 'time:timestamp', 'step' \[confidential"
+    events = r"available: 'concept:name', 'time:timestamp', 'step' \[confidential"
     for wrong, words in (
         ({"activities": ("nope",)}, f"no event has the attribute 'nope' for the activity; {events}"),
         ({"activities": ("concept:name", "nope")}, f"no event has the attribute 'nope' for the activity; {events}"),
         ({"timestamp": "no"}, f"no event has the attribute 'no' for the timestamp; {events}"),
-        ({"case": "nope"}, r"no trace has the attribute 'nope' for the case; there are 'concept:name', 'ward' \[conf"),
+        ({"case": "nope"}, r"no trace has the attribute 'nope' for the case; available: 'concept:name', 'ward' \[conf"),
         ({"unit": "word", "max_cases": 2}, "no trace has the attribute 'word' for the unit; did you mean 'ward'"),
     ):
         path.write_text(text)

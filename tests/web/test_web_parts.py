@@ -235,15 +235,15 @@ def test_the_curve_of_a_ladder_is_that_of_its_first_rung() -> None:
 @pytest.mark.parametrize(
     ("recipe", "why"),
     [
-        (Recipe(unit="patient"), "how many cases of one count"),
+        (Recipe(unit="patient"), "max_cases is not set"),
         (Recipe(unit="patient", max_cases="0"), "max_cases is 0"),
         (Recipe(unit="patient", max_cases="two"), "max_cases is 'two'"),
         (Recipe(unit="patient", max_cases="9" * 50), "must be a whole number from 1 to 1000"),
-        (Recipe(unit="case", max_cases="2"), "the word for no unit"),
+        (Recipe(unit="case", max_cases="2"), "reserved for single cases"),
         (Recipe(abstraction="only:/etc/passwd"), "none is read here"),
         (Recipe(abstraction="fold | group:x"), "none is read here"),
         (Recipe(abstraction="nothing"), "which does not exist"),
-        (Recipe(abstraction="first", unit="patient", max_cases="2"), "would count several times"),
+        (Recipe(abstraction="first", unit="patient", max_cases="2"), "would count it several times"),
         (Recipe("ladder").with_option("rungs", "full,without:/etc/passwd"), "none is read here"),
         (Recipe("ladder").with_option("rungs", "full,full"), "twice"),
         (Recipe("ladder").with_option("shares", "1/2"), "1 shares for 10 rungs"),
@@ -268,7 +268,7 @@ def test_a_recipe_reads_the_log_for_its_mechanism() -> None:
     )
     ladder = replace(recipe.with_mechanism("ladder"), abstraction="fold")
     assert ladder.reading(columns).counted == "cases" and str(ladder.reading(columns).abstraction) == "fold"
-    with pytest.raises(travas.ParameterError, match="names of their own"):
+    with pytest.raises(travas.ParameterError, match="no unique names"):
         recipe.check(travas.Reading(duplicate_cases="separate"))
 
 

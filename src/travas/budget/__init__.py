@@ -1,1 +1,1 @@
-"""What was spent on which data set: accounts, composition, the ledger and plans."""
+"""Privacy budgets: accounts, composition, the ledger and plans."""

@@ -1,4 +1,4 @@
-"""Budgets and accounts: what a data set may spend, what it has spent, and whether one release more fits."""
+"""Budgets and accounts: what a data set may spend, what was spent, and whether another release fits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..privacy.numbers import as_text, exact_delta, exact_epsilon, rounded_up
 from .accounting import Spending, basic, compose
 
 CompositionRule = Literal["basic", "exact"]
-"""How releases add up: Σε and Σδ, or by the privacy losses of their tables."""
+"""How releases compose: by Σε and Σδ, or by the privacy losses of their noise tables."""
 
 
 @dataclass(frozen=True)
@@ -32,30 +32,30 @@ class Budget:
         object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
         object.__setattr__(self, "delta", exact_delta(self.delta))
         if self.composition not in get_args(CompositionRule):
-            known = ", ".join(get_args(CompositionRule))
-            raise ParameterError(f"composition is {self.composition!r}: use one of {known}")
+            rules = ", ".join(get_args(CompositionRule))
+            raise ParameterError(f"composition is {self.composition!r}; use one of {rules}", field="composition")
 
     def __str__(self) -> str:
         return f"ε = {as_text(self.epsilon)}, δ = {as_text(self.delta)}"
 
     def delta_used(self, spendings: Iterable[Spending]) -> Fraction:
-        """An upper bound of δ of these releases together at the budget's ε, under the budget's composition."""
-        chosen = list(spendings)
-        epsilon, delta = basic(chosen)
+        """Return an upper bound of the δ of these releases together, at the ε and composition of the budget."""
+        releases = list(spendings)
+        epsilon, delta = basic(releases)
         if epsilon <= self.epsilon and (self.composition == "basic" or delta <= self.delta):
-            return delta  # the sum is valid under either rule; where it fits, nothing finer is needed
-        return Fraction(1) if self.composition == "basic" else compose(chosen).delta(self.epsilon)
+            return delta  # the sum is valid under either rule
+        return Fraction(1) if self.composition == "basic" else compose(releases).delta(self.epsilon)
 
     def allows(self, spendings: Iterable[Spending]) -> bool:
-        """Whether these releases together stay within it. Exact composition accepts whatever the sum accepts."""
+        """Return whether these releases together stay within the budget. Exact composition accepts all that basic does."""
         return self.delta_used(spendings) <= self.delta
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One charge. `time` is what the clock said: charges count in the order of their numbers.
+    """One charge. `time` is the system time; charges are ordered by their numbers.
 
-    `case` says what a case was: the column or attribute that names it; None if that was not recorded.
+    `case` is the case column or attribute; None if it was not recorded.
     """
 
     number: int
@@ -69,7 +69,7 @@ class Entry:
     location: str | None = None
 
     def as_json(self) -> dict[str, int | str | None]:
-        """All fields, for the owner of the ledger: a location is not for others."""
+        """Return all fields. The location is only for the owner of the ledger."""
         return {
             "number": self.number,
             "time": self.time,
@@ -89,9 +89,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Account:
-    """A data set's budget, if it has one, and everything that was charged to it.
+    """The budget of a data set, if any, and everything that was charged to it.
 
-    An account without a name has a `location` instead, the path of a file for instance: it is never published.
+    An account without a name has a `location` instead, such as the path of a file, which is never published.
     """
 
     dataset: str | None
@@ -101,12 +101,12 @@ class Account:
 
     @property
     def name(self) -> str | None:
-        """The name the owner gave, if any; accounts that version 1 derived from the content of a log have none."""
+        """The name set by the owner, if any; accounts that version 1 derived from the content of a log have none."""
         return None if self.dataset is None or self.dataset.startswith(CONTENT_PREFIX) else self.dataset
 
     @property
     def label(self) -> str:
-        """What the owner of the ledger knows the account by. Not for guarantees and reports: see `name`."""
+        """The name or location of the account. Guarantees and reports must use `name`."""
         return self.dataset or self.location or ""
 
     @property
@@ -125,7 +125,7 @@ class Account:
 
     @property
     def left(self) -> tuple[Fraction, Fraction] | None:
-        """(ε, δ) that a budget of basic composition has left; None for others, for which no such pair is complete."""
+        """The remaining (ε, δ) of a budget with basic composition; None for others, which no such pair describes."""
         if self.budget is None or self.budget.composition != "basic":
             return None
         epsilon, delta = self.spent
@@ -133,7 +133,7 @@ class Account:
 
     @property
     def remainder(self) -> str:
-        """What is left, in words."""
+        """A description of what is left."""
         if self.budget is None:
             return "recorded; no budget"
         if self.left is not None:
@@ -145,10 +145,10 @@ class Account:
         )
 
     def admit(self, spending: Spending, standing: Standing, case: str | None) -> None:
-        """Raise BudgetError unless one more release can be added to this account.
+        """Raise BudgetError unless another release can be charged to this account.
 
-        Guarantees add up only if they are about the same thing being added or removed: one unit, one kind of case.
-        `max_cases` may differ, as each guarantee holds for all cases of one unit, however many count.
+        Guarantees compose only if they protect the same unit and define a case in the same way. `max_cases` may differ,
+        because each guarantee holds for all cases of a unit, regardless of how many are counted.
         """
         for entry in self.entries:
             if entry.spending.unit.name != spending.unit.name:
@@ -160,7 +160,7 @@ class Account:
         if standing is Standing.NOT_ESTABLISHED:
             raise BudgetError(
                 f"{self.label}: the guarantee of this release is not established, so its cost is not known and cannot be "
-                "counted against a budget; nothing was released; use another mechanism, or a data set without a budget"
+                "charged to a budget; nothing was released; use another mechanism, or a data set without a budget"
             )
         if self.has_unknown_cost:
             raise BudgetError(
@@ -172,30 +172,37 @@ class Account:
             return
         asked = f"ε = {as_text(spending.epsilon)}, δ = {as_text(spending.delta)}"
         if self.budget.composition == "exact":
-            asked += f", which makes it δ = {rounded_up(self.budget.delta_used(together), 4)}"
-        raise BudgetError(f"{self.label}: {self.remainder}; this release asks for {asked}; nothing was released")
+            asked += f", for a total of δ = {rounded_up(self.budget.delta_used(together), 4)}"
+        raise BudgetError(f"{self.label}: {self.remainder}; this release needs {asked}; nothing was released")
 
     @property
     def has_unknown_cost(self) -> bool:
-        """Whether a release without an established guarantee was charged."""
+        """Return whether a release without an established guarantee was charged."""
         return any(entry.standing is Standing.NOT_ESTABLISHED for entry in self.entries)
 
     def _does_not_add_up(self, what: str, before: str, now: str) -> BudgetError:
         return BudgetError(
-            f"{self.label}: the {what} of its releases is {before!r}, of this one {now!r}; such guarantees do not add up, "
-            f"so nothing was released; use {what}={before!r}, or another dataset"
+            f"{self.label}: its releases have the {what} {before!r}, this one has {now!r}; such guarantees do not compose; "
+            f"nothing was released; use {what}={before!r}, or another dataset"
         )
 
 
 CONTENT_PREFIX = "log:"
-"""Version 1 derived the names of accounts from the content of logs; they remain, but no new name may look like one."""
+"""The prefix of account names that version 1 derived from the content of logs; new names must not start with it."""
 
 
 def check_name(dataset: str) -> str:
-    """The name of a new data set, in its composed form (NFC): the owner's own word."""
+    """Check the name of a new data set.
+
+    Args:
+        name: The name.
+
+    Returns:
+        The name in composed form (NFC).
+    """
     name = normalize("NFC", dataset)
     if not name or name != name.strip() or len(name) > 200 or not name.isprintable():
-        raise ParameterError(f"dataset is {name[:40]!r}: it must be a name of 1 to 200 printable characters")
+        raise ParameterError(f"dataset is {name[:40]!r}: it must have 1 to 200 printable characters")
     if name.startswith(CONTENT_PREFIX):
         raise ParameterError(f"dataset is {name[:40]!r}: names that start with log: are reserved; use another")
     for word in re.findall(r"[^\W\d_]+", name):
@@ -211,5 +218,5 @@ _ALIKE = {"LATIN", "GREEK", "CYRILLIC"}
 
 
 def comparable(dataset: str) -> str:
-    """Equal for names that differ only in case, width or accents' encoding: such names are refused as ambiguous."""
+    """Return a form in which names that differ only in case, width or encoding of accents are equal."""
     return normalize("NFKC", normalize("NFKC", dataset).casefold())

@@ -1,10 +1,10 @@
-"""What several releases cost together: the sum, and the exact figure from the privacy losses of their tables.
+"""The composition of several releases: the sum, and the exact cost from the privacy losses of their noise tables.
 
-The exact figure is an upper bound at every step. A release is described by pairs (p, q), the probabilities of an
-outcome with and without one unit, as whole multiples of 2^-128: for a table of N, f against f shifted by one; a unit
-of several counts is as many of them, each with noise of its own. Every pair is laid on a grid of losses in exact
-integers, rounding towards more loss. Google's dp-accounting composes the grids, adding and removing apart, in floating
-point; `_slack` bounds what that arithmetic can lose and is added. The argument in full: docs/budgets.md.
+The exact cost is an upper bound at every step. A release is described by pairs (p, q), the probabilities of an outcome
+with and without one unit, as whole multiples of 2^-128: for a table of N, f against f shifted by one; a unit with
+several counts has as many of them, each with independent noise. Every pair is placed on a grid of losses in exact
+integers, rounded towards more loss. Google's dp-accounting composes the grids, separately for adding and removing, in
+floating point; `_slack` bounds the error of that arithmetic and is added. Proof: docs/budgets.md.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from ..model.mechanism import Mechanism, Pair
 from ..privacy.guarantee import ONE_CASE, PrivacyUnit, Standing
 from ..privacy.tables import MAX_EPSILON, ONE, exponential_bounds
 
-_GRID = 1 << 13  # steps for the sum of all ε
-_REACH = 8  # a loss beyond ± so many ε goes to the border: part of it to infinity, or up to the lowest
-_MOST_SLACK = 16  # composing the counts of a unit may lose one part in so many of its δ
+_GRID = 1 << 13  # grid steps for the sum of all ε
+_REACH = 8  # losses beyond ± 8ε are moved to infinity or up to the lowest grid loss
+_MOST_SLACK = 16  # composing the counts of a unit may lose at most 1/16 of its δ
 _SCALE = 192
 
 
 @dataclass(frozen=True)
 class Spending:
-    """What one release costs one unit: enough to build its table again.
+    """The cost of one release for one unit, sufficient to rebuild its table.
 
-    `standing` is that of a release that was charged; None for one that is planned. Versions of travas that had no table
-    for all counts of a unit together charged the parts of each as *proven*: they are taken at the worst.
+    `standing` is that of a charged release; None for a planned one. Versions of travas without a table for all counts
+    of a unit charged the parts of each as *proven*: for these, the worst case is assumed.
     """
 
     mechanism: str
@@ -43,27 +43,27 @@ class Spending:
     standing: Standing | None = None
 
     def pairs(self, interval: Fraction) -> tuple[list[Pair], list[Pair], int]:
-        """Probabilities of all outcomes of one count with and without one unit, times 2^128; and without and with.
+        """Return the probabilities of all outcomes of one count with and without one unit, times 2^128, and reversed.
 
-        The last is how many counts a unit changes, each with noise of its own. The actual table where it is known, the
-        Gaussian distribution by the cells of a grid of losses where it is that, and else one count at its worst.
+        The last value is the number of counts that a unit changes, each with independent noise. The probabilities are
+        those of the table if it is known, of the cells of a grid for Gaussian noise, and otherwise the worst case.
         """
         unit = {"name": self.unit.name, "max_cases": self.unit.max_cases}
         described = {"mechanism": self.mechanism, "epsilon": self.epsilon, "delta": self.delta, "unit": unit}
         try:
             mechanism = from_description(described)
-            known, gaussian = mechanism.loss_pairs(), mechanism.gaussian_loss()
-        except ParameterError:  # it needs options that the ledger does not hold, or another package
+            pairs_of_table, gaussian = mechanism.loss_pairs(), mechanism.gaussian_loss()
+        except ParameterError:  # it needs options that the ledger does not have, or another package
             return self.worst()
         if gaussian is not None:
             pairs = gaussian.pairs(interval)
             return pairs, pairs, 1
-        if known is None or not self._same_tables(mechanism):
+        if pairs_of_table is None or not self._same_tables(mechanism):
             return self.worst()
-        return known, _reversed(known), mechanism.loss_counts
+        return pairs_of_table, _reversed(pairs_of_table), mechanism.loss_counts
 
     def worst(self) -> tuple[list[Pair], list[Pair], int]:
-        """The same for the worst that (ε, δ) allows (Kairouz, Oh, Viswanath 2015)."""
+        """Return the pairs of the worst case that (ε, δ) allows (Kairouz, Oh, Viswanath 2015)."""
         pairs = _worst_pairs(self.epsilon, self.delta)
         return pairs, _reversed(pairs), 1
 
@@ -77,31 +77,31 @@ def _reversed(pairs: list[Pair]) -> list[Pair]:
 
 
 def basic(spendings: Iterable[Spending]) -> tuple[Fraction, Fraction]:
-    """(Σε, Σδ): what releases cost together at most, also when a later one is chosen after seeing an earlier one."""
-    chosen = list(spendings)
-    return sum((s.epsilon for s in chosen), Fraction(0)), min(sum((s.delta for s in chosen), Fraction(0)), Fraction(1))
+    """Return (Σε, Σδ), which bounds the total cost even if later releases depend on earlier ones."""
+    all_ = list(spendings)
+    return sum((s.epsilon for s in all_), Fraction(0)), min(sum((s.delta for s in all_), Fraction(0)), Fraction(1))
 
 
 @dataclass(frozen=True)
 class Composition:
-    """What releases cost together, from their privacy losses: never below the truth, never above the sum."""
+    """The total cost of releases from their privacy losses: never below the exact cost, never above the sum."""
 
     spendings: tuple[Spending, ...]
     _losses: Any
     _slack: float
 
     def delta(self, epsilon: Fraction) -> Fraction:
-        """A δ such that the releases together are (ε, δ)-DP."""
+        """Return a δ such that the releases together are (ε, δ)-DP."""
         total_epsilon, total_delta = basic(self.spendings)
         bound = total_delta if epsilon >= total_epsilon else Fraction(1)
         if not self.spendings:
             return Fraction(0)
         below = math.nextafter(float(epsilon), 0)  # a smaller ε has a larger δ
-        found = float(self._losses.get_delta_for_epsilon(below))
-        return min(Fraction(found) * (1 + Fraction(1, 1 << 30)) + Fraction(self._slack), bound)
+        delta = float(self._losses.get_delta_for_epsilon(below))
+        return min(Fraction(delta) * (1 + Fraction(1, 1 << 30)) + Fraction(self._slack), bound)
 
     def epsilon(self, delta: Fraction) -> Fraction | None:
-        """The least ε, to one part in a million, such that the releases together are (ε, δ)-DP; None if there is none."""
+        """Return the smallest ε, to one part in a million, such that the releases are (ε, δ)-DP; None if there is none."""
         low, high = Fraction(0), basic(self.spendings)[0]
         if self.delta(low) <= delta:
             return low
@@ -115,18 +115,18 @@ class Composition:
 
 
 def compose(spendings: Iterable[Spending]) -> Composition:
-    """The composition of releases. Needs the extra `accounting`."""
-    chosen = tuple(spendings)
+    """Compose releases. Requires the extra `accounting`."""
+    releases = tuple(spendings)
     distribution = _dp_accounting()
-    if not chosen:
-        return Composition(chosen, None, 0.0)
-    interval = _interval([s.epsilon for s in chosen])
+    if not releases:
+        return Composition(releases, None, 0.0)
+    interval = _interval([s.epsilon for s in releases])
     grid = _Grid(interval)
-    # never below the interval, also after a product is rounded: a loss is only ever evaluated where it is above 0
+    # never below the interval, even after rounding: a loss is only evaluated where it is above 0
     step = math.nextafter(math.nextafter(float(interval), math.inf), math.inf)
     total: Any = None
     entries, factors = 1, 0
-    for spending, times in Counter(chosen).items():
+    for spending, times in Counter(releases).items():
         once = _laid(spending, grid)
         entries += times * once.counts * once.entries
         factors += times * once.counts
@@ -135,7 +135,7 @@ def compose(spendings: Iterable[Spending]) -> Composition:
         )
         for part in _powers(losses, times * once.counts):
             total = part if total is None else total.compose(part, tail_mass_truncation=0)
-    return Composition(chosen, total, _slack(factors, entries))
+    return Composition(releases, total, _slack(factors, entries))
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class _Laid:
 
 
 def _laid(spending: Spending, grid: _Grid) -> _Laid:
-    """The losses of a release; of (ε, δ) at its worst where composing its counts would lose too much of a small δ."""
+    """Return the losses of a release; the worst case if composing its counts would lose too much of a small δ."""
     reach = math.ceil(_REACH * spending.epsilon / grid.interval)
 
     def lay(removing: list[Pair], adding: list[Pair], counts: int) -> _Laid:
@@ -167,7 +167,7 @@ def _laid(spending: Spending, grid: _Grid) -> _Laid:
 
 
 def _powers(once: Any, times: int) -> Iterator[Any]:
-    """Parts that compose to so many times the same: by repeated squaring."""
+    """Yield parts that compose to `times` copies, by repeated squaring."""
     while times:
         if times & 1:
             yield once
@@ -177,7 +177,7 @@ def _powers(once: Any, times: int) -> Iterator[Any]:
 
 
 def _slack(factors: int, entries: int) -> float:
-    """An upper bound of what the Fourier transforms of dp-accounting can lose of δ.
+    """Return an upper bound of the error in δ of the Fourier transforms of dp-accounting.
 
     One transform of length n errs by at most 16·log2(n)·u of the vector's length, u = 2^-53: Higham, Accuracy and
     Stability, Theorem 24.2, has 7 for radix 2, and scipy's longest radix, 11, stays below 14. A convolution of two
@@ -189,7 +189,7 @@ def _slack(factors: int, entries: int) -> float:
 
 
 def _interval(epsilons: Sequence[Fraction]) -> Fraction:
-    """The distance of two losses on the grid: one on which every ε lies, where that is not too fine."""
+    """Return the step of the grid of losses: one that divides every ε, unless that is too fine."""
     total = sum(epsilons, Fraction(0))
     common = Fraction(math.gcd(*(e.numerator * _denominator(epsilons) // e.denominator for e in epsilons)), 1)
     common /= _denominator(epsilons)
@@ -204,7 +204,7 @@ def _denominator(epsilons: Sequence[Fraction]) -> int:
 
 
 def _worst_pairs(epsilon: Fraction, delta: Fraction) -> list[Pair]:
-    """The worst pair of distributions that (ε, δ) allows: all of δ reveals, the rest is randomised response."""
+    """Return the worst pair of distributions that (ε, δ) allows: δ reveals everything, the rest is randomised response."""
     if epsilon > MAX_EPSILON:
         return [(ONE, 0), (0, ONE)]
     lost = math.ceil(delta * ONE)
@@ -214,11 +214,11 @@ def _worst_pairs(epsilon: Fraction, delta: Fraction) -> list[Pair]:
 
 
 class _Grid:
-    """Lays pairs on losses k·interval in exact integers, so that no event becomes less telling.
+    """Places pairs on losses k·interval in exact integers, so that no outcome becomes less revealing.
 
-    A pair (p, q) between two grid losses is split in two that lie on them and add up to it: whoever sees which half it
-    is can forget it again, so nothing is lost (Doroshenko et al. 2022, connect the dots). e^loss is rounded down and
-    what moves to the larger loss up.
+    A pair (p, q) between two grid losses is split into two that lie on them and add up to it: merging the two halves
+    is post-processing, so the bound holds (Doroshenko et al. 2022, connect the dots). e^loss is rounded down and the
+    mass that moves to the larger loss is rounded up.
     """
 
     def __init__(self, interval: Fraction) -> None:
@@ -228,37 +228,37 @@ class _Grid:
         below, _ = exponential_bounds(interval)
         self._shrink = (1 << _SCALE) - -(-(1 << 2 * _SCALE) // below)  # at most 1 − e^−interval
 
-    def growth(self, place: int) -> int:
-        """At most e^(place·interval)·2^192."""
-        if place not in self._growths:
-            below, above = exponential_bounds(abs(place) * self.interval)
-            self._growths[place] = below if place >= 0 else (1 << 2 * _SCALE) // above
-        return self._growths[place]
+    def growth(self, index: int) -> int:
+        """Return a lower bound of e^(index·interval)·2^192."""
+        if index not in self._growths:
+            below, above = exponential_bounds(abs(index) * self.interval)
+            self._growths[index] = below if index >= 0 else (1 << 2 * _SCALE) // above
+        return self._growths[index]
 
     def losses(self, pairs: Iterable[Pair], reach: int, scale: int = ONE) -> tuple[dict[int, float], float]:
-        """Probability by grid place within ± reach, and that of an infinite loss, each rounded up; `scale` stands for one."""
-        found: defaultdict[int, int] = defaultdict(int)
+        """Return probabilities by grid index within ± reach, and of an infinite loss, rounded up; `scale` is one."""
+        masses: defaultdict[int, int] = defaultdict(int)
         infinite = 0
         for p, q in pairs:
             if not q:
                 infinite += p
             elif p:
-                place = math.floor((math.log(p) - math.log(q)) / self._float)
-                place = min(max(place, -reach - 1), reach)
-                while place < reach and p << _SCALE > q * self.growth(place + 1):
-                    place += 1
-                if place < -reach:
-                    found[-reach] += p
-                elif place == reach:
-                    inside = min(p, q * self.growth(place) >> _SCALE)
-                    found[place] += inside
+                index = math.floor((math.log(p) - math.log(q)) / self._float)
+                index = min(max(index, -reach - 1), reach)
+                while index < reach and p << _SCALE > q * self.growth(index + 1):
+                    index += 1
+                if index < -reach:
+                    masses[-reach] += p
+                elif index == reach:
+                    inside = min(p, q * self.growth(index) >> _SCALE)
+                    masses[index] += inside
                     infinite += p - inside
                 else:
-                    excess = max(0, (p << _SCALE) - q * self.growth(place))
+                    excess = max(0, (p << _SCALE) - q * self.growth(index))
                     upwards = min(p, -(-excess // self._shrink))
-                    found[place] += p - upwards
-                    found[place + 1] += upwards
-        finite = {place: math.nextafter(mass / scale, math.inf) for place, mass in sorted(found.items()) if mass}
+                    masses[index] += p - upwards
+                    masses[index + 1] += upwards
+        finite = {index: math.nextafter(mass / scale, math.inf) for index, mass in sorted(masses.items()) if mass}
         return finite or {0: 0.0}, math.nextafter(infinite / scale, math.inf) if infinite else 0.0
 
 

@@ -1,4 +1,4 @@
-"""What the records of a ledger add up to: which data sets there are, and what each may spend and has spent."""
+"""The state of a ledger from its records: the data sets, and what each may spend and has spent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FRACTION = re.compile(r"[0-9]+(/[1-9][0-9]*)?", re.ASCII)
 
 @dataclass(frozen=True)
 class Key:
-    """What an account is filed under: the name of a data set, or the location of a source that has no name."""
+    """The key of an account: the name of a data set, or the location of a source without a name."""
 
     dataset: str | None
     location: str | None = None
@@ -39,22 +39,22 @@ class Book:
         return cls(tuple(map(decode, contents)))
 
     def plus(self, *records: Record) -> Book:
-        """The book with these records at its end."""
+        """Return the book with these records appended."""
         return Book((*self.records, *records))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The data sets that have a name, in the order in which they were created."""
-        found = (record.dataset for record in self.records if not isinstance(record, Assigned))
-        return tuple(dict.fromkeys(name for name in found if name is not None))
+        """The named data sets, in the order in which they were created."""
+        names = (record.dataset for record in self.records if not isinstance(record, Assigned))
+        return tuple(dict.fromkeys(name for name in names if name is not None))
 
     def name(self, dataset: str, where: object) -> str:
-        """The data set of this name. One that does not exist is refused, with the nearest names."""
+        """Return the key of an existing data set. An unknown name is refused with similar names."""
         for spelling in (dataset, normalize("NFC", dataset)):
             if spelling in self.names:
                 return spelling
         near = self._near(dataset)
-        hint = f"the nearest names are {', '.join(map(repr, near))}" if near else "it has no similar name"
+        hint = f"similar names: {', '.join(map(repr, near))}" if near else "there is no similar name"
         raise ParameterError(
             f"dataset is {dataset[:40]!r}, which is not in the ledger {where}: {hint}; to create it, run "
             f"`travas budget create {shlex.quote(dataset)} --no-limit`, or with --epsilon and --delta for a budget",
@@ -66,7 +66,7 @@ class Book:
         return [by_form[form] for form in get_close_matches(comparable(dataset), by_form, n=3)]
 
     def root(self, key: Key) -> Key:
-        """The account to which what is filed under this key belongs."""
+        """Return the account that this key belongs to."""
         while (name := self._assigned.get(key)) is not None:
             key = Key(name)
         return key
@@ -78,7 +78,7 @@ class Book:
         }
 
     def is_known(self, location: str) -> bool:
-        """Whether the location belongs to a named data set."""
+        """Return whether the location belongs to a named data set."""
         return Key(None, location) in self._assigned
 
     @cached_property
@@ -90,13 +90,13 @@ class Book:
         }
 
     def account(self, key: Key) -> Account:
-        """What was charged to this key and to all that was assigned to it."""
+        """Return the charges to this key and to all keys that were assigned to it."""
         root = self.root(key)
         budget = None if root.dataset is None else self._budgets.get(root.dataset)
         return Account(root.dataset, budget, tuple(self.entries(root)), root.location)
 
     def accounts(self) -> list[Account]:
-        """All accounts: by name, then those without one by their location."""
+        """Return all accounts: by name, then those without a name by location."""
         keys = {
             self.root(Key(record.dataset, record.location)) for record in self.records if isinstance(record, Charged)
         }
@@ -105,7 +105,7 @@ class Book:
         return [self.account(key) for key in ordered]
 
     def entries(self, root: Key | None = None) -> Iterator[Entry]:
-        """Every charge of an account, or all of them, in order."""
+        """Return all charges, or those of one account, in order."""
         charges = (record for record in self.records if isinstance(record, Charged))
         for number, charge in enumerate(charges, start=1):
             owner = self.root(Key(charge.dataset, charge.location))
@@ -114,7 +114,7 @@ class Book:
 
 
 def entry_of(number: int, charge: Charged, dataset: str | None, location: str | None) -> Entry:
-    """The charge as a line of an account. Raises ValueError if its values make no sense."""
+    """Convert a charge to an entry of an account. Raises ValueError if its values are invalid."""
     unit = PrivacyUnit(charge.unit, charge.max_cases)
     standing = Standing(charge.standing)
     spending = Spending(charge.mechanism, _fraction(charge.epsilon), _fraction(charge.delta), unit, standing)

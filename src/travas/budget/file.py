@@ -1,4 +1,4 @@
-"""The file of a ledger: SQLite, append-only, checked from the first record to the last whenever it is opened."""
+"""The ledger file: an append-only SQLite database, checked completely whenever it is opened."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ SCHEMA = (
     f"CREATE TRIGGER head_update BEFORE UPDATE ON head WHEN NEW.number <= OLD.number {_APPEND_ONLY}",
     f"CREATE TRIGGER head_delete BEFORE DELETE ON head {_APPEND_ONLY}",
 )
-"""Version 2. The head is the number and the digest of the last record: without it, the last ones could get lost."""
+"""Version 2. The head has the number and digest of the last record, so that a loss of the last records is detected."""
 
 
 @dataclass
 class OpenLedger:
-    """A connection to a ledger, and what was in it when it was read."""
+    """A connection to a ledger, and its content when it was read."""
 
     connection: sqlite3.Connection
     head: tuple[int, bytes] = (0, START)
     book: Book = field(default_factory=Book)
 
     def read(self) -> None:
-        """Read all records. Raises ValueError if they are not one whole chain."""
+        """Read all records. Raises ValueError if they are not a complete chain."""
         heads = self.connection.execute("SELECT number, digest FROM head").fetchall()
         lines = self.connection.execute("SELECT number, content, digest FROM record ORDER BY number").fetchall()
         if len(heads) != 1 or not is_chain(lines, heads[0]):
@@ -52,7 +52,7 @@ class OpenLedger:
 
     @contextmanager
     def locked(self) -> Iterator[Book]:
-        """A transaction that no other process can interleave with; on the disk, directory included, when it ends."""
+        """Run an exclusive transaction; it is on the disk, directory included, when it ends."""
         self.connection.execute("BEGIN IMMEDIATE")
         if self.connection.execute("SELECT number, digest FROM head").fetchall() != [self.head]:
             self.read()
@@ -60,7 +60,7 @@ class OpenLedger:
         self.connection.execute("COMMIT")
 
     def append(self, *records: Record) -> None:
-        """Add records to the chain, within `locked`."""
+        """Append records to the chain, within `locked`."""
         number, digest = self.head
         for record in records:
             number, content = number + 1, encode(record)
@@ -72,9 +72,9 @@ class OpenLedger:
 
 @contextmanager
 def open_ledger(path: Path, missing: Callable[[Path], None] | None = None) -> Iterator[OpenLedger]:
-    """The ledger in this file, checked. Whatever SQLite says becomes one line.
+    """Open and check a ledger. SQLite errors become one line.
 
-    `missing` is called if there is no file. A ledger that has disappeared is an error, not a new start.
+    `missing` is called if there is no file. A ledger that has disappeared is an error.
     """
     import sqlite3
 
@@ -91,7 +91,7 @@ def open_ledger(path: Path, missing: Callable[[Path], None] | None = None) -> It
         try:
             yield _checked(path, connection)
         finally:
-            connection.close()  # what was not committed is rolled back
+            connection.close()  # rolls back what was not committed
     except TravasError:
         raise
     except sqlite3.Error as error:
@@ -103,7 +103,7 @@ def open_ledger(path: Path, missing: Callable[[Path], None] | None = None) -> It
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A connection that writes durably and never makes a file."""
+    """Connect with durable writes, without creating a file."""
     import sqlite3
 
     address = path.absolute().as_uri() + "?mode=rw"
@@ -114,10 +114,10 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def make_ledger(path: Path) -> None:
-    """Build the file under another name and rename it in one step: never half a ledger, never one replaced."""
+    """Create the file under another name and link it in one step, so that no ledger is incomplete or replaced."""
     import tempfile
 
-    descriptor, name = tempfile.mkstemp(prefix=".ledger-", dir=path.parent)  # only its owner can read it
+    descriptor, name = tempfile.mkstemp(prefix=".ledger-", dir=path.parent)  # readable only by its owner
     os.close(descriptor)
     try:
         connection = connect(Path(name))
@@ -128,7 +128,7 @@ def make_ledger(path: Path) -> None:
             connection.execute("COMMIT")
         finally:
             connection.close()
-        with suppress(FileExistsError):  # another process was faster: its ledger is as good
+        with suppress(FileExistsError):  # another process has created it
             os.link(name, path)
     finally:
         for left in (Path(name), Path(f"{name}-journal")):
@@ -142,7 +142,7 @@ def make_ledger(path: Path) -> None:
 
 
 def create_schema(connection: sqlite3.Connection) -> None:
-    """An empty ledger of this version, within a transaction."""
+    """Create the schema of an empty ledger, within a transaction."""
     for statement in SCHEMA:
         connection.execute(statement)
     connection.execute("INSERT INTO head VALUES (0, ?)", (START,))
@@ -161,7 +161,7 @@ def _checked(path: Path, connection: sqlite3.Connection) -> OpenLedger:
 
         check_pages(path, connection, "integrity_check")
         migrate(connection)
-    connection.execute("BEGIN")  # no process may write between the questions
+    connection.execute("BEGIN")  # no process may write between the queries
     check_pages(path, connection, "quick_check")
     made = connection.execute("SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY rowid").fetchall()
     if made != [(statement,) for statement in SCHEMA]:
@@ -173,9 +173,9 @@ def _checked(path: Path, connection: sqlite3.Connection) -> OpenLedger:
 
 
 def check_pages(path: Path, connection: sqlite3.Connection, check: str) -> None:
-    """Raise ValueError if SQLite finds a damaged page, or the file is shorter than it should be."""
+    """Raise ValueError if SQLite finds a damaged page, or the file is truncated."""
     (pages,), (size,) = (connection.execute(f"PRAGMA page_{what}").fetchone() for what in ("count", "size"))
-    if path.stat().st_size < pages * size:  # a page cut short is zeros to SQLite
+    if path.stat().st_size < pages * size:  # SQLite reads a truncated page as zeros
         raise ValueError("cut short")
     if connection.execute(f"PRAGMA {check}(1)").fetchone() != ("ok",):
         raise ValueError("damaged pages")
@@ -183,12 +183,12 @@ def check_pages(path: Path, connection: sqlite3.Connection, check: str) -> None:
 
 def _explain(path: Path, code: str) -> LedgerError:
     reasons = {
-        "SQLITE_BUSY": f"another process has locked it for {BUSY_SECONDS:.0f} seconds; try again",
-        "SQLITE_READONLY": "may not be written to; check your permissions, or use another ledger",
+        "SQLITE_BUSY": f"has been locked by another process for {BUSY_SECONDS:.0f} seconds; try again",
+        "SQLITE_READONLY": "is not writable; check your permissions, or use another ledger",
         "SQLITE_CANTOPEN": "cannot be opened, or its directory cannot be written to; check your permissions",
         "SQLITE_FULL": "the disk is full; free some space",
         "SQLITE_IOERR": "the disk is full or failing; free some space, or use another ledger",
         "SQLITE_NOTADB": "is not a ledger of travas and was not changed; use another file",
     }
-    known = next((text for prefix, text in reasons.items() if code.startswith(prefix)), None)
-    return LedgerError(f"{path}: {known or _DAMAGED}")
+    reason = next((text for prefix, text in reasons.items() if code.startswith(prefix)), None)
+    return LedgerError(f"{path}: {reason or _DAMAGED}")

@@ -1,7 +1,7 @@
-"""The ledger: what was spent on which data set. It knows data sets by their names or locations, never by content.
+"""The ledger: what was spent on which data set. Data sets are identified by name or location, never by content.
 
-A charge is on the disk before any noise is drawn. Every operation opens the file, checks it and closes it again, so
-that processes share nothing but the file itself, which SQLite locks.
+A charge is on the disk before any noise is drawn. Every operation opens, checks and closes the file, so that processes
+share nothing but the file, which SQLite locks.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from .records import Assigned, Charged, Created, Limited
 
 
 def default_path() -> Path:
-    """`TRAVAS_LEDGER`, or `travas/ledger.db` in the user's data directory."""
-    if given := os.environ.get("TRAVAS_LEDGER"):
-        return Path(given)
+    """Return `TRAVAS_LEDGER`, or `travas/ledger.db` in the user's data directory."""
+    if path := os.environ.get("TRAVAS_LEDGER"):
+        return Path(path)
     try:
         base = _data_directory()
     except RuntimeError:
-        raise LedgerError("there is no home directory for the ledger; set its file (--ledger FILE)") from None
+        raise LedgerError("there is no home directory for the ledger; set TRAVAS_LEDGER", field="ledger") from None
     return base / "travas" / "ledger.db"
 
 
 def _data_directory() -> Path:
-    given = Path(os.environ.get("XDG_DATA_HOME") or "")
-    if given.is_absolute():
-        return given
+    folder = Path(os.environ.get("XDG_DATA_HOME") or "")
+    if folder.is_absolute():
+        return folder
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     if sys.platform == "darwin":
@@ -46,7 +46,10 @@ def _data_directory() -> Path:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The ledger in this file, made if there is none. A damaged or foreign file is refused and never written to.
+    """A ledger file, created if it does not exist. A damaged or foreign file is refused and never written to.
+
+    Args:
+        path: The file.
 
     >>> import tempfile
     >>> ledger = Ledger(Path(tempfile.mkdtemp()) / "ledger.db")
@@ -63,21 +66,23 @@ class Ledger:
 
     @classmethod
     def default(cls) -> Ledger:
-        """The user's own: see `default_path`. Its directory is also created."""
+        """Open the user's ledger, `default_path()`. Its directory is created if necessary."""
         path = default_path()
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise LedgerError(f"{path}: cannot be made ({error.strerror}); set another file (--ledger FILE)") from None
+            raise LedgerError(
+                f"{path}: cannot be created ({error.strerror}); use another ledger", field="ledger"
+            ) from None
         return cls(path)
 
     @classmethod
     def from_environment(cls) -> Ledger | None:
-        """The ledger that `TRAVAS_LEDGER` names, or None if it is not set: what Python uses unless told otherwise."""
+        """Open the ledger `TRAVAS_LEDGER`, the default in Python; None if it is not set."""
         return cls.default() if os.environ.get("TRAVAS_LEDGER") else None
 
     def create_account(self, dataset: str) -> Account:
-        """Create a data set without a budget: its releases are recorded, not limited.
+        """Create a data set without a budget: its releases are recorded but not limited.
 
         Args:
             dataset: Its name. One that differs from an existing name only in case or look is refused.
@@ -88,7 +93,7 @@ class Ledger:
         name = check_name(dataset)
         with open_ledger(self.path) as ledger, ledger.locked() as book:
             if name in book.names:
-                raise ParameterError(f"{name}: exists already in {self.path}; use another name, or no command at all")
+                raise ParameterError(f"{name}: already exists in {self.path}; use it, or choose another name")
             _check_unambiguous(book, name)
             ledger.append(Created(_now(), name))
             return ledger.book.account(Key(name))
@@ -96,10 +101,10 @@ class Ledger:
     def create_budget(
         self, dataset: str, *, epsilon: Number, delta: Number, composition: CompositionRule = "basic"
     ) -> Account:
-        """Set the budget of a data set, once, and create the data set if there is none.
+        """Set the budget of a data set, once. The data set is created if it does not exist.
 
         Args:
-            dataset: Its name. What was charged to it before counts.
+            dataset: Its name. Earlier charges count.
             epsilon: ε that all releases together may spend.
             delta: δ that all releases together may spend.
             composition: `basic` adds ε and δ; `exact` composes the privacy losses (extra `accounting`).
@@ -110,7 +115,7 @@ class Ledger:
         budget = Budget(exact_epsilon(epsilon), exact_delta(delta), composition)
         name = check_name(dataset)
         if composition == "exact":
-            compose(())  # a missing extra is noticed now, not at the first release
+            compose(())  # detects a missing extra now rather than at the first release
         with open_ledger(self.path) as ledger, ledger.locked() as book:
             if name not in book.names:
                 _check_unambiguous(book, name)
@@ -130,7 +135,7 @@ class Ledger:
             return ledger.book.account(Key(name))
 
     def assign(self, old: str, dataset: str) -> Account:
-        """Move everything that was and will be charged to one account to the data set of another name.
+        """Move all past and future charges of an account to a data set.
 
         Args:
             old: A location, a name without a budget, or a name that version 1 derived from the content of a log.
@@ -146,7 +151,7 @@ class Ledger:
             if not source.entries:
                 raise ParameterError(f"{old}: nothing was charged to it; `travas budget show` lists all accounts")
             if source.budget is not None:
-                raise ParameterError(f"{old}: has a budget, which must not lose its charges; nothing was assigned")
+                raise ParameterError(f"{old}: has a budget, so its charges cannot be moved")
             if source == target:
                 raise ParameterError(f"{old}: already belongs to {target.label!r}")
             _check_merge(source, target)
@@ -154,13 +159,13 @@ class Ledger:
             return ledger.book.account(Key(name))
 
     def check(self, dataset: str | None, location: str | None, mechanism: Mechanism, case: str) -> Account:
-        """Raise what `charge` would raise now. Charges nothing.
+        """Raise the error that `charge` would raise. Nothing is charged.
 
         Args:
             dataset: The name of the data set, or None to charge the account of the location.
             location: Where the log is, or None if it is in memory: see `travas.sources.source.location_of`.
-            mechanism: What is about to be released.
-            case: What a case is: the name of the case column or attribute.
+            mechanism: The mechanism of the release.
+            case: The case column or attribute.
 
         Returns:
             The account as it is before the charge.
@@ -169,7 +174,7 @@ class Ledger:
             return self._admitted(ledger.book, dataset, location, mechanism, case)[0]
 
     def charge(self, dataset: str | None, location: str | None, mechanism: Mechanism, case: str) -> Account:
-        """Charge a release that is about to be drawn; it is on the disk when this returns.
+        """Charge a release that is about to be drawn. The charge is on the disk when this returns.
 
         The first name used for a location takes over what was charged to the location without a name.
         Raises BudgetError, and charges nothing, if the budget does not allow it, or if the unit or the case differs
@@ -178,8 +183,8 @@ class Ledger:
         Args:
             dataset: The name of the data set, or None to charge the account of the location.
             location: Where the log is, or None if it is in memory: see `travas.sources.source.location_of`.
-            mechanism: What is about to be released.
-            case: What a case is: the name of the case column or attribute.
+            mechanism: The mechanism of the release.
+            case: The case column or attribute.
 
         Returns:
             The account after the charge.
@@ -193,24 +198,31 @@ class Ledger:
             return ledger.book.account(key)
 
     def account(self, dataset: str) -> Account:
-        """What the data set of this name may spend and has spent."""
+        """Return what a data set may spend and has spent.
+
+        Args:
+            dataset: Its name.
+
+        Returns:
+            The account.
+        """
         with open_ledger(self.path) as ledger:
             return ledger.book.account(Key(ledger.book.name(dataset, self.path)))
 
     def accounts(self) -> list[Account]:
-        """All data sets: by name, then those without one by their location."""
+        """Return all accounts: by name, then those without a name by location."""
         with open_ledger(self.path) as ledger:
             return ledger.book.accounts()
 
     def history(self) -> list[Entry]:
-        """Everything that was charged, in order."""
+        """Return all charges in order."""
         with open_ledger(self.path) as ledger:
             return list(ledger.book.entries())
 
     def _admitted(
         self, book: Book, dataset: str | None, location: str | None, mechanism: Mechanism, case: str
     ) -> tuple[Account, tuple[Assigned, ...]]:
-        """The account to charge, and what must be assigned to it first."""
+        """Return the account to charge, and what must be assigned to it first."""
         assigned: tuple[Assigned, ...] = ()
         taken_over = 0
         if dataset is not None:
@@ -223,8 +235,8 @@ class Ledger:
             key = Key(None, location)
         else:
             raise ParameterError(
-                "dataset is not set, but the ledger knows a log in memory, from standard input or from a query only by "
-                "name; set dataset",
+                "dataset is not set; the ledger can identify a log in memory, from standard input or from a query only "
+                "by name; set dataset",
                 field="dataset",
             )
         account = book.account(key)
@@ -239,9 +251,11 @@ class Ledger:
 
 
 def _check_unambiguous(book: Book, name: str) -> None:
-    for known in book.names:
-        if comparable(known) == comparable(name):
-            raise ParameterError(f"{name}: differs from the existing {known!r} only in case or look; use another name")
+    for existing in book.names:
+        if comparable(existing) == comparable(name):
+            raise ParameterError(
+                f"{name}: differs from the existing {existing!r} only in case or look; use another name"
+            )
 
 
 def _check_merge(source: Account, target: Account) -> None:
@@ -253,11 +267,11 @@ def _check_merge(source: Account, target: Account) -> None:
     both = (*source.entries, *target.entries)
     units = sorted({entry.spending.unit.name for entry in both})
     cases = sorted({entry.case for entry in both if entry.case is not None})
-    for what, found in (("unit", units), ("case", cases)):
-        if len(found) > 1:
+    for what, values in (("unit", units), ("case", cases)):
+        if len(values) > 1:
             raise ParameterError(
-                f"{source.label}: the {what} of the releases would be {' and '.join(map(repr, found))}, and such guarantees "
-                "do not add up; assign it to another data set"
+                f"{source.label}: the releases would have the {what} {' and '.join(map(repr, values))}; such guarantees "
+                "do not compose; assign it to another data set"
             )
 
 

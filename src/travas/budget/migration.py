@@ -1,4 +1,4 @@
-"""From a ledger of version 1, which had a table for each kind of line and no digests, to this version."""
+"""Migration of ledgers of version 1, which had a table for each kind of record and no digests."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Build the chain from the lines as they are, in one transaction: a crash leaves the old version."""
+    """Convert the records in one transaction; a crash leaves the old version."""
     connection.execute("BEGIN IMMEDIATE")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version < VERSION:  # else another process was faster
+    if version < VERSION:  # otherwise another process has migrated it
         try:
             records = _records(connection)
         except ParameterError as error:
@@ -30,7 +30,7 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 
 def _records(connection: sqlite3.Connection) -> list[Record]:
-    """The lines of version 1, checked. Raises ValueError or TypeError if one is damaged or missing."""
+    """Read the records of version 1. Raises ValueError or TypeError if one is damaged or missing."""
     budgets: list[Record] = [
         Limited(time, dataset, epsilon, delta, composition)
         for time, dataset, epsilon, delta, composition in connection.execute(

@@ -1,4 +1,4 @@
-"""How to divide a budget among releases that are still to come."""
+"""Dividing a budget among planned releases."""
 
 from __future__ import annotations
 
@@ -13,23 +13,31 @@ from .accounting import Spending, compose
 
 MAX_RELEASES = 10_000
 _SHARES = (Fraction(1, 2), Fraction(9, 10))
-"""How much of δ the releases take; the rest pays for a smaller total ε. Which is best depends, so both are tried."""
+"""Shares of δ for the releases; the rest allows a smaller total ε. Neither is always better, so both are tried."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What each of so many releases may spend, as (ε, δ), so that all together stay within (ε, δ)."""
+    """What each of `releases` releases may spend, as (ε, δ), so that all together stay within (ε, δ)."""
 
     releases: int
     epsilon: Fraction
     delta: Fraction
     basic: tuple[Fraction, Fraction]
     exact: tuple[Fraction, Fraction] | None
-    """With `optimal` and a budget of exact composition; None where dp-accounting is not installed."""
+    """For `optimal` and a budget with exact composition; None if dp-accounting is not installed."""
 
 
 def plan(releases: int, *, epsilon: Number, delta: Number) -> Plan:
-    """Divide a budget of (ε, δ) equally. No log is needed, none is read.
+    """Divide a budget of (ε, δ) equally among releases. No log is read.
+
+    Args:
+        releases: The number of releases.
+        epsilon: ε of all releases together.
+        delta: δ of all releases together.
+
+    Returns:
+        What each release may spend, under basic and exact composition.
 
     >>> plan(12, epsilon=3, delta="1.2e-5").basic
     (Fraction(1, 4), Fraction(1, 1000000))
@@ -46,7 +54,7 @@ def plan(releases: int, *, epsilon: Number, delta: Number) -> Plan:
 
 
 def _largest(releases: int, epsilon: Fraction, delta: Fraction, each: Fraction) -> tuple[Fraction, Fraction]:
-    """The largest ε of a release at δ = `each`, to three digits, that fits so many times."""
+    """Return the largest ε of a release at δ = `each`, to three digits, such that all releases fit."""
 
     def fits(size: Fraction) -> bool:
         return compose([Spending("optimal", size, each)] * releases).delta(epsilon) <= delta
@@ -59,7 +67,7 @@ def _largest(releases: int, epsilon: Fraction, delta: Fraction, each: Fraction) 
 
 
 def rounded_down(value: Fraction, digits: int = 3) -> Fraction:
-    """The decimal of so many significant digits that is not above the value.
+    """Round down to a decimal with this many significant digits.
 
     >>> rounded_down(Fraction(1, 6))
     Fraction(83, 500)

@@ -1,4 +1,4 @@
-"""The records of a ledger, in the order in which they were made, and the chain of digests that holds them together."""
+"""The records of a ledger, and the chain of digests that links them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ START = bytes(32)
 
 @dataclass(frozen=True)
 class Created:
-    """A data set of this name, without a budget."""
+    """A new data set without a budget."""
 
     time: str
     dataset: str
@@ -23,7 +23,7 @@ class Created:
 
 @dataclass(frozen=True)
 class Limited:
-    """A budget for the data set of this name, which need not exist before."""
+    """A budget for a data set, which is created if it does not exist."""
 
     time: str
     dataset: str
@@ -34,7 +34,7 @@ class Limited:
 
 @dataclass(frozen=True)
 class Charged:
-    """A release, charged to a name or, without one, to a location. Releases of version 1 do not say what a case is."""
+    """A release, charged to a name or, without one, to a location. Version 1 did not record what a case is."""
 
     time: str
     dataset: str | None
@@ -52,7 +52,7 @@ class Charged:
 
 @dataclass(frozen=True)
 class Assigned:
-    """Everything charged to `old` (a name) or `location`, before and after, belongs to the data set of this name."""
+    """All past and future charges to `old` (a name) or `location` belong to the data set."""
 
     time: str
     old: str | None
@@ -72,23 +72,23 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
 def encode(record: Record) -> str:
-    """One line of JSON in ASCII: a path that is not valid text is kept, too."""
+    """Encode a record as one line of ASCII JSON, which also represents paths that are not valid text."""
     return json.dumps({"kind": _NAMES[type(record)]} | asdict(record), separators=(",", ":"))
 
 
 def decode(content: str) -> Record:
-    """The record of this line, whose digest was checked before."""
+    """Decode a record whose digest was checked."""
     fields = json.loads(content)
     return _KINDS[fields.pop("kind")](**fields)
 
 
 def link(previous: bytes, number: int, content: str) -> bytes:
-    """The digest of a record: it depends on every record before it."""
+    """Return the digest of a record, which depends on every record before it."""
     return hashlib.sha256(previous + number.to_bytes(8, "big") + content.encode()).digest()
 
 
 def is_chain(lines: Iterable[tuple[object, object, object]], head: tuple[object, object]) -> bool:
-    """Whether these lines (number, content, digest) are exactly those that lead to the head (number, digest)."""
+    """Return whether lines (number, content, digest) form the complete chain to the head (number, digest)."""
     digest, last = START, 0
     for expected, (number, content, given) in enumerate(lines, start=1):
         if number != expected or not isinstance(content, str):

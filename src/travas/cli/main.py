@@ -51,7 +51,12 @@ app.add_typer(budget_app, name="budget")
 
 
 _DEBUG = "TRAVAS_DEBUG"
-_FLAGS = {"guarantee": "--accept-no-guarantee", "existing": "--force"}
+_FLAGS = {
+    "guarantee": "--accept-no-guarantee",
+    "existing": "--force",
+    "activities": "--activity",
+    "rungs": "--ladder",
+}
 """Options whose names differ from the parameter names."""
 
 

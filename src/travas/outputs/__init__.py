@@ -1,1 +1,1 @@
-"""What leaves: release files and the guarantee file beside them."""
+"""Writing releases: the release file and the guarantee file next to it."""

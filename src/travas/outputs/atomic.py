@@ -1,4 +1,4 @@
-"""The one atomic write: reserve a name, write beside it, publish.
+"""Atomic writes: reserve a name, write a partial file next to it, publish.
 
 Every file that travas writes for a user goes through this module. There are two ways to use it.
 
@@ -19,14 +19,14 @@ Four rules hold, also for threads, containers that share a folder, and `kill -9`
 
 1. A reservation holds a lock (`.NAME.lock`, `flock`) on every target until it ends. A second one for the same target
    is refused at once. The system frees the lock when its process dies.
-2. A partial file (`.NAME.RANDOM.partial`) is created exclusively and never through a link. Partial files that a killed
-   run left behind are removed by the next reservation of the same target, which the lock makes safe.
+2. A partial file (`.NAME.RANDOM.partial`) is created exclusively and never through a link. Partial files of killed
+   runs are removed by the next reservation of the same target, which the lock makes safe.
 3. Publishing never overwrites: a target is linked to its partial file, which fails if the name exists. To replace
    files that belong together, the old ones are first moved aside, the last one first. So the files under their
-   names are always all old, all new, or the last one is absent: a release is never beside another's guarantee.
-4. Without `publish`, or if it fails, nothing is left and the old files are back.
+   names are always all old, all new, or the last one is absent: a release is never next to the guarantee of another one.
+4. Without `publish`, or if it fails, no new files remain and the old ones are restored.
 
-Where a file system has no `flock`, rule 1 is lost, but not rule 3: of two runs that write one new name, one succeeds.
+On a file system without `flock`, rule 1 does not hold but rule 3 does: of two runs that write one new name, one succeeds.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if sys.platform != "win32":
     import fcntl
 
 Existing = Literal["fail", "replace"]
-"""What to do with files that exist under the name of an output."""
+"""What to do if an output file exists."""
 
 _NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL}
 _NO_LINKS = {errno.ENOSYS, errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK}
@@ -62,7 +62,7 @@ class Reservation:
 
     Attributes:
         targets: The files to publish, in the order in which they appear.
-        existing: Whether files that exist under these names are replaced.
+        existing: Whether existing files are replaced.
     """
 
     targets: tuple[Path, ...]
@@ -70,20 +70,20 @@ class Reservation:
     _partials: dict[Path, Path] = field(repr=False)
 
     def partial(self, target: Path) -> Path:
-        """The file to write the content of `target` to; it is empty and exists."""
+        """Return the file to write the content of `target` to; it exists and is empty."""
         return self._partials[target]
 
     def publish(self) -> None:
-        """Give the partial files their names, all or none.
+        """Rename the partial files to their targets, all or none.
 
         Raises:
-            OutputError: The system refused, or another run has written one of the names since it was reserved.
+            OutputError: The file system refused, or another run has written one of the targets in the meantime.
         """
         try:
             self._publish()
         except FileExistsError as error:
             raise OutputError(
-                f"{error.filename}: exists already, another run has written it in the meantime; choose another name",
+                f"{error.filename}: exists; another run has written it in the meantime; choose another name",
                 field="output",
             ) from None
         except OSError as error:
@@ -115,21 +115,21 @@ class Reservation:
 
 @contextmanager
 def reserved(targets: Sequence[Path], existing: Existing) -> Iterator[Reservation]:
-    """Reserve names for files that are published together. Refusals come now, before anything is paid for.
+    """Reserve names for files that are published together. Errors are raised now, before anything is charged.
 
     Args:
         targets: The files, in the order in which they are to appear: a guarantee before its release.
         existing: `"fail"` refuses names that exist; `"replace"` replaces the files when they are published.
 
     Yields:
-        The reservation. When the block ends, what was not published is removed.
+        The reservation. When the block ends, unpublished files are removed.
 
     Raises:
         OutputError: A name exists, cannot be written, or is reserved by another run.
     """
     with ExitStack() as stack:
         partials: dict[Path, Path] = {}
-        for target in sorted(targets):  # one order for all runs
+        for target in sorted(targets):  # the same order in all runs avoids deadlocks
             try:
                 check_target(target, existing)
                 if stack.enter_context(_locked(target)):
@@ -145,11 +145,11 @@ def reserved(targets: Sequence[Path], existing: Existing) -> Iterator[Reservatio
 
 @contextmanager
 def atomic_output(path: Path, existing: Existing) -> Iterator[Path]:
-    """Write one file: nobody ever sees half of it, and after a failure nothing is left.
+    """Write one file: it is never visible before it is complete, and a failure leaves nothing behind.
 
     Args:
         path: The file to write.
-        existing: `"fail"` refuses a name that exists; `"replace"` replaces it in one step.
+        existing: `"fail"` refuses an existing file; `"replace"` replaces it in one step.
 
     Yields:
         The partial file to write to. It is published when the block ends without an exception.
@@ -170,20 +170,22 @@ def atomic_output(path: Path, existing: Existing) -> Iterator[Path]:
 
 
 def check_target(path: Path, existing: Existing) -> None:
-    """Refuse a name that cannot be written, without changing anything.
+    """Raise OutputError if a file cannot be written, without changing anything.
 
     Args:
         path: The file to be written.
-        existing: Whether a file that exists may be replaced.
+        existing: Whether an existing file may be replaced.
 
     Raises:
-        OutputError: The folder is missing or may not be written to, or the name is taken.
+        OutputError: The directory is missing or not writable, or the file exists.
     """
     try:
         if not path.parent.is_dir():
-            raise OutputError(f"{path}: there is no directory {str(path.parent)!r}; make it first", field="output")
+            raise OutputError(
+                f"{path}: the directory {str(path.parent)!r} does not exist; create it first", field="output"
+            )
         with suppress(FileNotFoundError):
-            _partial(path).lstat()  # a name too long for the disk is noticed now
+            _partial(path).lstat()  # detects a name that is too long
         if path.is_dir():
             raise OutputError(f"{path}: is a directory; use a file name", field="output")
         if existing == "fail" and os.path.lexists(path):
@@ -195,15 +197,17 @@ def check_target(path: Path, existing: Existing) -> None:
     except (OSError, ValueError) as error:
         raise cannot_write(path, error) from None
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise OutputError(f"{path}: you may not write in {str(path.parent)!r}; choose another place", field="output")
+        raise OutputError(
+            f"{path}: no permission to write to {str(path.parent)!r}; use another directory", field="output"
+        )
 
 
 def cannot_write(path: Path, error: Exception) -> OutputError:
-    """The error that says in one line why the system refused to write a file.
+    """Return the error for a failed write as one line.
 
     Args:
         path: The output.
-        error: What was raised; Polars passes the number of the system's error on as text only.
+        error: The exception; Polars includes the number of the operating system error only as text.
 
     Returns:
         The error to raise instead.
@@ -211,10 +215,10 @@ def cannot_write(path: Path, error: Exception) -> OutputError:
     match = re.search(r"os error (\d+)", str(error))
     number = getattr(error, "errno", None) or (int(match[1]) if match else None)
     if number in _FULL:
-        why = "the disk is full; nothing is left behind, make room"
+        why = "the disk is full; no partial file remains; free some space"
     else:
         reason = os.strerror(number).lower() if number else type(error).__name__
-        why = f"{reason}; nothing is left behind, choose another place"
+        why = f"{reason}; no partial file remains; use another path"
     return OutputError(f"{str(path)!r}: cannot be written, {why}", field="output")
 
 
@@ -224,7 +228,7 @@ def is_system_error(error: Exception) -> bool:
 
 
 def link_new(source: Path, target: Path) -> None:
-    """Give a file a second name, which must be new.
+    """Link a file to a new name.
 
     Raises:
         FileExistsError: The name exists.
@@ -236,7 +240,7 @@ def link_new(source: Path, target: Path) -> None:
     except (OSError, NotImplementedError) as error:
         if isinstance(error, OSError) and error.errno not in _NO_LINKS:
             raise
-        if os.path.lexists(target):  # a file system without links: the lock keeps other runs away
+        if os.path.lexists(target):  # a file system without links; the lock excludes other runs
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
         source.rename(target)
 
@@ -251,7 +255,7 @@ def to_disk(path: Path) -> None:
 
 
 def _entries_to_disk(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk, where the system can."""
+    """Wait until the names in a directory are on the disk, if the system supports it."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -269,7 +273,7 @@ def _partial(target: Path) -> Path:
 
 @contextmanager
 def _fresh(target: Path) -> Iterator[Path]:
-    """An empty file of our own in the same folder, gone at the end unless it was renamed."""
+    """Create an empty file in the same directory, removed at the end unless it was renamed."""
     partial = _partial(target)
     try:
         os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW, 0o666))
@@ -280,7 +284,7 @@ def _fresh(target: Path) -> Iterator[Path]:
 
 
 def _remove_stale(target: Path) -> None:
-    """Remove what killed runs left: whoever holds the lock on a target has its only living partial files."""
+    """Remove the partial files of killed runs; only the holder of the lock can have partial files in use."""
     pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}\.partial")
     for entry in os.scandir(target.parent):
         if pattern.fullmatch(entry.name):
@@ -290,7 +294,7 @@ def _remove_stale(target: Path) -> None:
 
 @contextmanager
 def _locked(target: Path) -> Iterator[bool]:
-    """Hold the lock on a target. False where the file system has no locks."""
+    """Hold the lock on a target. Yields False if the file system has no locks."""
     path = target.with_name(f".{target.name}.lock")
     handle = _lock(path, target)
     try:
@@ -298,7 +302,7 @@ def _locked(target: Path) -> Iterator[bool]:
     finally:
         if handle is not None:
             with suppress(OSError):
-                path.unlink()  # while it is locked: who has opened it meanwhile notices and opens again
+                path.unlink()  # while it is locked; a run that has opened it in the meantime notices and opens it again
             os.close(handle)
 
 
@@ -314,7 +318,7 @@ def _lock(path: Path, target: Path) -> int | None:
         except BlockingIOError:
             os.close(handle)
             raise OutputError(
-                f"{target}: another run is writing there; wait for it, or choose another name", field="output"
+                f"{target}: another run is writing this file; wait for it, or choose another name", field="output"
             ) from None
         except OSError as error:
             os.close(handle)
@@ -327,7 +331,7 @@ def _lock(path: Path, target: Path) -> int | None:
 
 
 def _is_open_file(handle: int, path: Path) -> bool:
-    """Whether the name still belongs to the open file: its last holder may have removed it."""
+    """Return whether the name still refers to the open file; its last holder may have removed it."""
     opened = os.fstat(handle)
     if not stat.S_ISREG(opened.st_mode):
         raise OSError(errno.EACCES, "not a regular file", str(path))
@@ -341,12 +345,12 @@ def _is_open_file(handle: int, path: Path) -> bool:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    found = path.lstat()
-    return found.st_dev, found.st_ino
+    status = path.lstat()
+    return status.st_dev, status.st_ino
 
 
 def _move_aside(targets: tuple[Path, ...], old: list[tuple[Path, Path]]) -> None:
-    """Move the files that exist to names of partial files, the last one first."""
+    """Rename existing files to names of partial files, the last one first."""
     for target in reversed(targets):
         aside = _partial(target)
         old.append((aside, target))
@@ -356,12 +360,12 @@ def _move_aside(targets: tuple[Path, ...], old: list[tuple[Path, Path]]) -> None
 
 
 def _undo(old: list[tuple[Path, Path]], new: list[tuple[Path, tuple[int, int]]]) -> None:
-    """Remove what was published and bring back what was there, each in the order that never mixes the two."""
+    """Remove what was published and restore the previous files, in an order that never mixes the two."""
     for target, identity in reversed(new):
         with suppress(OSError):
             if _identity(target) == identity:
                 target.unlink()
     for aside, target in reversed(old):
         with suppress(OSError):
-            link_new(aside, target)  # if even that is refused, the partial file is all that is left of the old one
+            link_new(aside, target)  # if this fails as well, the old content remains in the partial file
             aside.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
-"""The guarantee file beside a release. Schema: docs/guarantee.md.
+"""The guarantee file of a release. Schema: docs/guarantee.md.
 
-Numbers that decide privacy are exact decimals or fractions in text, never JSON floats.
+Numbers that decide privacy are exact decimals or fractions as text, never JSON floats.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ ASSUMED_PUBLIC = (
 
 
 def guarantee_path(release: Path) -> Path:
-    """`OUT.guarantee.json`, beside the release."""
+    """Return the path of the guarantee file, `OUT.guarantee.json`, next to the release."""
     return release.with_name(release.name + ".guarantee.json")
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
+    """Return the SHA-256 digest of a file."""
     import hashlib
 
     with path.open("rb") as stream:
@@ -43,22 +43,22 @@ def digest(path: Path) -> str:
 
 
 def describe(
-    chosen: Mechanism, release: dict[str, Any], reading: Mapping[str, Any] | None, version: int = VERSION
+    mechanism: Mechanism, release: dict[str, Any], reading: Mapping[str, Any] | None, version: int = VERSION
 ) -> dict[str, Any]:
-    """What the guarantee file says of a release.
+    """Return the content of the guarantee file of a release.
 
     Args:
-        chosen: The mechanism.
+        mechanism: The mechanism.
         release: Format, frequencies, abstractions and digest of the release.
-        reading: The rule from events to variants; None where counts were given.
-        version: Of the guarantee file.
+        reading: The rule from events to variants; None if the source was counts.
+        version: The version of the guarantee file.
 
     Returns:
         The content of the file.
     """
     from .._version import __version__
 
-    guarantee = chosen.guarantee()
+    guarantee = mechanism.guarantee()
     epsilon, delta = guarantee.replace_one
     spent = rounded_up(guarantee.delta_spent)
     return {
@@ -69,21 +69,21 @@ def describe(
         "epsilon": as_text(guarantee.epsilon),
         "delta": as_text(guarantee.delta),
         "delta_spent": spent if Fraction(spent) <= guarantee.delta else as_text(guarantee.delta),
-        "unit": describe_unit(chosen),
+        "unit": describe_unit(mechanism),
         "neighbours": guarantee.neighbours,
         "replace_one": {"epsilon": as_text(epsilon), "delta": as_text(delta)},
         "mechanism": guarantee.mechanism,
-        **({} if version == 1 else {"description": chosen.describe(), "reading": reading and dict(reading)}),
-        "parameters": chosen.parameters(),
+        **({} if version == 1 else {"description": mechanism.describe(), "reading": reading and dict(reading)}),
+        "parameters": mechanism.parameters(),
         "assumed_public": [*ASSUMED_PUBLIC, *guarantee.assumptions, *release.get("assumptions", ())],
         "timestamps": ARTIFICIAL,
         "release": release,
     }
 
 
-def describe_unit(chosen: Mechanism) -> dict[str, Any]:
-    """Whom it protects and, where that is not the case itself, what is counted and how (ε, δ) is kept for all its cases."""
-    unit = {"name": chosen.unit.name, "max_cases": chosen.unit.max_cases}
-    if chosen.unit.is_case:
+def describe_unit(mechanism: Mechanism) -> dict[str, Any]:
+    """Describe the protected unit and, unless it is a case, what is counted and how (ε, δ) holds for all its cases."""
+    unit = {"name": mechanism.unit.name, "max_cases": mechanism.unit.max_cases}
+    if mechanism.unit.is_case:
         return unit
-    return unit | {"counted": chosen.counted} | chosen.unit_terms()
+    return unit | {"counted": mechanism.counted} | mechanism.unit_terms()

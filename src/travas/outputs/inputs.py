@@ -1,4 +1,4 @@
-"""An output must not overwrite what it is made from: the log, the ledger, the release that a report is about."""
+"""Checks that an output does not overwrite its inputs: the log, the ledger, or the release of a report."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .guarantee_file import guarantee_path
 
 
 def check_not_input(output: Path, inputs: Iterable[str | Path], ledger: Path | None = None) -> None:
-    """Refuse a release that would overwrite a file it is made from, or that would become part of the log.
+    """Raise OutputError if a release would overwrite one of its inputs or become part of the log.
 
-    Links are followed, also inside folders. The guarantee beside the release is checked too.
+    Links are followed, also inside folders. The guarantee file is checked as well.
 
     Args:
         output: The release to be written.
-        inputs: The paths, folders or globs of the log; what is no path, such as a URL, matches no file.
-        ledger: The file of the ledger, if there is one.
+        inputs: The paths, folders or globs of the log; anything else, such as a URL, matches no file.
+        ledger: The ledger file, if any.
 
     Raises:
         OutputError: The output is an input or the ledger, lies in a folder of the log, or matches its glob.
@@ -36,11 +36,11 @@ def check_not_input(output: Path, inputs: Iterable[str | Path], ledger: Path | N
 
 
 def check_not_same(targets: Iterable[Path], files: Iterable[Path], what: str) -> None:
-    """Refuse outputs that are one of these files, under whatever name.
+    """Raise OutputError if an output is one of these files, under any name.
 
     Args:
         targets: The outputs.
-        files: What must not be overwritten.
+        files: The files that must not be overwritten.
         what: What these files are, for the message.
 
     Raises:
@@ -91,7 +91,7 @@ def _glob(pattern: Path) -> Iterator[Path]:
 
 
 def _matches(target: Path, pattern: Path) -> bool:
-    """Whether the glob would find the target once it is there."""
+    """Return whether the glob would match the target once it exists."""
     if pattern.name == "**" or not fnmatch(target.name, pattern.name):
         return False
     folders = _glob(pattern.parent) if _is_glob(pattern.parent) else iter([pattern.parent])

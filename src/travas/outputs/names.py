@@ -1,9 +1,9 @@
-r"""Names in files that cannot hold every character: one public, reversible rule.
+r"""Escaping of names in file formats that cannot represent every character: one public, reversible rule.
 
-XML has no control characters but tab, line feed and carriage return, and neither U+FFFE nor U+FFFF. In XES, such a
+XML has no control characters except tab, line feed and carriage return, and neither U+FFFE nor U+FFFF. In XES, such a
 character is written as `\u{HEX}`, its code point in upper-case hexadecimal digits without leading zeros. A backslash
-that is followed by `u{` in the name itself is written as `\u{5C}`, so that no two names are written alike.
-Every other name is written as it is.
+that is followed by `u{` in a name is written as `\u{5C}`, so that different names are always written differently.
+All other characters are written unchanged.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from __future__ import annotations
 import re
 
 ESCAPED = "travas:names"
-"""The attribute of an XES log in which some names are escaped; without it, names are written as they are."""
+"""The attribute of an XES log in which some names are escaped; without it, names are unchanged."""
 
 _TO_ESCAPE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\\\\(?=u\\{)")
 _ESCAPE = re.compile(r"\\u\{([0-9A-F]+)\}")
 
 
 def escape(name: str) -> str:
-    r"""Write a name so that XML can hold it.
+    r"""Escape a name for XML.
 
     Args:
         name: Any text.
 
     Returns:
-        The name itself, unless it has a character that XML cannot hold, or `\u{`.
+        The name, unchanged unless it contains `\u{` or a character that XML cannot represent.
 
     >>> print(escape("x-ray"), escape("a" + chr(1)), escape(r"\u{1}"))
     x-ray a\u{1} \u{5C}u{1}
@@ -33,10 +33,10 @@ def escape(name: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """Read a name that `escape` has written.
+    """Reverse `escape`.
 
     Args:
-        text: What is in the file.
+        text: The escaped name.
 
     Returns:
         The name: `unescape(escape(name)) == name` for every text.

@@ -1,7 +1,7 @@
 """Releases as tables of events: data frames, CSV and Parquet.
 
-An event log is made from nothing but the release: fresh case identifiers in canonical order, and artificial
-timestamps, the same for every case: one second per step from 1970.
+An event log is generated from the release alone: new case identifiers in canonical order, and artificial timestamps
+that are the same for every case, one second per step from 1970.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TIME_FORMAT = "%Y-%m-%dT%H:%M:%S+00:00"
 
 
 def events(release: Release) -> pl.LazyFrame:
-    """The release as an event log: one row per event, pm4py's column names."""
+    """Return the release as an event log: one row per event, with the column names of pm4py."""
     import numpy as np
     import polars as pl
 
@@ -51,7 +51,7 @@ def events(release: Release) -> pl.LazyFrame:
         label = pl.col(column).replace_strict(list(range(len(names))), names, return_dtype=pl.String)
         labels.append(label.cast(pl.String))  # also where there are no cases
     width = len(release.columns)
-    parts = [[a if width == 1 else a[place] for a in codes] for place in range(width)]
+    parts = [[a if width == 1 else a[index] for a in codes] for index in range(width)]
     return table.select(
         pl.col(CASE).cast(pl.String),
         *(
@@ -64,12 +64,12 @@ def events(release: Release) -> pl.LazyFrame:
 
 
 def polars_events(release: Release) -> pl.DataFrame:
-    """The events as a Polars data frame, marked if no guarantee is established."""
+    """Return the events as a Polars data frame, marked if no guarantee is established."""
     return _marked(release).collect()
 
 
 def pandas_events(release: Release) -> pd.DataFrame:
-    """The same as a pandas data frame."""
+    """Return the events as a pandas data frame, marked if no guarantee is established."""
     try:
         frame = polars_events(release).to_pandas()
     except ImportError:
@@ -79,7 +79,7 @@ def pandas_events(release: Release) -> pd.DataFrame:
 
 
 def _marked(release: Release) -> pl.LazyFrame:
-    """The events; without an established guarantee every row says so, because a table has no header to say it in."""
+    """Return the events; without an established guarantee every row is marked, because a table has no header for it."""
     import polars as pl
 
     standing = release.guarantee.standing

@@ -1,6 +1,6 @@
-"""Releases out: the formats by suffix, and a release with its guarantee written as one.
+"""Writing a release and its guarantee together, in a format given by the suffix.
 
-with reserved_release(path, "fail") as output:   # refuses what cannot be written, before anything is charged
+with reserved_release(path, "fail") as output:   # raises if it cannot be written, before anything is charged
     ...                                          # read, charge, draw
     output.write(release)                        # both files, complete and on the disk, under partial names
     output.publish()                             # both appear, the guarantee first
@@ -31,12 +31,12 @@ WRITERS: dict[str, Callable[[Release, Path], None]] = {
     ".parquet": write_parquet,
     ".json": write_json,
 }
-"""The registry of formats: how a release is written, by the suffix of the file."""
+"""The writer of each format, by suffix."""
 
 
 @dataclass(frozen=True)
 class ReservedRelease:
-    """The names of a release and its guarantee, which only this run may write.
+    """The reserved names of a release and its guarantee.
 
     Attributes:
         path: The release.
@@ -71,10 +71,10 @@ class ReservedRelease:
             raise
 
     def publish(self) -> None:
-        """Give both files their names: the guarantee, then the release.
+        """Publish both files: the guarantee, then the release.
 
         Raises:
-            OutputError: The system refused, or another run has written there since the names were reserved.
+            OutputError: The file system refused, or another run has written one of the files in the meantime.
         """
         self._files.publish()
 
@@ -84,14 +84,14 @@ def reserved_release(path: Path, existing: Existing) -> Iterator[ReservedRelease
     """Reserve the names of a release and its guarantee.
 
     Args:
-        path: The release; its suffix says the format.
+        path: The release; the suffix determines the format.
         existing: `"fail"` refuses names that exist; `"replace"` replaces both files when they are published.
 
     Yields:
-        What to write to. When the block ends, what was not published is removed.
+        The reservation. When the block ends, unpublished files are removed.
 
     Raises:
-        OutputError: The suffix is unknown, or a name exists, cannot be written, or is reserved by another run.
+        OutputError: The suffix is not supported, or a file exists, cannot be written, or is reserved by another run.
     """
     suffix = check_output(path, existing)
     with reserved((guarantee_path(path), path), existing) as files:
@@ -99,17 +99,17 @@ def reserved_release(path: Path, existing: Existing) -> Iterator[ReservedRelease
 
 
 def check_output(path: Path, existing: Existing) -> str:
-    """Refuse a release that cannot be written, without changing anything.
+    """Raise OutputError if a release cannot be written, without changing anything.
 
     Args:
         path: The release.
-        existing: Whether files that exist may be replaced.
+        existing: Whether existing files may be replaced.
 
     Returns:
         The suffix, a key of `WRITERS`.
 
     Raises:
-        OutputError: The suffix is unknown, or the release or its guarantee cannot be written there.
+        OutputError: The suffix is not supported, or the release or its guarantee cannot be written.
     """
     suffix = suffix_of(path, tuple(WRITERS))
     if suffix is None:
@@ -125,8 +125,8 @@ def write_release(release: Release, path: Path, existing: Existing) -> Path:
     """Write a release and its guarantee; neither is visible before both are complete.
 
     Args:
-        release: What to write.
-        path: Where to; the suffix says the format.
+        release: The release.
+        path: The file to write; the suffix determines the format.
         existing: `"fail"` refuses names that exist; `"replace"` replaces both files.
 
     Returns:

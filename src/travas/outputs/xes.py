@@ -1,4 +1,4 @@
-"""Releases as XES, with the privacy extension in the header. Names that XML cannot hold: docs/outputs.md."""
+"""Releases as XES, with the privacy extension in the header. Escaped names: docs/outputs.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .tables import START
 
 
 def _attribute(value: str) -> str:
-    """An XML attribute in quotes; white space is written as references, or parsers would turn it into blanks."""
+    """Quote an XML attribute; white space is written as character references, because parsers normalise it."""
     return quoteattr(escape(value), {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;", "\x85": "&#133;", "\u2028": "&#8232;"})
 
 
@@ -31,7 +31,7 @@ _EXTENSIONS = (("Concept", "concept"), ("Time", "time"), ("Lifecycle", "lifecycl
 
 
 def _xes_header(release: Release) -> str:
-    """What XES says about the whole log: the release's own facts, nothing of the source's header."""
+    """Return the header of the log: facts of the release, nothing from the header of the source."""
     guarantee = release.guarantee
     privacy = {
         "privacy:operation type": "addition and suppression" + (" and generalization" if release.is_abstracted else ""),
@@ -68,7 +68,7 @@ def _xes_header(release: Release) -> str:
 
 
 def _has_escapes(release: Release) -> bool:
-    """Whether some text of the release is not written as it is."""
+    """Return whether any text of the release is escaped."""
     activities = {activity for trace in release.variants for activity in trace} | {release.columns}
     names = {name for activity in activities for name in ((activity,) if isinstance(activity, str) else activity)}
     names |= {release.guarantee.unit.name, *map(str, release.abstractions)}
@@ -81,7 +81,7 @@ def _date(step: int) -> str:
 
 
 def _xes(release: Release) -> Iterator[bytes]:
-    """The document in pieces, an element a line: a variant's events are rendered once and repeated."""
+    """Yield the document in pieces, one element per line; the events of a variant are rendered once and repeated."""
     yield _xes_header(release).encode()
     width = len(release.columns)
     rendered: dict[Activity, str] = {}
@@ -112,14 +112,14 @@ def write_xes(release: Release, path: Path) -> None:
 
 def write_xes_gz(release: Release, path: Path) -> None:
     with path.open("wb") as raw:
-        # at level 3 a log is an eighth larger than at 6, in less than half the time
+        # level 3 is an eighth larger than level 6 and takes less than half the time
         packed: Any = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=3)
         with packed:
             _in_blocks(_xes(release), packed)
 
 
 def _in_blocks(pieces: Iterable[bytes], out: IO[bytes]) -> None:
-    """Many small writes are what makes gzip slow."""
+    """Buffer small writes, which are slow with gzip."""
     block, size = [], 0
     for piece in pieces:
         block.append(piece)

@@ -1,1 +1,1 @@
-"""Events in: from files, frames, databases and Spark to the variants of a log."""
+"""Reading event logs: from files, data frames, databases and Spark to variants."""

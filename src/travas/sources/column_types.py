@@ -1,7 +1,7 @@
-"""Which column types of tables and frames are accepted, decided by the schema alone: docs/reading.md, lemma 6.
+"""The accepted column types of tables and data frames, decided by the schema alone: docs/reading.md, lemma 6.
 
-A type whose values were converted together, such as floats made from integers because one is missing, or decimals
-with the scale of the longest, lets one case change another. Such columns are refused with the conversion to use.
+In a type whose values are converted together, such as integers that become floats because one is missing, or decimals
+with the scale of the longest, one case can change another. Such columns are refused, and the message names a conversion.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NAMES = "text, whole numbers, true or false, categories, dates and timestamps"
 
 
 def check_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str) -> None:
-    """Refuse a table if a column that is read has a type that is not accepted for its role.
+    """Raise LogError if the type of a column is not accepted for its role.
 
     Args:
         columns: The columns that are read.
@@ -27,19 +27,19 @@ def check_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str)
     for name in (columns.case, columns.unit, *columns.activities):
         if name is not None and not _is_name(schema[name]):
             raise LogError(
-                f"{where}: column {name!r} is of type {schema[name]}, which identifies nothing exactly; accepted are "
+                f"{where}: column {name!r} has type {schema[name]}, whose values are not exact identifiers; accepted types are "
                 f"{_NAMES}; convert it, for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
             )
     for name in (columns.timestamp, columns.ties):
         if name is not None and not _is_ordered(schema[name]):
             raise LogError(
-                f"{where}: column {name!r} is of type {schema[name]}, which cannot order events; accepted are text, "
+                f"{where}: column {name!r} has type {schema[name]}, which cannot order events; accepted types are text, "
                 f"numbers, dates and timestamps; convert it, for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
             )
 
 
 def _is_name(kind: pl.DataType) -> bool:
-    """Whether every value has a text that depends on that value and the type alone."""
+    """Return whether the text of a value depends on that value and the type alone."""
     if isinstance(kind, pl.Decimal):
         return kind.scale == 0
     other = pl.Boolean | pl.Binary | pl.Date | pl.Datetime | pl.Null
@@ -55,5 +55,5 @@ def _is_text(kind: pl.DataType) -> bool:
 
 
 def _as_text(name: str, kind: pl.DataType) -> str:
-    """The conversion to use, in Polars: a float is a whole number, or a text."""
+    """Return a Polars expression that converts the column: floats to whole numbers, others to text."""
     return f"pl.col({name!r}).cast({'pl.Int64' if kind.is_float() else 'pl.String'})"

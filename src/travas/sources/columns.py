@@ -1,4 +1,4 @@
-"""How the events of a file become variants: which columns, which order. Everything here is a rule case by case."""
+"""The rule from events to variants: columns, order, ties and missing values. It treats every case independently."""
 
 from __future__ import annotations
 
@@ -41,22 +41,34 @@ _SETTINGS = (
 _DESCRIBED = ("activities", "abstraction", "query", "columns", "recognised")
 
 QUERY_USED = "a query was used"
-"""What a description says of a query: its text may name persons."""
+"""Replaces the text of a query in descriptions, because it may name persons."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The rule from events to variants. What is None is found: columns by their usual names, the rest by the file.
+    """The rule from events to variants. Columns that are None are recognised by their usual names.
 
-    `order`: `file` (default for XES) or `time` (default for tables). A table without a recognised timestamp needs one
-    of `timestamp` and `order="file"`.
-    `ties`, for events of one case at one time: `file` (default for files), `activity` (by name; default where rows have
-    no order: databases, Spark) or a column.
-    `on_missing`: events without a case, an activity or, where needed, a timestamp; cases without a unit.
-    `duplicate_cases`: several traces of one name in XES.
-    `abstraction`: a public rule on every trace before counting; a text such as `first | prefix:8` is parsed.
-    `unit`: the column (in XES: trace attribute) that tells whose a case is; at most `max_cases` of one unit count, by the
-    rule of `logs.units`. `counted`: None is what the mechanism needs, or else units. `table` or `query`: of a database.
+    Attributes:
+        case: The case column; in XES, a trace attribute.
+        activities: The activity columns; several columns make an activity a tuple.
+        timestamp: The timestamp column.
+        timestamp_format: The format of timestamps, as for `datetime.strptime`; None is ISO 8601.
+        order: Order of the events of a case: `file` (default for XES) or `time` (default for tables). A table without
+            a recognised timestamp needs `timestamp` or `order="file"`.
+        ties: Order of simultaneous events of a case: `file` (default for files), `activity` (by name; default for
+            databases and Spark, whose rows have no order) or a column.
+        on_missing: Whether to refuse or drop events without a case, an activity or a required timestamp, and cases
+            without a unit.
+        duplicate_cases: How to handle XES traces with the same name.
+        delimiter: The delimiter of CSV files; None detects it from the header.
+        quote: The quote character of CSV files, or `none`; None detects it from the header.
+        encoding: The encoding of CSV files; None uses the byte order mark, or UTF-8.
+        abstraction: A public rule applied to every trace before counting; text such as `first | prefix:8` is parsed.
+        unit: The column (in XES: trace attribute) that identifies the person of a case; None protects single cases.
+        max_cases: The maximum number of cases counted per unit: docs/unit.md.
+        counted: What is counted, cases or units; None is what the mechanism needs.
+        table: The table of events in a database.
+        query: A SELECT that returns the events, instead of a table.
     """
 
     case: str | None = None
@@ -81,7 +93,7 @@ class Reading:
         for name, choices in (("order", Order), ("on_missing", OnMissing), ("duplicate_cases", DuplicateCases)):
             value = getattr(self, name)
             if value not in get_args(choices) and not (value is None and name == "order"):
-                raise ParameterError(f"{name} is {shown(value)}: use one of {', '.join(get_args(choices))}")
+                raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(get_args(choices))}", field=name)
         for name in ("delimiter", "quote"):
             value = getattr(self, name)
             one = value is None or (
@@ -90,22 +102,23 @@ class Reading:
             if not one and (name, value) != ("quote", "none"):
                 hint = ", or 'none' if nothing is quoted" if name == "quote" else ""
                 raise ParameterError(
-                    f"{name} is {shown(value)}; set one ASCII character that is no line break{hint}", field=name
+                    f"{name} is {shown(value)}; use one ASCII character other than a line break{hint}", field=name
                 )
         self._check_unit()
         for column in (self.case, *self.activities, self.timestamp, self.ties):
             if column == "":
-                raise ParameterError("a column is named '': give the name of a column")
+                raise ParameterError("a column name is empty; set the name of a column")
         if len(set(self.activities)) != len(self.activities):
-            raise ParameterError(f"activity columns are {self.activities}: one is named twice")
+            raise ParameterError(f"activities is {self.activities}; remove the duplicate column", field="activities")
         if any(name in (CASE, TIMESTAMP) for name in released_columns(self.activities)):
             raise ParameterError(
-                f"activity columns are {self.activities}: {CASE} and {TIMESTAMP} cannot be part of one"
+                f"activities is {self.activities}; {CASE} and {TIMESTAMP} cannot be activity columns",
+                field="activities",
             )
         if self.table is not None and self.query is not None:
-            raise ParameterError("table and query are both given: the log is one of them")
+            raise ParameterError("table and query are both set; set only one of them", field="query")
         if self.order == "file" and self.ties not in (None, "file"):
-            raise ParameterError(f"ties is {self.ties!r} but order is 'file', which has no ties: give --order time")
+            raise ParameterError(f"ties is {self.ties!r} but order is 'file'; set order to 'time'", field="order")
         if isinstance(self.abstraction, str):
             object.__setattr__(self, "abstraction", Abstraction.parse(self.abstraction))
         if self.encoding is not None:
@@ -115,56 +128,68 @@ class Reading:
 
     def _check_unit(self) -> None:
         if self.counted is not None and self.counted not in get_args(Counted):
-            raise ParameterError(f"counted is {self.counted!r}: take one of {', '.join(get_args(Counted))}")
+            raise ParameterError(f"counted is {self.counted!r}; use one of {', '.join(get_args(Counted))}")
         if self.unit is None:
             if self.max_cases is not None or self.counted is not None:
-                raise ParameterError(f"max_cases is {self.max_cases}, but of whom? Give --unit COLUMN, too")
+                name = "max_cases" if self.max_cases is not None else "counted"
+                raise ParameterError(
+                    f"{name} is set but unit is not; set unit to the column that identifies the person", field="unit"
+                )
             return
         if self.max_cases is None:
             raise ParameterError(
-                f"unit is {self.unit!r}, but how many cases of one count? Give --max-cases, too: a number that is fixed "
-                "without looking at the log"
+                f"unit is {self.unit!r} but max_cases is not set; set it to a number chosen without looking at the log",
+                field="max_cases",
             )
         if self.unit == "case":
-            raise ParameterError("unit is 'case', which is the word for no unit: rename the column, or leave it out")
+            raise ParameterError("unit is 'case', which is reserved for single cases; rename the column", field="unit")
         if self.duplicate_cases == "separate":
             raise ParameterError(
-                f"unit is {self.unit!r}, but with duplicate_cases separate cases have no names of their own to choose by: "
-                "take merge, or leave out the unit"
+                f"unit is {self.unit!r} but duplicate_cases is 'separate', so cases have no unique names; use 'merge'",
+                field="duplicate_cases",
             )
-        _ = self.privacy_unit  # refused here if it makes no sense
+        _ = self.privacy_unit  # raises if it is invalid
 
     @property
     def privacy_unit(self) -> PrivacyUnit:
-        """Whom the counts can be made to protect."""
+        """The unit that the counts can protect."""
         if self.unit is None or self.max_cases is None:
             return ONE_CASE
         return PrivacyUnit(self.unit, self.max_cases)
 
     @property
     def counts_of(self) -> Counted:
-        """What is counted: cases if they are the unit, else units unless told otherwise."""
+        """What is counted: cases without a unit; otherwise `counted`, by default units."""
         return "cases" if self.unit is None else self.counted or "units"
 
     def for_counts_of(self, counted: Counted | None) -> Reading:
-        """The same, counting what a mechanism needs; refused if it was told otherwise, or its abstraction forbids it."""
+        """Return the reading that counts what a mechanism needs.
+
+        Args:
+            counted: What the mechanism counts; None for a mechanism that protects single cases only.
+
+        Returns:
+            A copy of the reading with `counted` set.
+
+        Raises:
+            ParameterError: `counted` is set to another value, or the abstraction cannot be used with it.
+        """
         if self.unit is None or counted is None:
             return self
         if self.counted not in (None, counted):
-            raise ParameterError(f"counted is {self.counted!r}, but this mechanism needs {counted}: leave it out")
+            raise ParameterError(f"counted is {self.counted!r}, but this mechanism needs {counted!r}; do not set it")
         self.abstraction.check(self.privacy_unit, counted)
         return replace(self, counted=counted)
 
     def describe(self, roles: Roles) -> dict[str, Any]:
-        """The whole rule from events to variants as plain values, for the guarantee file.
+        """Describe the complete rule from events to variants as plain values, for the guarantee file.
 
         Args:
-            roles: The columns that were read, given or recognised.
+            roles: The columns that were read, set or recognised.
 
         Returns:
-            Every setting by its name; None where it was not set. `columns` has what was read, and `recognised` the names
-            by which a column that was not set is found. Of a query it says only that there is one: its text may name
-            persons.
+            Every setting by name; None if it is not set. `columns` are the columns that were read, `recognised` the
+            names by which columns that are not set are recognised. The text of a query is left out: it may name persons.
         """
         settings = {name: getattr(self, name) for name in _SETTINGS}
         return settings | {
@@ -177,16 +202,26 @@ class Reading:
 
     @classmethod
     def from_description(cls, description: Mapping[str, Any]) -> Reading:
-        """The reading that `describe` described, but for its query. ParameterError if it makes no sense."""
+        """Rebuild a reading, without its query.
+
+        Args:
+            description: What `describe` returned.
+
+        Returns:
+            The reading.
+
+        Raises:
+            ParameterError: The description is incomplete or invalid.
+        """
         if not isinstance(description, Mapping) or set(description) != {*_SETTINGS, *_DESCRIBED}:
-            raise ParameterError("the reading is not described completely", field="reading")
+            raise ParameterError("the description of the reading is incomplete", field="reading")
         settings: dict[str, Any] = {name: description[name] for name in _SETTINGS}
         for name, value in settings.items():
             if value is not None and not isinstance(value, int if name == "max_cases" else str):
                 raise ParameterError(f"the reading has {name} = {shown(value)}", field=name)
         activities = description["activities"]
         if not isinstance(activities, list) or not all(isinstance(name, str) for name in activities):
-            raise ParameterError("the reading has activities that are no texts", field="activities")
+            raise ParameterError("the reading has activities that are not a list of text", field="activities")
         _check_roles(description["columns"])
         return cls(
             activities=tuple(activities), abstraction=Abstraction.from_json(description["abstraction"]), **settings
@@ -194,29 +229,29 @@ class Reading:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the guarantee rests on that nobody can check: docs/reading.md, lemma 9."""
+        """The assumptions of the guarantee that cannot be checked: docs/reading.md, lemma 9."""
         return () if self.query is None else (BY_QUERY,)
 
     def by_time(self) -> bool:
-        """Whether time orders the events: where asked for, also by naming a timestamp or ties."""
+        """Return whether events are ordered by time: by `order`, or implied by `timestamp` or `ties`."""
         if self.order is None:
             return self.timestamp is not None or self.ties not in (None, "file")
         return self.order == "time"
 
     def tie_column(self) -> str | None:
-        """The column that orders the events of one time, if it is one."""
+        """Return the column that orders simultaneous events; None if it is not a column."""
         return None if self.ties in ("file", "activity") else self.ties
 
 
 def released_columns(activities: tuple[str, ...]) -> tuple[str, ...]:
-    """The names under which activities are written: their own, but one must be pm4py's `concept:name`."""
+    """Return the column names of released activities: the original ones, of which one must be `concept:name`."""
     return activities if ACTIVITY in activities else (ACTIVITY, *activities[1:])
 
 
 def _check_roles(described: Any) -> None:
-    """Refuse described columns that are not what `Reading.describe` writes."""
-    known = isinstance(described, Mapping) and set(described) == {"case", "activities", "timestamp"}
-    if not known or not isinstance(described["case"], str) or not isinstance(described["activities"], list):
+    """Raise ParameterError if the described columns are not what `Reading.describe` writes."""
+    complete = isinstance(described, Mapping) and set(described) == {"case", "activities", "timestamp"}
+    if not complete or not isinstance(described["case"], str) or not isinstance(described["activities"], list):
         raise ParameterError("the reading does not state the columns that were read", field="reading")
 
 
@@ -225,7 +260,7 @@ DEFAULT_READING = Reading()
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of one table, found or given."""
+    """The columns of one table, set or recognised."""
 
     case: str
     activities: tuple[str, ...]
@@ -235,12 +270,12 @@ class Columns:
 
     @property
     def roles(self) -> Roles:
-        """What the guarantee file and the ledger say about them."""
+        """The columns as stated in the guarantee file and the ledger."""
         return Roles(self.case, self.activities, self.timestamp)
 
     @classmethod
     def of(cls, reading: Reading, present: Sequence[str], where: str) -> Columns:
-        """Map the reading onto the columns that are there."""
+        """Map the reading onto the columns of a table."""
         case = _column(reading.case, "case", present, where)
         activities = reading.activities or (_column(None, "activity", present, where),)
         for name in activities:
@@ -250,7 +285,7 @@ class Columns:
             timestamp = _column(reading.timestamp, "timestamp", present, where)
         elif reading.order is None and (timestamp := recognised("timestamp", present)) is None:
             raise LogError(
-                f"{where}: no column for the timestamp recognised; set timestamp, or set order to 'file' if the rows of "
+                f"{where}: no timestamp column recognised; set timestamp, or set order to 'file' if the rows of "
                 f"every case are in order; {there_are(present, 30)}",
                 field="order",
             )
@@ -262,7 +297,7 @@ class Columns:
 
 
 def recognised(role: str, present: Sequence[str]) -> str | None:
-    """The column of this role (case, activity, timestamp) by its usual names, if there is one."""
+    """Return the column of a role (case, activity, timestamp) by its usual names; None if there is none."""
     for usual in _USUAL[role]:
         if usual in present:
             return usual
@@ -273,20 +308,23 @@ def recognised(role: str, present: Sequence[str]) -> str | None:
     return None
 
 
-def _column(given: str | None, role: str, present: Sequence[str], where: str) -> str:
-    name = given if given is not None else recognised(role, present)
+def _column(name_set: str | None, role: str, present: Sequence[str], where: str) -> str:
+    name = name_set if name_set is not None else recognised(role, present)
     if name is not None and name in present:
         return name
-    if given is None:
-        raise LogError(f"{where}: no column for the {role} recognised; give --{role} NAME; {there_are(present, 30)}")
-    raise LogError(f"{where}: no column {given!r} for the {role}; {there_are(present, 30, given)}")
+    if name_set is None:
+        raise LogError(
+            f"{where}: no {role} column recognised; set it; {there_are(present, 30)}",
+            field="activity" if role == "activity" else role,
+        )
+    raise LogError(f"{where}: no column {name_set!r} for the {role}; {there_are(present, 30, name_set)}")
 
 
-def there_are(present: Sequence[str], most: int, given: str = "") -> str:
-    """The end of a message about a name that is not there: the nearest, and those that are."""
-    names = [name[:_LONGEST_NAME] for name in present]  # of a log without a header, a name can be a whole row or more
-    near = get_close_matches(given, names, n=1)
-    hint = f"did you mean {near[0]!r}? There are" if near else "there are"
+def there_are(present: Sequence[str], most: int, missing: str = "") -> str:
+    """Return the end of a message about a missing name: the closest match and the available names."""
+    names = [name[:_LONGEST_NAME] for name in present]  # without a header, a name can be a whole row or more
+    near = get_close_matches(missing, names, n=1)
+    hint = f"did you mean {near[0]!r}? Available:" if near else "available:"
     return f"{hint} {', '.join(map(repr, names[:most]))}{', …' if len(names) > most else ''} {CONFIDENTIAL}"
 
 
@@ -297,14 +335,14 @@ def some(number: int, what: str) -> str:
 
 
 def left_out(number: int, what: str) -> str:
-    """A note about what is not in the variants."""
+    """Return a note about what was left out of the variants."""
     return f"{some(number, what)} {'was' if number == 1 else 'were'} left out"
 
 
 NO_EVENTS = "the log has no events; check that it is the right one"
-"""A note, not a refusal: whether a log is empty may depend on one case."""
+"""A note rather than an error, because whether a log is empty may depend on one case."""
 
 
 def missing_message(where: str, what: str, number: int, first: str, drop: str) -> str:
-    """One line about values that are not there: how many, the first, and the way out."""
-    return f"{where}: {some(number, what)}, the first at {first}; mend the log, or {drop} {CONFIDENTIAL}"
+    """Return a message about missing values: how many, the first one, and the remedy."""
+    return f"{where}: {some(number, what)}, the first at {first}; fix the log, or {drop} {CONFIDENTIAL}"

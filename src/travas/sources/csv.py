@@ -1,4 +1,4 @@
-"""CSV in: encoding, delimiter and quoting set or read off the header, checked strictly, then a table like any other."""
+"""CSV files: encoding, delimiter and quote are set or detected from the header, then checked strictly."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from .quoting import Kind, first_fault
 from .tables import variants_of
 
 _DELIMITERS = ",;\t|"
-_LEAST_ROW = 32  # bytes, to guess from the size how many events there are
-_BLOCK_BYTES = 1 << 18  # fits into the cache of a processor
+_LEAST_ROW = 32  # bytes; an estimate of the number of rows from the file size
+_BLOCK_BYTES = 1 << 18  # fits into the processor cache
 _UTF_8 = ("utf-8", "utf-8-sig")
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _COMPRESSED = {b"\x28\xb5\x2f\xfd": "Zstandard", b"\x78\x01": "zlib", b"\x78\x9c": "zlib", b"\x78\xda": "zlib"}
-"""What Polars would decompress by itself, so that the scan would see other bytes than the parser."""
+"""Formats that Polars would decompress, so that the scan would see other bytes than the parser."""
 
 _FAULTS: dict[Kind, str] = {
     "stray quote": "the quote {quote!r} neither opens nor closes a cell and is not doubled",
     "open quote": "the quote {quote!r} is never closed",
-    "carriage return": "a carriage return outside quotes that no line feed follows",
+    "carriage return": "a carriage return outside quotes is not followed by a line feed",
     "nul": "a NUL byte, which is not text",
 }
 
@@ -47,10 +47,10 @@ class _Dialect:
 
 
 def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Progress) -> Variants:
-    """The variants of a log in `.csv` or `.csv.gz` files, each with a header. All cells are text: `NA` is a name.
+    """Read the variants of `.csv` or `.csv.gz` files, each with a header. All cells are text: `NA` is a name.
 
-    The quoting of every file is checked before the first is parsed (`sources.quoting`). What is compressed, or not in
-    UTF-8, is held in memory as a whole.
+    The quoting of every file is checked before the first one is parsed (`sources.quoting`). Files that are compressed
+    or not in UTF-8 are held in memory completely.
     """
     files = [_File.open(path, reading, progress) for path in paths]
     for file in files:
@@ -63,7 +63,7 @@ def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Prog
         events = Events(pl.concat(tables), reading, where, lambda: _blank_lines(files), whole_rows=True)
         return variants_of(events, size // _LEAST_ROW)
     except pl.exceptions.NoDataError:
-        raise LogError(f"{where}: the file has no header; check that it is the right one") from None
+        raise LogError(f"{where}: the file has no header; check that it is the right file") from None
     except pl.exceptions.PolarsError as error:
         unknown = where, f"cannot be parsed ({type(error).__name__})"
         path, fault = next(((file.path, fault) for file in files if (fault := file.first_bad_row())), unknown)
@@ -71,14 +71,14 @@ def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Prog
 
 
 def _needed(table: pl.LazyFrame, reading: Reading, path: Path) -> pl.LazyFrame:
-    """Of one file among several, the columns that matter: their places and the others may differ."""
+    """Select the columns that are read; position and other columns may differ between files."""
     columns = Columns.of(reading, table.collect_schema().names(), str(path))
     names = (columns.case, *columns.activities, columns.timestamp, columns.ties, columns.unit)
     return table.select(cs.by_name(name) for name in dict.fromkeys(names) if name is not None)
 
 
 def _blank_lines(files: Sequence[_File]) -> list[int]:
-    """Places of the rows that are empty lines: no events, whatever is needed of an event."""
+    """Return the indexes of empty lines, which are not events."""
     places, rows = [], 0
     for file in files:
         with file.rows() as lines:
@@ -102,7 +102,7 @@ class _File:
             head = next(pieces, b"")
         for magic, name in _COMPRESSED.items():
             if head.startswith(magic):
-                raise LogError(f"{path}: compressed with {name}; decompress it, or compress it with gzip instead")
+                raise LogError(f"{path}: compressed with {name}, which is not supported; decompress it, or use gzip")
         dialect = dialect_of(head, reading)
         plain = dialect.encoding in _UTF_8
         if plain and not is_gzip(path):
@@ -116,14 +116,16 @@ class _File:
             raise LogError(f"{path}: not encoded as {dialect.encoding}; set another encoding") from None
 
     def check(self) -> None:
-        """Refuse what is not strict CSV, with its line."""
+        """Raise LogError, with the line, if the file is not strict CSV."""
         with closing(self._blocks()) as blocks:
             if next(blocks, b"\n").startswith((b"\n", b"\r")):
-                raise LogError(f"{self.path}, line 1: empty, but it must be the header; remove empty lines before it")
+                raise LogError(
+                    f"{self.path}, line 1: is empty but must be the header; remove empty lines before the header"
+                )
         with closing(self._blocks()) as blocks:
             fault = first_fault(blocks, self.dialect.delimiter, self.dialect.quote)
         if fault is None:
-            if self._ends_with_delimiter() and (what := self.first_bad_row()):  # Polars would accept one cell too many
+            if self._ends_with_delimiter() and (what := self.first_bad_row()):  # Polars would accept an extra cell
                 raise LogError(f"{self.path}: {what} {CONFIDENTIAL}")
             return
         line = self._line(fault.offset)
@@ -133,7 +135,7 @@ class _File:
         raise LogError(f"{self.path}, line {line:,}: {what}; {self._remedy} {CONFIDENTIAL}")
 
     def _blocks(self) -> Generator[bytes, None, None]:
-        """The bytes without a byte order mark."""
+        """Yield the bytes without a byte order mark."""
         with io.BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb") as stream:
             if stream.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
                 stream.seek(0)
@@ -150,7 +152,7 @@ class _File:
         return last == self.dialect.delimiter.encode()
 
     def _line(self, offset: int) -> int:
-        """The number of the line, from 1, in which this byte is."""
+        """Return the line number, from 1, of a byte."""
         lines = 1
         with closing(self._blocks()) as blocks:
             for block in blocks:
@@ -176,7 +178,7 @@ class _File:
 
     @contextmanager
     def rows(self) -> Iterator[Iterator[list[str]]]:
-        """The rows as Python's own reader sees them: slow, for finding faults."""
+        """Yield the rows with Python's `csv` module, which is slow and only used to locate errors."""
         csv.field_size_limit(2**31 - 1)  # the default is 128 kB
         stream = io.BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb")
         with io.TextIOWrapper(stream, self.dialect.encoding, newline="") as text:
@@ -189,14 +191,14 @@ class _File:
             )
 
     def first_bad_row(self) -> str | None:
-        """Why a well-quoted table cannot be parsed, without quoting it (Polars' own words would)."""
+        """Return why a table with valid quoting cannot be parsed, without the cells that a Polars message may contain."""
         width, row = None, 0
         try:
             with self.rows() as rows:
                 for row, cells in enumerate(rows):
                     width = len(cells) if width is None else width
                     if len(cells) > width:
-                        what = f"row {row:,} (the header not counted) has {len(cells)} cells, the header {width}"
+                        what = f"row {row:,} (not counting the header) has {len(cells)} cells, the header {width}"
                         return f"{what}; {self._remedy}"
         except UnicodeError:
             encoding = self.dialect.encoding.removesuffix("-sig")
@@ -205,9 +207,9 @@ class _File:
 
 
 def dialect_of(head: bytes, reading: Reading) -> _Dialect:
-    """Encoding from the byte order mark, delimiter and quote from the header line, unless set.
+    """Detect the encoding from the byte order mark, and delimiter and quote from the header line, unless they are set.
 
-    Nothing is read off the rows: one case would decide how all others are read.
+    The rows are not used, because one case would decide how all others are read.
     """
     encoding = reading.encoding or next((name for bom, name in _BOMS if head.startswith(bom)), "utf-8")
     if encoding == "utf-8" or codecs.lookup(encoding).name == "utf-8":
@@ -220,5 +222,5 @@ def dialect_of(head: bytes, reading: Reading) -> _Dialect:
     outside = "".join(line.split(quote)[::2])
     delimiter = reading.delimiter or max(_DELIMITERS, key=outside.count)
     if delimiter == quote:
-        raise ParameterError(f"delimiter and quote are both {quote!r}; set two different characters", field="delimiter")
+        raise ParameterError(f"delimiter and quote are both {quote!r}; use two different characters", field="delimiter")
     return _Dialect(encoding, delimiter, None if quote == "none" else quote)

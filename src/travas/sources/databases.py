@@ -1,7 +1,7 @@
-"""Databases, through Ibis: the variants and their counts are computed there, over a connection that cannot write.
+"""Databases, through Ibis: variants and counts are computed in the database, over a read-only connection.
 
-Of a URL nothing is ever shown but its scheme, as the rest may hold a password; nor are the database's own words,
-which may quote a cell.
+Messages show only the scheme of a URL, because the rest may contain a password, and no messages of the database,
+because they may quote a cell.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ SCHEMES = (*_POSTGRES, "duckdb", "bigquery", "snowflake", "trino")
 
 @dataclass(frozen=True)
 class Database:
-    """A database that Ibis can ask, by URL, or a table of it: all variants travel, and nothing else."""
+    """A database that Ibis can query, by URL, or an Ibis table. Only the variants and their counts are transferred."""
 
     scheme: str
 
     def variants(self, source: Any, reading: Reading) -> Variants:
-        """The variants of a table (`reading.table`), of a query (`reading.query`), or of an Ibis table."""
+        """Return the variants of a table (`reading.table`), of a query (`reading.query`), or of an Ibis table."""
         try:
             import ibis
         except ImportError:
@@ -42,14 +42,14 @@ class Database:
         if isinstance(source, ibis.Table):
             return self._of(source, reading, f"{source.get_backend().name} table")
         if not isinstance(source, str):
-            raise LogError(f"a {type(source).__name__} of Ibis is not an event log: give a table of it")
+            raise LogError(f"a {type(source).__name__} of Ibis is not an event log; pass an Ibis table")
         if reading.table is None and reading.query is None:
-            raise ParameterError(f"a {self.scheme} database is not yet a log: give --table NAME or --query 'SELECT …'")
+            raise ParameterError(f"{self.scheme}: neither table nor query is set; set one of them", field="table")
         if reading.query is not None:
             check_query(reading.query, "postgres" if self.scheme in _POSTGRES else self.scheme)
         where = f"{self.scheme} {'query' if reading.table is None else f'table {reading.table!r}'}"
         with self._connected(source) as backend:
-            remedy = f"check {'its name' if reading.query is None else 'the names in it'} and your rights"
+            remedy = f"check {'its name' if reading.query is None else 'the names in it'} and your permissions"
             with _plain_words(f"{where}: cannot be opened", remedy):
                 if reading.query is not None:
                     table = _of_query(backend, reading.query)
@@ -63,27 +63,27 @@ class Database:
 
         backend = table.get_backend()
         if backend.name not in SCHEMES:
-            raise LogError(f"{where}: not a database I know; for Spark give the DataFrame, else export the log")
+            raise LogError(f"{where}: unsupported backend; for Spark pass the DataFrame, otherwise export the log")
         query = Query(table, reading, where, as_bytes=as_bytes_in(backend.name))
-        with _plain_words(f"{where}: the query failed", "try it with a --query of your own, or export the log"):
+        with _plain_words(f"{where}: the query failed", "try a query of your own, or export the log"):
             asked = query.variants()
-            cancel = getattr(backend.con, "interrupt", None)  # DuckDB is deaf while it works; psycopg hears and cancels
+            cancel = getattr(backend.con, "interrupt", None)  # DuckDB ignores interrupts; psycopg cancels
             answer = asked.to_pyarrow() if cancel is None else interruptible(asked.to_pyarrow, cancel)
             counted = pl.DataFrame(pl.from_arrow(answer))
-        found: dict[str, Any] = {name: int(counted[name].sum()) for name in query.sums}
-        found |= {name: counted[name].min() for name in query.firsts}
+        totals: dict[str, Any] = {name: int(counted[name].sum()) for name in query.sums}
+        totals |= {name: counted[name].min() for name in query.firsts}
         counted = counted.filter(pl.col(query.parts[0]).list.len() > 0)
-        return coded(counted, query, query.notes(found, counted.height))
+        return coded(counted, query, query.notes(totals, counted.height))
 
     @contextmanager
     def _connected(self, url: str) -> Iterator[Any]:
         import ibis
 
-        hint = "check the URL, that the server is up, and the password"
+        hint = "check the URL, the password, and that the server is running"
         if self.scheme in _POSTGRES:
             hint += " (PGPASSWORD, or a service file)"
         elif self.scheme == "duckdb":
-            hint = "does another program have it open, or a newer DuckDB made it?"
+            hint = "check that no other program has it open, and that it was not written by a newer DuckDB"
         with _plain_words(f"{self.scheme}: cannot connect", hint):
             if self.scheme in _POSTGRES:
                 backend = _postgres(url)
@@ -98,15 +98,15 @@ class Database:
 
 
 def by_scheme(scheme: str) -> Database:
-    """The databases of this scheme of URLs."""
+    """Return the engine for a URL scheme."""
     if scheme not in SCHEMES:
-        known = "://, ".join(SCHEMES)
-        raise LogError(f"{scheme}:// is not something I can read: give a file, or a database by {known}://")
+        supported = "://, ".join(SCHEMES)
+        raise LogError(f"{scheme}://: unsupported URL scheme; supported: {supported}://")
     return Database(scheme)
 
 
 def coded(counted: pl.DataFrame, query: Query, notes: tuple[str, ...]) -> Variants:
-    """Arrays of texts and their counts, in memory."""
+    """Convert arrays of text and their counts to variants."""
     import numpy as np
     import polars as pl
 
@@ -131,7 +131,7 @@ def coded(counted: pl.DataFrame, query: Query, notes: tuple[str, ...]) -> Varian
 
 @contextmanager
 def _plain_words(what: str, remedy: str) -> Iterator[None]:
-    """Errors of a database by their kind: UndefinedTable, InsufficientPrivilege, CatalogException, …"""
+    """Replace database errors by their type (UndefinedTable, InsufficientPrivilege, ...), without the message."""
     try:
         yield
     except TravasError:
@@ -143,24 +143,26 @@ def _plain_words(what: str, remedy: str) -> Iterator[None]:
 
 
 def _duckdb_file(url: str) -> Path:
-    """`duckdb:///file.db`: a file from the root, or else from here."""
+    """Return the file of `duckdb:///file.db`: relative to the root, otherwise to the working directory."""
     text = unquote(url.partition("://")[2].partition("?")[0])
     path = next((path for path in (Path(text), Path(text.lstrip("/"))) if path.is_file()), None)
     if path is None:
-        raise LogError(f"{text}: there is no such DuckDB file, neither from the root nor from here; check the path")
+        raise LogError(
+            f"{text}: no such DuckDB file, neither from the root nor from the working directory; check the path"
+        )
     with path.open("rb") as file:
         if file.read(12)[8:] != b"DUCK":
-            raise LogError(f"{path}: not a DuckDB file; give one, or for a CSV or Parquet file its path alone")
+            raise LogError(f"{path}: not a DuckDB file; for a CSV or Parquet file, pass its path without duckdb:")
     return path
 
 
 def _postgres(url: str) -> Any:
-    """By libpq itself, which knows service and password files; Ibis would not, and could write."""
+    """Connect with libpq, which supports service and password files; a connection of Ibis could write."""
     import ibis
     import psycopg
 
     connection = psycopg.connect(url, application_name="travas")
-    connection.read_only = True  # every transaction begins with READ ONLY, and cannot leave it
+    connection.read_only = True  # every transaction is READ ONLY
     return ibis.postgres.from_connection(connection)
 
 
@@ -175,7 +177,7 @@ def _of_query(backend: Any, query: str) -> Any:
 
 
 def as_bytes_in(backend: str) -> Callable[[Any], Any]:
-    """How text becomes the bytes of its UTF-8 there. As text it would be compared by the column's collation."""
+    """Return the function that converts text to UTF-8 bytes; text would be compared by the collation of the column."""
     import ibis
 
     one = ibis.udf.scalar.builtin(signature=(("string",), "binary"))

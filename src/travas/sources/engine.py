@@ -1,4 +1,4 @@
-"""From any source to variants: the one question every engine answers."""
+"""Reading any source: selects the engine that turns it into variants."""
 
 from __future__ import annotations
 
@@ -15,21 +15,27 @@ from .files import merged, no_unit
 
 
 class Engine(Protocol):
-    """Reads logs of one kind, where they are."""
+    """Reads one kind of source."""
 
     def variants(self, source: Any, reading: Reading) -> Variants:
-        """The variants of this log and how many cases have each. Confidential."""
+        """Return the variants of a log and their counts. Confidential."""
 
 
 def _silent(_: float) -> None:
-    """Nobody watches the progress."""
+    """Ignore the progress."""
 
 
 def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _silent) -> Variants:
-    """The variants of a log. Confidential.
+    """Read the variants of a log. They are confidential.
 
-    A log is a path, a folder or glob of tables, a URL of a database, a pandas, Polars or Spark DataFrame, an Ibis
-    table, a mapping of tuples to counts, `Variants` or a `Release`.
+    Args:
+        source: A path, a folder or glob of tables, a URL of a database, a pandas, Polars or Spark DataFrame, an Ibis
+            table, a mapping of tuples to counts, `Variants` or a `Release`.
+        reading: The rule from events to variants.
+        progress: Called with the share of the work that is done, from 0 to 1.
+
+    Returns:
+        The variants and the number of cases of each.
     """
     return reading.abstraction.of(_read(source, reading, progress))
 
@@ -49,7 +55,7 @@ def _read(source: Any, reading: Reading, progress: Progress) -> Variants:
 
 
 def _engine(source: Any, progress: Progress) -> Engine:
-    """By the scheme of a URL, or the library an object is from; else it is a file, or a frame for Polars."""
+    """Select the engine by URL scheme or library; anything else is a file or a data frame."""
     if isinstance(source, str) and (scheme := re.match(r"([a-z][a-z0-9+.-]+):(//)?", source, re.IGNORECASE)):
         if scheme[1].lower() == "spark":
             from .spark import Spark
@@ -78,6 +84,6 @@ def _engine(source: Any, progress: Progress) -> Engine:
 
 
 def without_secrets(message: str) -> str:
-    """The message without what may be a password: whatever stands before the host of a URL, or after `password=`."""
+    """Remove possible passwords from a message: text before the host of a URL, or after `password=`."""
     message = re.sub(r"([A-Za-z][A-Za-z0-9+.-]*://)\S*@", r"\1…@", message)
     return re.sub(r"(?i)(password|token|secret)=[^\s&]*", r"\1=…", message)

@@ -1,12 +1,12 @@
-"""The events of a table: read as numbers, put in order, gathered case by case, counted trace by trace.
+"""The events of a table: encoded as numbers, sorted, grouped by case, counted by trace.
 
-Every step is a rule on one row or one case. Columns become numbers while they are read, so that memory holds a few
-numbers per event and no text. They are ordered part by part, a part being the cases of some hashes; a log too long to
-be held as numbers is read in several passes over such parts.
+Every step is a rule on one row or one case. Columns are encoded while they are read, so that memory holds a few numbers
+per event and no text. Events are sorted in parts, a part being the cases with certain hashes; a log too long to be held
+as numbers is read in several passes over such parts.
 
-A case can go by a hash of its identifier, which is much faster than a dictionary of identifiers. It is exact all the
-same: identifiers are counted too, and if there are more of them than hashes, the log is read again with other hashes.
-That pays where one column can be read without the others.
+A case can be represented by a hash of its identifier, which is much faster than a dictionary of identifiers. The result
+is still exact: identifiers are counted as well, and if there are more of them than hashes, the log is read again with
+other hashes. This pays off if one column can be read without the others.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from .contribution_bounding import digest, several_units
 from .instants import NANOSECONDS, TIME, UnknownFormatError, instants
 
 EVENTS_PER_PART = 32_000_000
-"""To order a part takes about 60 bytes an event."""
+"""Sorting a part takes about 60 bytes per event."""
 
 PARTS_PER_PASS = 4
-"""Until its part comes, an event takes 20 bytes; but a pass with a time or a tie in text is one part."""
+"""An event outside the current part takes 20 bytes; a pass with times or ties as text is a single part."""
 
 COUNT = "count"
 _CASE, _TIE, _ROW, _UNIT, _DIGEST = "case", "tie", "row", "unit", "digest"
@@ -35,9 +35,10 @@ _ATTEMPTS = 3
 
 
 class Events:
-    """A table of events. `notes` say what was left out until now.
+    """A table of events. `notes` state what was left out so far.
 
-    `hashed`: its cases go by hashes. `whole_rows`: no column may be skipped, as what is wrong in one moves all others.
+    `hashed`: cases are represented by hashes. `whole_rows`: no column may be skipped, because an error in one would
+    shift all others.
     """
 
     def __init__(
@@ -60,16 +61,16 @@ class Events:
                 raise LogError(f"{where}: two columns are named {name!r}; rename one {CONFIDENTIAL}")
         check_types(columns, self._schema, where)
         self._columns_apart = pl.QueryOptFlags(projection_pushdown=not whole_rows)
-        is_number = self._schema[columns.case].is_integer()  # and a case of a unit is chosen by its identifier
+        is_number = self._schema[columns.case].is_integer()  # cases of a unit are selected by their identifier
         self._by_hash = hashed and columns.unit is None and not is_number
 
     @property
     def parts(self) -> list[str]:
-        """The columns of `traces` that make an activity."""
-        return [f"activity {place}" for place in range(len(self.columns.activities))]
+        """The columns of `traces` that make up an activity."""
+        return [f"activity {index}" for index in range(len(self.columns.activities))]
 
     def passes(self, rows: int) -> int:
-        """How often a table of about so many rows is to be read. A person's cases may be in any pass."""
+        """Return the number of passes over a table of about `rows` rows. A person's cases may be in any pass."""
         if self.columns.unit is not None:
             return 1
         kinds = [self._schema[name] for name in (self.columns.timestamp, self.columns.ties) if name is not None]
@@ -77,16 +78,16 @@ class Events:
         return rows // (EVENTS_PER_PART * (PARTS_PER_PASS if light else 1)) + 1
 
     def traces(self, number: int, passes: int) -> pl.DataFrame:
-        """`parts` (lists of names, in step) and `COUNT`, of the cases of this pass."""
+        """Return the traces of the cases of a pass: `parts` (parallel lists of names) and `COUNT`."""
         for attempt in range(_ATTEMPTS):
             events, cases = self._read(number, passes, attempt)
             traces = self._counted(events)
             if cases is None or cases == traces[COUNT].sum():
                 return traces
-        raise LogError(f"{self.where}: changed while it was read; try again")
+        raise LogError(f"{self.where}: the log changed while it was being read; try again")
 
     def _read(self, number: int, passes: int, seed: int) -> tuple[pl.DataFrame, int | None]:
-        """The complete events of a pass; and how many identifiers of cases they have, where hashes stand for them."""
+        """Return the complete events of a pass, and the number of case identifiers if cases are hashed."""
         case, kind = self.columns.case, self._schema[self.columns.case]
         rows = self._table if passes == 1 else self._table.filter(_hash(case, kind) % passes == number)
         events = rows.select(**self._numbers(seed)).collect(engine="streaming", optimizations=self._columns_apart)
@@ -102,32 +103,32 @@ class Events:
 
     def _counted(self, events: pl.DataFrame) -> pl.DataFrame:
         owners = self._owners(events) if self.columns.unit is not None and events.height else None
-        found = []
+        tables = []
         for part in _in_parts(events.drop(_UNIT, strict=False)):
             ordered = part if self.columns.timestamp is None else _in_time_order(part, self.parts, self.reading)
             names = pl.col(self.parts).to_physical()  # Polars cannot group by lists of categoricals and something else
             cases = ordered.lazy().group_by(_CASE).agg(names)
             if owners is None:
-                found.append(cases.group_by(self.parts).len(COUNT).collect())
+                tables.append(cases.group_by(self.parts).len(COUNT).collect())
             else:
-                found.append(self._kept(cases.join(owners.lazy(), on=_CASE)).collect())
-        whole = pl.concat(found)
+                tables.append(self._kept(cases.join(owners.lazy(), on=_CASE)).collect())
+        counted = pl.concat(tables)
         if owners is not None:
-            whole = self._kept(whole.lazy()).group_by(self.parts).len(COUNT).collect()
-        elif len(found) > 1:
-            whole = whole.group_by(self.parts).agg(pl.col(COUNT).sum())
+            counted = self._kept(counted.lazy()).group_by(self.parts).len(COUNT).collect()
+        elif len(tables) > 1:
+            counted = counted.group_by(self.parts).agg(pl.col(COUNT).sum())
         named = (pl.col(part).list.eval(pl.element().cat.to(events[part].dtype)) for part in self.parts)
-        return whole.with_columns(named)
+        return counted.with_columns(named)
 
     @cached_property
     def _needed(self) -> dict[str, str]:
-        """What an event must have, and the column that should have it."""
+        """The values that an event must have, and their columns."""
         columns = self.columns
         needed = {_CASE: columns.case} | dict(zip(self.parts, columns.activities, strict=True))
         return needed if columns.timestamp is None else needed | {TIME: columns.timestamp}
 
     def _numbers(self, seed: int) -> dict[str, pl.Expr]:
-        """The columns of an event; what is missing is null."""
+        """The columns of an event; missing values are null."""
         columns, kinds = self.columns, self._schema
         case, kind = columns.case, kinds[columns.case]
         read = {_CASE: _hashed(_name(case), seed) if self._by_hash else _compared(case, kind)}
@@ -147,7 +148,7 @@ class Events:
 
     @cached_property
     def _left_out(self) -> list[str]:
-        """Refuse events without a case, an activity or, where it orders, a timestamp; or say how many are dropped."""
+        """Refuse or drop events without a case, an activity or a required timestamp; note how many are dropped."""
         missing = self._table.select(**self._missing).with_row_index(_ROW)
         rows = missing.filter(pl.any_horizontal(list(self._needed))).collect(engine="streaming")
         rows = rows.filter(~pl.col(_ROW).is_in(self._blank_rows()))
@@ -158,9 +159,12 @@ class Events:
                 continue
             what = f"events without {'a case' if name == _CASE else 'a timestamp' if name == TIME else 'an activity'}"
             if self.reading.on_missing == "fail":
-                first = f"row {int(lacking[0]) + 1:,} (the header not counted)"
-                drop = "leave them out with --on-missing drop"
-                raise LogError(missing_message(f"{self.where}, column {column!r}", what, len(lacking), first, drop))
+                first = f"row {int(lacking[0]) + 1:,} (not counting the header)"
+                drop = "set on_missing to 'drop'"
+                raise LogError(
+                    missing_message(f"{self.where}, column {column!r}", what, len(lacking), first, drop),
+                    field="on_missing",
+                )
             notes.append(left_out(len(lacking), what))
         return notes
 
@@ -168,50 +172,51 @@ class Events:
         try:
             return instants(times, self.reading.timestamp_format)
         except UnknownFormatError as error:
-            text, given, column = str(error), self.reading.timestamp_format, str(self.columns.timestamp)
-        found = self._table.select(_column(column).cast(pl.String).alias(TIME)).with_row_index(_ROW)
-        first = found.filter(pl.col(TIME) == text).select(pl.col(_ROW).min())
+            text, form, column = str(error), self.reading.timestamp_format, str(self.columns.timestamp)
+        values = self._table.select(_column(column).cast(pl.String).alias(TIME)).with_row_index(_ROW)
+        first = values.filter(pl.col(TIME) == text).select(pl.col(_ROW).min())
         row = int(first.collect(engine="streaming").item()) + 1
-        remedy = "give --timestamp-format" if given is None else f"it is not of the format {given!r}"
+        kind = "in ISO 8601" if form is None else f"of the format {form!r}"
         raise LogError(
-            f"{self.where}, column {column!r}, row {row:,} (the header not counted): {text[:60]!r} is not a timestamp "
-            f"I know; {remedy} {CONFIDENTIAL}"
+            f"{self.where}, column {column!r}, row {row:,} (not counting the header): {text[:60]!r} is not a timestamp {kind}; "
+            f"fix the log, or set timestamp_format {CONFIDENTIAL}",
+            field="timestamp_format",
         )
 
     def _owners(self, events: pl.DataFrame) -> pl.DataFrame:
-        """Whose each case is, and its digest; cases that are nobody's are dropped or refused."""
+        """Return the unit and the digest of every case; cases without a unit are dropped or refused."""
         unit = str(self.columns.unit)
         values = pl.col(_UNIT).drop_nulls()
-        found = events.lazy().group_by(_CASE).agg(values.n_unique().alias("values"), values.first()).collect()
-        texts = found[_CASE].cast(pl.String)
-        if (several := found["values"] > 1).any():
+        owners = events.lazy().group_by(_CASE).agg(values.n_unique().alias("values"), values.first()).collect()
+        texts = owners[_CASE].cast(pl.String)
+        if (several := owners["values"] > 1).any():
             raise several_units(self.where, unit, str(texts.filter(several).min()))
-        if number := int((nobody := found["values"] == 0).sum()):
+        if number := int((nobody := owners["values"] == 0).sum()):
             what = f"cases without the unit {unit!r}"
             if self.reading.on_missing == "fail":
                 first = f"case {str(texts.filter(nobody).min())[:60]!r}"
-                drop = "leave them out with --on-missing drop"
-                raise LogError(missing_message(self.where, what, number, first, drop))
+                drop = "set on_missing to 'drop'"
+                raise LogError(missing_message(self.where, what, number, first, drop), field="on_missing")
             self.notes.append(left_out(number, what))
         digests = pl.Series(_DIGEST, [digest(text) for text in texts], dtype=pl.Binary)
-        return found.select(_CASE, _UNIT).with_columns(digests).filter(~nobody)
+        return owners.select(_CASE, _UNIT).with_columns(digests).filter(~nobody)
 
     def _kept(self, cases: pl.LazyFrame) -> pl.LazyFrame:
-        """The cases that count (logs.units). Of what was kept of parts of a log, it keeps what it would of the whole."""
+        """Select the cases that are counted. Applied to the selections of parts, it selects what it would of the whole."""
         if self.reading.counts_of == "units":
             cases = cases.group_by(_UNIT, *self.parts).agg(pl.col(_DIGEST).min())
         return cases.filter(pl.col(_DIGEST).rank("ordinal").over(_UNIT) <= self.reading.privacy_unit.max_cases)
 
 
 def _in_parts(events: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """The events of some cases, then of others."""
+    """Yield the events in parts, each with complete cases."""
     parts = events.height // EVENTS_PER_PART + 1
-    place = pl.col(_CASE).to_physical().hash() % parts
-    yield from (events.filter(place == number) for number in range(parts)) if parts > 1 else (events,)
+    part = pl.col(_CASE).to_physical().hash() % parts
+    yield from (events.filter(part == number) for number in range(parts)) if parts > 1 else (events,)
 
 
 def _in_time_order(events: pl.DataFrame, parts: list[str], reading: Reading) -> pl.DataFrame:
-    """All events by time; one stable sort of the whole log also orders the events of each case."""
+    """Sort all events by time; one stable sort of the whole log also orders the events of each case."""
     by: list[pl.Expr] = [pl.col(name) for name in (TIME, NANOSECONDS) if name in events.columns]
     if reading.ties == "activity":
         by += [pl.col(part).cast(pl.String) for part in parts]
@@ -233,23 +238,23 @@ def _in_time_order(events: pl.DataFrame, parts: list[str], reading: Reading) -> 
 
 
 def _column(name: str) -> pl.Expr:
-    """The column of this very name: `pl.col` would take some names for patterns."""
+    """Return the column of exactly this name; `pl.col` interprets some names as patterns."""
     return cs.by_name(name).as_expr()
 
 
 def _name(column: str) -> pl.Expr:
-    """A value as text, or null: the empty text is missing."""
+    """Return a value as text; empty text is null."""
     text = _column(column).cast(pl.String)
     return pl.when(text != "").then(text)
 
 
 def _coded(column: str) -> pl.Expr:
-    """Names as numbers, with a dictionary of its own."""
+    """Encode names as numbers."""
     return _name(column).cast(pl.Categorical(pl.Categories.random()))
 
 
 def _compared(column: str, kind: pl.DataType) -> pl.Expr:
-    """Identifiers that are only compared: numbers stay as they are."""
+    """Encode identifiers that are only compared; integers stay as they are."""
     return _column(column) if kind.is_integer() else _coded(column)
 
 
@@ -258,13 +263,13 @@ def _hashed(name: pl.Expr, seed: int) -> pl.Expr:
 
 
 def _hash(column: str, kind: pl.DataType) -> pl.Expr:
-    """Equal for equal cases, in whichever file they are."""
+    """Hash a case identifier; equal for equal cases in any file."""
     value = _column(column)
     return (value if kind.is_numeric() else value.cast(pl.String)).hash()
 
 
 def _time(column: str, kind: pl.DataType) -> pl.Expr:
-    """A timestamp as it is; NaN and the empty text are missing."""
+    """Return the timestamp column; NaN and empty text are null."""
     if kind.is_temporal() or kind.is_numeric():
         return _column(column).fill_nan(None) if kind.is_float() else _column(column)
     text = _column(column).cast(pl.String)

@@ -1,14 +1,14 @@
-"""From a table of events to a table of variants, as one Ibis expression for every database and for Spark.
+"""The variants of a table of events, as one Ibis expression for all databases and Spark.
 
-    rows      of events: case, time, tie, activity, unit; what is missing is null
-    cases     one row a case: its activities in order
-    shares    with a unit, what counts of each (`logs.units`): some of its cases, or of its variants
-    variants  one row a trace: how often it counts, and how many events lacked something
+    rows      one row per event: case, time, tie, activity, unit; missing values are null
+    cases     one row per case: its activities in order
+    shares    with a unit, the cases or variants of each that are counted (`sources.contribution_bounding`)
+    variants  one row per trace: how often it is counted, and how many events lacked something
 
-The rule is the one of `logs.tables`, but rows have no order here: events of one case at one time go by the tie's
-column, then by name, so that every run gives the same. Names and ties are compared by the bytes of their UTF-8: two
-spellings that a database takes for equal are two names, or one case could rename the variant of all others.
-It is one statement, which sees one state of the log: what does not count is summed up in a row without a trace.
+The rule is that of `sources.events`, but rows have no order: simultaneous events of a case are ordered by the tie
+column, then by name, so that every run returns the same. Names and ties are compared by their UTF-8 bytes: two
+spellings that a database considers equal are two names, or one case could rename the variant of all others.
+It is one statement, which sees one state of the log; what is not counted is summed up in a row without a trace.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 Gather = Callable[["ir.Table", list[str], list[Any], Any, dict[str, Any]], "ir.Table"]
-"""Of events: these columns, case by case, as arrays sorted by these keys, of the rows where …; and other aggregates."""
+"""Groups events by case: columns as arrays, sorted by keys, of the rows that meet a condition; and other aggregates."""
 
 CASE, TIME, UNIT, COUNT = "case", "time", "unit", "count"
 _OTHER_UNIT, _DIGEST, _RANK = "other_unit", "digest", "rank"
@@ -35,13 +35,13 @@ _SEVERAL, _NOBODY = "several_units", "without_unit"
 
 
 def gather(events: ir.Table, parts: list[str], keys: list[Any], where: Any, others: dict[str, Any]) -> ir.Table:
-    """By ordered aggregates, which most databases have."""
+    """Aggregate with ordered aggregates, which most databases support."""
     arrays = {part: events[part].collect(where=where, order_by=keys) for part in parts}
     return events.group_by(CASE).aggregate(**arrays, **others)
 
 
 def as_it_is(text: Any) -> Any:
-    """Spark compares text by its bytes, and refuses to mix collations."""
+    """Return text unchanged: Spark compares text by its bytes, and does not mix collations."""
     return text
 
 
@@ -57,20 +57,22 @@ class Query:
     columns: Columns = field(init=False)
 
     def __post_init__(self) -> None:
-        for name, remedy in (("order", "order by time"), ("ties", "take activity, or a column")):
+        for name, remedy in (("order", "use 'time'"), ("ties", "use 'activity' or a column")):
             if getattr(self.reading, name) == "file":
-                raise ParameterError(f"{name} is 'file', but the rows of a {self.where} have no order: {remedy}")
+                raise ParameterError(
+                    f"{name} is 'file' but the rows of a {self.where} have no order; {remedy}", field=name
+                )
         by_time = replace(self.reading, order="time")
         object.__setattr__(self, "columns", Columns.of(by_time, list(self.events.columns), self.where))
 
     @property
     def parts(self) -> list[str]:
-        """The columns that make an activity."""
-        return [f"activity_{place}" for place in range(len(self.columns.activities))]
+        """The columns that make up an activity."""
+        return [f"activity_{index}" for index in range(len(self.columns.activities))]
 
     @property
     def lacking(self) -> dict[str, tuple[str, str]]:
-        """The columns that count what is missing: what that is, and where it should be."""
+        """The columns that count missing values: what is missing, and in which column."""
         columns = self.columns
         names = {
             f"without_{part}": ("an activity", name) for part, name in zip(self.parts, columns.activities, strict=True)
@@ -83,19 +85,19 @@ class Query:
 
     @property
     def sums(self) -> list[str]:
-        """The columns to add up over all rows, for `notes`."""
+        """The columns to sum over all rows, for `notes`."""
         return [*self.lacking, *(() if self.columns.unit is None else (_SEVERAL, _NOBODY))]
 
     @property
     def firsts(self) -> list[str]:
-        """The columns of whose texts the smallest is wanted, for `notes`."""
+        """The columns whose minimum is needed for `notes`."""
         return [] if self.columns.unit is None else [_first(_SEVERAL), _first(_NOBODY)]
 
     def variants(self, rows: ir.Table | None = None) -> ir.Table:
-        """Of these `rows`: `parts` (arrays of text, in step), `count`, `sums` and `firsts`.
+        """Return the variants of `rows`: `parts` (parallel arrays of text), `count`, `sums` and `firsts`.
 
-        One row may have null or empty arrays: it is no variant, but stands for what does not count, such as cases of
-        whose events none was complete.
+        One row may have null or empty arrays: it is not a variant, but stands for what is not counted, such as cases
+        without a complete event.
         """
         cases = self._cases(self.rows() if rows is None else rows)
         cases = cases if self.columns.unit is None else self._shares(cases)
@@ -105,7 +107,7 @@ class Query:
         return {name: rows[name].sum() for name in self.sums} | {name: rows[name].min() for name in self.firsts}
 
     def _shares(self, cases: ir.Table) -> ir.Table:
-        """What counts of each unit. All else loses its trace, so that it is no variant, but not what is to be said of it."""
+        """Select what is counted of each unit. Everything else loses its trace, but still contributes to the notes."""
         import ibis
 
         marks = {
@@ -124,13 +126,13 @@ class Query:
         return rows.mutate(**{part: ibis.ifelse(counts, rows[part], None) for part in self.parts})
 
     def rows(self) -> ir.Table:
-        """The events, as what is needed of them."""
+        """Return the required columns of the events."""
         columns, table = self.columns, self.events
         read = {CASE: _present(table[columns.case]), TIME: self._time(table[columns.timestamp])}
         names = zip(self.parts, columns.activities, strict=True)
         read |= {part: self.as_bytes(self._name(table[name])) for part, name in names}
         if columns.ties is not None:
-            read |= {f"tie_{place}": key for place, key in enumerate(self._ties(_present(table[columns.ties])))}
+            read |= {f"tie_{index}": key for index, key in enumerate(self._ties(_present(table[columns.ties])))}
         if columns.unit is not None:
             read |= {UNIT: self._unit(table[columns.unit]), _DIGEST: self._digest(table[columns.case])}
         return table.select(**read)
@@ -140,86 +142,91 @@ class Query:
         ties = [events[name] for name in events.columns if name.startswith("tie_")]
         keys = [events[TIME], *ties, *(events[part] for part in self.parts)]
         complete = reduce(and_, (value.notnull() for value in present.values()))
-        lacking = {name: events.count() - value.count() for name, value in present.items()}  # faster than to add up
+        lacking = {name: events.count() - value.count() for name, value in present.items()}  # faster than summing
         if self.columns.unit is None:
             return self.gather(events, self.parts, keys, complete, lacking)
         owner = {
             UNIT: events[UNIT].max(where=complete),
             _OTHER_UNIT: events[UNIT].min(where=complete),
-            _DIGEST: events[_DIGEST].min(where=complete),  # texts that are equal to the database may differ
+            _DIGEST: events[_DIGEST].min(where=complete),  # text that the database considers equal may differ
         }
         return self.gather(events, self.parts, keys, complete, lacking | owner)
 
     def _name(self, column: Any) -> Any:
         kind = column.type()
         if not _is_name(kind):
-            raise self._unfit(column, "no name", "text")
+            raise self._unfit(column, "which is not a name", "text")
         return _present(column) if kind.is_string() else column.cast("string")
 
     def _time(self, column: Any) -> Any:
         if column.type().is_temporal() or column.type().is_numeric():
             return _present(column)
-        raise self._unfit(column, "no time", "a timestamp")
+        raise self._unfit(column, "which is not a time", "a timestamp")
 
     def _unit(self, column: Any) -> Any:
-        """It is only compared; but not all that can be compared has a largest everywhere."""
+        """Return the unit column in a type that supports both comparison and `max` in every database."""
         kind = column.type()
         return _present(column) if kind.is_numeric() or kind.is_temporal() else self._name(column)
 
     def _digest(self, case: Any) -> Any:
-        """The digest of `logs.units`: of text and whole numbers, as others are written differently everywhere."""
+        """Return the digest of a case: only for text and integers, because other types are formatted differently."""
         import ibis
 
         @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
         def md5(text) -> str:  # type: ignore[no-untyped-def,empty-body]
-            """Lower-case hexadecimal text, or bytes: their order is the same."""
+            """Return lower-case hexadecimal text, or bytes; both have the same order."""
 
         if not _is_name(case.type()):
-            raise self._unfit(case, "by which cases of a unit cannot be chosen", "text or whole numbers")
+            raise self._unfit(case, "by which the cases of a unit cannot be selected", "text or whole numbers")
         return md5(self.as_bytes(case.cast("string")))
 
     def _ties(self, tie: Any) -> list[Any]:
-        """Missing ones last. Of texts, whole numbers by size come before others."""
+        """Return the sort keys of ties: missing values last; in text, integers by size before other text."""
         import ibis
 
         if not tie.type().is_string():
             return [tie.isnull(), tie]
-        whole = tie.re_search(r"^[+-]?[0-9]{1,18}$") & ~tie.contains("\n")  # some take $ for the end of a line
+        whole = tie.re_search(r"^[+-]?[0-9]{1,18}$") & ~tie.contains(
+            "\n"
+        )  # for some databases, $ also matches before a line break
         number = ibis.ifelse(whole, tie, None).cast("int64")
         return [tie.isnull(), number.isnull(), number, self.as_bytes(ibis.ifelse(whole, None, tie))]
 
     def _unfit(self, column: Any, verdict: str, remedy: str) -> LogError:
         name, kind = column.get_name(), column.type()
         return LogError(
-            f"{self.where}: column {name!r} is of type {kind}, {verdict}; make {remedy} of it, "
-            f"with --query or a view {CONFIDENTIAL}"
+            f"{self.where}: column {name!r} has type {kind}, {verdict}; convert it to {remedy} "
+            f"in a query or a view {CONFIDENTIAL}"
         )
 
-    def notes(self, found: Mapping[str, Any], variants: int) -> tuple[str, ...]:
-        """Refuse what is missing, or say how much was left out. `found`: of `sums` and `firsts`."""
+    def notes(self, totals: Mapping[str, Any], variants: int) -> tuple[str, ...]:
+        """Refuse missing values, or note how many were dropped. `totals`: the values of `sums` and `firsts`."""
         notes = []
         for name, (what, column) in self.lacking.items():
-            if not (number := found[name]):
+            if not (number := totals[name]):
                 continue
             if self.reading.on_missing == "fail":
                 raise LogError(
-                    f"{self.where}, column {column!r}: {some(number, f'events without {what}')}; mend the log, or leave them out "
-                    f"with --on-missing drop {CONFIDENTIAL}"
+                    f"{self.where}, column {column!r}: {some(number, f'events without {what}')}; fix the log, or set "
+                    f"on_missing to 'drop' {CONFIDENTIAL}",
+                    field="on_missing",
                 )
             notes.append(left_out(number, f"events without {what}"))
         if self.columns.unit is not None:
-            notes += self._unit_notes(self.columns.unit, found)
+            notes += self._unit_notes(self.columns.unit, totals)
         return tuple(notes) if variants or notes else (NO_EVENTS,)
 
-    def _unit_notes(self, unit: str, found: Mapping[str, Any]) -> list[str]:
-        if found[_SEVERAL]:
-            raise several_units(self.where, unit, str(found[_first(_SEVERAL)]))
-        if not (number := found[_NOBODY]):
+    def _unit_notes(self, unit: str, totals: Mapping[str, Any]) -> list[str]:
+        if totals[_SEVERAL]:
+            raise several_units(self.where, unit, str(totals[_first(_SEVERAL)]))
+        if not (number := totals[_NOBODY]):
             return []
         what = f"cases without the unit {unit!r}"
         if self.reading.on_missing == "fail":
-            first = f"case {str(found[_first(_NOBODY)])[:60]!r}"
-            raise LogError(missing_message(self.where, what, number, first, "leave them out with --on-missing drop"))
+            first = f"case {str(totals[_first(_NOBODY)])[:60]!r}"
+            raise LogError(
+                missing_message(self.where, what, number, first, "set on_missing to 'drop'"), field="on_missing"
+            )
         return [left_out(number, what)]
 
 
@@ -228,12 +235,12 @@ def _first(name: str) -> str:
 
 
 def _is_name(kind: Any) -> bool:
-    """Whether values of this type are written alike everywhere."""
+    """Return whether values of this type are formatted identically in every database."""
     return bool(kind.is_string() or kind.is_integer() or kind.is_boolean() or kind.is_uuid())
 
 
 def _present(column: Any) -> Any:
-    """Null where nothing is: the empty text and NaN too."""
+    """Return the value, or null for empty text and NaN."""
     import ibis
 
     if column.type().is_string():

@@ -1,4 +1,4 @@
-"""Files: XES by a streaming parser, CSV and Parquet by Polars; a folder or a glob of tables is one log."""
+"""Files: XES with a streaming parser, CSV and Parquet with Polars; a folder or glob of tables is one log."""
 
 from __future__ import annotations
 
@@ -21,33 +21,35 @@ RELEASE_SUFFIXES = (".json",)
 _KNOWN = XES_SUFFIXES + CSV_SUFFIXES + PARQUET_SUFFIXES + RELEASE_SUFFIXES
 
 
-def suffix_of(path: Path, known: tuple[str, ...]) -> str | None:
-    """The known suffix a file name ends in."""
+def suffix_of(path: Path, suffixes: tuple[str, ...]) -> str | None:
+    """Return the suffix of a file name, if it is one of `suffixes`."""
     name = path.name.lower()
-    return next((suffix for suffix in known if name.endswith(suffix) and name != suffix), None)
+    return next((suffix for suffix in suffixes if name.endswith(suffix) and name != suffix), None)
 
 
 @dataclass(frozen=True)
 class Files:
-    """The default engine: memory holds a few numbers per event, of one pass over the log at a time."""
+    """The default engine. Memory holds a few numbers per event, for one pass over the log at a time."""
 
     progress: Progress
 
     def variants(self, source: str | Path, reading: Reading) -> Variants:
-        """The variants of a file, or of the tables of a folder or glob: one log, in the order of their names."""
+        """Return the variants of a file, or of the tables of a folder or glob as one log, ordered by file name."""
         for name in ("table", "query"):
             if getattr(reading, name) is not None:
                 raise ParameterError(
-                    f"{name} is given, but {source} is not a database; see docs/engines.md for its URL"
+                    f"{name} is set but {source} is not a database; see docs/engines.md for database URLs", field=name
                 )
         path = Path(source)
         if (path / "_delta_log").is_dir() or any((path / "metadata").glob("*.metadata.json")):
-            raise LogError(f"{path}: a Delta or Iceberg table, whose files alone are not the log; read it with Spark")
-        found = listing(path, _KNOWN)
-        for file in found.files:
+            raise LogError(
+                f"{path}: a Delta or Iceberg table, whose files must not be read directly; read it with Spark"
+            )
+        listed = listing(path, _KNOWN)
+        for file in listed.files:
             _check(file)
-        variants = self._variants(found.files, reading, str(source))
-        return replace(variants, notes=(*found.notes, *variants.notes)) if found.notes else variants
+        variants = self._variants(listed.files, reading, str(source))
+        return replace(variants, notes=(*listed.notes, *variants.notes)) if listed.notes else variants
 
     def _variants(self, paths: Sequence[Path], reading: Reading, where: str) -> Variants:
         kinds = {suffix_of(path, _KNOWN) for path in paths}
@@ -60,7 +62,7 @@ class Files:
 
             return read_parquet(paths, reading, where)
         if len(paths) > 1:
-            raise LogError(f"{where}: only CSV files, or only Parquet files, can be one log together")
+            raise LogError(f"{where}: several files are one log only if all are CSV or all are Parquet")
         if kinds <= {*RELEASE_SUFFIXES}:
             if reading.unit is not None:
                 raise no_unit(reading, f"the release {where}")
@@ -75,36 +77,37 @@ def _check(path: Path) -> None:
         raise LogError(f"{path}: unsupported file extension; supported: {', '.join(_KNOWN)}")
     try:
         status = path.stat()
-        if not stat.S_ISREG(status.st_mode):  # to open a pipe would wait for its writer
+        if not stat.S_ISREG(status.st_mode):  # opening a pipe would wait for its writer
             raise LogError(f"{path}: not a regular file; save the log to a file first")
         path.open("rb").close()
     except FileNotFoundError:
-        raise LogError(f"{path}: there is no such file; check the path") from None
+        raise LogError(f"{path}: no such file; check the path") from None
     except LogError:
         raise
     except (OSError, ValueError) as error:
         raise unopened(path, error) from None
     if not status.st_size:
-        raise LogError(f"{path}: the file is empty; is it the right file?")
+        raise LogError(f"{path}: the file is empty; check that it is the right file")
 
 
 def no_unit(reading: Reading, what: str) -> LogError:
-    """What has been counted cannot be counted by unit."""
+    """Return the error for counts that cannot be counted again by unit."""
     return LogError(
-        f"unit is {reading.unit!r}, but {what} cannot be counted again by unit: give the log, with a column of this name"
+        f"unit is {reading.unit!r} but {what} contains counts, not cases; pass a log with a column of this name",
+        field="unit",
     )
 
 
 def merged(traces: Sequence[Trace], counts: Sequence[int]) -> dict[Trace, int]:
-    """Counts by trace: on a ladder, one trace can be there on several rungs."""
-    found: dict[Trace, int] = {}
+    """Sum counts by trace; in a ladder release, a trace can be on several rungs."""
+    counts_by_trace: dict[Trace, int] = {}
     for trace, count in zip(traces, counts, strict=True):
-        found[trace] = found.get(trace, 0) + count
-    return found
+        counts_by_trace[trace] = counts_by_trace.get(trace, 0) + count
+    return counts_by_trace
 
 
 def _read_release(path: Path) -> Variants:
-    """The variants and counts of a `.json` release of ours."""
+    """Read the variants and counts of a `.json` release."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         columns = tuple(map(str, content["columns"]))
@@ -114,7 +117,7 @@ def _read_release(path: Path) -> Variants:
         raise LogError(f"{path}: {error}") from None
     except (ValueError, KeyError, TypeError, RecursionError):
         raise LogError(
-            f"{path}: not a release of travas; give a .json that `travas anonymize` wrote, or a log"
+            f"{path}: not a release of travas; use a .json file written by `travas anonymize`, or a log"
         ) from None
 
 
@@ -123,7 +126,7 @@ class Frames:
     """Polars and pandas data frames."""
 
     def variants(self, source: object, reading: Reading) -> Variants:
-        """The variants of a data frame."""
+        """Return the variants of a data frame."""
         from .frames import read_frame
 
         return read_frame(source, reading)

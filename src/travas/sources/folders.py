@@ -1,4 +1,4 @@
-"""The files of a folder or a glob: all of them, or a refusal. Nothing is skipped silently."""
+"""The files of a folder or a glob: all of them, or an error. Nothing is skipped silently."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class Listing:
-    """The files of one log, sorted by name, and notes about what is there besides."""
+    """The files of one log, sorted by name, and notes about files that are not read."""
 
     files: tuple[Path, ...]
     notes: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ def listing(path: Path, suffixes: tuple[str, ...]) -> Listing:
 
     Args:
         path: A file, a folder or a glob. A path that exists is not a glob.
-        suffixes: How the name of a log ends. In a folder, other files are not read, which is noted.
+        suffixes: The suffixes of logs. Other files in a folder are not read, which is noted.
 
     Returns:
         The files, sorted by name. Unreadable folders, links to folders and dangling links are refused.
@@ -47,26 +47,26 @@ def listing(path: Path, suffixes: tuple[str, ...]) -> Listing:
 
 
 def unopened(path: Path, error: Exception) -> LogError:
-    """The refusal of a path that the operating system refuses."""
+    """Return the error for a path that cannot be opened."""
     reason = getattr(error, "strerror", None) or "not a path"
     return LogError(f"{path}: cannot be opened ({reason}); check the path and your permissions")
 
 
-def _sorted(path: Path, found: Sequence[Path], suffixes: tuple[str, ...] = ("",)) -> Listing:
-    files = sorted(file for file in found if file.name.lower().endswith(suffixes))
+def _sorted(path: Path, present: Sequence[Path], suffixes: tuple[str, ...] = ("",)) -> Listing:
+    files = sorted(file for file in present if file.name.lower().endswith(suffixes))
     if not files:
-        raise LogError(f"{path}: no file there is a log; set a file, or a folder or glob of CSV or Parquet files")
-    others = sorted(set(found) - set(files))
+        raise LogError(f"{path}: contains no log; use a file, or a folder or glob of CSV or Parquet files")
+    others = sorted(set(present) - set(files))
     if not others:
         return Listing(tuple(files))
     names = ", ".join(repr(str(file.relative_to(path))) for file in others[:_SHOWN])
     more = ", …" if len(others) > _SHOWN else ""
     what = "1 file is" if len(others) == 1 else f"{len(others):,} files are"
-    return Listing(tuple(files), (f"{what} not read, because of the extension: {names}{more}",))
+    return Listing(tuple(files), (f"{what} not read because of the file extension: {names}{more}",))
 
 
 def _tree(folder: Path) -> Iterator[Path]:
-    """All files below a folder. Names that begin with a dot or an underscore are not data in a data lake."""
+    """Return all files below a folder, except names that begin with a dot or an underscore, as in data lakes."""
     for entry in _entries(folder):
         if entry.name.startswith(_HIDDEN):
             continue
@@ -82,7 +82,7 @@ def _tree(folder: Path) -> Iterator[Path]:
 
 
 def _matches(base: Path, parts: Sequence[str]) -> Iterator[Path]:
-    """The files that match a glob, whose parts are names of folders and, last, of files."""
+    """Return the files that match a glob."""
     name, *rest = parts
     if name == "**":
         folders = [base, *_folders(base)]
@@ -109,10 +109,10 @@ def _folders(base: Path) -> Iterator[Path]:
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """What is in a folder; an unreadable one is an OSError, a link to nothing is refused."""
+    """Return the entries of a folder; raises OSError if it is unreadable, LogError for a dangling link."""
     with os.scandir(folder) as entries:
-        found = sorted(entries, key=lambda entry: entry.name)
-    for entry in found:
+        ordered = sorted(entries, key=lambda entry: entry.name)
+    for entry in ordered:
         if entry.is_symlink() and not Path(entry).exists() and not entry.name.startswith(_HIDDEN):
-            raise LogError(f"{entry.path}: a link to nothing; remove it, or restore the file")
-    return found
+            raise LogError(f"{entry.path}: a dangling link; remove it, or restore the file")
+    return ordered

@@ -1,4 +1,4 @@
-"""Data frames in: Polars as it is, pandas column by column without any inference of types (docs/reading.md, lemma 8)."""
+"""Data frames: Polars directly, pandas column by column without type inference (docs/reading.md, lemma 8)."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def read_frame(frame: Any, reading: Reading) -> Variants:
         lazy = _from_pandas(frame, reading).lazy()
     try:
         return variants_of(Events(lazy, reading, _WHERE))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:  # their words may quote a cell
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:  # their messages may quote a cell
         raise LogError(f"{_WHERE}: cannot be read ({type(error).__name__}); collect or convert it first") from None
 
 
 def _from_pandas(frame: Any, reading: Reading) -> pl.DataFrame:
     if type(frame).__module__.partition(".")[0] != "pandas" or not hasattr(frame, "columns"):
         raise LogError(
-            f"a {type(frame).__name__} is not an event log: give a path, a DataFrame, or a mapping of tuples to counts"
+            f"a {type(frame).__name__} is not an event log; use a path, a DataFrame, or a mapping of tuples to counts"
         )
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
@@ -46,8 +46,8 @@ def _from_pandas(frame: Any, reading: Reading) -> pl.DataFrame:
     wanted = {columns.case, *columns.activities, columns.timestamp, columns.ties, columns.unit}
     identifying = {columns.case, *columns.activities, columns.unit}
     series = [
-        _column(frame.iloc[:, place].rename(name), name == columns.timestamp and name not in identifying)
-        for place, name in enumerate(names)
+        _column(frame.iloc[:, index].rename(name), name == columns.timestamp and name not in identifying)
+        for index, name in enumerate(names)
         if name in wanted
     ]
     return pl.DataFrame(series)
@@ -76,7 +76,7 @@ def _column(values: Any, is_time: bool) -> pl.Series:
 
 
 def _is_plain(kind: Any) -> bool:
-    """Whether a type of pandas says all about its values. Floats do not: whole numbers become floats if one is missing."""
+    """Return whether a pandas type represents its values exactly. Floats do not: integers become floats if one is missing."""
     import pandas as pd
 
     if isinstance(kind, pd.ArrowDtype):
@@ -95,7 +95,7 @@ def _is_plain(kind: Any) -> bool:
 
 
 def _texts(values: Any, name: str, is_time: bool) -> pl.Series:
-    """An object column as text. Other values are refused before any inference sees them."""
+    """Convert an object column of text. Other values are refused before any type inference."""
     texts = [None if _is_missing(value) else value for value in values]
     for row, value in enumerate(texts, start=1):
         if value is not None and not isinstance(value, str):

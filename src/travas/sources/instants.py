@@ -1,4 +1,4 @@
-"""Timestamps of tables: text parsed value by value into something that sorts."""
+"""Timestamps of tables: text, parsed value by value into sortable columns."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _ISO_FORMATS = [
 
 
 class UnknownFormatError(Exception):
-    """A text is of no known format. Confidential: its argument is the text."""
+    """Text does not match any format. The argument is the text, which is confidential."""
 
 
-def instants(texts: pl.Series, given: str | None) -> list[pl.Series]:
-    """Timestamps as something that sorts: microseconds, and the nanoseconds beyond them where there are any.
+def instants(texts: pl.Series, timestamp_format: str | None) -> list[pl.Series]:
+    """Parse timestamps into sortable columns: microseconds, and remaining nanoseconds if there are any.
 
-    Text is parsed value by value, by the `given` format or any of ISO 8601; without a zone it is taken as UTC.
+    Text is parsed value by value, by `timestamp_format` or as ISO 8601; without a time zone it is UTC.
     """
     if texts.dtype.is_temporal() or texts.dtype.is_numeric():
         return [texts]
-    formats = list(_ISO_FORMATS) if given is None else [given]
+    formats = list(_ISO_FORMATS) if timestamp_format is None else [timestamp_format]
     parsed = pl.Series(TIME, [None], dtype=_MICROSECONDS).new_from_index(0, len(texts))
     while (rest := parsed.is_null() & texts.is_not_null()).any():
         row = int(cast(int, rest.arg_max()))
@@ -44,20 +44,22 @@ def instants(texts: pl.Series, given: str | None) -> list[pl.Series]:
         formats.remove(form)
         parsed = parsed.zip_with(~rest, _parsed(texts, form))
     finer = texts.str.extract(r"[.,][0-9]{6}([0-9]{1,3})")
-    if given is not None or finer.null_count() == len(finer):
+    if timestamp_format is not None or finer.null_count() == len(finer):
         return [parsed.alias(TIME)]
     return [parsed.alias(TIME), finer.str.pad_end(3, "0").cast(pl.Int64).fill_null(0).alias(NANOSECONDS)]
 
 
 def _parsed(texts: pl.Series, form: str) -> pl.Series:
-    """Null where a text is not of this format, which is strptime's, here and in XES."""
+    """Parse by a format of `strptime`, as for XES; text that does not match is null."""
     form = form.replace(".%f", "%.f")
-    if "%f" in form:  # a fraction after something else than a point: only Python's own parser knows it
+    if "%f" in form:  # only Python's parser supports a fraction that does not follow a point
         return texts.map_elements(lambda text: _strptime(text, form), return_dtype=pl.Int64).cast(_MICROSECONDS)
     try:
         parsed = texts.str.to_datetime(form, time_unit="us", strict=False)
     except pl.exceptions.PolarsError:
-        raise ParameterError(f"timestamp_format is {form!r}, which is not a format: try '%Y-%m-%d %H:%M:%S'") from None
+        raise ParameterError(
+            f"timestamp_format is {form!r}, which is not a valid format; try '%Y-%m-%d %H:%M:%S'"
+        ) from None
     if isinstance(parsed.dtype, pl.Datetime) and parsed.dtype.time_zone is not None:
         parsed = parsed.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     return parsed.cast(_MICROSECONDS)

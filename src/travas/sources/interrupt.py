@@ -1,4 +1,4 @@
-"""Long work elsewhere that an interrupt ends."""
+"""Running long work in a thread that an interrupt can cancel."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Result = TypeVar("Result")
 
 
 def interruptible(work: Callable[[], Result], cancel: Callable[[], object]) -> Result:
-    """Do it in a thread of its own, so that an interrupt is heard here at once and cancels it there.
+    """Run work in a separate thread, so that an interrupt is noticed immediately and cancels it.
 
-    Spark's client is deaf while it waits, and so is DuckDB. Ten seconds are given for the cancelling.
+    Neither Spark's client nor DuckDB reacts to interrupts while waiting. Cancelling may take up to ten seconds.
     """
     outcome: Future[Result] = Future()
 
@@ -28,7 +28,7 @@ def interruptible(work: Callable[[], Result], cancel: Callable[[], object]) -> R
         while not wait([outcome], timeout=0.2).done:  # a signal may have been delivered to another thread
             pass
     except KeyboardInterrupt:
-        for _ in range(50):  # it may not have begun yet
+        for _ in range(50):  # it may not have started yet
             cancel()
             if wait([outcome], timeout=0.2).done:
                 break

@@ -1,7 +1,7 @@
-"""Queries of the user: one statement that reads, checked before it runs and never pasted into another text.
+"""User queries: one read-only statement, checked before it runs and never inserted into other SQL text.
 
-What a query does across cases nobody can check: it may count all of them (`HAVING count(*) >= 100`). So the guarantee
-records that one was used and rests on the assumption that it works case by case: docs/reading.md, lemma 9.
+Whether a query mixes cases cannot be checked: it may count all of them (`HAVING count(*) >= 100`). The guarantee
+therefore states that a query was used, and assumes that it works case by case: docs/reading.md, lemma 9.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from ..errors import LogError, MissingExtraError, ParameterError
 
 
 def check_query(query: str, dialect: str) -> None:
-    """Refuse a query unless it is one statement that only reads.
+    """Raise ParameterError unless a query is one read-only statement.
 
     Args:
-        query: The text that the user gave.
+        query: The text of the query.
         dialect: The name of its dialect in sqlglot.
     """
     try:
@@ -36,18 +36,18 @@ def check_query(query: str, dialect: str) -> None:
         or not isinstance(statements[0], sql.Query)
         or any(node is not statements[0] and isinstance(node, writes) for node in statements[0].walk())
     ):
-        raise ParameterError("query must be one SELECT statement that writes nothing; use one, or table with a view")
+        raise ParameterError("query must be one read-only SELECT statement; change it, or use table with a view")
 
 
 def columns_of(backend: Any, query: str) -> dict[str, str] | None:
-    """The types of a query's columns by name, asked of the database without running it.
+    """Return the column types of a query by name, from the database, without running it.
 
     Args:
         backend: A connected backend of Ibis.
         query: A checked query.
 
     Returns:
-        The types in the words of the database, or None where Ibis finds them by itself.
+        The type names of the database, or None if Ibis determines them.
     """
     if backend.name == "postgres":
         return _postgres_columns(backend.con, query)
@@ -57,15 +57,15 @@ def columns_of(backend: Any, query: str) -> dict[str, str] | None:
 
 
 def _postgres_columns(connection: Any, query: str) -> dict[str, str]:
-    """A prepared statement is one statement by the protocol; it is described, not run."""
+    """Prepare and describe the statement without running it; the protocol allows only one statement."""
     from psycopg import errors, pq
 
     server = connection.pgconn
     for answer in (server.prepare(b"", query.encode(connection.info.encoding)), server.describe_prepared(b"")):
         if answer.status != pq.ExecStatus.COMMAND_OK:
             raise errors.error_from_result(answer)
-    names = [answer.fname(place).decode(connection.info.encoding) for place in range(answer.nfields)]
-    kinds = [connection.adapters.types.get(answer.ftype(place)) for place in range(answer.nfields)]
+    names = [answer.fname(index).decode(connection.info.encoding) for index in range(answer.nfields)]
+    kinds = [connection.adapters.types.get(answer.ftype(index)) for index in range(answer.nfields)]
     return _by_name(names, [kind.name if kind else "unknown" for kind in kinds])
 
 
@@ -74,7 +74,7 @@ def _duckdb_columns(connection: Any, query: str) -> dict[str, str]:
 
     statements = connection.extract_statements(query)
     if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
-        raise ParameterError("query must be one SELECT statement that writes nothing; use one, or table with a view")
+        raise ParameterError("query must be one read-only SELECT statement; change it, or use table with a view")
     relation = connection.sql(query)  # bound, not run
     return _by_name(relation.columns, [str(kind) for kind in relation.types])
 

@@ -1,9 +1,9 @@
-"""Strict quoting of CSV: an independent scan of the whole file, before anything is parsed.
+"""Strict CSV quoting: an independent scan of the whole file before anything is parsed.
 
 A quote opens a cell right after a delimiter or a line break, and closes it right before one; inside, a quote is doubled
 (RFC 4180). Any other quote is a fault, and so are a NUL byte and, outside quotes, a carriage return without a line feed.
-A file without a fault is a header and records, one after the other, and no record depends on another. A lenient parser
-is different: a stray quote in one record and another one in a later record make one cell of everything between.
+A file without a fault is a header followed by records, and no record depends on another. A lenient parser is different:
+a stray quote in one record and another one in a later record turn everything between them into one cell.
 
 Number the quotes from 0. Even ones open and odd ones close; a doubled quote is an odd one followed by an even one. So
 it suffices to look at one neighbour of every quote: the byte before an even one and the byte after an odd one. In
@@ -31,7 +31,7 @@ _Words = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Fault:
-    """What is not strict CSV. Offsets in bytes: where, and the last quote before, if there is one."""
+    """A violation of strict CSV: its byte offset, and that of the last quote before it, if any."""
 
     kind: Kind
     offset: int
@@ -39,12 +39,12 @@ class Fault:
 
 
 def first_fault(blocks: Iterable[bytes], delimiter: str, quote: str | None) -> Fault | None:
-    """Find what is not strict CSV.
+    """Find the first violation of strict CSV.
 
     Args:
         blocks: The file in UTF-8, without a byte order mark, in pieces of any size.
         delimiter: One ASCII character.
-        quote: One ASCII character, or None where nothing is quoted.
+        quote: One ASCII character, or None if nothing is quoted.
 
     Returns:
         The first fault, or None.
@@ -57,7 +57,7 @@ def first_fault(blocks: Iterable[bytes], delimiter: str, quote: str | None) -> F
 
 
 class _Scan:
-    """What is known between blocks: the last two bytes, of which one is checked, and whether a cell is open."""
+    """The state between blocks: the last two bytes, of which one is checked, and whether a cell is open."""
 
     def __init__(self, delimiter: int, quote: int | None) -> None:
         self._delimiter, self._quote = delimiter, quote
@@ -77,7 +77,7 @@ class _Scan:
         return fault
 
     def close(self) -> Fault | None:
-        """Check the last byte: the end of the file ends a cell like a delimiter, but a carriage return needs more."""
+        """Check the last byte: the end of the file ends a cell, but does not complete a carriage return."""
         fault = self.feed(bytes([self._delimiter]))
         if fault is None and self._inside and self._last_quote is not None:
             return Fault("open quote", self._last_quote)
@@ -96,7 +96,7 @@ class _Scan:
         return Fault("stray quote", self._start + position, self._start + earlier if earlier >= 0 else self._last_quote)
 
     def _bad_position(self, data: bytes, checked: bytes) -> int | None:
-        """The first bad quote or carriage return; both neighbours of a checked byte are in the data."""
+        """Return the first invalid quote or carriage return; both neighbours of a checked byte are in the data."""
         array = np.frombuffer(data, np.uint8)
         before, here, after = array[:-2], array[1:-1], array[2:]
         bare = None
@@ -116,7 +116,7 @@ class _Scan:
         return _lowest_bit(bad)
 
     def _inside_before(self, quotes: _Words) -> _Words:
-        """For each byte whether the quotes before it are odd in number."""
+        """Return for each byte whether the number of quotes before it is odd."""
         parity = quotes.copy()  # first of each bit and those below it
         for shift in _SHIFTS:
             parity ^= parity << np.uint64(shift)
@@ -127,7 +127,7 @@ class _Scan:
 
 
 def _words(mask: NDArray[np.bool_]) -> _Words:
-    """A bit for each byte, the first one lowest."""
+    """Pack one bit per byte, the first one lowest."""
     packed = np.packbits(mask, bitorder="little")
     padded = np.zeros(-(-len(packed) // _WORD_BYTES) * _WORD_BYTES, np.uint8)
     padded[: len(packed)] = packed

@@ -1,4 +1,4 @@
-"""Variants whose traces stay where they are until they are chosen."""
+"""Variants whose traces stay in the source until they are selected."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 class Store(Protocol):
-    """Where the traces are."""
+    """Access to the traces in the source."""
 
     def traces(self, places: Sequence[int]) -> list[Trace]:
-        """The traces at these places, in this order."""
+        """Return the traces with these indexes, in this order."""
 
     def alphabet(self) -> list[Activity]:
-        """All activities of the log."""
+        """Return all activities of the log."""
 
 
 class RemoteVariants(Variants):
-    """Only counts and lengths are here. A mechanism that asks for chosen traces gets those and no others.
+    """Variants of which only counts and lengths are in memory. Only selected traces are transferred.
 
-    What asks for `keys` (a metric, a mechanism that needs the whole tree) brings everything into memory.
+    Using `keys`, as metrics and prefix trees do, loads all traces into memory.
     """
 
     _store: Store
@@ -52,15 +52,15 @@ class RemoteVariants(Variants):
         return len(self.counts)
 
     def lengths(self) -> NDArray[np.int64]:
-        """How many events a case of each variant has."""
+        """Return the number of events of each variant."""
         return self._lengths
 
-    def traces(self, chosen: Iterable[int]) -> list[Trace]:
-        """The traces of the chosen variants, by their places: they travel now."""
-        return self._store.traces(list(chosen))
+    def traces(self, indexes: Iterable[int]) -> list[Trace]:
+        """Return the traces of variants by index; they are transferred now."""
+        return self._store.traces(list(indexes))
 
     def canonical(self) -> Variants:
-        """The same variants in the order of their traces: all of them travel."""
+        """Return the variants in the order of their traces; all of them are transferred."""
         here = Variants(self.alphabet, self.keys, self.counts, self.columns, self.notes)
         return replace(here, unit=self.unit, counted=self.counted, roles=self.roles).canonical()
 

@@ -1,4 +1,4 @@
-"""Where a log is: the location by which the ledger knows a log without a name. It never depends on what is in the log."""
+"""The location of a log, by which the ledger identifies a log without a name. It never depends on the content."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _SYNONYMS = {"postgres": "postgresql"}
 _DEFAULT_PORTS = {"postgresql": 5432, "trino": 8080}
 _DEFAULT_SCHEMAS = {"postgresql": "public.", "duckdb": "main."}
 _PLACES = ("host", "hostaddr", "port", "dbname", "service")
-"""Parameters of a URL that say where the data are. No other is kept: it may be a password."""
+"""URL parameters that locate the data. Others are dropped, because they may be passwords."""
 
 
 def location_of(source: Any, reading: Reading = DEFAULT_READING) -> str | None:
-    """The location of a log: the real path of a file, folder or glob, or the URL of a database and the table.
+    """Return the location of a log: the real path of a file, folder or glob, or the URL of a database and the table.
 
     Symbolic links and relative paths to one file have one location; hard links, and several URLs of one server, have
     several. User names, passwords and reading options other than the table are not part of it.
 
     Args:
-        source: What is to be read, as for `travas.read`.
-        reading: Names the table, for a database.
+        source: The source, as for `travas.read`.
+        reading: Contains the table of a database.
 
     Returns:
         The location, or None for an object in memory, standard input, a pipe or a query.
@@ -40,7 +40,7 @@ def location_of(source: Any, reading: Reading = DEFAULT_READING) -> str | None:
         if scheme is not None and scheme[2]:
             return _database(text, reading)
         return _file(text)
-    except (ValueError, OSError, RuntimeError):  # neither a path nor a URL: reading it says so
+    except (ValueError, OSError, RuntimeError):  # neither a path nor a URL; reading it raises the error
         return None
 
 
@@ -54,7 +54,7 @@ def _file(text: str) -> str | None:
 
 
 def _glob(path: Path) -> str:
-    """The real folder of a glob, and its pattern; of a file that does not exist, where it would be."""
+    """Return the real folder and pattern of a glob, or the real path of a file, which need not exist."""
     parts = path.absolute().parts
     first = next((index for index, part in enumerate(parts) if any(mark in part for mark in "*?[")), len(parts))
     return str(Path(*parts[:first]).resolve().joinpath(*parts[first:]))
@@ -76,14 +76,14 @@ def _database(url: str, reading: Reading) -> str | None:
 
 
 def _duckdb_path(url: str) -> str:
-    """As it is opened: from the root, or else from the working directory."""
+    """Return the file as it is opened: relative to the root, otherwise to the working directory."""
     text = unquote(url.partition("://")[2].partition("?")[0])
     path = next((path for path in (Path(text), Path(text.lstrip("/"))) if path.is_file()), Path(text))
     return str(path.resolve())
 
 
 def _without_credentials(url: str) -> str:
-    """The URL without user, password and parameters that do not say where the data are."""
+    """Return the URL without user, password and parameters that do not locate the data."""
     parts = urlsplit(url)
     scheme = _SYNONYMS.get(parts.scheme.lower(), parts.scheme.lower())
     host = parts.netloc.rpartition("@")[2].lower().removesuffix(f":{_DEFAULT_PORTS.get(scheme)}")

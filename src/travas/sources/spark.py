@@ -1,7 +1,7 @@
-"""Spark: the cluster computes, the driver draws. Of the variants, only those that are kept travel as traces.
+"""Spark: the cluster computes the variants, the driver draws the noise. Only the traces of kept variants are transferred.
 
-To the driver go a digest of each trace, its count and its length: 28 bytes a variant, however long the traces are.
-Variants are told apart by their traces; a digest (128 bits of SHA-256 over JSON) only says which ones to fetch.
+The driver receives a digest of each trace, its count and its length: 28 bytes per variant, however long the traces are.
+Variants are distinguished by their traces; a digest (128 bits of SHA-256 over JSON) only selects which ones to fetch.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _EVENTS, _ROWS = "travas_events", "travas_rows"
 
 @dataclass(frozen=True)
 class Spark:
-    """A DataFrame of a running session; or `spark:` with a path, a table or a query, in the session that is to be had.
+    """A DataFrame of a running session, or `spark:` with a path, a table or a query.
 
-    That is the running one, the one of `spark-submit`, the server of SPARK_REMOTE, or else a local one.
+    `spark:` uses the running session, that of `spark-submit`, the server of SPARK_REMOTE, or a local one.
     """
 
     def variants(self, source: Any, reading: Reading) -> Variants:
-        """The variants of a DataFrame, of `spark:PATH` (Parquet), or of `spark:` with a table or a query."""
+        """Return the variants of a DataFrame, of `spark:PATH` (Parquet), or of `spark:` with a table or a query."""
         try:
             import ibis
             import pyspark  # noqa: F401
@@ -48,7 +48,7 @@ class Spark:
             raise MissingExtraError("reading with Spark", "spark") from None
         frame, where = _opened(source, reading) if isinstance(source, str) else (source, "Spark DataFrame")
         if not hasattr(frame, "sparkSession"):
-            raise LogError(f"a {type(frame).__name__} is not an event log: give a DataFrame of pyspark.sql")
+            raise LogError(f"a {type(frame).__name__} is not an event log; use a pyspark.sql DataFrame")
         events = ibis.table(ibis.schema(PySparkType.to_ibis(frame.schema)), name=_EVENTS)
         query = Query(events, reading, where, gather=_gather)
         variants: Variants = _run(frame.sparkSession, where, lambda: _Store.of(frame, query))
@@ -56,16 +56,16 @@ class Spark:
 
 
 def _gather(events: ir.Table, parts: list[str], keys: list[Any], where: Any, others: dict[str, Any]) -> ir.Table:
-    """Spark has no ordered aggregate: collect the sort keys, which end in the parts, and sort the array."""
+    """Collect and sort arrays of the sort keys, which end in the parts: Spark has no ordered aggregates."""
     import ibis
 
-    fields = [f"key_{place}" for place in range(len(keys))]
+    fields = [f"key_{index}" for index in range(len(keys))]
     rows = ibis.struct(dict(zip(fields, keys, strict=True))).collect(where=where)
     kind = rows.type()
 
     @ibis.udf.scalar.builtin(signature=((kind,), kind))
     def sort_array(rows):  # type: ignore[no-untyped-def]
-        """Faster than `array_sort`, which Ibis takes: that one calls a function for every comparison."""
+        """Sort an array; faster than `array_sort`, which Ibis uses and which calls a function for every comparison."""
 
     cases = events.group_by(CASE).aggregate(rows=rows, **others)
     cases = cases.mutate(rows=sort_array(cases["rows"]))
@@ -78,7 +78,7 @@ def _gather(events: ir.Table, parts: list[str], keys: list[Any], where: Any, oth
 
 @dataclass(frozen=True)
 class _Store:
-    """The table of variants on the cluster: computed once and kept there, as long as someone has the variants."""
+    """The table of variants on the cluster: computed once and persisted as long as the variants are in use."""
 
     frame: Any
     query: Query
@@ -91,18 +91,20 @@ class _Store:
 
         rows = query.rows()
         named = ibis.table(rows.schema(), name=_ROWS)
-        together = _asked(rows, **{_EVENTS: events}).repartition(CASE)  # else Spark would first sort within each file
+        together = _asked(rows, **{_EVENTS: events}).repartition(
+            CASE
+        )  # otherwise Spark would first sort within each file
         table = _asked(query.variants(named), **{_ROWS: together})
-        with suppress(Exception):  # what is persisted is not coalesced by Spark; over Connect this is not to be had
+        with suppress(Exception):  # Spark does not coalesce persisted data; not available over Connect
             table = table.coalesce(2 * events.sparkSession.sparkContext.defaultParallelism)
         digest = f.substring(f.sha2(f.to_json(f.struct(*query.parts)).cast("binary"), 256), 1, 32)
         length = f.size(query.parts[0])
         frame = table.withColumns({_DIGEST: f.unhex(digest), _LENGTH: length}).persist()
         try:
             sums = [f.coalesce(f.sum(name), f.lit(0)).alias(name) for name in query.sums]
-            [found] = frame.agg(*sums, *(f.min(name).alias(name) for name in query.firsts)).collect()
+            [totals] = frame.agg(*sums, *(f.min(name).alias(name) for name in query.firsts)).collect()
             here = frame.where(f.col(_LENGTH) > 0).select(_DIGEST, COUNT, _LENGTH).toArrow()
-            notes = query.notes(found.asDict(), here.num_rows)
+            notes = query.notes(totals.asDict(), here.num_rows)
         except BaseException:
             frame.unpersist()
             raise
@@ -122,30 +124,30 @@ class _Store:
         return variants
 
     def traces(self, places: Sequence[int]) -> list[Trace]:
-        """The traces at these places, in this order: nothing else leaves the cluster."""
+        """Return the traces with these indexes, in this order; nothing else leaves the cluster."""
         import pyarrow as pa
 
         if not len(places):
             return []
         wanted = self.digests.take(pa.array(places, pa.int64()))
         session = self.frame.sparkSession
-        chosen = session.createDataFrame(pa.table({_DIGEST: wanted}))
-        rows = self.frame.join(chosen, _DIGEST).select(_DIGEST, *self.query.parts)
-        found = _run(session, self.query.where, rows.toArrow)
-        traces = self._rows(found, self.query.parts)
-        by_digest = dict(zip(found[_DIGEST].to_pylist(), traces, strict=True))
-        if not len(by_digest) == found.num_rows == len(places):
-            raise LogError(f"{self.query.where}: changed while it was read; nothing was released, try again")
+        selected = session.createDataFrame(pa.table({_DIGEST: wanted}))
+        rows = self.frame.join(selected, _DIGEST).select(_DIGEST, *self.query.parts)
+        fetched = _run(session, self.query.where, rows.toArrow)
+        traces = self._rows(fetched, self.query.parts)
+        by_digest = dict(zip(fetched[_DIGEST].to_pylist(), traces, strict=True))
+        if not len(by_digest) == fetched.num_rows == len(places):
+            raise LogError(f"{self.query.where}: changed while it was being read; nothing was released; try again")
         return [by_digest[digest] for digest in wanted.to_pylist()]
 
     def alphabet(self) -> list[Activity]:
-        """All activities of the log."""
+        """Return all activities of the log."""
         from pyspark.sql import functions as f
 
         names = [f.col(f"row.{part}").alias(part) for part in self.query.parts]
         rows = self.frame.select(f.explode(f.arrays_zip(*self.query.parts)).alias("row")).select(*names).distinct()
-        found = _run(self.frame.sparkSession, self.query.where, rows.collect)
-        return [row[0] if len(names) == 1 else tuple(row) for row in found]
+        collected = _run(self.frame.sparkSession, self.query.where, rows.collect)
+        return [row[0] if len(names) == 1 else tuple(row) for row in collected]
 
     @staticmethod
     def _rows(table: pa.Table, parts: list[str]) -> list[Trace]:
@@ -156,7 +158,7 @@ class _Store:
 
 
 def _asked(table: ir.Table, **frames: Any) -> Any:
-    """The DataFrame that Ibis describes, with these in place of the tables of their names."""
+    """Return the DataFrame of an Ibis expression, with these DataFrames as the tables of their names."""
     import ibis
 
     sql = ibis.pyspark.compile(table).replace("{", "{{").replace("}", "}}")
@@ -172,14 +174,14 @@ def _drop(frame: Any) -> None:
 
 
 def _opened(source: str, reading: Reading) -> tuple[Any, str]:
-    """The events, and their name in messages. Where Spark runs is not ours to say."""
+    """Return the events and their name in messages. The master is not set here."""
     path = source.partition(":")[2]
     path = path.removeprefix("//") if path.startswith("///") else path
     named = [name for name in (path.strip("/"), reading.table, reading.query) if name]
     if len(named) != 1 or path.startswith("//"):
         raise ParameterError(
-            "spark: takes one of spark:PATH (Parquet), --table NAME or --query 'SELECT …'; "
-            "the master is given to spark-submit, or in SPARK_REMOTE or MASTER"
+            "spark: needs exactly one of spark:PATH (Parquet), table and query; "
+            "set the master with spark-submit, SPARK_REMOTE or MASTER"
         )
     where = "Spark query" if reading.query else f"Spark table {reading.table!r}" if reading.table else f"spark:{path}"
     if reading.query:
@@ -193,7 +195,7 @@ def _opened(source: str, reading: Reading) -> tuple[Any, str]:
 
 
 def _session() -> Any:
-    """The running session, or a new one whose log is silent."""
+    """Return the running session, or a new one without log output."""
     from pyspark.sql import SparkSession
 
     running = SparkSession.getActiveSession()
@@ -206,13 +208,13 @@ def _session() -> Any:
             return builder.getOrCreate()
         except Exception as error:
             raise LogError(
-                f"spark: no session to be had ({type(error).__name__}); is Java 17 or newer installed, the master up?"
+                f"spark: cannot start a session ({type(error).__name__}); check that Java 17+ is installed and the master is up"
             ) from None
 
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """A JVM started meanwhile writes its log to nowhere."""
+    """Discard the log output of a JVM that is started in this context."""
     sys.stderr.flush()
     kept = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -226,7 +228,7 @@ def silent() -> Iterator[None]:
 
 
 def _run(session: Any, where: str, work: Callable[[], Any]) -> Any:
-    """Our jobs are tagged, to be cancelled alone. Errors are named by their kind, as their words may quote a cell."""
+    """Run tagged jobs, which can be cancelled separately. Errors are reported by type, since messages may quote a cell."""
     tag = f"travas-{uuid4().hex}"
 
     def tagged() -> Any:
@@ -242,4 +244,6 @@ def _run(session: Any, where: str, work: Callable[[], Any]) -> Any:
         raise
     except Exception as error:
         kind = getattr(error, "getCondition", lambda: None)() or type(error).__name__
-        raise LogError(f"{where}: Spark could not do it ({kind}); check names and rights, or see its log") from None
+        raise LogError(
+            f"{where}: the Spark job failed ({kind}); check names and permissions, or see the Spark log"
+        ) from None

@@ -1,4 +1,4 @@
-"""Tables in: Parquet, and the events of any table counted through Polars."""
+"""Tables: Parquet files, and counting the variants of any table with Polars."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ from .events import COUNT, Events
 
 
 def read_parquet(paths: Sequence[Path], reading: Reading, where: str) -> Variants:
-    """The variants of a log in `.parquet` files; the order of the files is the order of the rows."""
+    """Read the variants of `.parquet` files; the order of the files is the order of the rows."""
     try:
         table = pl.scan_parquet(list(paths), glob=False, hive_partitioning=False)
         return variants_of(Events(table, reading, where, hashed=True), table.select(pl.len()).collect().item())
     except LogError:
         raise
     except pl.exceptions.SchemaError:
-        raise LogError(f"{where}: the files have different columns or types; give those of one log") from None
-    except BaseException as error:  # Polars' own words may quote the data; a damaged file can make it panic
+        raise LogError(f"{where}: the files have different columns or types; use the files of one log") from None
+    except BaseException as error:  # messages of Polars may quote the data; a damaged file can make it panic
         if isinstance(error, KeyboardInterrupt | MemoryError):
             raise
-        raise LogError(f"{where}: cannot be read as Parquet ({type(error).__name__}); is the file whole?") from None
+        raise LogError(
+            f"{where}: cannot be read as Parquet ({type(error).__name__}); check that the file is complete"
+        ) from None
 
 
 def variants_of(events: Events, rows: int = 0) -> Variants:
-    """Read, order, gather the events of each case, count equal cases. `rows`: about how many, where that is known."""
+    """Count the variants of a table. `rows` is the approximate number of rows, if known."""
     reading = events.reading
     passes, codes = events.passes(rows), Codes()
     keys: list[bytes] = []
@@ -40,8 +42,8 @@ def variants_of(events: Events, rows: int = 0) -> Variants:
         keys += keys_of(traces, events.parts, codes)
         counts.append(traces[COUNT].cast(pl.Int64))
     if passes > 1:
-        found = pl.DataFrame({"key": keys, COUNT: counts}).group_by("key").agg(pl.col(COUNT).sum())
-        keys, counts = found["key"].to_list(), found[COUNT]
+        totals = pl.DataFrame({"key": keys, COUNT: counts}).group_by("key").agg(pl.col(COUNT).sum())
+        keys, counts = totals["key"].to_list(), totals[COUNT]
     notes = tuple(events.notes) if keys or events.notes else (NO_EVENTS,)
     return Variants(
         list(codes),
@@ -56,7 +58,7 @@ def variants_of(events: Events, rows: int = 0) -> Variants:
 
 
 def keys_of(traces: pl.DataFrame, parts: Sequence[str], codes: Codes) -> list[bytes]:
-    """The keys of traces: a list of categoricals each, or, where several parts make an activity, lists in step."""
+    """Return the keys of traces, from lists of categoricals; parallel lists if an activity has several parts."""
     lengths = traces[parts[0]].list.len()
     names = traces.select(pl.col(part).explode() for part in parts)
     kinds = names.unique()

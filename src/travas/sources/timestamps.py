@@ -1,4 +1,4 @@
-"""Timestamps as text: the formats that can be set, and how one value is parsed."""
+"""Timestamps as text: valid formats, and parsing a single value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FRACTION = re.compile(r"[.,]([0-9]+)")
 
 
 def parse_timestamp(text: str, form: str | None) -> int:
-    """Nanoseconds since 1970 of one timestamp; without a zone it is taken as UTC. Raises ValueError."""
+    """Return nanoseconds since 1970; without a time zone the timestamp is UTC. Raises ValueError."""
     moment = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
     moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
     since = moment - datetime(1970, 1, 1, tzinfo=UTC)
@@ -24,7 +24,7 @@ def parse_timestamp(text: str, form: str | None) -> int:
 
 
 def check_format(form: str) -> None:
-    """Refuse what is not a format of `datetime.strptime`, before any log is opened."""
+    """Raise ParameterError unless this is a format of `datetime.strptime`, before any log is opened."""
     try:
         datetime.strptime(_SAMPLE.strftime(form), form)
     except (ValueError, re.error, UnicodeError, OverflowError):

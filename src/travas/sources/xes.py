@@ -1,4 +1,4 @@
-"""XES in: streamed trace by trace in constant memory, hardened against hostile files."""
+"""XES files: streamed trace by trace in constant memory, hardened against malicious files."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _EXPORT_AGAIN = "fix the log, or export it again"
 
 
 def read_xes(path: Path, reading: Reading, progress: Progress) -> Variants:
-    """The variants of a `.xes` or `.xes.gz` file.
+    """Read the variants of a `.xes` or `.xes.gz` file.
 
-    A DOCTYPE is refused, and so is an attribute over 10 MB or an event over 16 MB; of a trace the first 10 million
-    events are read. A hostile file costs time and nothing else.
+    A DOCTYPE, an attribute over 10 MB and an event over 16 MB are refused; the first 10 million events of a trace are
+    read. A malicious file costs time but no memory.
     """
     cases = _Cases(str(path), reading)
     document = _Document(str(path), reading, cases)
@@ -54,7 +54,7 @@ def read_xes(path: Path, reading: Reading, progress: Progress) -> Variants:
 
 @dataclass
 class _Case:
-    """What is known of one case so far: the codes of its activities and, where time orders, their sort keys."""
+    """The case read so far: the codes of its activities and, if ordered by time, their sort keys."""
 
     name: str = ""
     unit: str = ""
@@ -68,12 +68,12 @@ class _Case:
         codes = self.codes
         if self.keys:
             order = sorted(range(len(codes)), key=self.keys.__getitem__)
-            codes = array("I", (codes[place] for place in order))
+            codes = array("I", (codes[index] for index in order))
         return codes.tobytes()
 
 
 class _Cases:
-    """Gathers cases into variants, and what is missing or twice there into one clear refusal."""
+    """Collects cases into variants, and missing or duplicate values into one error."""
 
     def __init__(self, where: str, reading: Reading) -> None:
         self.where, self.reading = where, reading
@@ -89,12 +89,12 @@ class _Cases:
         self.cut = 0
         self.notes: list[str] = []
 
-    def lacking(self, what: str, place: str, number: int = 1) -> None:
+    def lacking(self, what: str, position: str, number: int = 1) -> None:
         self.missing[what] += number
-        self.first.setdefault(what, place)
+        self.first.setdefault(what, position)
 
     def finish(self, case: _Case) -> None:
-        """The trace is complete: it is a case, unless something speaks against it."""
+        """Finish a trace: it is a case, unless something is missing."""
         self.traces += 1
         self.cut += case.is_cut
         case.trace = self.traces
@@ -106,17 +106,18 @@ class _Cases:
             earlier = self.named.setdefault(case.name, self.traces)
             if earlier != self.traces:
                 raise LogError(
-                    f"{self.where}: traces {earlier:,} and {self.traces:,} have the same name; if they are one case give "
-                    f"--duplicate-cases merge, if they are different cases give --duplicate-cases separate {CONFIDENTIAL}"
+                    f"{self.where}: traces {earlier:,} and {self.traces:,} have the same name; set duplicate_cases to "
+                    f"'merge' if they are one case, or to 'separate' if they are different cases {CONFIDENTIAL}",
+                    field="duplicate_cases",
                 )
         if policy == "merge":
-            whole = self.merged.setdefault(case.name, case)
-            if whole is not case:
-                if whole.unit and case.unit and whole.unit != case.unit:
+            merged = self.merged.setdefault(case.name, case)
+            if merged is not case:
+                if merged.unit and case.unit and merged.unit != case.unit:
                     raise several_units(self.where, str(self.reading.unit), case.name)
-                whole.unit = whole.unit or case.unit
-                whole.codes.extend(case.codes)
-                whole.keys.extend(case.keys)
+                merged.unit = merged.unit or case.unit
+                merged.codes.extend(case.codes)
+                merged.keys.extend(case.keys)
         else:
             self._count(case)
 
@@ -135,9 +136,9 @@ class _Cases:
             self._count(case)
         if self.reading.on_missing == "fail":
             for what, number in self.missing.items():
-                drop = "leave them out with --on-missing drop"
+                drop = "set on_missing to 'drop'"
                 if what.startswith("traces"):
-                    drop += ", or take every trace as a case with --duplicate-cases separate"
+                    drop += ", or set duplicate_cases to 'separate' if every trace is a case"
                 raise LogError(missing_message(self.where, what, number, self.first[what], drop))
         if self.kept is not None:
             self.counts = self.kept.counts()
@@ -145,9 +146,9 @@ class _Cases:
         if not self.counts and not self.missing:
             notes.append(NO_EVENTS)
         if self.cut:
-            notes.append(f"of {some(self.cut, 'traces')} only the first {MAX_TRACE_EVENTS:,} events were read")
+            notes.append(f"only the first {MAX_TRACE_EVENTS:,} events of {some(self.cut, 'traces')} were read")
         if self.empty:
-            notes.append(f"{left_out(self.empty, 'traces without events')}: no events, no variant")
+            notes.append(f"{left_out(self.empty, 'traces without events')}")
         counts = np.fromiter(self.counts.values(), dtype=np.int64, count=len(self.counts))
         columns = released_columns(self.reading.activities or (ACTIVITY,))
         unit, counted = self.reading.privacy_unit, self.reading.counts_of
@@ -163,7 +164,7 @@ class _Cases:
 
 
 class _Document:
-    """Feeds the XML parser, hands over traces, and keeps the tree small: what was read is taken out of it."""
+    """Feeds the XML parser, hands over traces, and keeps the tree small by removing what was read."""
 
     def __init__(self, where: str, reading: Reading, cases: _Cases) -> None:
         self.where, self.reading, self.cases = where, reading, cases
@@ -179,7 +180,7 @@ class _Document:
         self.tie_seen = False
         self.unseen: list[tuple[str, str, str, Any]] = []
         self.present: dict[str, set[str]] = {"event": set(), "trace": set()}
-        self.pending = 0  # bytes fed since something was last taken out of the tree
+        self.pending = 0  # bytes fed since something was last removed from the tree
 
     def feed(self, chunk: bytes) -> None:
         if self.root is None:
@@ -206,7 +207,9 @@ class _Document:
         except etree.XMLSyntaxError as error:
             raise self._malformed(error) from None
         if root is not self.root:
-            raise LogError(f"{self.where}: not an XES log, its outermost element is not <log>; is it the right file?")
+            raise LogError(
+                f"{self.where}: not an XES log, the root element is not <log>; check that it is the right file"
+            )
         self._stray(root[:])
         for level, key, role, _ in self.unseen:
             if present := sorted(self.present[level], key=lambda name: (":" not in name, name)):
@@ -218,13 +221,15 @@ class _Document:
             self.cases.notes.append(f"no event has the attribute {self.reading.ties!r} for the ties; check its name")
 
     def _check_prolog(self, chunk: bytes) -> None:
-        """Everything before <log> must be short and free of a DOCTYPE, the door of entity bombs."""
+        """Check that the prolog before <log> is short and has no DOCTYPE, which allows entity expansion attacks."""
         self.prolog += chunk.replace(b"\0", b"")  # so that UTF-16 reads like ASCII
         head = self.prolog.partition(b"<log")[0]
         if b"<!DOCTYPE" in head:
             raise LogError(f"{self.where}: the file has a DOCTYPE, which XES does not need; remove it")
         if len(head) > _PROLOG_BYTES:
-            raise LogError(f"{self.where}: not an XES log, no <log> in its first megabyte; is it the right file?")
+            raise LogError(
+                f"{self.where}: not an XES log, no <log> in the first megabyte; check that it is the right file"
+            )
 
     def _start(self, element: Any) -> None:
         parent = element.getparent()
@@ -235,13 +240,13 @@ class _Document:
             self._compile(etree.QName(element).namespace)
         elif parent is not self.root or element.tag != self.trace_tag:
             raise LogError(
-                f"{self.where}: <{etree.QName(element).localname}> inside a trace or another place; XES has <trace> in <log>"
+                f"{self.where}: <{etree.QName(element).localname}> is not directly in <log>; XES requires <trace> in <log>"
             )
         else:
             self.trace = element
 
     def _compile(self, namespace: str | None) -> None:
-        """One XPath per wanted key: at most one value per event, so as many values as events means none is missing."""
+        """Compile one XPath per key: at most one value per event, so as many values as events means none is missing."""
         prefix = f"{{{namespace}}}" if namespace else ""
         self.trace_tag, self.event_tag = prefix + "trace", prefix + "event"
         step = "x:event" if namespace else "event"
@@ -288,25 +293,25 @@ class _Document:
             self._take(piece)
             self.pending = 0
         if self.pending > MAX_ELEMENT_BYTES:
-            raise LogError(f"{self.where}: one element is over {MAX_ELEMENT_BYTES >> 20} MB; no event is as large")
+            raise LogError(f"{self.where}: an element is larger than {MAX_ELEMENT_BYTES >> 20} MB; {_EXPORT_AGAIN}")
 
     def _stray(self, children: list[Any]) -> None:
         for child in children:
             if child.tag == self.event_tag:
-                self.cases.lacking("events outside any trace, so without a case", "the log's own level")
+                self.cases.lacking("events outside any trace, so without a case", "log level")
             elif child.tag.rpartition("}")[2] == "event":
                 raise LogError(f"{self.where}: an <event> in <log> is in another namespace than <log>; {_EXPORT_AGAIN}")
 
     def _neither_event_nor_attribute(self, child: Any) -> LogError:
-        """It may be an event that would not be counted."""
-        name, place = etree.QName(child).localname, f"trace {self.cases.traces + 1:,}"
-        what = f"<{name[:60]}> in {place} is neither an <event> nor an attribute with a key"
+        """Return the error for an element that may be an event and would not be counted."""
+        name, trace = etree.QName(child).localname, f"trace {self.cases.traces + 1:,}"
+        what = f"<{name[:60]}> in {trace} is neither an <event> nor an attribute with a key"
         if name == "event":
-            what = f"an <event> in {place} is in another namespace than <log>"
+            what = f"an <event> in {trace} is in another namespace than <log>"
         return LogError(f"{self.where}: {what}; {_EXPORT_AGAIN} {CONFIDENTIAL}")
 
     def _take(self, piece: Any) -> None:
-        """Read what there is of a trace into the case."""
+        """Read the available part of a trace into the case."""
         case = self.case
         if self.unseen:
             self._look(piece)
@@ -326,27 +331,29 @@ class _Document:
         if self.by_time:
             self._sort_keys(piece, columns)
         case.events += number
-        if len(case.codes) > MAX_TRACE_EVENTS:  # cut, not refused: one long case must not decide about a release
+        if (
+            len(case.codes) > MAX_TRACE_EVENTS
+        ):  # cut rather than refused, because one long case must not decide about a release
             case.is_cut = True
             del case.codes[MAX_TRACE_EVENTS:], case.keys[MAX_TRACE_EVENTS:]
 
     def _look(self, piece: Any) -> None:
-        """Until every wanted attribute was seen once: which there are instead. A wrong name is not the log's fault."""
+        """Record the attribute keys that are present, until every required one was seen, for the error message."""
         self.unseen = [wanted for wanted in self.unseen if not wanted[-1](piece)]
         for level in {wanted[0] for wanted in self.unseen}:
             if len(self.present[level]) < _NAMES:
                 self.present[level].update(name[:60] for name in self.names[level](piece))
 
     def _complete(self, piece: Any, width: int) -> list[list[str]]:
-        """Some event lacks a value: the columns of the events that lack none, and a record of the others."""
+        """Return the columns of the complete events, and record the others."""
         rows: list[list[str]] = []
-        for place, event in enumerate(list(piece.iterchildren(self.event_tag)), start=self.case.events + 1):
+        for index, event in enumerate(list(piece.iterchildren(self.event_tag)), start=self.case.events + 1):
             row = [next(iter(cell(event)), "") for cell in self.cells]
             if all(row):
                 rows.append(row)
                 continue
             what = "an activity" if not all(row[: len(self.activity_keys)]) else "a timestamp"
-            self.cases.lacking(f"events without {what}", f"event {place:,} of trace {self.cases.traces + 1:,}")
+            self.cases.lacking(f"events without {what}", f"event {index:,} of trace {self.cases.traces + 1:,}")
             piece.remove(event)
         return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]
 
@@ -366,7 +373,7 @@ class _Document:
             except ValueError:
                 raise LogError(
                     f"{self.where}: {text[:60]!r} in trace {self.cases.traces + 1:,} is not a timestamp"
-                    f"{f' of the format {form!r}' if form else ''}; give --timestamp-format {CONFIDENTIAL}"
+                    f"{f' of the format {form!r}' if form else ''}; set timestamp_format {CONFIDENTIAL}"
                 ) from None
 
     def _malformed(self, error: etree.XMLSyntaxError) -> LogError:
@@ -377,16 +384,14 @@ class _Document:
             line, column = last.line, last.column
         if "RESOURCE_LIMIT" in kind or "too long" in str(error) or "huge" in str(error).lower():
             return LogError(
-                f"{self.where}: line {line}, column {column}: a value over 10 MB, or elements nested too deep"
+                f"{self.where}: line {line}, column {column}: a value is over 10 MB, or elements are nested too deeply"
             )
         reason = kind.removeprefix("ERR_").replace("_", " ").lower() or "syntax error"
-        return LogError(
-            f"{self.where}: malformed XML at line {line}, column {column} ({reason}); mend or export it again"
-        )
+        return LogError(f"{self.where}: malformed XML at line {line}, column {column} ({reason}); {_EXPORT_AGAIN}")
 
 
 def tie_key(value: str | None) -> tuple[Any, ...]:
-    """Ties by a column: whole numbers by size, then other texts by their characters, then what is missing."""
+    """Return the sort key of a tie: integers by size, then other text by its characters, then missing values."""
     if not value:
         return (2, 0, "")
     digits = value[1:] if value[0] in "+-" else value
@@ -396,7 +401,7 @@ def tie_key(value: str | None) -> tuple[Any, ...]:
 
 
 def _quoted(text: str) -> str:
-    """An XPath literal."""
+    """Quote text as an XPath literal."""
     if '"' not in text:
         return f'"{text}"'
     if "'" not in text:

@@ -1,1 +1,1 @@
-"""What anybody can check: a guarantee file, and a release against it."""
+"""Verification without the log: of a guarantee file, and of a release against it."""

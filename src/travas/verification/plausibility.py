@@ -1,4 +1,4 @@
-"""What a release file itself proves wrong: content that its mechanism cannot have released."""
+"""Checks whether the content of a release file can come from its mechanism."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, RELEASE_SUFFIXES, su
 from .release_file import Content, read_release, read_table
 
 MOST = 2**53
-"""No count of cases is larger."""
+"""The largest plausible count."""
 
 
 def check_possible(
@@ -33,8 +33,8 @@ def check_possible(
 
     Args:
         path: The release.
-        mechanism: What its guarantee says that it was made by.
-        frequencies: Which counts it has.
+        mechanism: The mechanism stated by the guarantee.
+        frequencies: Which counts it contains.
         used: The rules by which its traces were made, as its guarantee says.
         reading: The described reading of its guarantee; None where counts were given.
     """
@@ -111,7 +111,7 @@ def _impossible(
             return why
         made = content.release(mechanism, frequencies)
         if made is not None and any(map(_differ, content.counts, made.counts)):
-            return f"its counts are not the {frequencies} counts that follow from the noisy counts"
+            return f"the counts are not the {frequencies} counts of its noisy counts"
     if any(not 1 <= count <= MOST for count in content.counts):
         return "a count is below 1 or too large"
     return None
@@ -119,34 +119,34 @@ def _impossible(
 
 def _impossible_cases(cases: int | None, mechanism: Mechanism) -> str | None:
     if (cases is not None) != mechanism.generalises:
-        return f"a number of cases belongs to a ladder, and {mechanism.name} is another mechanism"
-    return "its number of cases is negative or too large" if cases is not None and not 0 <= cases <= MOST else None
+        return f"it has a number of cases, which {mechanism.name} does not release"
+    return "the number of cases is negative or too large" if cases is not None and not 0 <= cases <= MOST else None
 
 
 def _differ(stated: int, computed: int) -> bool:
-    """Whether a count is another one: estimates are floating-point numbers and may be rounded elsewhere on another machine."""
+    """Return whether two counts differ by more than rounding: estimates are floats and may differ between machines."""
     return abs(stated - computed) > 1 + computed // 100
 
 
 def impossible_traces(
     mechanism: Mechanism, variants: tuple[Trace, ...], rungs: tuple[int, ...], width: int
 ) -> str | None:
-    """Why no release of this mechanism has these variants; None if one can."""
+    """Return why no release of this mechanism can have these variants; None if one can."""
     if any(first >= second for first, second in pairwise(zip(variants, rungs, strict=True))):
-        return "a variant is there twice, or not in canonical order"
+        return "the variants are not unique and in canonical order"
     for trace in variants:
         if not trace:
-            return "a variant has no activity"
+            return "a variant has no activities"
         for activity in trace:
             parts = (activity,) if isinstance(activity, str) else activity
             if len(parts) != width or not all(isinstance(part, str) and part for part in parts):
-                return "an activity is empty, not a text, or of another number of columns"
+                return "an activity is empty, is not text, or has the wrong number of columns"
     return mechanism.impossible(variants, rungs)
 
 
 def impossible_counts(mechanism: Mechanism, noisy: tuple[int, ...], rungs: tuple[int, ...]) -> str | None:
-    """Why no release of this mechanism has these noisy counts; None if one can."""
+    """Return why no release of this mechanism can have these noisy counts; None if one can."""
     least = {rung: mechanism.least_count(rung) for rung in set(rungs)}
     if any(count < least[rung] for count, rung in zip(noisy, rungs, strict=True)):
-        return "a noisy count is below the least that it can release"
+        return "a noisy count is below the minimum"
     return "a noisy count is too large" if any(count > MOST for count in noisy) else None

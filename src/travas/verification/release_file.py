@@ -1,4 +1,4 @@
-"""Releases of ours read back: the very variants, counts, rules and, where the format has them, noisy counts."""
+"""Reading release files: variants, counts, rules and, if the format has them, noisy counts."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from ..sources.files import XES_SUFFIXES, suffix_of
 if TYPE_CHECKING:
     import polars as pl
 
-_TOLD = ("mechanism", "epsilon", "delta", "standing", "frequencies")
+_STATED_KEYS = ("mechanism", "epsilon", "delta", "standing", "frequencies")
 _NO_ACTIVITY = (CASE, TIMESTAMP, RULE, ORIGIN, "privacy:standing")
 _RULE_OF_TRACE = RULE.removeprefix("case:")
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a release file holds, in canonical order. `rules` names, for each variant, the rule that made it coarser.
+    """The content of a release file, in canonical order. `rules` has the name of the rule of each variant.
 
-    The rest is None or empty where the file does not tell: `noisy`, the rules themselves with the place of each variant
-    among them, and the noisy number of cases.
+    Fields that the format does not have are None or empty: `noisy`, the rules themselves with the index of the rule of
+    each variant, and the noisy number of cases.
     """
 
     variants: tuple[Trace, ...]
@@ -48,7 +48,7 @@ class Content:
     cases: int | None = None
 
     def release(self, mechanism: Mechanism, frequencies: Frequencies) -> Release | None:
-        """The release as it was made; None where the file does not hold all of it."""
+        """Return the complete release; None if the file does not contain all of it."""
         if self.noisy is None or not self.abstractions:
             return None
         parts = self.columns, frequencies, self.abstractions, self.rungs, self.cases
@@ -56,37 +56,37 @@ class Content:
 
 
 def said_by(path: Path) -> dict[str, Any]:
-    """What a release says of itself, by the names of its guarantee file. Tables of events say nothing but their format."""
+    """Return what a release states about itself, by the keys of the guarantee file. Tables state only their format."""
     form = suffix_of(path, tuple(WRITERS))
-    said: dict[str, Any] = {} if form is None else {"format": form.removeprefix(".")}
+    stated: dict[str, Any] = {} if form is None else {"format": form.removeprefix(".")}
     if form == ".json":
         made = _from_json(path)
         used = [made.abstractions[rung].as_json() for rung in sorted(set(made.rungs))]
         content = json.loads(path.read_text(encoding="utf-8"))
         facts = {"unit": content.get("unit"), "parameters": content.get("table")}
         facts["abstractions"] = used or content.get("abstractions")
-        return said | {name: content.get(name) for name in _TOLD} | facts
+        return stated | {name: content.get(name) for name in _STATED_KEYS} | facts
     if form in XES_SUFFIXES:
         with closing(chunks(path, lambda _: None)) as pieces:
             head = next(pieces, b"").decode(errors="replace")
-        found = dict(re.findall(r'<string key="privacy:(\w+)" value="([^"]*)"/>', head.partition("<trace>")[0]))
-        return said | {name: found.get(name) for name in _TOLD}
-    return said
+        header = dict(re.findall(r'<string key="privacy:(\w+)" value="([^"]*)"/>', head.partition("<trace>")[0]))
+        return stated | {name: header.get(name) for name in _STATED_KEYS}
+    return stated
 
 
 def read_release(path: Path) -> Content:
-    """Any file that `Release.write` wrote. An empty release is one without variants."""
+    """Read any file written by `Release.write`. An empty release has no variants."""
     if suffix_of(path, (".json",)):
         return _from_json(path)
     if suffix_of(path, XES_SUFFIXES):
         columns, is_abstracted, is_escaped = _xes_header(path)
-        found = _xes_by_rule(path, columns) if is_abstracted else _xes_plain(path, columns)
+        by_rule = _xes_by_rule(path, columns) if is_abstracted else _xes_plain(path, columns)
         if is_escaped:
             columns = tuple(map(unescape, columns))
-            found = Counter({(_unescaped(trace), unescape(rule)): count for (trace, rule), count in found.items()})
+            by_rule = Counter({(_unescaped(trace), unescape(rule)): count for (trace, rule), count in by_rule.items()})
     else:
-        columns, found = _table_by_rule(path)
-    rows = sorted((trace, rule, count) for (trace, rule), count in found.items())
+        columns, by_rule = _table_by_rule(path)
+    rows = sorted((trace, rule, count) for (trace, rule), count in by_rule.items())
     return Content(tuple(row[0] for row in rows), tuple(row[2] for row in rows), tuple(row[1] for row in rows), columns)
 
 
@@ -104,13 +104,13 @@ def _from_json(path: Path) -> Content:
         ):
             raise ValueError
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, ParameterError, LogError):
-        raise LogError(f"{path}: not a release of travas; give a .json that `travas anonymize` wrote") from None
+        raise LogError(f"{path}: not a release of travas; use a .json file written by `travas anonymize`") from None
     rules = tuple(str(abstractions[rung]) for rung in rungs)
     return Content(traces, counts, rules, columns, noisy, abstractions, rungs, cases)
 
 
 def _refused(constant: str) -> None:
-    """JSON has no Infinity and no NaN; Python's reader would accept them."""
+    """Refuse Infinity and NaN, which are not JSON but which Python's parser accepts."""
     raise ValueError(constant)
 
 
@@ -156,7 +156,7 @@ def read_table(path: Path) -> pl.DataFrame:
 
 
 def _table_by_rule(path: Path) -> tuple[tuple[str, ...], Counter[tuple[Trace, str]]]:
-    """The columns that make an activity, and cases by trace and rule: every row says by which rule its case was made."""
+    """Return the activity columns, and the number of cases by trace and rule; every row states the rule of its case."""
     import polars as pl
 
     frame = read_table(path)
@@ -165,14 +165,14 @@ def _table_by_rule(path: Path) -> tuple[tuple[str, ...], Counter[tuple[Trace, st
         raise _no_release(path)
     rule = pl.col(RULE).first() if RULE in frame.columns else pl.lit(str(FULL)).alias(RULE)
     cases = frame.group_by(CASE, maintain_order=True).agg(*columns, rule)
-    found: Counter[tuple[Trace, str]] = Counter()
+    by_rule: Counter[tuple[Trace, str]] = Counter()
     for *parts, name in cases.select(*columns, RULE).iter_rows():
-        found[tuple(parts[0]) if len(columns) == 1 else tuple(zip(*parts, strict=True)), name] += 1
-    return columns, found
+        by_rule[tuple(parts[0]) if len(columns) == 1 else tuple(zip(*parts, strict=True)), name] += 1
+    return columns, by_rule
 
 
 def _no_release(path: Path) -> LogError:
-    return LogError(f"{path}: not a release of travas; give a file that `travas anonymize` wrote")
+    return LogError(f"{path}: not a release of travas; use a file written by `travas anonymize`")
 
 
 def _unescaped(trace: Trace) -> Trace:
@@ -180,7 +180,7 @@ def _unescaped(trace: Trace) -> Trace:
 
 
 def _xes_header(path: Path) -> tuple[tuple[str, ...], bool, bool]:
-    """The keys that every event has, without the timestamp; whether traces were generalised; whether names are escaped."""
+    """Return the keys of events without the timestamp, whether traces were generalised, and whether names are escaped."""
     from lxml import etree
 
     columns: tuple[str, ...] = (ACTIVITY,)
@@ -200,10 +200,10 @@ def _xes_header(path: Path) -> tuple[tuple[str, ...], bool, bool]:
 
 
 def _xes_by_rule(path: Path, columns: tuple[str, ...]) -> Counter[tuple[Trace, str]]:
-    """Of our own XES only: the rule is an attribute of the trace, which the reader of logs does not look at."""
+    """Count cases by trace and rule; in XES, the rule is a trace attribute, which the log reader ignores."""
     from lxml import etree
 
-    found: Counter[tuple[Trace, str]] = Counter()
+    by_rule: Counter[tuple[Trace, str]] = Counter()
     try:
         for element in _elements(path, ("trace",)):
             trace: list[Activity] = []
@@ -214,17 +214,17 @@ def _xes_by_rule(path: Path, columns: tuple[str, ...]) -> Counter[tuple[Trace, s
                     trace.append(values[columns[0]] if len(columns) == 1 else tuple(values[key] for key in columns))
                 elif child.get("key") == _RULE_OF_TRACE:
                     rule = child.get("value") or rule
-            found[tuple(trace), rule] += 1
+            by_rule[tuple(trace), rule] += 1
             element.clear()
-            while element.getprevious() is not None:  # what was read is let go
+            while element.getprevious() is not None:  # frees what was read
                 del element.getparent()[0]
     except (etree.XMLSyntaxError, KeyError):
         raise _no_release(path) from None
-    return found
+    return by_rule
 
 
 def _elements(path: Path, names: tuple[str, ...]) -> Any:
-    """The elements of these names, as they end."""
+    """Yield the elements with these names as they end."""
     from lxml import etree
 
     from ..sources.chunks import chunks

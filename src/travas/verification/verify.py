@@ -1,6 +1,6 @@
-"""The guarantee file beside a release: written, read, and checked again from nothing but itself.
+"""Verification of a guarantee file, from its own content and, optionally, its release.
 
-Schema: docs/guarantee.md. Numbers that decide privacy are exact decimals or fractions in text, never JSON floats.
+Schema: docs/guarantee.md. Numbers that decide privacy are exact decimals or fractions as text, never JSON floats.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .plausibility import check_possible
 
 
 def released_abstractions(release: Path) -> tuple[Abstraction, ...]:
-    """The rules by which a release was made coarser, as the guarantee file beside it says; none if there is no such file."""
+    """Return the rules by which a release was generalised, from its guarantee file; empty if there is no such file."""
     path = guarantee_path(release)
     return stated_abstractions(load(path), path) if path.is_file() else (FULL,)
 
 
 def stated_abstractions(stated: dict[str, Any], path: Path) -> tuple[Abstraction, ...]:
-    """The same from a guarantee file that was loaded from there."""
+    """Return the rules by which a release was generalised, from a loaded guarantee file."""
     facts = stated.get("release")
     rules = facts.get("abstractions", [[]]) if isinstance(facts, dict) else None
     try:
@@ -42,7 +42,7 @@ def stated_abstractions(stated: dict[str, Any], path: Path) -> tuple[Abstraction
 
 @dataclass(frozen=True)
 class Verified:
-    """The outcome of a verification: the mechanism with its freshly verified tables, and what was compared."""
+    """The result of a verification: the mechanism with newly verified tables, and what was compared."""
 
     mechanism: Mechanism
     delta_spent: Fraction
@@ -51,14 +51,23 @@ class Verified:
 
 
 def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified:
-    """Rebuild the table a guarantee file speaks of, verify it in exact arithmetic, compare; with the release, its digest.
+    """Verify a guarantee file: rebuild its noise tables, check them in exact arithmetic and compare all fields.
 
-    Raises VerificationError where something does not hold, LogError where the file is not a guarantee file.
+    Args:
+        guarantee: The guarantee file.
+        release: The release; its digest and content are checked as well.
+
+    Returns:
+        The verified mechanism, and what was checked.
+
+    Raises:
+        VerificationError: The guarantee is wrong, not established, or not that of the release.
+        LogError: The file is not a guarantee file.
     """
     path = Path(guarantee)
     stated = load(path)
     if stated.get("standing") == Standing.NOT_ESTABLISHED:
-        raise VerificationError(f"{path}: its standing is 'not established': there is nothing to verify")
+        raise VerificationError(f"{path}: its standing is 'not established'; there is nothing to verify")
     try:
         rebuilt = from_description(_description(stated))
         reading = stated_reading(stated, path)
@@ -71,10 +80,10 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         raise VerificationError(f"{path}: is inconsistent: {error}") from None
     except (KeyError, TypeError, AttributeError):
         raise LogError(
-            f"{path}: not a guarantee file of travas, or damaged: a field is missing or of another kind; see docs/guarantee.md"
+            f"{path}: not a guarantee file, or damaged: a field is missing or has the wrong type; see docs/guarantee.md"
         ) from None
     if reading is not None and reading.privacy_unit != rebuilt.unit:
-        raise VerificationError(f"{path}: is inconsistent: its reading counts for another unit than its mechanism")
+        raise VerificationError(f"{path}: is inconsistent: its reading and its mechanism have different units")
     for field, true in describe(rebuilt, facts, stated.get("reading"), stated["version"]).items():
         if stated.get(field) != true and field != "software":
             raise VerificationError(
@@ -88,7 +97,7 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
 
 
 def _description(stated: dict[str, Any]) -> dict[str, Any]:
-    """The description of the mechanism; in version 1 it is spread over the file."""
+    """Return the description of the mechanism; in version 1 it is spread over the file."""
     if stated["version"] != 1:
         described: dict[str, Any] = stated["description"]
         return described
@@ -97,7 +106,7 @@ def _description(stated: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(options.get("rungs", []), list) or any(
         isinstance(rung, str) for rung in options.get("rungs", [])
     ):
-        raise ParameterError("an abstraction of version 1 is a list of steps")
+        raise ParameterError("an abstraction of version 1 must be a list of steps")
     unit = {name: stated["unit"][name] for name in ("name", "max_cases")}
     return {name: stated[name] for name in ("mechanism", "epsilon", "delta")} | {"unit": unit} | options
 
@@ -111,13 +120,13 @@ def _notes(stated: dict[str, Any]) -> tuple[str, ...]:
 
 
 def released_reading(release: Path) -> Reading | None:
-    """How the original log was read, as the guarantee file beside a release states it; None if it does not."""
+    """Return how the original log was read, from the guarantee file of a release; None if it is not stated."""
     path = guarantee_path(release)
     return stated_reading(load(path), path) if path.is_file() else None
 
 
 def stated_reading(stated: dict[str, Any], path: Path) -> Reading | None:
-    """How the log was read, as a guarantee file states it; None where it does not. Without the query, if there was one.
+    """Return how the log was read, from a guarantee file, without the query; None if it is not stated.
 
     Args:
         stated: The content of the guarantee file.
@@ -134,29 +143,29 @@ def stated_reading(stated: dict[str, Any], path: Path) -> Reading | None:
 
 
 def _check(release: Path, path: Path, stated: dict[str, Any], sha256: str) -> None:
-    """The release must be the one that was digested, and say of itself what the guarantee says of it."""
+    """Check that the release has the digest in the guarantee, and that both state the same facts."""
     from .release_file import said_by
 
     if _digest(release) != sha256:
         raise VerificationError(
-            f"{release}: its SHA-256 is not the one in {path}: not the release this guarantee is for"
+            f"{release}: its SHA-256 does not match {path}; it is not the release of this guarantee"
         )
     of_the_file = {name: stated["release"].get(name) for name in ("format", "frequencies", "abstractions")}
-    for field, said in said_by(release).items():
-        if said != (stated | of_the_file)[field]:
-            raise VerificationError(f"{release}: its own {field} is not the one in {path}: one of them was changed")
+    for field, value in said_by(release).items():
+        if value != (stated | of_the_file)[field]:
+            raise VerificationError(f"{release}: its {field} does not match {path}; one of them was changed")
 
 
 def load(path: Path) -> dict[str, Any]:
-    """A guarantee file as it stands, checked for nothing but that it is one."""
+    """Load a guarantee file, without verifying it."""
     try:
         stated = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise LogError(f"{path}: cannot be opened ({error.strerror}); check the path") from None
     except (ValueError, RecursionError):
-        raise LogError(f"{path}: not a guarantee file, it is not JSON; give OUT.guarantee.json") from None
+        raise LogError(f"{path}: not a guarantee file, it is not JSON; use OUT.guarantee.json") from None
     if not isinstance(stated, dict) or stated.get("format") != FORMAT:
-        raise LogError(f"{path}: not a guarantee file of travas; give OUT.guarantee.json")
+        raise LogError(f"{path}: not a guarantee file of travas; use OUT.guarantee.json")
     version = stated.get("version")
     if isinstance(version, bool) or not isinstance(version, int) or not 1 <= version <= VERSION:
         raise LogError(f"{path}: guarantee file of version {shown(version)}; supported: 1 to {VERSION}; update travas")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,30 +30,29 @@ def confidential() -> Any:
 
 
 _FIELDS = {
-    "--timestamp-format": "the format of timestamps (Columns, More)",
-    "--on-missing drop": "'drop' for events without case, activity or time (Columns, More)",
-    "--duplicate-cases": "for traces of one name (Columns, More)",
-    "--delimiter": "the delimiter (Columns, More)",
-    "--quote": "the quote (Columns, More)",
-    "--encoding": "the encoding (Columns, More)",
-    "--max-length": "the longest variant (Protection)",
-    "--prune": "what noisy counts must exceed (Protection)",
-    "--unit COLUMN": "the unit (Protection)",
-    "--max-cases": "their number (Protection)",
-    "--ladder RULE": "the ladder (Protection)",
+    "timestamp_format": "Columns, More",
+    "on_missing": "Columns, More",
+    "duplicate_cases": "Columns, More",
+    "delimiter": "Columns, More",
+    "quote": "Columns, More",
+    "encoding": "Columns, More",
+    "max_length": "Protection",
+    "prune": "Protection",
+    "unit": "Protection",
+    "max_cases": "Protection",
 }
-"""Where the page has what the command line's words speak of."""
+"""The step of the page that has the field of a parameter."""
 
 
 def on_page(words: str) -> str:
-    """The words of the library, with the page's fields for the command line's options."""
-    for option, field in _FIELDS.items():
-        words = words.replace(option, field)
-    return words
+    """Append the step of the page that has the field to change, if a message says which parameter to set."""
+    field = re.search(r"\bset (\w+)", words)
+    step = _FIELDS.get(field[1]) if field else None
+    return f"{words} (step {step})" if step else words
 
 
 def refusal(words: str) -> None:
-    """One clear line about what is wrong."""
+    """Show an error message."""
     ui.label(on_page(words)).classes("refusal").props("role=alert")
 
 

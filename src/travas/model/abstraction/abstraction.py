@@ -81,8 +81,9 @@ class Abstraction:
         """Raise ParameterError where variants that were counted like this must not be made coarser."""
         if self.steps and counted == "units" and not unit.is_case:
             raise ParameterError(
-                f"a {unit.name} was counted once for each variant, and under an abstraction would count several "
-                "times: take --ladder RULE, or a mechanism that counts cases"
+                f"abstraction is {self} but this mechanism counts every {unit.name} once per variant, and would count it "
+                "several times; use a ladder, or a mechanism that counts cases",
+                field="abstraction",
             )
 
     def grouped(self, variants: Variants) -> Grouped:
