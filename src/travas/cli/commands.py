@@ -97,7 +97,8 @@ def verify(
     for noise in mechanism.tables():
         table.add_row("table", f"{noise.table.length:,} entries of 128 bits, each checked in exact integers")
     if not mechanism.tables():
-        table.add_row("noise", "discrete Laplace, sampled exactly, without a table")
+        kind = "Laplace" if mechanism.gaussian_loss() is None else "Gaussian"
+        table.add_row("noise", f"discrete {kind}, sampled exactly, without a table")
     if guarantee is not None:
         table.add_row(
             "release",

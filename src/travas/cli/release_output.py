@@ -81,6 +81,8 @@ def _public(released: Release, facts: dict[str, Any], variants: Variants) -> Any
         for rung, rule in enumerate(released.abstractions):
             if times := released.rungs.count(rung):
                 table.add_row("abstraction", f"{rule}: {some(times, 'variants')}")
+    for notice in released.notices.values():
+        table.add_row("note", notice)
     for reason in released.guarantee.assumptions:
         table.add_row("assumed", reason)
     return table
@@ -97,6 +99,6 @@ def _confidential(released: Release, variants: Variants) -> Any:
     if released.mechanism.generalises:
         rungs = [released.mechanism.abstractions[rung] for rung in sorted(set(released.rungs))]
         table.add_row("covered", f"{covered_cases(variants, released, rungs):.1%} of the cases")
-    else:
+    elif released.mechanism.kind == "variants":
         table.add_row("kept", f"{len(released.variants) / max(original.variants, 1):.1%} of the variants")
     return table

@@ -20,6 +20,8 @@ _ABOUT = {
     "prefix-tree": "noise on every prefix over the alphabet, level by level (Mannhardt et al. 2019), levels share the budget",
     "ladder": "variants are counted on coarser and coarser keys (rungs), each case at most once; every rung keeps what "
     "optimal would, for its part of ε and δ",
+    "synthesis": "variants, activities, lengths and transitions are measured with exact Gaussian noise, and a log is generated "
+    "from these measurements alone: its traces need not occur in the original log",
     "sacofa": "a prefix tree on plausible prefixes, the rules paid for from the budget (Fahrenkrog-Petersen et al. 2021)",
 }
 
