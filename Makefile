@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench bench-ladder bench-ledger bench-metrics bench-scale bench-synthesis bench-utility bench-web reproduce screenshots lint clean
+.PHONY: demo test test-slow bench bench-ladder bench-ledger bench-metrics bench-persons bench-scale bench-synthesis bench-utility bench-web reproduce screenshots lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -61,6 +61,9 @@ reproduce: .venv/installed-bench ## the paper's study: half an hour on two cores
 	mkdir -p experiments/results
 	$(BIN)/travas experiment experiments/paper.toml -o experiments/results/paper.parquet --plot docs/images/paper
 	$(BIN)/python benchmarks/reproduce.py experiments/results/paper.parquet
+
+bench-persons: .venv/installed ## noise for persons with several variants, before and after
+	$(BIN)/python benchmarks/persons.py
 
 bench-metrics: .venv/installed-bench
 	$(BIN)/python benchmarks/metrics.py

@@ -61,7 +61,7 @@ SMALL = {
     "off the grid": [spend("optimal", "0.523456789", "0.3"), spend("travas", "1.987654321", "0.01")],
     "unknown mechanisms": [spend("prefix-tree", "1/2", "0"), spend("prefix-tree", "0.3", "0.01")],
     "a person of three counts": [spend("optimal", "6", "0.02", 3)],
-    "a person of three counts with one table for all": [spend("optimal", "6", "0.3", 3)],
+    "a person of four counts with one table for all": [spend("optimal", "10", "0.1", 4)],
     "a person of two counts twice": [spend("optimal", "4", "0.1", 2)] * 2,
     "large": [spend("optimal", "12", "1e-9"), spend("travas", "20", "1e-6")],
 }

@@ -222,11 +222,11 @@ def test_persons_from_the_command_line(
     out = tmp_path / f"out{suffix}"
     ran = travas("anonymize", clinic, *SIGNED, "--unit", "patient", "--max-cases", 3, "-o", out, "--minimum-cases", 2)
     assert ran.code == 0, ran.err
-    assert "for all cases of one patient more or less: verified" in " ".join(ran.out.split())
+    assert "for all cases of one patient more or less: proven" in " ".join(ran.out.split())
     assert "at most 3 different variants per patient" in ran.out
     promise = json.loads(Path(f"{out}.guarantee.json").read_text())
     assert promise["unit"] == {
-        "name": "patient", "max_cases": 3, "counted": "units", "table": "gaussian", "sigma": "4.640625", "threshold": 18,
+        "name": "patient", "max_cases": 3, "counted": "units", "step_epsilon": "1/3", "step_delta": "1/3000",
     }  # fmt: skip
     assert promise["neighbours"] == "add or remove all cases of one patient"
     checked = travas("verify", f"{out}.guarantee.json", out)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+FEWEST_TOGETHER = 4
+"""From so many counts of one unit on, one table for all is considered: for fewer it hardly keeps more, with more noise."""
+
 MAX_MINIMUM_CASES = 10**9
 _LONGEST_PAIRS = 100_000  # entries; the losses of a longer table are bounded by its (ε, δ)
 
@@ -60,7 +63,7 @@ class PartitionSelection(Mechanism):
     @cached_property
     def joint(self) -> JointNoise | None:
         """The noise made for all counts of a unit together, where it keeps more: by ε, δ and `max_cases` alone."""
-        if self.unit.max_cases == 1:
+        if self.unit.max_cases < FEWEST_TOGETHER:
             return None
         return joint_noise(self.epsilon, self.delta, self.unit.max_cases, self._build())
 
