@@ -101,19 +101,42 @@ def test_the_runs_of_utravas_compose_inside(splits: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["prefix-tree", "sacofa"])
-@pytest.mark.parametrize(("epsilon", "delta", "most"), [("18", "0.3", 3), ("8", "0.01", 2), ("2", "0.2", 1)])
-def test_the_cases_of_a_person_anywhere_in_a_tree(name: str, epsilon: str, delta: str, most: int) -> None:
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "most", "levels"),
+    [("18", "0.3", 3, 1), ("10", "0.3", 3, 2), ("8", "0.01", 2, 1), ("8", "0.2", 2, 2), ("2", "0.2", 1, 3)],
+)
+def test_the_cases_of_a_person_anywhere_in_a_tree(name: str, epsilon: str, delta: str, most: int, levels: int) -> None:
     """Up to M cases on the cells of a level, in every way: all on one, each on its own, and everything between."""
-    rule = mechanism(name, epsilon, delta, unit=PrivacyUnit("patient", most), **TREES)  # type: ignore[arg-type]
+    options: dict[str, Any] = TREES | {"max_length": levels}
+    rule = mechanism(name, Fraction(epsilon) * levels, delta, unit=PrivacyUnit("patient", most), **options)
     assert isinstance(rule, Tree)
     (noise,) = rule.tables()
     share = Fraction(4, 5) if name == "sacofa" else Fraction(1)  # the rest pays for the rules
-    growth, plain = growth_below(rule.epsilon * share), weights(noise.table)
+    growth, plain = growth_below(Fraction(epsilon) * share), weights(noise.table)
     for cases in range(1, most + 1):
         for placed in partitions(cases):
             gone: list[Chances] = [dict(enumerate(plain)) for _ in placed]
             there: list[Chances] = [{place + own: weight for place, weight in enumerate(plain)} for own in placed]
-            assert excess(there, gone, growth) <= rule.guarantee().delta_spent <= rule.delta
+            assert levels * excess(there, gone, growth) <= rule.guarantee().delta_spent <= rule.delta
+
+
+@pytest.mark.parametrize("shares", ["1/2,1/2", "1/4,3/4"])
+def test_the_cases_of_a_person_anywhere_on_a_ladder(shares: str) -> None:
+    """On every rung up to M cases on new and old keys, in every way: the rungs together never beyond what is stated."""
+    most, epsilon, delta = 3, Fraction(16), Fraction(2, 5)
+    rule = mechanism("ladder", epsilon, delta, rungs="full,prefix:1", shares=shares, unit=PrivacyUnit("patient", most))
+    total = Fraction(0)
+    for share, noise in zip(map(Fraction, shares.split(",")), rule.tables(), strict=True):
+        growth, worst = growth_below(epsilon * Fraction(19, 20) * share), Fraction(0)
+        assert noise.epsilon == epsilon * Fraction(19, 20) * share / most
+        for placed in (way for cases in range(1, most + 1) for way in partitions(cases)):
+            for others in product(range(noise.table.length + 1), repeat=len(placed)):
+                there = [outputs(noise.table, n + own) for n, own in zip(others, placed, strict=True)]
+                worst = max(worst, excess(there, [outputs(noise.table, n) for n in others], growth))
+        total += worst
+    spent = rule.guarantee().delta_spent
+    assert spent * Fraction(99, 100) < total <= spent <= delta  # when all cases share a key, it is reached
+    assert sum(noise.delta for noise in rule.tables()) > 2 * rule.step.delta  # of one step of the whole
 
 
 def test_the_rules_of_sacofa_are_paid_for_by_the_step() -> None:
@@ -187,7 +210,7 @@ def test_the_guarantee_names_the_unit(name: str) -> None:
         if rule.verified_units:
             assert (noise.epsilon, noise.delta, noise.counts) == (2, Fraction(1, 10), 3)
         else:
-            assert noise.epsilon <= rule.step.epsilon and noise.delta <= rule.step.delta and noise.counts == 1
+            assert noise.epsilon <= rule.step.epsilon and noise.delta <= rule.delta and noise.counts == 1
     alike = make(name, PrivacyUnit("patient", 1))
     assert alike.guarantee().standing is make(name, PrivacyUnit()).guarantee().standing
     assert alike.guarantee().delta_spent == make(name, PrivacyUnit()).guarantee().delta_spent

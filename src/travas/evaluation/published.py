@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ..mechanisms.prefix_tree import Tree, TwoSidedNoise, allowed_after
+from ..mechanisms.prefix_tree import Tree, allowed_after
 from ..mechanisms.sacofa import eventually_follows, first_and_last
 from ..mechanisms.trie import Prefixes, Trie
 from ..mechanisms.utravas import MOST_SPLITS, UTravas
@@ -21,6 +21,7 @@ from ..model.estimate import Estimate, measured
 from ..model.mechanism import Mechanism
 from ..model.release import MAKER, Release
 from ..model.variants import Trace, Variants
+from ..privacy.group_privacy import Step
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, Seeded
 from ..privacy.numbers import whole_number
@@ -65,7 +66,7 @@ class UTravasPublished(Mechanism):
 
     def _promise(self) -> Guarantee:
         reason = "the number of splits was chosen by looking at the original log, which no budget covers"
-        return self._guarantee(self.step.delta, Standing.NOT_ESTABLISHED, assumptions=(reason,))
+        return self._guarantee(self.delta, Standing.NOT_ESTABLISHED, assumptions=(reason,))
 
     def parameters(self) -> dict[str, Any]:
         return {"splits": self.splits}
@@ -111,18 +112,16 @@ class SaCoFaPublished(Tree):
     name = "sacofa-published"
     proof = "docs/mechanisms/sacofa.md"
 
-    @cached_property
-    def noise(self) -> TwoSidedNoise:
-        return TwoSidedNoise(self.step.epsilon, self.step.delta)
+    @property
+    def level(self) -> Step:
+        return self.step
 
     def _promise(self) -> Guarantee:
         reasons = (
             "the rules of what is plausible were read from the original log, which no budget covers",
             f"epsilon and delta were spent on each of {self.max_length} levels, not divided over them",
         )
-        return self._guarantee(
-            self.step.delta, Standing.NOT_ESTABLISHED, "any mechanism", (*self._assumptions(), *reasons)
-        )
+        return self._guarantee(self.delta, Standing.NOT_ESTABLISHED, "any mechanism", (*self._assumptions(), *reasons))
 
     def _release(self, variants: Variants) -> Release:
         found = self._grow(variants, self._trie(variants))

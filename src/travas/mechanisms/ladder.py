@@ -18,6 +18,7 @@ from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism, References
 from ..model.release import MAKER, Release
 from ..model.variants import Trace, Variants
+from ..privacy.group_privacy import Step
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise
 from ..privacy.numbers import Number, as_text, exact, whole_number
@@ -161,13 +162,19 @@ class Ladder(Mechanism):
         return TwoSidedNoise(self.step.epsilon * CHOICE_SHARE / 2, Fraction(0))
 
     @cached_property
+    def _parts(self) -> tuple[Step, ...]:
+        """What one case may spend on each rung, so that all cases of a unit spend the rung's part of (ε, δ)."""
+        rest = self.epsilon * (1 - CASES_SHARE)
+        if isinstance(self.shares, tuple):
+            return tuple(self.part(rest * share, self.delta * share) for share in self.shares)
+        rest -= self.epsilon * CHOICE_SHARE if self._chooses else 0
+        return (self.part(rest, self.delta),) * len(self.rungs)
+
+    @cached_property
     def _selections(self) -> tuple[Optimal, ...]:
         """What each rung is released by."""
-        rest = self.step.epsilon * (1 - CASES_SHARE)
-        if isinstance(self.shares, tuple):
-            return tuple(Optimal(rest * part, self.step.delta * part, self.minimum_cases) for part in self.shares)
-        rest -= self.step.epsilon * CHOICE_SHARE if self._chooses else 0
-        return (Optimal(rest, self.step.delta, self.minimum_cases),) * len(self.rungs)
+        made = {part: Optimal(part.epsilon, part.delta, self.minimum_cases) for part in set(self._parts)}
+        return tuple(made[part] for part in self._parts)
 
     def spending(self) -> list[tuple[str, Optimal]]:
         """The selections that are paid for, with their names: by rung, or one for whichever is chosen."""
@@ -191,8 +198,15 @@ class Ladder(Mechanism):
         return tuple(selection.noise for _, selection in self.spending())
 
     def _promise(self) -> Guarantee:
-        spent = sum((noise.delta_spent for noise in self.tables()), Fraction(0))
+        spent = sum(
+            (noise.delta_spent * part.factor for noise, part in zip(self.tables(), self._parts, strict=False)),
+            Fraction(0),
+        )
         return self._guarantee(spent, Standing.PROVEN)
+
+    def unit_terms(self) -> dict[str, Any]:
+        spent = sum((selection.delta for _, selection in self.spending()), Fraction(0))
+        return super().unit_terms() | {"step_delta": as_text(spent)}
 
     def parameters(self) -> dict[str, Any]:
         steps = [{"step": "number of cases", "epsilon": as_text(self._counting.epsilon), "delta": "0"}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +17,7 @@ from ..model.estimate import CONFIDENCE, Estimate, measured
 from ..model.mechanism import Mechanism
 from ..model.release import MAKER, Release
 from ..model.variants import Activity, Trace, Variants
+from ..privacy.group_privacy import Step
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, RandomBytes
 from ..privacy.numbers import as_text, whole_number
@@ -113,9 +115,14 @@ class Tree(Mechanism):
         self.noise.check()
 
     @property
+    @abstractmethod
+    def level(self) -> Step:
+        """What one case may spend on a level, so that all cases of a unit spend the level's part of (ε, δ)."""
+
+    @cached_property
     def noise(self) -> TwoSidedNoise:
         """The noise of every cell of a level: a case falls into one of them."""
-        raise NotImplementedError
+        return TwoSidedNoise(self.level.epsilon, self.level.delta)
 
     def tables(self) -> tuple[Noise, ...]:
         return (self.noise.table,) if self.noise.table is not None else ()
@@ -131,9 +138,12 @@ class Tree(Mechanism):
             "level_delta": as_text(self.noise.delta),
         }
 
+    def unit_terms(self) -> dict[str, Any]:
+        return super().unit_terms() | {"step_delta": as_text(self.level.delta * self.max_length)}
+
     def _proven(self) -> Guarantee:
         """By composition of the levels: what their verified tables spend, together."""
-        spent = sum((table.delta_spent for table in self.tables()), Fraction(0)) * self.max_length
+        spent = sum((table.delta_spent for table in self.tables()), Fraction(0)) * self.level.factor * self.max_length
         standing = Standing.NOT_ESTABLISHED if self.alphabet is None else Standing.PROVEN
         return self._guarantee(spent, standing, "any mechanism", self._assumptions())
 
@@ -184,15 +194,15 @@ class PrefixTree(Tree):
     Output     sequences over the alphabet, fakes among them, with noisy counts above `prune`; longer traces are lost
     Neighbours one case more or less changes one cell of each level by one
     Guarantee  every level (ε, δ)/max_length; candidates follow from noisy outputs only: (ε, δ) by adaptive composition;
-               with a unit of several cases this is its `step`, and (ε, δ) for all of them by group privacy
+               with a unit of several cases every level keeps its part for all of them, by group privacy
     """
 
     name = "prefix-tree"
     proof = "docs/mechanisms/prefix-tree.md"
 
     @cached_property
-    def noise(self) -> TwoSidedNoise:
-        return TwoSidedNoise(self.step.epsilon / self.max_length, self.step.delta / self.max_length)
+    def level(self) -> Step:
+        return self.part(self.epsilon / self.max_length, self.delta / self.max_length)
 
     def _promise(self) -> Guarantee:
         return self._proven()

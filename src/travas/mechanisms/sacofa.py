@@ -10,6 +10,7 @@ import attrs
 
 from ..model.release import MAKER, Release
 from ..model.variants import Variants
+from ..privacy.group_privacy import Step
 from ..privacy.guarantee import Guarantee
 from ..privacy.numbers import as_text
 from .prefix_tree import Tree, TwoSidedNoise, grow
@@ -34,8 +35,7 @@ class SaCoFa(Tree):
     Output     as the prefix tree, without sequences in which an activity comes after another it never follows
     Guarantee  a noisy matrix of how many cases have b after a's first occurrence: one case is in up to d² cells, d the
                most different activities a trace of `max_length` can have, so noise of scale d²/ε' makes it (ε', 0)-DP,
-               ε' = ε/5; the levels share the other (4ε/5, δ) as in the prefix tree: (ε, δ) by composition, which is
-               the `step` of a unit of several cases
+               ε' = ε/5; the levels share the other (4ε/5, δ) as in the prefix tree: (ε, δ) by composition
     """
 
     name = "sacofa"
@@ -51,8 +51,8 @@ class SaCoFa(Tree):
         return TwoSidedNoise(self.step.epsilon * RULES_SHARE / cells, Fraction(0))
 
     @cached_property
-    def noise(self) -> TwoSidedNoise:
-        return TwoSidedNoise(self.step.epsilon * (1 - RULES_SHARE) / self.max_length, self.step.delta / self.max_length)
+    def level(self) -> Step:
+        return self.part(self.epsilon * (1 - RULES_SHARE) / self.max_length, self.delta / self.max_length)
 
     def _promise(self) -> Guarantee:
         return self._proven()

@@ -109,7 +109,9 @@ class PartitionSelection(Mechanism):
         return self.unit.max_cases
 
     def _promise(self) -> Guarantee:
-        return self._guarantee(self.noise.delta_spent, Standing.VERIFIED)
+        if self.verified_units:
+            return self._guarantee(self.noise.delta_spent, Standing.VERIFIED)
+        return self._guarantee(self.noise.delta_spent * self.step.factor, Standing.PROVEN)
 
     @property
     def verified_units(self) -> bool:

@@ -96,7 +96,7 @@ class Synthesis(Mechanism):
         return ()
 
     def _promise(self) -> Guarantee:
-        return self._guarantee(self.noise.delta_spent / self.step.factor, Standing.PROVEN, "any mechanism")
+        return self._guarantee(self.noise.delta_spent, Standing.PROVEN, "any mechanism")
 
     def gaussian_loss(self) -> GaussianLoss:
         """From ε and δ alone: the same for every division into stages, and for every unit."""

@@ -78,7 +78,8 @@ class UTravas(Mechanism):
         return self._curve
 
     def _promise(self) -> Guarantee:
-        return self._guarantee(self.splits * self.run.noise.delta_spent, Standing.PROVEN)
+        spent = self.splits * self.run.noise.delta_spent * self.step.factor
+        return self._guarantee(spent, Standing.PROVEN)
 
     def parameters(self) -> dict[str, Any]:
         of_a_run = {f"run_{name}": value for name, value in self.run.parameters().items() if name != "minimum_cases"}

@@ -226,7 +226,11 @@ class Mechanism(ABC):
     @cached_property
     def step(self) -> Step:
         """(ε, δ) for one count that changes by one: what noise is drawn with."""
-        return step(self.epsilon, self.delta, self.unit.max_cases, self.counted or "cases")
+        return self.part(self.epsilon, self.delta)
+
+    def part(self, epsilon: Fraction, delta: Fraction) -> Step:
+        """What one count that changes by one may spend, so that a whole unit costs this part of (ε, δ)."""
+        return step(epsilon, delta, self.unit.max_cases, self.counted or "cases")
 
     def keep_probability(self, cases: int) -> Fraction | None:
         """The chance that a variant of this many cases is released; None where it depends on more than that number."""
@@ -290,7 +294,7 @@ class Mechanism(ABC):
         replacing: Replacing = "two counts",
         assumptions: tuple[str, ...] = (),
     ) -> Guarantee:
-        """The guarantee with this standing of the tables, which spend this δ: for a unit, or for a step of one count."""
+        """The guarantee with this standing; δ is what is spent on a whole unit."""
         if not self.unit.is_case:
             name = self.unit.name
             assumptions = (
@@ -298,10 +302,6 @@ class Mechanism(ABC):
                 f"the column {name!r} tells whose a case is: one {name} has one value there",
                 f"of the cases of one {name} at most {self.unit.max_cases} count: fixed without looking at the log",
             )
-        if not self.verified_units:
-            delta_spent *= self.step.factor
-            if standing is Standing.VERIFIED:
-                standing = Standing.PROVEN  # of verified steps, by composition
         return Guarantee(
             epsilon=self.epsilon,
             delta=self.delta,
