@@ -185,6 +185,9 @@ def _check(request: Request) -> None:
         check_output(request.output, request.existing)
         log = [request.source] if isinstance(request.source, str | Path) else []
         check_not_input(request.output, log, None if request.ledger is None else request.ledger.path)
+    import numpy as np  # memory that numpy needs to start is missing now, or not at all: it ends the process
+
+    np.zeros(1) @ np.zeros(1)
     if request.ledger is not None:
         request.ledger.check(request.dataset, request.location, request.mechanism, request.reading.case or "")
 

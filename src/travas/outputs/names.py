@@ -1,9 +1,9 @@
 r"""Escaping of names in file formats that cannot represent every character: one public, reversible rule.
 
-XML has no control characters except tab, line feed and carriage return, and neither U+FFFE nor U+FFFF. In XES, such a
-character is written as `\u{HEX}`, its code point in upper-case hexadecimal digits without leading zeros. A backslash
-that is followed by `u{` in a name is written as `\u{5C}`, so that different names are always written differently.
-All other characters are written unchanged.
+XML has no control characters but tab, line feed and carriage return, and neither U+FFFE nor U+FFFF; readers of CSV
+refuse NUL. In XES and CSV, such a character is written as `\u{HEX}`, its code point in upper-case hexadecimal digits
+without leading zeros. A backslash that is followed by `u{` in the name itself is written as `\u{5C}`, so that no two
+names are written alike. Every other name is written as it is.
 """
 
 from __future__ import annotations

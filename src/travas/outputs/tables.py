@@ -6,6 +6,7 @@ that are the same for every case, one second per step from 1970.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from ..model.release import Release
 from ..model.variants import Activity
 from ..privacy.guarantee import Standing
 from ..sources.columns import CASE, TIMESTAMP
+from .names import escape
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +29,16 @@ TIME_FORMAT = "%Y-%m-%dT%H:%M:%S+00:00"
 """How times are written in CSV."""
 
 
-def events(release: Release) -> pl.LazyFrame:
-    """Return the release as an event log: one row per event, with the column names of pm4py."""
+def events(release: Release, written: Callable[[str], str] = str) -> pl.LazyFrame:
+    """The release as an event log: one row per event, pm4py's column names.
+
+    Args:
+        release: The release.
+        written: How the format writes a name.
+
+    Returns:
+        The events.
+    """
     import numpy as np
     import polars as pl
 
@@ -51,11 +61,12 @@ def events(release: Release) -> pl.LazyFrame:
         label = pl.col(column).replace_strict(list(range(len(names))), names, return_dtype=pl.String)
         labels.append(label.cast(pl.String))  # also where there are no cases
     width = len(release.columns)
-    parts = [[a if width == 1 else a[index] for a in codes] for index in range(width)]
+    rows = [(a,) if isinstance(a, str) else a for a in codes]
+    parts = [[written(row[index]) for row in rows] for index in range(width)]
     return table.select(
         pl.col(CASE).cast(pl.String),
         *(
-            pl.col("code").replace_strict(list(range(len(codes))), part, return_dtype=pl.String).alias(column)
+            pl.col("code").replace_strict(list(range(len(codes))), part, return_dtype=pl.String).alias(written(column))
             for column, part in zip(release.columns, parts, strict=True)
         ),
         (pl.lit(START) + pl.duration(seconds=pl.col(TIMESTAMP))).cast(pl.Datetime("us", "UTC")).alias(TIMESTAMP),
@@ -78,17 +89,17 @@ def pandas_events(release: Release) -> pd.DataFrame:
     return frame
 
 
-def _marked(release: Release) -> pl.LazyFrame:
-    """Return the events; without an established guarantee every row is marked, because a table has no header for it."""
+def _marked(release: Release, written: Callable[[str], str] = str) -> pl.LazyFrame:
+    """The events; without an established guarantee every row says so, because a table has no header to say it in."""
     import polars as pl
 
     standing = release.guarantee.standing
     mark = [pl.lit(str(standing)).alias("privacy:standing")] if standing is Standing.NOT_ESTABLISHED else []
-    return events(release).with_columns(mark)
+    return events(release, written).with_columns(mark)
 
 
 def write_csv(release: Release, path: Path) -> None:
-    _marked(release).sink_csv(path, datetime_format=TIME_FORMAT)
+    _marked(release, escape).sink_csv(path, datetime_format=TIME_FORMAT)
 
 
 def write_parquet(release: Release, path: Path) -> None:

@@ -168,7 +168,11 @@ def _table_by_rule(path: Path) -> tuple[tuple[str, ...], Counter[tuple[Trace, st
     by_rule: Counter[tuple[Trace, str]] = Counter()
     for *parts, name in cases.select(*columns, RULE).iter_rows():
         by_rule[tuple(parts[0]) if len(columns) == 1 else tuple(zip(*parts, strict=True)), name] += 1
-    return columns, by_rule
+    if path.suffix.lower() == ".parquet":
+        return columns, by_rule
+    return tuple(map(unescape, columns)), Counter(
+        {(_unescaped(trace), name): n for (trace, name), n in by_rule.items()}
+    )
 
 
 def _no_release(path: Path) -> LogError:
