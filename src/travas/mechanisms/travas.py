@@ -14,6 +14,8 @@ from .selection import PartitionSelection
 class Travas(PartitionSelection):
     """k-TSGD noise X on every count: keep iff n + X > k, release n + X. With N = k + 1 − X that is n ≥ N, n − N + k + 1.
 
+    For units of four or more counts X is a truncated discrete Gaussian where that keeps more (`joint`).
+
     >>> round(float(Travas(epsilon=2, delta="1/2").keep_probability(1)), 5)
     0.10651
     """
