@@ -137,7 +137,7 @@ def test_the_demo_leaves_release_guarantee_and_picture(travas: Run, tmp_path: Pa
         ([*SIGNED, "--encoding", "base64"], "encoding is 'base64'"),
         ([*SIGNED, "--order", "size"], "order is 'size'"),
         ([*SIGNED, "--on-missing", "ignore"], "on_missing is 'ignore'"),
-        ([*SIGNED, "--activity", "activity", "--activity", "activity"], "named twice"),
+        ([*SIGNED, "--activity", "activity", "--activity", "activity"], "duplicate column"),
         ([*SIGNED, "--case", "patient"], "no column 'patient'"),
         ([*SIGNED, "--delimiter", ",,"], "delimiter is ',,'"),
         ([*SIGNED, "--nonsense"], "nonsense"),
@@ -400,7 +400,7 @@ def test_a_remedy_that_fits(travas: Run, small_csv: Path, tmp_path: Path) -> Non
     assert "none" not in travas("inspect", small_csv, "--delimiter", ";;").err
     assert "'none'" in travas("inspect", small_csv, "--quote", "''").err
     zero = travas("anonymize", small_csv, "--epsilon", 1, "--delta", 0, *out)
-    assert zero.code == 2 and "prefix-tree works at 0" in zero.err
+    assert zero.code == 2 and "prefix-tree supports 0" in zero.err
     folder = travas("anonymize", small_csv, *SIGNED, *out, "--ledger", tmp_path)
     assert folder.code == 2 and f"{tmp_path}: is a directory" in folder.err
     for scheme in ("https", "mysqlx"):

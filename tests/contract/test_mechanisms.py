@@ -193,7 +193,7 @@ def test_a_description_that_means_nothing_is_refused_by_name(name: str, field: s
 @every
 def test_an_option_of_another_mechanism_is_refused(name: str) -> None:
     foreign = "splits" if name in (*SELECTIONS, *TREES) else "prune"
-    with pytest.raises(ParameterError, match=f"{name} has no {foreign}.*its options are"):
+    with pytest.raises(ParameterError, match=f"{name} has no option {foreign}.*its options"):
         make(name, "1", "0.1", **{foreign: 3})
 
 

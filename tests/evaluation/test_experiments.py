@@ -130,7 +130,7 @@ def test_a_failure_is_a_result_and_counts_as_an_empty_release(
     monkeypatch.setattr(experiments, "_measured", lambda cells, _: ([measure(cell)] for cell in cells))
     table = experiment(read_grid(grid), tmp_path / "results.parquet", silent)
     failed = table.filter(label="tree")
-    assert failed["error"].str.contains("the tree explodes").all()
+    assert failed["error"].str.contains("the tree is too large").all()
     assert failed["relative_log_similarity"].to_list() == [0.0] * 6
     assert failed["variants"].to_list() == [0] * 6
     assert failed["absolute_log_difference_length"].drop_nulls().unique().to_list() == [20 * 3 + 5 * 2 + 1]

@@ -204,7 +204,7 @@ def test_the_steps_add_up_to_what_was_asked(options: dict[str, str]) -> None:
     [
         ({"rungs": ""}, "''.*does not exist"),
         ({"rungs": []}, "1 to 50 rungs"),
-        ({"rungs": "full,full"}, "rung full twice"),
+        ({"rungs": "full,full"}, "rung full occurs twice"),
         ({"rungs": "full,first", "shares": "1/2"}, "1 shares for 2 rungs"),
         ({"rungs": "full,first", "shares": "1/2,1/3"}, "add up to 1"),
         ({"rungs": "full,first", "shares": "2,-1"}, "above 0"),

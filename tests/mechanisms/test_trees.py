@@ -132,7 +132,7 @@ def test_replacing_a_case_costs_group_privacy_rounded_up() -> None:
 def test_an_explosion_is_an_error_that_names_what_to_change(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prefix_tree, "MAX_PREFIXES", 10_000)
     log = {(str(n),): 5 for n in range(30)}
-    with pytest.raises(ParameterError, match=r"explodes: [\d,]+ noisy prefixes at length \d+ of 12.*prune than 0"):
+    with pytest.raises(ParameterError, match=r"too large: [\d,]+ noisy prefixes at length \d+ of 12.*prune than 0"):
         anonymize(
             log, mechanism("prefix-tree", "0.1", "0.01", max_length=12, prune=0, alphabet=[str(n) for n in range(30)])
         )

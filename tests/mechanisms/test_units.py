@@ -204,7 +204,7 @@ def test_the_guarantee_names_the_unit(name: str) -> None:
     known = Standing.VERIFIED if rule.verified_units else Standing.PROVEN
     assert guarantee.standing is (Standing.NOT_ESTABLISHED if name.endswith("-published") else known)
     assert guarantee.replace_one[0] == 4 and guarantee.replace_one[1] >= Fraction(2, 10)
-    assert any("of the cases of one patient at most 3 count" in text for text in guarantee.assumptions)
+    assert any("at most 3 cases per patient are counted" in text for text in guarantee.assumptions)
     assert rule.step.epsilon == Fraction(2, 3)
     for noise in rule.tables():
         if rule.verified_units:
@@ -271,9 +271,11 @@ def test_units_that_are_none(name: Any, most: Any, why: str) -> None:
 
 def test_what_is_too_little_for_a_case_is_said_so() -> None:
     unit = PrivacyUnit("patient", 100)
-    with pytest.raises(ParameterError, match=r"delta is 1e-21: below 1e-20.*the part of one of 100 cases of a patient"):
+    with pytest.raises(ParameterError, match=r"delta is 1e-21: below 1e-20.*the share of one of 100 cases per patient"):
         mechanism("optimal", 1, "1e-19", unit=unit)
-    with pytest.raises(ParameterError, match="epsilon is 21: above 20 it protects nobody; use a smaller value$"):
+    with pytest.raises(
+        ParameterError, match="epsilon is 21: above 20 there is no meaningful protection; use a smaller value$"
+    ):
         mechanism("optimal", 21, "1e-6", unit=unit)
-    with pytest.raises(ParameterError, match="delta is 0: .* such as 1e-6; prefix-tree works at 0$"):
+    with pytest.raises(ParameterError, match="delta is 0: .* such as 1e-6; prefix-tree supports 0$"):
         mechanism("optimal", 1, 0, unit=unit)

@@ -80,7 +80,7 @@ def test_only_and_without_leave_out_cases_of_which_nothing_is_left(log: dict[Tra
         lost = expected.pop((), 0)
         found = rule.of(Variants.from_mapping(log))
         assert dict(found.items()) == expected
-        assert found.notes == ((f"{lost} cases with nothing left under {rule} were left out",) if lost else ())
+        assert found.notes == ((f"{lost} cases with an empty trace under {rule} were left out",) if lost else ())
 
 
 def test_which_key_each_variant_went_to() -> None:
@@ -109,8 +109,8 @@ def test_a_rule_is_its_content_not_its_file(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("", "step ''.*does not exist"),
-        ("firs", "'firs'.*take full, fold"),
-        ("first:3", "argument too many"),
+        ("firs", "'firs'.*available: full, fold"),
+        ("first:3", "too many arguments"),
         ("prefix", "prefix:n with a whole number"),
         ("prefix:0", "prefix:n with a whole number"),
         ("prefix:-1", "whole number"),

@@ -1,4 +1,4 @@
-"""Mechanisms with a proof, one file each; their names and descriptions, and the way in for mechanisms of other packages."""
+"""Mechanisms with a proof, one file each, by name or description, and the extension point for other packages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CLASSES = {
 
 
 class _Mechanisms(Mapping[str, type[Mechanism]]):
-    """Each is imported when it is needed, so that no command waits for the others."""
+    """The modules are imported when needed, so that commands start fast."""
 
     def __getitem__(self, name: str) -> type[Mechanism]:
         module, _, kind = _CLASSES[name].partition(".")
@@ -47,35 +47,35 @@ _MECHANISM_GROUP = "travas.mechanisms"
 
 
 def find_mechanism(name: str, references: References = "refuse") -> Maker:
-    """What makes the mechanism of this name: one of travas, or one that an installed package registers.
+    """Return the class or function that builds the mechanism of this name.
 
     Args:
         name: A name, an entry point of the group `travas.mechanisms`, or a dotted path `package.module:Class`.
-        references: Whether a dotted path is imported. Only for names that the user typed: importing runs code.
+        references: Whether a dotted path is imported. Only for names that the user typed, because importing runs code.
 
     Returns:
         A class or function that is called with epsilon, delta, unit and the options.
     """
     if isinstance(name, str) and name in MECHANISMS:
         return MECHANISMS[name]
-    found = extension(name, _MECHANISM_GROUP, "mechanism", tuple(MECHANISMS), references)
-    if isinstance(found, type) and not issubclass(found, Mechanism):
+    maker = extension(name, _MECHANISM_GROUP, "mechanism", tuple(MECHANISMS), references)
+    if isinstance(maker, type) and not issubclass(maker, Mechanism):
         raise ParameterError(
             f"mechanism is {shown(name)}, which is not a subclass of travas.Mechanism", field="mechanism"
         )
-    return cast(Maker, found)
+    return cast(Maker, maker)
 
 
 def from_description(description: Mapping[str, Any], references: References = "refuse") -> Mechanism:
-    """The mechanism that `Mechanism.describe()` described.
+    """Build a mechanism from the description that `Mechanism.describe()` returns.
 
     Args:
         description: `mechanism`, `epsilon`, `delta`, optionally `unit`, and the options of the mechanism.
-        references: Whether a mechanism `package.module:Class` is imported and files of rules are read. Only for what the
+        references: Whether `package.module:Class` is imported and rule files are read. Only for descriptions that the
             user wrote, never for a file that came with a release.
 
     Returns:
-        A mechanism that is equal to the one described, with noise from the operating system.
+        A mechanism equal to the described one, with noise from the operating system.
 
     >>> from_description({"mechanism": "optimal", "epsilon": "1", "delta": "1e-6"}).describe()["minimum_cases"]
     1
@@ -108,23 +108,26 @@ def mechanism(
     shares: str | Sequence[Number] | None = None,
     unit: PrivacyUnit = ONE_CASE,
 ) -> Mechanism:
-    """The mechanism of this name. `travas.Optimal(...)` and the others are the same with types.
+    """Build a mechanism by name. `travas.Optimal(...)` and the other classes are the typed equivalents.
 
     Args:
         name: One of travas, an entry point of the group `travas.mechanisms`, or `package.module:Class`.
         epsilon: ε for one unit.
         delta: δ for one unit.
-        minimum_cases: optimal, travas, ladder: never release a variant of fewer cases.
+        minimum_cases: optimal, travas, ladder: never release a variant with fewer cases.
         splits: utravas: number of runs.
-        max_length: prefix-tree, sacofa: activities of the longest variant.
-        prune: prefix-tree, sacofa: noisy counts must exceed it.
-        alphabet: prefix-tree, sacofa: the activities, as a public list.
+        max_length: prefix-tree, sacofa: maximum number of activities per variant.
+        prune: prefix-tree, sacofa: threshold that noisy counts must exceed.
+        alphabet: prefix-tree, sacofa: a public list of the activities.
         rungs: ladder: abstractions from fine to coarse.
-        shares: ladder: the part of (ε, δ) of each rung, or adaptive.
-        unit: Whom the guarantee protects.
+        shares: ladder: the share of (ε, δ) of each rung, or `adaptive`.
+        unit: The protected unit.
 
     Returns:
-        The mechanism. An option that it does not have is refused.
+        The mechanism.
+
+    Raises:
+        ParameterError: The mechanism does not exist, does not have an option that is set, or a value is invalid.
     """
     options = {
         "minimum_cases": minimum_cases,
@@ -135,18 +138,18 @@ def mechanism(
         "rungs": rungs,
         "shares": shares,
     }
-    given = {option: value for option, value in options.items() if value is not None}
+    stated = {option: value for option, value in options.items() if value is not None}
     maker = find_mechanism(name, "follow")
-    refuse_unknown(name, maker, given)
-    return _made(name, maker, epsilon, delta, unit, given)
+    refuse_unknown(name, maker, stated)
+    return _made(name, maker, epsilon, delta, unit, stated)
 
 
-def _unit(given: Any) -> PrivacyUnit:
-    if given is None:
+def _unit(description: Any) -> PrivacyUnit:
+    if description is None:
         return ONE_CASE
-    if not isinstance(given, Mapping) or set(given) != {"name", "max_cases"}:
+    if not isinstance(description, Mapping) or set(description) != {"name", "max_cases"}:
         raise ParameterError("the unit of a description must have a name and max_cases, and nothing else", field="unit")
-    return PrivacyUnit(given["name"], given["max_cases"])
+    return PrivacyUnit(description["name"], description["max_cases"])
 
 
 def _made(
@@ -155,7 +158,7 @@ def _made(
     for option, needed in options_of(maker).items():
         if needed and option not in options:
             raise ParameterError(
-                f"{name} needs {option}, which must not be read from the log: set {option}", field=option
+                f"{name} needs {option}, a public value that is not read from the log; set {option}", field=option
             )
     whole = exact_epsilon(epsilon), exact_delta(delta)
     try:
@@ -165,7 +168,7 @@ def _made(
         if unit.max_cases == 1 or refused or error.field not in ("epsilon", "delta"):
             raise
         raise ParameterError(
-            f"{error} (that is the part of one of {unit.max_cases} cases of a {unit.name})", field=error.field
+            f"{error} (this is the share of one of {unit.max_cases} cases per {unit.name})", field=error.field
         ) from None
     if not isinstance(made, Mechanism):
         raise ParameterError(f"mechanism is {shown(name)}, which does not make a travas.Mechanism", field="mechanism")

@@ -21,13 +21,13 @@ _GIVEN = ("epsilon", "delta", "unit", "random_bytes")
 
 
 def extension(name: object, group: str, what: str, known: Sequence[str], references: References) -> Any:
-    """The object of another package that a name stands for.
+    """Load the object of another package that a name refers to.
 
     Args:
         name: An entry point, or a dotted path `package.module:Class`.
         group: The group of entry points.
-        what: What it should be, for messages, and the parameter that named it.
-        known: The names that travas itself has.
+        what: The kind of object, for messages, which is also the name of the parameter.
+        known: The names that travas defines.
         references: Whether a dotted path is imported, which runs code.
 
     Returns:
@@ -42,7 +42,7 @@ def extension(name: object, group: str, what: str, known: Sequence[str], referen
         return _loaded(registered[name], what)
     near = get_close_matches(name, [*known, *registered], n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"available: {', '.join([*known, *sorted(registered)])}"
-    raise ParameterError(f"{what} is {shown(name)}, which does not exist: {hint}", field=what, value=name)
+    raise ParameterError(f"{what} is {shown(name)}, which does not exist; {hint}", field=what, value=name)
 
 
 def _loaded(point: EntryPoint, what: str) -> Any:
@@ -55,7 +55,7 @@ def _loaded(point: EntryPoint, what: str) -> Any:
 def _imported(name: str, what: str, references: References) -> Any:
     if references == "refuse":
         raise ParameterError(
-            f"{what} is {shown(name)}, which is a path to code: it is not imported from here", field=what, value=name
+            f"{what} is {shown(name)}, a dotted path, which is not imported from here", field=what, value=name
         )
     if not _DOTTED.fullmatch(name):
         raise ParameterError(f"{what} is {shown(name)}: write package.module:Class", field=what, value=name)
@@ -67,18 +67,18 @@ def _imported(name: str, what: str, references: References) -> Any:
 
 
 def options_of(maker: Maker) -> dict[str, bool]:
-    """The options of a mechanism, and whether each must be given."""
+    """Return the options of a mechanism, and whether each is required."""
     parameters = inspect.signature(maker).parameters.values()
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {p.name: p.default is p.empty for p in parameters if p.name not in _GIVEN and p.kind in kinds}
 
 
-def refuse_unknown(name: str, maker: Maker, given: Mapping[str, Any]) -> None:
-    """Raise ParameterError if an option is given that the mechanism does not have."""
-    known = options_of(maker)
-    for option in given:
-        if option not in known:
+def refuse_unknown(name: str, maker: Maker, stated: Mapping[str, Any]) -> None:
+    """Raise ParameterError if the mechanism does not have an option that is set."""
+    available = options_of(maker)
+    for option in stated:
+        if option not in available:
             raise ParameterError(
-                f"{name} has no {str(option)[:60]}: leave it out; its options are {', '.join(known) or 'none'}",
+                f"{name} has no option {str(option)[:60]}; its options: {', '.join(available) or 'none'}",
                 field=str(option),
             )

@@ -1,4 +1,4 @@
-"""The ladder: variants on coarser and coarser keys under one budget. Proof, line by line: docs/mechanisms/ladder.md."""
+"""The ladder: variants on successively coarser keys under one budget. Proof: docs/mechanisms/ladder.md."""
 
 from __future__ import annotations
 
@@ -32,34 +32,34 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DEFAULT_RUNGS = ("full", *(f"prefix:{length}" for length in (32, 24, 20, 16, 12, 10, 8, 6, 4)))
-"""Found by experiment on eleven public data sets: docs/mechanisms/ladder.md."""
+"""Determined by experiments on eleven public data sets: docs/mechanisms/ladder.md."""
 
 ADAPTIVE: Literal["adaptive"] = "adaptive"
 
 CASES_SHARE = Fraction(1, 20)  # of ε, for the number of cases
 CHOICE_SHARE = Fraction(1, 10)  # of ε, for the choice of the rung
-ENOUGH = 5  # a rung is good enough if one case in so many is beyond half the threshold
+ENOUGH = 5  # a rung is good enough if one case in five is beyond half the threshold
 MAX_RUNGS = 50
 
 
 Rungs = str | Sequence[Abstraction | str]
-"""Rungs as they may be given: abstractions or their texts, from fine to coarse, or all in one text; or `default`."""
+"""Accepted rungs: abstractions or their text, from fine to coarse, or all in one text; or `default`."""
 
 Shares = tuple[Fraction, ...] | Literal["adaptive"]
 
 
-def _rungs(given: Rungs) -> tuple[Abstraction, ...]:
-    if isinstance(given, str):
-        given = DEFAULT_RUNGS if given.strip() == "default" else parse_ladder(given)
-    if not isinstance(given, Sequence) or not 1 <= len(given) <= MAX_RUNGS:
+def _rungs(value: Rungs) -> tuple[Abstraction, ...]:
+    if isinstance(value, str):
+        value = DEFAULT_RUNGS if value.strip() == "default" else parse_ladder(value)
+    if not isinstance(value, Sequence) or not 1 <= len(value) <= MAX_RUNGS:
         raise ParameterError(
             f"the ladder needs 1 to {MAX_RUNGS} rungs, such as full,fold,first,prefix:6, or default", field="rungs"
         )
-    rungs = tuple(rung if isinstance(rung, Abstraction) else _rung(rung) for rung in given)
+    rungs = tuple(rung if isinstance(rung, Abstraction) else _rung(rung) for rung in value)
     for index, rung in enumerate(rungs):
         if rung in rungs[:index]:
             raise ParameterError(
-                f"the ladder has the rung {rung} twice: leave it out, and give the first a larger share", field="rungs"
+                f"the rung {rung} occurs twice; remove one, and use a larger share for the other", field="rungs"
             )
     return rungs
 
@@ -70,19 +70,19 @@ def _rung(text: object) -> Abstraction:
     return Abstraction.parse(text)
 
 
-def _shares(given: str | Sequence[Number]) -> Shares:
-    if isinstance(given, str):
-        if given.strip() == ADAPTIVE:
+def _shares(value: str | Sequence[Number]) -> Shares:
+    if isinstance(value, str):
+        if value.strip() == ADAPTIVE:
             return ADAPTIVE
-        given = [part.strip() for part in given.split(",")]
-    if not isinstance(given, Sequence):
-        raise ParameterError(f"shares is {shown(given)}: give one for each rung, or adaptive", field="shares")
-    return tuple(exact(part, "shares") for part in given)
+        value = [part.strip() for part in value.split(",")]
+    if not isinstance(value, Sequence):
+        raise ParameterError(f"shares is {shown(value)}; use one per rung, or adaptive", field="shares")
+    return tuple(exact(part, "shares") for part in value)
 
 
 def _check_shares(shares: tuple[Fraction, ...], rungs: int) -> None:
     if len(shares) != rungs:
-        raise ParameterError(f"{len(shares)} shares for {rungs} rungs: give one for each, or adaptive", field="shares")
+        raise ParameterError(f"{len(shares)} shares for {rungs} rungs; use one per rung, or adaptive", field="shares")
     if min(shares) <= 0 or sum(shares) != 1:
         raise ParameterError(
             f"the shares are {', '.join(map(as_text, shares))}: they must be above 0 and add up to 1, such as 1/2,1/4,1/4",
@@ -96,19 +96,21 @@ def _least(value: int) -> int:
 
 @attrs.frozen(slots=False)
 class Ladder(Mechanism):
-    """Count cases on the first rung's key and release what can be kept; those not covered go on to the next rung.
+    """Release variants on the first rung where possible; cases that are not covered continue on the next rung.
 
-    `shares`: of (ε, δ), after what the number of cases takes, a part for each rung; or "adaptive", all for one rung,
-    the first that is good enough by a noisy test, or the last. Default: adaptive on the default rungs, else equal parts.
+    `shares` is the share of (ε, δ) of each rung, after the number of cases; or "adaptive": all for one rung, the first
+    that passes a noisy test, or the last. Default: adaptive for the default rungs, otherwise equal shares.
     Input      a log's variants and their true counts; the rungs, from fine to coarse, which are public rules
-    Output     the number of cases, with noise; keys that occur, never another, with their rung and noisy counts
+    Output     the number of cases, with noise; only keys that occur, with their rung and noisy counts
     Neighbours one case more or less: one count of each rung changes by one at most
     Guarantee  every step is (ε, δ)-DP for its part, whatever earlier steps released: (ε, δ) by adaptive composition
     """
 
     name = "ladder"
     proof = "docs/mechanisms/ladder.md"
-    counted = "cases"  # a person's variants may become one key further down, so once per key is not enough
+    counted = (
+        "cases"  # variants of a person may become one key on a coarser rung, so counting once per key is not enough
+    )
     generalises = True
 
     rungs: tuple[Abstraction, ...] = attrs.field(default=DEFAULT_RUNGS, converter=_rungs)
@@ -127,11 +129,11 @@ class Ladder(Mechanism):
             _check_shares(self.shares, len(self.rungs))
         self._counting.check()
         self._testing.check()
-        _ = self._selections  # refused here if a table cannot be built
+        _ = self._selections  # raises if a table cannot be built
 
     @classmethod
     def from_plain(cls, option: str, value: Any, references: References) -> Any:
-        """Rungs are lists of steps, or texts."""
+        """Convert rungs from lists of steps or text."""
         if option != "rungs" or value == "default":
             return value
         files: Files = "read" if references == "follow" else "refuse"
@@ -158,7 +160,7 @@ class Ladder(Mechanism):
 
     @cached_property
     def _testing(self) -> TwoSidedNoise:
-        """Of the bar, and of what is held against it: half of the choice's ε each."""
+        """The noise of the threshold of the test, and of the values compared with it: half of the ε of the test each."""
         return TwoSidedNoise(self.step.epsilon * CHOICE_SHARE / 2, Fraction(0))
 
     @cached_property
@@ -172,14 +174,14 @@ class Ladder(Mechanism):
 
     @cached_property
     def _selections(self) -> tuple[Optimal, ...]:
-        """What each rung is released by."""
+        """The selection of each rung."""
         made = {part: Optimal(part.epsilon, part.delta, self.minimum_cases) for part in set(self._parts)}
         return tuple(made[part] for part in self._parts)
 
     def spending(self) -> list[tuple[str, Optimal]]:
-        """The selections that are paid for, with their names: by rung, or one for whichever is chosen."""
+        """The selections that are paid for, by name: one per rung, or one for the selected rung."""
         if self._chooses:
-            return [("the rung that was chosen", self._selections[0])]
+            return [("the selected rung", self._selections[0])]
         return [(str(rung), selection) for rung, selection in zip(self.rungs, self._selections, strict=True)]
 
     @cached_property
@@ -191,7 +193,7 @@ class Ladder(Mechanism):
         return self._selections[0].keep_curve().table
 
     def keep_curve(self) -> KeepCurve:
-        """Of a key on the first rung, or on the one that is chosen: what is kept further down depends on the log."""
+        """The curve of the first or the selected rung; what coarser rungs keep depends on the log."""
         return self._curve
 
     def tables(self) -> tuple[Noise, ...]:
@@ -232,13 +234,13 @@ class Ladder(Mechanism):
         places = [self._choice(variants, cases)] if self._chooses else range(len(self.rungs))
         left = variants.counts.copy()  # cases not covered so far
         traces, counts, rungs = [], [], []
-        for place in places:
-            keys = self.rungs[place].grouped(variants)
-            kept, noisy = self._selections[place].select(keys.counts(left), self.random_bytes)
-            left[keys.among(kept)] = 0  # read from the released keys alone
+        for rung in places:
+            keys = self.rungs[rung].grouped(variants)
+            kept, noisy = self._selections[rung].select(keys.counts(left), self.random_bytes)
+            left[keys.among(kept)] = 0  # computed from the released keys alone
             traces += keys.variants.traces(kept.tolist())
             counts += noisy.tolist()
-            rungs += np.full(len(kept), place).tolist()
+            rungs += np.full(len(kept), rung).tolist()
         return Release(
             self,
             tuple(traces),
@@ -251,16 +253,16 @@ class Ladder(Mechanism):
         )
 
     def _choice(self, variants: Variants, cases: int) -> int:
-        """The first rung with enough cases beyond half the threshold, by the sparse vector technique; else the last."""
+        """Return the first rung with enough cases beyond half the threshold, by the sparse vector technique, or the last."""
         import numpy as np
 
         bar, *noise = self._testing.draw(len(self.rungs), self.random_bytes).tolist()
         half = -(-self._selections[0].centre // 2)
-        for place, drawn in enumerate(noise):
-            counts = self.rungs[place].grouped(variants).variants.counts
-            beyond = int(np.maximum(counts - half, 0).sum())  # a case more changes this by one at most
+        for rung, drawn in enumerate(noise):
+            counts = self.rungs[rung].grouped(variants).variants.counts
+            beyond = int(np.maximum(counts - half, 0).sum())  # one more case changes this by at most one
             if beyond + drawn >= cases // ENOUGH + bar:
-                return place
+                return rung
         return len(self.rungs) - 1
 
     # ----------------------------------------------------------------------------------------------- post-processing
@@ -270,17 +272,17 @@ class Ladder(Mechanism):
 
     def impossible(self, variants: tuple[Trace, ...], rungs: tuple[int, ...]) -> str | None:
         if any(not 0 <= rung < len(self.rungs) for rung in rungs):
-            return "it has a rung that the ladder does not have"
-        return "it has several rungs, and one is selected" if self._chooses and len(set(rungs)) > 1 else None
+            return "it has a rung that is not on the ladder"
+        return "it has several rungs but only one is selected" if self._chooses and len(set(rungs)) > 1 else None
 
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
-        """Of noisy counts on the last rung alone."""
+        """Estimate from noisy counts on the last rung alone."""
         return self._selections[-1].estimate(noisy)
 
     def estimate_release(self, release: Release) -> Estimate:
-        """Rung by rung; what is missing of the noisy number of cases is given to the last rung that released something.
+        """Estimate rung by rung; cases missing from the noisy total are assigned to the last rung with a release.
 
-        The others get no more than their own expected counts: what they dropped was counted further down.
+        The others get only their own expected counts, because cases they dropped were counted on coarser rungs.
         """
         import numpy as np
 
@@ -312,6 +314,6 @@ _BY_VARIANT = ("counts", "intervals", "frequencies")
 
 
 def _merged(rungs: NDArray[np.int64], parts: dict[int, Any]) -> tuple[Any, ...]:
-    """Values by rung, back in the order of the release."""
+    """Return values by rung in the order of the release."""
     streams = {rung: iter(values) for rung, values in parts.items()}
     return tuple(next(streams[rung]) for rung in rungs.tolist())

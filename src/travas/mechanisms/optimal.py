@@ -10,7 +10,7 @@ from .selection import PartitionSelection
 
 @attrs.frozen(slots=False)
 class Optimal(PartitionSelection):
-    """Keeps a variant of n cases with π(n), the largest probability any (ε, δ)-DP rule can give it.
+    """Keeps a variant of n cases with π(n), the largest probability that any (ε, δ)-DP rule allows.
 
     >>> float(Optimal(epsilon=2, delta="1/2").keep_probability(1))
     0.5

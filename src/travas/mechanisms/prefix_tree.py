@@ -30,26 +30,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_PREFIXES = 5_000_000
-"""The work of one release: so many prefixes may be given noise, on all levels together."""
+"""The maximum number of noisy prefixes of one release, on all levels together."""
 
 MAX_NUMBER = 10**9
 
 ALPHABET_OF_THE_LOG = (
-    "the alphabet was read from the log, which no budget covers: an activity that only one case has can become visible; "
+    "the alphabet was read from the log, which no budget covers: an activity of a single case can become visible; "
     "set alphabet to a public list of activities"
 )
 
 
 @dataclass(frozen=True)
 class TwoSidedNoise:
-    """Integer noise around zero on a public cell: (ε, δ)-DP for a count that changes by one."""
+    """Symmetric integer noise on a public cell: (ε, δ)-DP for a count that changes by one."""
 
     epsilon: Fraction
     delta: Fraction
 
     @cached_property
     def table(self) -> Noise | None:
-        """The verified table; at δ = 0 none, the noise is discrete Laplace."""
+        """The verified table; None at δ = 0, where the noise is discrete Laplace."""
         return Noise(laplace_table(self.epsilon, self.delta), self.epsilon, self.delta) if self.delta else None
 
     @cached_property
@@ -57,7 +57,7 @@ class TwoSidedNoise:
         return DiscreteLaplace(1 / self.epsilon)
 
     def check(self) -> None:
-        """Refuse what could not be drawn, before anything is."""
+        """Raise an error if the noise cannot be drawn, before anything is drawn."""
         if self.table is None:
             _ = self._laplace
 
@@ -67,7 +67,7 @@ class TwoSidedNoise:
         return self.table.draw(size, random_bytes) - (self.table.table.length // 2 + 1)
 
     def within(self, share: float) -> int:
-        """The least q with P[|noise| ≤ q] ≥ share."""
+        """Return the smallest q with P[|noise| ≤ q] ≥ share."""
         ratio = (1 - float(self.delta)) * math.exp(-float(self.epsilon))
         return max(0, math.ceil(math.log((1 - share) * (1 + ratio) / 2) / math.log(ratio)) - 1)
 
@@ -80,27 +80,27 @@ def _prune(value: int) -> int:
     return whole_number(value, "prune", 0, MAX_NUMBER)
 
 
-def public_alphabet(given: Sequence[Activity] | None) -> tuple[Activity, ...] | None:
-    """The activities without repetition, in canonical order; one of several columns is a tuple (in JSON: a list)."""
-    if given is None:
+def public_alphabet(value: Sequence[Activity] | None) -> tuple[Activity, ...] | None:
+    """Return the activities, unique and in canonical order; an activity of several columns is a tuple (in JSON, a list)."""
+    if value is None:
         return None
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise ParameterError(f"alphabet is {shown(given)}: it must be a list of activities", field="alphabet")
-    names = tuple(tuple(name) if isinstance(name, list) else name for name in given)
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ParameterError(f"alphabet is {shown(value)}: it must be a list of activities", field="alphabet")
+    names = tuple(tuple(name) if isinstance(name, list) else name for name in value)
     parts = [part for name in names for part in (name if isinstance(name, tuple) else (name,))]
     if not names or not parts or not all(isinstance(part, str) and part for part in parts):
-        raise ParameterError("the alphabet must name at least one activity, each by a text", field="alphabet")
+        raise ParameterError("alphabet must contain at least one activity, and only text", field="alphabet")
     if len({isinstance(name, tuple) and len(name) for name in names}) > 1:
-        raise ParameterError("the alphabet mixes activities of different numbers of columns", field="alphabet")
+        raise ParameterError("alphabet mixes activities with different numbers of columns", field="alphabet")
     return tuple(sorted(set(names)))
 
 
 @attrs.frozen(slots=False)
 class Tree(Mechanism):
-    """What all prefix trees share: an alphabet, a maximum length, a pruning threshold, and bounded work.
+    """Base class of prefix trees: an alphabet, a maximum length, a pruning threshold, and bounded work.
 
-    Without a public `alphabet` the activities are read from the log. That is not paid for, so no guarantee is
-    established: a single case with an activity of its own would be visible.
+    Without a public `alphabet` the activities are read from the log. No budget covers that, so no guarantee is
+    established: a single case with a unique activity would be visible.
     """
 
     counted = "cases"
@@ -121,7 +121,7 @@ class Tree(Mechanism):
 
     @cached_property
     def noise(self) -> TwoSidedNoise:
-        """The noise of every cell of a level: a case falls into one of them."""
+        """The noise of every cell of a level; a case is in one of them."""
         return TwoSidedNoise(self.level.epsilon, self.level.delta)
 
     def tables(self) -> tuple[Noise, ...]:
@@ -142,7 +142,7 @@ class Tree(Mechanism):
         return super().unit_terms() | {"step_delta": as_text(self.level.delta * self.max_length)}
 
     def _proven(self) -> Guarantee:
-        """By composition of the levels: what their verified tables spend, together."""
+        """Return the guarantee by composition of the levels, from what their verified tables spend."""
         spent = sum((table.delta_spent for table in self.tables()), Fraction(0)) * self.level.factor * self.max_length
         standing = Standing.NOT_ESTABLISHED if self.alphabet is None else Standing.PROVEN
         return self._guarantee(spent, standing, "any mechanism", self._assumptions())
@@ -156,23 +156,23 @@ class Tree(Mechanism):
     def impossible(self, variants: tuple[Trace, ...], rungs: tuple[int, ...]) -> str | None:
         if any(len(trace) > self.max_length for trace in variants):
             return "a variant is longer than max_length"
-        known = None if self.alphabet is None else set(self.alphabet)
-        if known is not None and any(activity not in known for trace in variants for activity in trace):
+        alphabet = None if self.alphabet is None else set(self.alphabet)
+        if alphabet is not None and any(activity not in alphabet for trace in variants for activity in trace):
             return "an activity is not in the alphabet"
         return None
 
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
-        """The noise is symmetric: the noisy count is the estimate. A variant may be a fake: the interval may reach 0."""
+        """Return the noisy counts as estimates, because the noise is symmetric. Intervals may reach 0: a variant may be fake."""
         radius = self.noise.within(CONFIDENCE)
         return measured(noisy, tuple((max(0, count - radius), count + radius) for count in noisy))
 
     def check(self, variants: Variants) -> None:
-        """Refuse an alphabet whose names are of another width, too: before the charge."""
+        """Also refuse, before the charge, an alphabet whose activities have another number of columns."""
         super().check(variants)
         width = len(variants.columns)
         if any((len(name) if isinstance(name, tuple) else 1) != width for name in self.alphabet or ()):
             raise ParameterError(
-                f"an activity of this log is made of {width} columns, one of the alphabet is not {CONFIDENTIAL}"
+                f"an activity of this log has {width} columns but one of the alphabet does not {CONFIDENTIAL}"
             )
 
     def _trie(self, variants: Variants) -> Trie:
@@ -181,14 +181,14 @@ class Tree(Mechanism):
     def _check_work(self, prefixes: int, level: int) -> None:
         if prefixes > MAX_PREFIXES:
             raise ParameterError(
-                f"the tree explodes: {prefixes:,} noisy prefixes at length {level} of {self.max_length}, over "
-                f"{MAX_PREFIXES:,}: use a larger prune than {self.prune}, a smaller max_length, or a larger epsilon"
+                f"the tree is too large: {prefixes:,} noisy prefixes at length {level} of {self.max_length}, limit "
+                f"{MAX_PREFIXES:,}; use a larger prune than {self.prune}, a smaller max_length, or a larger epsilon"
             )
 
 
 @attrs.frozen(slots=False)
 class PrefixTree(Tree):
-    """Level by level: noise on how many cases are a prefix and how many go on after it; both must exceed `prune`.
+    """Adds noise, level by level, to the cases that end at a prefix and those that continue; both must exceed `prune`.
 
     Input      a log's variants and counts; an alphabet, a maximum length and a threshold, which must be public
     Output     sequences over the alphabet, fakes among them, with noisy counts above `prune`; longer traces are lost
@@ -208,11 +208,11 @@ class PrefixTree(Tree):
         return self._proven()
 
     def _release(self, variants: Variants) -> Release:
-        found = grow(self, self._trie(variants), None)
+        counts = grow(self, self._trie(variants), None)
         return Release(
             self,
-            tuple(found),
-            tuple(found.values()),
+            tuple(counts),
+            tuple(counts.values()),
             variants.columns,
             abstractions=(variants.abstraction,),
             maker=MAKER,
@@ -220,7 +220,7 @@ class PrefixTree(Tree):
 
 
 def grow(tree: Tree, trie: Trie, allowed: NDArray[np.bool_] | None) -> dict[Trace, int]:
-    """The noisy tree: what is released, with its noisy counts. `allowed[a, b]`: b may come after a; None: always."""
+    """Grow the noisy tree and return the released traces with noisy counts. `allowed[a, b]`: b may follow a; None: always."""
     import numpy as np
 
     parents = trie.root()
@@ -242,7 +242,7 @@ def grow(tree: Tree, trie: Trie, allowed: NDArray[np.bool_] | None) -> dict[Trac
 
 
 def allowed_after(prefixes: Prefixes, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """For every prefix and symbol: whether the symbol may come after each activity of the prefix."""
+    """Return for every prefix and symbol whether the symbol may follow each activity of the prefix."""
     import numpy as np
 
     may = np.ones((len(prefixes), len(allowed)), dtype=bool)

@@ -1,4 +1,4 @@
-"""SaCoFa (Fahrenkrog-Petersen et al. 2021): a prefix tree that spares implausible prefixes. docs/mechanisms/sacofa.md."""
+"""SaCoFa (Fahrenkrog-Petersen et al. 2021): a prefix tree without implausible prefixes. Proof: docs/mechanisms/sacofa.md."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RULES_SHARE = Fraction(1, 5)
-"""Of ε: what the sound form pays for its rules."""
+"""The share of ε for the rules."""
 
 WRONGLY_DROPPED = 0.001
-"""The chance that a rule forbids a pair of activities which as many cases as `prune` have."""
+"""The probability that a rule forbids a pair of activities that occurs in `prune` cases."""
 
 
 @attrs.frozen(slots=False)
 class SaCoFa(Tree):
-    """The prefix tree on plausible candidates only, with rules that are paid for.
+    """The prefix tree on plausible candidates only, with rules that are covered by the budget.
 
     Input      as the prefix tree
     Output     as the prefix tree, without sequences in which an activity comes after another it never follows
@@ -46,7 +46,7 @@ class SaCoFa(Tree):
         self._rules_noise(self.max_length).check()
 
     def _rules_noise(self, activities: int) -> TwoSidedNoise:
-        """For the cells of the matrix: a case is in no more than the square of the activities it can have."""
+        """The noise of the cells of the matrix; a case is in at most the square of its possible activities."""
         cells = max(min(activities, self.max_length), 1) ** 2
         return TwoSidedNoise(self.step.epsilon * RULES_SHARE / cells, Fraction(0))
 
@@ -62,18 +62,18 @@ class SaCoFa(Tree):
 
     def _release(self, variants: Variants) -> Release:
         trie = self._trie(variants)
-        found = grow(self, trie, self._rules(variants, trie))
+        counts = grow(self, trie, self._rules(variants, trie))
         return Release(
             self,
-            tuple(found),
-            tuple(found.values()),
+            tuple(counts),
+            tuple(counts.values()),
             variants.columns,
             abstractions=(variants.abstraction,),
             maker=MAKER,
         )
 
     def _rules(self, variants: Variants, trie: Trie) -> NDArray[np.bool_]:
-        """Whether b may come after a: unless its noisy number of cases is too low for one of `prune` cases."""
+        """Return whether b may follow a: not if its noisy number of cases is too low for `prune` cases."""
         size = len(trie.alphabet)
         noise = self._rules_noise(size)
         true, _ = eventually_follows(variants, trie, self.max_length)
@@ -83,7 +83,7 @@ class SaCoFa(Tree):
 
 
 def first_and_last(rows: NDArray[np.int32], width: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Where each symbol occurs first and last in each row; a symbol that does not: far right, and −1. −1 is no symbol."""
+    """Return the first and last index of each symbol in each row; for a missing symbol, far right and −1."""
     import numpy as np
 
     size, length = rows.shape
@@ -100,7 +100,7 @@ def first_and_last(rows: NDArray[np.int32], width: int) -> tuple[NDArray[np.int3
 def eventually_follows(
     variants: Variants, trie: Trie, max_length: int | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Confidential. How many cases have b after a's first occurrence, [a, b], and how many have a; of cut traces if told so."""
+    """Count the cases with b after the first a, [a, b], and those with a, optionally of truncated traces. Confidential."""
     import numpy as np
 
     width = len(trie.alphabet)

@@ -29,7 +29,7 @@ FEWEST_TOGETHER = 4
 """From so many counts of one unit on, one table for all is considered: for fewer it hardly keeps more, with more noise."""
 
 MAX_MINIMUM_CASES = 10**9
-_LONGEST_PAIRS = 100_000  # entries; the losses of a longer table are bounded by its (ε, δ)
+_LONGEST_PAIRS = 100_000  # entries; for longer tables, the losses are bounded by (ε, δ)
 
 
 def _least(value: int) -> int:
@@ -41,11 +41,11 @@ class PartitionSelection(Mechanism):
     """Draw an independent N for every variant; keep a variant of n cases iff n ≥ N; its count is n − N + c.
 
     Input      a log's variants and their true counts
-    Output     some of these variants, never another, with noisy counts ≥ c ≥ `minimum_cases`
+    Output     some of these variants and no others, with noisy counts ≥ c ≥ `minimum_cases`
     Neighbours one case more or less changes one count by one; one unit at most `max_cases` counts, each by one
     Guarantee  (ε, δ), verified in exact integers on the table of N; key, count and absence are functions of n − N;
                for several counts of a unit by (ε, δ)/max_cases each, or by one table for all, whichever keeps more
-    `minimum_cases` T shifts N and c by T − 1: the same noise, so the same (ε, δ), and never a variant of fewer cases.
+    `minimum_cases` T shifts N and c by T − 1: the same noise, hence the same (ε, δ), and never a variant with fewer cases.
     """
 
     counted = "units"
@@ -92,11 +92,11 @@ class PartitionSelection(Mechanism):
 
     @property
     def centre(self) -> int:
-        """c: the least noisy count."""
+        """c: the smallest noisy count."""
         return self._curve.centre
 
     def loss_pairs(self) -> list[Pair] | None:
-        """For one count: the weights of N against those of N + 1, which are the losses of the table that is sampled."""
+        """Return, for one count, the weights of N against those of N + 1: the losses of the sampled table."""
         if self._curve.longest > _LONGEST_PAIRS:
             return None
         bounds = [0, *self._curve.table.boundaries()]
@@ -140,7 +140,7 @@ class PartitionSelection(Mechanism):
     def select(
         self, counts: NDArray[np.int64], random_bytes: RandomBytes
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The places of the counts that are kept, and their noisy counts. A count of zero never is."""
+        """Return the indexes of the counts that are kept, and their noisy counts. A count of zero is never kept."""
         import numpy as np
 
         drawn = self.noise.draw(len(counts), random_bytes) + (self.minimum_cases - 1)

@@ -52,8 +52,8 @@ SHARES = {
 _SELECTIONS = {VARIANTS: Selection(), ACTIVITIES: Selection(1, MOST_KEYS)}
 
 
-def _alphabet(given: Sequence[Activity] | None) -> tuple[Activity, ...] | None:
-    names = public_alphabet(given)
+def _alphabet(value: Sequence[Activity] | None) -> tuple[Activity, ...] | None:
+    names = public_alphabet(value)
     if names is not None and len(names) > MOST_ACTIVITIES:
         raise ParameterError(
             f"alphabet has {len(names):,} activities: use at most {MOST_ACTIVITIES:,}", field="alphabet"

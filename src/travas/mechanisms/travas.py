@@ -1,4 +1,4 @@
-"""TraVaS as the paper has it (Rafiei, Wangelik, van der Aalst, Algorithm 1). Proof: docs/mechanisms/travas.md."""
+"""TraVaS as in the paper (Rafiei, Wangelik, van der Aalst, Algorithm 1). Proof: docs/mechanisms/travas.md."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .selection import PartitionSelection
 
 @attrs.frozen(slots=False)
 class Travas(PartitionSelection):
-    """k-TSGD noise X on every count: keep iff n + X > k, release n + X. With N = k + 1 − X that is n ≥ N, n − N + k + 1.
+    """Adds k-TSGD noise X to every count: keep iff n + X > k, release n + X. With N = k + 1 − X: n ≥ N, n − N + k + 1.
 
     For units of four or more counts X is a truncated discrete Gaussian where that keeps more (`joint`).
 
@@ -31,5 +31,5 @@ class Travas(PartitionSelection):
 
     @property
     def threshold(self) -> int:
-        """k: a noisy count must exceed it."""
+        """k: the threshold that a noisy count must exceed."""
         return self.noise.table.length // 2

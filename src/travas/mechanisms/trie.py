@@ -1,4 +1,4 @@
-"""A log's variants as a tree of prefixes, and candidates for prefixes: every one a walk in it, or beside it."""
+"""The variants of a log as a tree of prefixes, and candidates for prefixes inside and outside of the tree."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Prefixes:
 
 @dataclass(frozen=True)
 class Candidates:
-    """Prefixes one symbol longer than others: whose children they are, by which symbol, and their nodes."""
+    """Prefixes one symbol longer than others: their parents, symbols and nodes."""
 
     parents: Prefixes
     parent: NDArray[np.int64]
@@ -43,7 +43,7 @@ class Candidates:
         return len(self.nodes)
 
     def at(self, places: NDArray[np.int64]) -> Prefixes:
-        """The chosen ones, written out."""
+        """Return the selected prefixes."""
         import numpy as np
 
         rows = self.parents.symbols[self.parent[places]]
@@ -52,10 +52,10 @@ class Candidates:
 
 
 class Trie:
-    """Confidential. The prefixes of a log up to a length, over an alphabet in canonical order; None: the log's own.
+    """The prefixes of a log up to a length, over an alphabet in canonical order; None: that of the log. Confidential.
 
-    A case with an activity that is not in the alphabet goes on after its last known prefix, and is not followed.
-    Edges are sorted numbers node·|A| + symbol, so that the children of any number of prefixes are one search.
+    A case with an activity that is not in the alphabet counts as continuing after its last prefix over the alphabet.
+    Edges are sorted numbers node·|A| + symbol, so that the children of many prefixes are found in one search.
     """
 
     def __init__(self, variants: Variants, max_length: int, alphabet: Sequence[Activity] | None) -> None:
@@ -63,8 +63,8 @@ class Trie:
 
         names = sorted(set(variants.alphabet) if alphabet is None else set(alphabet))
         self.alphabet: list[Activity] = names
-        place = {name: code for code, name in enumerate(names)}
-        codes = self._codes = np.array([place.get(name, NOWHERE) for name in variants.alphabet], dtype=np.int64)
+        index = {name: code for code, name in enumerate(names)}
+        codes = self._codes = np.array([index.get(name, NOWHERE) for name in variants.alphabet], dtype=np.int64)
         lengths = np.array([len(key) for key in variants.keys], dtype=np.int64) // np.dtype(CODE).itemsize
         starts = np.cumsum(lengths) - lengths
         events = np.frombuffer(b"".join(variants.keys), dtype=CODE)
@@ -98,7 +98,7 @@ class Trie:
         return Prefixes(np.empty((1, 0), dtype=np.int32), np.zeros(1, dtype=np.int64))
 
     def children(self, parents: Prefixes, may: NDArray[np.bool_] | None = None) -> Candidates:
-        """Every prefix by every symbol, in canonical order; with `may[prefix, symbol]` only those."""
+        """Return every prefix extended by every symbol, in canonical order; only those with `may[prefix, symbol]`."""
         import numpy as np
 
         size, width = len(parents), len(self.alphabet)
@@ -109,34 +109,34 @@ class Trie:
         return Candidates(parents, parent, symbol, self._step(parents.nodes[parent], symbol))
 
     def _step(self, nodes: NDArray[np.int64], symbols: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The nodes that lie one symbol further, or NOWHERE."""
+        """Return the nodes one symbol further, or NOWHERE."""
         import numpy as np
 
         wanted = nodes * len(self.alphabet) + symbols
-        place = np.searchsorted(self._edges, wanted)
-        found = nodes >= 0
-        found[found] = place[found] < len(self._edges)
-        found[found] = self._edges[place[found]] == wanted[found]
-        return np.where(found, place + 1, NOWHERE)
+        index = np.searchsorted(self._edges, wanted)
+        exists = nodes >= 0
+        exists[exists] = index[exists] < len(self._edges)
+        exists[exists] = self._edges[index[exists]] == wanted[exists]
+        return np.where(exists, index + 1, NOWHERE)
 
     def ending(self, prefixes: Prefixes | Candidates) -> NDArray[np.int64]:
-        """How many cases are each of these prefixes."""
-        return self._ending[prefixes.nodes]  # NOWHERE is the last place: none
+        """Return the number of cases that end at each of these prefixes."""
+        return self._ending[prefixes.nodes]  # NOWHERE is the last index: no cases
 
     def going_on(self, prefixes: Prefixes | Candidates) -> NDArray[np.int64]:
-        """How many cases go on after each of these prefixes."""
+        """Return the number of cases that continue after each of these prefixes."""
         return self._going_on[prefixes.nodes]
 
     def traces(self, prefixes: Prefixes) -> list[Trace]:
-        """The prefixes as sequences of activities."""
+        """Return the prefixes as sequences of activities."""
         name = self.alphabet.__getitem__
         return [tuple(map(name, row)) for row in prefixes.symbols.tolist()]
 
     def rows(self, variants: Variants, places: Iterable[int], max_length: int | None) -> NDArray[np.int32]:
-        """Confidential. The variants at these places in symbols, one a row, cut where told and filled up with NOWHERE."""
+        """Return variants as rows of symbols, truncated to `max_length` and padded with NOWHERE. Confidential."""
         import numpy as np
 
-        keys = [np.frombuffer(variants.keys[place], CODE)[:max_length] for place in places]
+        keys = [np.frombuffer(variants.keys[index], CODE)[:max_length] for index in places]
         rows = np.full((len(keys), max(map(len, keys), default=0)), NOWHERE, dtype=np.int32)
         for row, key in zip(rows, keys, strict=True):
             row[: len(key)] = self._codes[key]

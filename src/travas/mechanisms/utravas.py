@@ -1,4 +1,4 @@
-"""uTraVaS: several TraVaS runs on shares of the budget, merged (supplement of the paper). docs/mechanisms/utravas.md."""
+"""uTraVaS: merges several TraVaS runs on shares of the budget (supplement of the paper). Proof: docs/mechanisms/utravas.md."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_SPLITS = 10
-"""The largest number of splits that is tried."""
+"""The maximum number of splits."""
 
-_SIZES = 1000  # numbers of cases that the rule for the splits looks at
+_SIZES = 1000  # case counts that the rule for the number of splits considers
 
 
 def _splits(value: int) -> int:
@@ -40,9 +40,9 @@ class UTravas(Mechanism):
     """Run TraVaS `splits` times at (ε/splits, δ/splits); release the union of what was kept, with mean frequencies.
 
     Input      a log's variants and their true counts
-    Output     some of these variants, never another; a run that dropped a variant counts with the paper's estimate
+    Output     some of these variants and no others; a run that dropped a variant contributes the paper's estimate
     Neighbours one case more or less changes one count by one, in every run; one unit at most `max_cases` counts
-    Guarantee  (ε, δ) by composition of verified runs: the number of splits is given, or follows from (ε, δ) alone
+    Guarantee  (ε, δ) by composition of verified runs: the number of splits is set, or follows from (ε, δ) alone
     """
 
     name = "utravas"
@@ -57,7 +57,7 @@ class UTravas(Mechanism):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        _ = self.run  # refused here if it cannot be built
+        _ = self.run  # raises if it cannot be built
 
     @cached_property
     def run(self) -> Travas:
@@ -86,7 +86,7 @@ class UTravas(Mechanism):
         return {"splits": self.splits, **of_a_run, "dropped_counts_as": round(float(dropped_estimate(self.run)), 6)}
 
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
-        """The mean is the estimate. A kept count is at most k away; a variant of over 2k cases is kept in every run.
+        """Return the means as estimates. A kept count is at most k away; a variant of over 2k cases is kept in every run.
 
         So a true count n lies, for certain, between mean − k (if the mean exceeds what a dropped run counts as, else 1)
         and the larger of mean + k and 2k; one more on either side for the rounding.
@@ -115,7 +115,7 @@ class UTravas(Mechanism):
 def merged_runs(
     run: Travas, splits: int, counts: NDArray[np.int64], random_bytes: RandomBytes
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The places of the variants that some run kept, and their mean frequencies as whole numbers ≥ 1."""
+    """Return the indexes of the variants that some run kept, and their mean frequencies as whole numbers ≥ 1."""
     import numpy as np
 
     total = np.zeros(len(counts))
@@ -130,9 +130,9 @@ def merged_runs(
 
 
 def dropped_estimate(run: Travas) -> float:
-    """What a run that dropped a variant counts as: Σ j·P[X ≤ k−j] / Σ P[X ≤ k−j], j = 1..2k (the paper's E).
+    """Return the estimate for a run that dropped a variant: Σ j·P[X ≤ k−j] / Σ P[X ≤ k−j], j = 1..2k (the paper's E).
 
-    P[X ≤ k−j] = P[N ≥ j + 1] is the chance that a variant of j cases is dropped; at k = 0 nothing is dropped twice.
+    P[X ≤ k−j] = P[N ≥ j + 1] is the probability that a variant of j cases is dropped; at k = 0 nothing is dropped twice.
     """
     import numpy as np
 
@@ -142,22 +142,22 @@ def dropped_estimate(run: Travas) -> float:
 
 
 def best_splits(epsilon: Fraction, delta: Fraction) -> int:
-    """The number of splits that keeps most variants of a log that follows Zipf's law, n^−2 variants of n cases.
+    """Return the number of splits that keeps most variants of a log that follows Zipf's law, n^−2 variants of n cases.
 
-    It looks at nothing but ε and δ. Splitting gains because ⌈ ⌉ in TraVaS's threshold wastes part of every δ.
+    It depends only on ε and δ. Splitting helps because ⌈ ⌉ in the threshold of TraVaS wastes part of every δ.
     """
     import numpy as np
 
     cases = np.arange(1, _SIZES + 1)
 
     def kept(splits: int) -> float:
-        """In floats, which decide nothing here: k-TSGD noise as TraVaS has it, without building its table."""
+        """Compute the k-TSGD keep probabilities of TraVaS in floats, which decide nothing about privacy, without a table."""
         rate = float(epsilon / splits)
         threshold = travas_threshold(epsilon / splits, delta / splits)
-        whole = 1 + np.exp(-rate) - 2 * np.exp(-rate * (threshold + 1))
-        needed = threshold + 1 - cases  # of the noise, for a variant of so many cases
+        total = 1 + np.exp(-rate) - 2 * np.exp(-rate * (threshold + 1))
+        needed = threshold + 1 - cases  # of the noise, for a variant of `cases` cases
         far = np.maximum(np.where(needed > 0, needed, 1 - needed), 1)
-        beyond = np.maximum(np.exp(-rate * far) - np.exp(-rate * (threshold + 1)), 0) / whole
+        beyond = np.maximum(np.exp(-rate * far) - np.exp(-rate * (threshold + 1)), 0) / total
         once = np.where(needed > 0, beyond, 1 - beyond)
         return float(((1 - (1 - once) ** splits) / cases**2).sum())
 
@@ -165,7 +165,7 @@ def best_splits(epsilon: Fraction, delta: Fraction) -> int:
         try:
             Travas(epsilon / splits, delta / splits)
         except ParameterError:
-            return splits == 1  # and is refused with its own words
+            return splits == 1  # refused with its own message elsewhere
         return True
 
     return max(filter(possible, range(1, MOST_SPLITS + 1)), key=kept)

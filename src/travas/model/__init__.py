@@ -1,1 +1,1 @@
-"""The nouns: variants, abstractions, mechanisms, releases, and what is estimated and explained about them."""
+"""The core types: variants, abstractions, mechanisms and releases, with their estimates and explanations."""

@@ -1,7 +1,7 @@
-"""Frequencies from noisy counts: post-processing only. Derivation, bias and variance: docs/mechanisms/frequencies.md.
+"""Estimates from noisy counts, by post-processing only. Derivation, bias and variance: docs/mechanisms/frequencies.md.
 
-Nothing enters but the released noisy counts and the mechanism's public constants. So nothing here costs privacy, and
-floats are welcome.
+The only inputs are the released noisy counts and public constants of the mechanism, so nothing here costs privacy and
+floats may be used.
 """
 
 from __future__ import annotations
@@ -22,21 +22,20 @@ CONFIDENCE = 0.95
 ZIPF = (2.0, 0.5)  # prior of the exponent of the number of variants with n cases: Zipf's law, and how far from it
 EXPONENTS = [1.05 + 0.05 * step for step in range(60)]
 EXTRA_SINGLES = (0.0, 1.0, 3.0, 9.0)  # κ: single cases beyond the power law, as multiples of it; prior ∝ 1/(1 + κ)
-MANY_SINGLES = 27.0  # a κ that only intervals reckon with
-SHARED_BELOW = 10.0  # with about so few witnesses of the rare variants, half their mass is shared by all kept ones
-MOST_THRESHOLDS = 10  # a kept variant stands for at most so many thresholds' worth of missing cases
-_FINE, _COARSE = 300, 600  # cells of the number of cases: one by one, then in steps of equal ratio
+MANY_SINGLES = 27.0  # a κ that only intervals account for
+SHARED_BELOW = 10.0  # if about this many rare variants are kept, half of the missing mass is shared by all kept ones
+MOST_THRESHOLDS = 10  # a kept variant represents missing cases of at most this many thresholds
+_FINE, _COARSE = 300, 600  # cells of the number of cases: single numbers, then steps of equal ratio
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a release tells about the log, beyond its noisy counts. Intervals are for 95 %.
+    """What can be estimated about the log from noisy counts. All intervals are 95 % intervals.
 
-    `counts`: the expected true count of each variant; `intervals`: for every true count, from the table, None where
-    nothing is known.
-    `frequencies`: whole numbers ≥ 1 whose total is the estimated total: a variant's own cases and its share of the missing.
-    `missing_cases`, `missing_variants`: cases and variants of the log (of at least `minimum_cases`) that are not released;
-    None if nothing was released, or the mechanism does not tell.
+    `counts`: the expected true count of each variant. `intervals`: intervals of the true counts; None if unknown.
+    `frequencies`: whole numbers ≥ 1 with the estimated total: the cases of a variant and its share of the missing ones.
+    `missing_cases`, `missing_variants`: cases and variants of the log (of at least `minimum_cases`) that are not
+    released; None if nothing was released, or they cannot be estimated.
     """
 
     counts: tuple[float, ...]
@@ -54,9 +53,9 @@ class Estimate:
 
 
 def estimate(curve: KeepCurve, noisy: tuple[int, ...], missing: float | None = None) -> Estimate:
-    """Estimate counts, frequencies and what is missing from a release's noisy counts.
+    """Estimate counts, frequencies and missing cases from the noisy counts of a release.
 
-    Where the number of `missing` cases is known otherwise (by a noisy total that was paid for), it is only shared out.
+    If the number of `missing` cases is known from a noisy total, it is only distributed.
     """
     import numpy as np
 
@@ -64,15 +63,15 @@ def estimate(curve: KeepCurve, noisy: tuple[int, ...], missing: float | None = N
         return Estimate((), (), (), None, None, None, None)
     chances = _Chances(curve)
     released = np.array(noisy, dtype=np.int64)
-    values, place, times = np.unique(_binned(released, chances.centre), return_inverse=True, return_counts=True)
+    values, index, times = np.unique(_binned(released, chances.centre), return_inverse=True, return_counts=True)
     posterior = _posterior(chances, values, times)
-    counts = np.where(values[place] == released, posterior.counts[place], released)
-    weights = posterior.weights[place]
+    counts = np.where(values[index] == released, posterior.counts[index], released)
+    weights = posterior.weights[index]
     cases, variants = posterior.missing_cases, posterior.missing_variants
     witnesses = weights.sum() ** 2 / (weights**2).sum() if weights.any() else 0.0
     if missing is None:
         missing = float(min(cases.median, MOST_THRESHOLDS * len(noisy) * chances.centre) * witnesses / (witnesses + 1))
-    unseen = min(variants.median, missing / chances.least)  # a variant has at least so many cases
+    unseen = min(variants.median, missing / chances.least)  # a variant has at least this many cases
     trust = witnesses / (witnesses + SHARED_BELOW)
     spread = min(1.0, 2 * missing / (missing + float(counts.sum())))
     shares = (1 - trust) * (spread / len(noisy) + (1 - spread) * counts / counts.sum())
@@ -90,7 +89,7 @@ def estimate(curve: KeepCurve, noisy: tuple[int, ...], missing: float | None = N
 
 
 def measured(noisy: tuple[int, ...], intervals: tuple[tuple[int, int], ...] | None) -> Estimate:
-    """The noisy counts as they are, for mechanisms whose counts are no worse for the rare variants than for others."""
+    """Return the noisy counts unchanged, for mechanisms whose noise does not depend on how rare a variant is."""
     return Estimate(tuple(map(float, noisy)), intervals, noisy, None, None, None, None)
 
 
@@ -107,14 +106,14 @@ class _Chances:
         self._sums = np.cumsum(self._kept)
 
     def kept(self, cases: NDArray[Any]) -> NDArray[np.float64]:
-        """π: the chance that a variant of so many cases is released, and that N is at most so many."""
+        """Return π: the probability that a variant of `cases` cases is released, which is P[N ≤ cases]."""
         import numpy as np
 
         result: NDArray[np.float64] = self._kept[np.clip(cases - self.least + 1, 0, self.length)]
         return result
 
     def kept_up_to(self, cases: NDArray[Any]) -> NDArray[np.float64]:
-        """Σ π(n) over n ≤ cases."""
+        """Return Σ π(n) over n ≤ cases."""
         import numpy as np
 
         beyond = np.maximum(cases - self.least + 1 - self.length, 0)
@@ -124,14 +123,14 @@ class _Chances:
 
 @dataclass(frozen=True)
 class _Quantity:
-    """A positive number by the quantiles of its posterior: the median, and the ends of the middle 95 %."""
+    """A positive number by quantiles of its posterior: the median and the 95 % interval."""
 
     low: float
     median: float
     high: float
 
     def interval(self, estimate: float, released: int) -> Interval:
-        """The middle 95 %, as if so many variants had been released by chance; wider where the estimate lies outside."""
+        """Return the 95 % interval given the number of released variants; extended to contain the estimate."""
         spread = math.exp(1.96 * math.sqrt(math.log1p(1 / released)))
         return min(self.low / spread, estimate), max(self.high * spread, estimate)
 
@@ -145,10 +144,10 @@ class _Posterior:
 
 
 def _posterior(chances: _Chances, values: NDArray[np.int64], times: NDArray[np.int64]) -> _Posterior:
-    """The posterior under the prior G(n) ∝ n^−s (and more single cases), s and the excess integrated out on a grid."""
+    """The posterior under the prior G(n) ∝ n^−s with excess single cases; s and the excess are integrated on a grid."""
     import numpy as np
 
-    below = values - chances.centre  # n − N: what a noisy count really tells
+    below = values - chances.centre  # n − N, which is what a noisy count reveals
     edges = _cells(chances.least, int(below.max()) + chances.least - 1 + chances.length)
     low, high = edges[:-1] + 1, edges[1:]
     width, cases = high - low + 1, (low + high) / 2
@@ -165,7 +164,7 @@ def _posterior(chances: _Chances, values: NDArray[np.int64], times: NDArray[np.i
     cautious = np.exp(fit - fit.max())
     chance = np.where(extra == MANY_SINGLES, 0, cautious)
     chance /= chance.sum()
-    scale = times.sum() / released  # so many times G makes the released number of variants
+    scale = times.sum() / released  # the multiple of G that explains the number of released variants
     variants = (prior @ (1 - kept)[:, None] + single * extra * (1 - kept[0])) * scale
     missing = (prior @ ((1 - kept) * cases)[:, None] + single * extra * (1 - kept[0]) * cases[0]) * scale
     mixed = (chance / released).sum(axis=1) @ prior
@@ -182,7 +181,7 @@ def _posterior(chances: _Chances, values: NDArray[np.int64], times: NDArray[np.i
 
 
 def _quantity(chance: NDArray[np.float64], cautious: NDArray[np.float64], values: NDArray[np.float64]) -> _Quantity:
-    """The median by one posterior, the ends of the interval by the more cautious one."""
+    """Return the median of one posterior with the interval of the more conservative one."""
     import numpy as np
 
     order = np.argsort(values, axis=None)
@@ -196,7 +195,7 @@ def _quantity(chance: NDArray[np.float64], cautious: NDArray[np.float64], values
 
 
 def _cells(least: int, most: int) -> NDArray[np.int64]:
-    """Edges of cells of the number of cases: single numbers first, then steps of equal ratio."""
+    """Return the edges of the cells of the number of cases: single numbers first, then steps of equal ratio."""
     import numpy as np
 
     fine = min(least + _FINE, most)
@@ -205,7 +204,7 @@ def _cells(least: int, most: int) -> NDArray[np.int64]:
 
 
 def _binned(released: NDArray[np.int64], centre: int) -> NDArray[np.int64]:
-    """Counts far above the threshold, where the prior says nothing, rounded to a percent: few different values remain."""
+    """Round counts far above the threshold, where the prior has no effect, to one percent, so that few values remain."""
     import numpy as np
 
     start = centre + 2000
@@ -214,22 +213,22 @@ def _binned(released: NDArray[np.int64], centre: int) -> NDArray[np.int64]:
 
 
 def intervals(curve: KeepCurve, noisy: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-    """For every noisy count the true counts it goes with, for 95 %: from the table alone."""
+    """Return the 95 % interval of the true count for every noisy count, from the table alone."""
     import numpy as np
 
     return _intervals(_Chances(curve), np.array(noisy, dtype=np.int64))
 
 
 def _intervals(chances: _Chances, released: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
-    """For every value the true counts n under which it is not among the 2.5 % extreme values on either side.
+    """Return for every value the true counts n under which it is not among the 2.5 % extreme values on either side.
 
     Given that it is kept, N ≤ n has the distribution π(j)/π(n). As π is log-concave, both tails are monotone in n, so
-    the counts that are not rejected are an interval, found by bisection; it covers any true count with 95 % at least.
+    the counts that are not rejected are an interval, computed by bisection; its coverage is at least 95 %.
     """
     import numpy as np
 
     level = (1 - CONFIDENCE) / 2
-    values, place = np.unique(released, return_inverse=True)
+    values, index = np.unique(released, return_inverse=True)
     below = values - chances.centre
     first = below + chances.least
     last = below + chances.least - 1 + chances.length
@@ -238,20 +237,20 @@ def _intervals(chances: _Chances, released: NDArray[np.int64]) -> tuple[tuple[in
         low, high = first.copy(), last.copy()
         while (open_ := low < high).any():
             middle = (low + high) // 2
-            found = holds(middle)
-            high = np.where(open_ & found, middle, high)
-            low = np.where(open_ & ~found, middle + 1, low)
+            accepted = holds(middle)
+            high = np.where(open_ & accepted, middle, high)
+            low = np.where(open_ & ~accepted, middle + 1, low)
         return low
 
     lower = least_with(lambda n: chances.kept(n - below) > level * chances.kept(n))
     beyond = least_with(lambda n: chances.kept(n - below - 1) >= (1 - level) * chances.kept(n))
     certain = chances.kept(beyond - below - 1) >= (1 - level) * chances.kept(beyond)
     upper = np.maximum(np.where(certain, beyond - 1, beyond), lower)
-    return tuple(zip(lower[place].tolist(), upper[place].tolist(), strict=True))
+    return tuple(zip(lower[index].tolist(), upper[index].tolist(), strict=True))
 
 
 def _whole(values: NDArray[np.float64]) -> tuple[int, ...]:
-    """Whole numbers ≥ 1 whose total is that of the values, rounded: largest remainders, not independent rounding."""
+    """Round values to whole numbers ≥ 1 with the same rounded total, by largest remainders."""
     import numpy as np
 
     target = max(round(float(values.sum())), len(values))

@@ -1,4 +1,4 @@
-"""What ε, δ, a unit and a release mean, in words: the one wording for command line, report, plots and web app."""
+"""Explanations of ε, δ, units and releases, shared by command line, report, plots and web app."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .mechanism import Mechanism
 Released = Literal["variants of the log", "any sequence"]
 
 WARN_EPSILON, WARN_DELTA, WARN_VISIBLE = Fraction(4), Fraction(1, 10**4), 10
-"""The policy line: above this ε, this δ, or δ = 1/(10 × stated cases) a guarantee is called weak."""
+"""The policy thresholds: above this ε, this δ, or δ = 1/(10 × stated cases), protection is called weak."""
 
 WEAK = "Formally correct, weak protection"
 
 HALF = Fraction(1, 2)
 
 FEW_VARIANTS = 5
-"""A release of fewer variants is called nearly empty."""
+"""A release with fewer variants is called nearly empty."""
 
 COUNT_IN_FILE = (
     "The count in the file is the estimate plus a share of what is estimated as not released. It makes the file usable as "
@@ -35,13 +35,13 @@ MISSING_RESTS_ON = (
 
 
 def factor(epsilon: Fraction) -> str:
-    """e^ε, for people: never smaller than it is."""
+    """Format e^ε, rounded up."""
     value = math.exp(float(epsilon))
     return f"{math.ceil(value * 100) / 100:,.2f}" if value < 100 else f"{math.ceil(value):,}"
 
 
 def best_guess(epsilon: Fraction, delta: Fraction) -> str:
-    """How often the best attacker can be right who guesses whether one was in the log, in per cent, rounded up.
+    """Return how often the best attacker correctly guesses whether a unit was in the log, in per cent, rounded up.
 
     Of two equally likely logs: at most (e^ε + δ)/(e^ε + 1), as no test of (ε, δ)-indistinguishable outcomes does better.
     """
@@ -51,7 +51,7 @@ def best_guess(epsilon: Fraction, delta: Fraction) -> str:
 
 
 def one_in(delta: Fraction) -> str:
-    """A small probability as people say it."""
+    """Format a small probability as `1 in n`."""
     if delta == 0:
         return "never"
     times = 1 / delta
@@ -59,7 +59,7 @@ def one_in(delta: Fraction) -> str:
 
 
 def of_epsilon(epsilon: Fraction, delta: Fraction, unit: str) -> str:
-    """The sentence about ε."""
+    """Explain ε in a sentence."""
     return (
         f"Whether one {unit} is in the log or not changes the probability of any conclusion by at most the factor "
         f"{factor(epsilon)}. Somebody who knows everything else and has to guess whether a given {unit} was in the log is "
@@ -68,12 +68,12 @@ def of_epsilon(epsilon: Fraction, delta: Fraction, unit: str) -> str:
 
 
 def released_by(mechanism: Mechanism) -> Released:
-    """Whether nothing but what occurs in the log is released; over a public alphabet, other sequences are, too."""
+    """Return whether only variants of the log are released, or any sequence over a public alphabet."""
     return "any sequence" if mechanism.invents_variants else "variants of the log"
 
 
 def of_delta(delta: Fraction, unit: str, released: Released) -> str:
-    """The sentence about δ. Where nothing but variants of the log is released, it bounds what a single one risks."""
+    """Explain δ in a sentence. If only variants of the log are released, it bounds the risk of a unique one."""
     if delta == 0:
         return "There is no exception to it."
     rare = f"A variant that only one {unit} has is released with a probability of at most {one_in(delta)}."
@@ -83,7 +83,7 @@ def of_delta(delta: Fraction, unit: str, released: Released) -> str:
 def meaning(
     epsilon: Fraction, delta: Fraction, unit: str, released: Released = "variants of the log"
 ) -> tuple[str, str]:
-    """What ε and δ mean: one sentence about each, for every place that explains them."""
+    """Explain ε and δ, one sentence each."""
     return of_epsilon(epsilon, delta, unit), of_delta(delta, unit, released)
 
 
@@ -91,16 +91,16 @@ def meaning(
 
 
 def weak_protection(epsilon: Fraction, delta: Fraction, stated_cases: int | None = None) -> tuple[str, ...]:
-    """Say why parameters protect only weakly: the policy line, one sentence for each reason, none where there is none.
+    """Explain why parameters protect only weakly, by the policy thresholds.
 
     Args:
         epsilon: ε of the guarantee.
         delta: δ of the guarantee.
-        stated_cases: The number of cases that the owner states. It is never counted: a counted number would be a use of
-            the log that no guarantee covers.
+        stated_cases: The number of cases stated by the owner. It is never counted, because no guarantee covers that use
+            of the log.
 
     Returns:
-        The reasons; the first one starts with "Formally correct, weak protection".
+        One sentence per reason; the first one starts with "Formally correct, weak protection". Empty if there is none.
     """
     reasons = []
     if epsilon > WARN_EPSILON:
@@ -122,7 +122,7 @@ def weak_protection(epsilon: Fraction, delta: Fraction, stated_cases: int | None
 
 
 def check_stated_cases(value: int | None) -> int | None:
-    """Check the number of cases that the owner states.
+    """Check the number of cases stated by the owner.
 
     Raises:
         ParameterError: It is not a whole number from 1.
@@ -136,13 +136,13 @@ def check_stated_cases(value: int | None) -> int | None:
 
 
 def pairs(mechanism: Mechanism) -> str:
-    """What the counts of all variants together are a number of: nobody is one of them only once if units are counted."""
+    """Return what the total of all counts is a number of; if units are counted, a unit can have several variants."""
     by_case = mechanism.unit.is_case or mechanism.counted == "cases"
     return "cases" if by_case else f"{mechanism.unit.name}–variant pairs"
 
 
 def of_missing(estimate: Estimate | None, noun: str) -> str | None:
-    """How many cases were not released, as an interval, and what the interval rests on; None where nothing is known."""
+    """Describe the interval of cases that were not released, and its assumptions; None if it is unknown."""
     if estimate is None or estimate.missing_cases_interval is None:
         return None
     low, high = estimate.missing_cases_interval
@@ -154,7 +154,7 @@ def of_missing(estimate: Estimate | None, noun: str) -> str | None:
 
 
 def of_emptiness(variants: int, mechanism: Mechanism) -> str | None:
-    """Say that a release is empty or nearly so, why, and what to do: from the release alone. None for other releases."""
+    """Explain an empty or nearly empty release, with remedies, from the release alone; None for other releases."""
     if variants >= FEW_VARIANTS:
         return None
     first = (

@@ -1,4 +1,4 @@
-"""How likely a variant is released, by its number of cases: public, from the parameters of a mechanism alone."""
+"""The probability that a variant is released, by its number of cases: public, from the parameters of a mechanism alone."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _POINTS, _ROWS = 160, 15
 
 @dataclass(frozen=True)
 class KeepCurve:
-    """The chance that a variant of n cases is released: n − `minimum_cases` + 1 ≥ N in one of `runs` independent draws.
+    """The probability that a variant of n cases is released: n − `minimum_cases` + 1 ≥ N in one of `runs` draws of N.
 
     Attributes:
-        build: Builds the table of N; called once, when it is needed.
-        longest: An upper bound of the table's length, known before it is built.
+        build: Builds the table of N; called once, when needed.
+        longest: An upper bound of the length of the table, known before it is built.
         rungs: On a ladder, the names of the rungs that the curve is about; empty elsewhere.
     """
 
@@ -31,17 +31,17 @@ class KeepCurve:
 
     @cached_property
     def table(self) -> Table:
-        """The table of N, not verified: a picture needs no more. What is sampled is verified by `Noise`."""
+        """The table of N, not verified, which suffices for figures. Sampled tables are verified by `Noise`."""
         return self.build()
 
     def probability(self, cases: int) -> Fraction:
-        """The chance that a variant of this many cases is released."""
+        """Return the probability that a variant of this many cases is released."""
         once = self.table.keep_probability(cases - self.minimum_cases + 1)
         return once if self.runs == 1 else 1 - (1 - once) ** self.runs
 
     @cached_property
     def centre(self) -> int:
-        """c: what is added back to n − N, and so the least noisy count of one run."""
+        """c: the constant that is added to n − N, which is also the smallest noisy count of one run."""
         return self.table.centre() + self.minimum_cases - 1
 
     @property
@@ -51,23 +51,23 @@ class KeepCurve:
 
     @property
     def rung(self) -> str:
-        """The rung that the curve is about, in words; empty where there is no ladder."""
-        return self.rungs[0] if len(self.rungs) == 1 else "the rung that was chosen" if self.rungs else ""
+        """The rung of the curve; empty without a ladder."""
+        return self.rungs[0] if len(self.rungs) == 1 else "the selected rung" if self.rungs else ""
 
     def first_with(self, share: Fraction) -> int:
-        """The smallest number of cases with which a variant is released with at least this probability, above 0."""
+        """Return the smallest number of cases with at least this probability (above 0) of being released."""
         numbers = range(1, self.always_kept + 1)
         return 1 + bisect_left(numbers, True, key=lambda cases: self.probability(cases) >= share)
 
     def points(self) -> list[tuple[int, float]]:
-        """The curve for a picture: (cases, probability), up to the first number of cases that is always kept."""
+        """Return the curve as points (cases, probability), up to the first number of cases that is always kept."""
         first, last = self.first_with(Fraction(1, 1000)), self.always_kept
         start = max(1, min(first - max((last - first) // 8, 2), last))
         cases = {start + (last - start) * step // _POINTS for step in range(_POINTS + 1)}
         return [(number, float(self.probability(number))) for number in sorted({1, last} | cases)]
 
     def numbers_of_cases(self) -> list[int]:
-        """A dozen numbers of cases for a table, from the first that can be kept to the first that always is."""
+        """Return a dozen case counts for a table, from the first that can be kept to the first that always is."""
         numbers, last = range(1, self.always_kept + 1), self.always_kept
         first = 1 + bisect_left(numbers, True, key=lambda cases: bool(self.probability(cases)))
         return sorted({first + round((last - first) * step / (_ROWS - 1)) for step in range(_ROWS)})

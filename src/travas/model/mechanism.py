@@ -1,4 +1,4 @@
-"""A mechanism: an immutable public value that says what a release costs, describes itself, and makes the release."""
+"""The mechanism: an immutable public value that states what a release costs, describes itself, and makes the release."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[[float], None]
-"""Called with the share of the work that is done, from 0 to 1."""
+"""Called with the completed share of the work, from 0 to 1."""
 
 Pair = tuple[int, int]
 """Probabilities of one outcome with and without one unit, times 2^128."""
@@ -45,7 +45,7 @@ def _epsilon(value: Number) -> Fraction:
     epsilon = exact_epsilon(value)
     if epsilon > MAX_EPSILON:
         raise ParameterError(
-            f"epsilon is {as_text(epsilon)}: above {MAX_EPSILON} it protects nobody; use a smaller value",
+            f"epsilon is {as_text(epsilon)}: above {MAX_EPSILON} there is no meaningful protection; use a smaller value",
             field="epsilon",
         )
     return epsilon
@@ -53,17 +53,17 @@ def _epsilon(value: Number) -> Fraction:
 
 @attrs.frozen(slots=False)
 class Mechanism(ABC):
-    """An immutable value: what a release costs, and the release. `from_description(m.describe()) == m`.
+    """An immutable value that states what a release costs and makes it. `from_description(m.describe()) == m`.
 
-    A subclass is decorated with `attrs.frozen(slots=False)`; every field that it adds is a public option, converted
-    where it comes in. Noise from anything but the operating system's generator has no guarantee.
+    A subclass is decorated with `attrs.frozen(slots=False)`; every field that it adds is a public option with a
+    converter. Noise from anything but the operating system's generator has no guarantee.
 
     Attributes:
-        name: How it is called in descriptions, grids and on the command line.
+        name: Its name in descriptions, grids and on the command line.
         proof: The page with the proof of its guarantee.
         kind: What a release is.
-        counted: What it must be given counts of where a unit has several cases: `cases` is sound for any mechanism that
-            draws by `step`, `units` where every count has noise of its own. None: it protects single cases only.
+        counted: What must be counted if a unit has several cases: `cases` is sound for any mechanism that draws by
+            `step`, `units` if every count has independent noise. None: it protects single cases only.
         invents_variants: Whether a release may contain sequences that do not occur in the log.
         generalises: Whether it generalises traces itself, by `abstractions`.
         extra: The extra of travas that has to be installed, if any.
@@ -85,19 +85,19 @@ class Mechanism(ABC):
     def __attrs_post_init__(self) -> None:
         if self.counted is None and not self.unit.is_case:
             raise ParameterError(
-                f"{self.name} protects single cases only: leave out the unit, or use another mechanism", field="unit"
+                f"{self.name} protects single cases only; remove the unit, or use another mechanism", field="unit"
             )
 
     # ------------------------------------------------------------------------------------------- what it says of itself
 
     def protecting(self, unit: PrivacyUnit) -> Self:
-        """The mechanism for this unit.
+        """Return the mechanism for a unit.
 
         Args:
-            unit: Whom the log is read for.
+            unit: The unit that the log is read for.
 
         Returns:
-            The mechanism itself if it protects this unit already, else a copy that does.
+            The mechanism itself if it already protects this unit, otherwise a copy that does.
 
         Raises:
             ParameterError: It protects another unit.
@@ -113,7 +113,7 @@ class Mechanism(ABC):
         return attrs.evolve(self, unit=unit)
 
     def with_random_bytes(self, random_bytes: RandomBytes) -> Self:
-        """The same mechanism with the same tables, but noise from another generator: without a guarantee."""
+        """Return the mechanism with the same tables but noise from another generator, hence without a guarantee."""
         twin = copy(self)
         object.__setattr__(twin, "random_bytes", random_bytes)
         return twin
@@ -125,7 +125,7 @@ class Mechanism(ABC):
 
     @final
     def describe(self) -> dict[str, Any]:
-        """The mechanism as plain values that JSON and TOML can hold; all options written out, defaults too.
+        """Describe the mechanism as plain values for JSON and TOML, with all options including defaults.
 
         This is the only encoding of a mechanism: guarantee files, the ledger, experiments and the web app use it. The
         generator of the noise is not part of it.
@@ -144,11 +144,11 @@ class Mechanism(ABC):
 
     @classmethod
     def from_plain(cls, option: str, value: Any, references: References) -> Any:
-        """An option as a description states it, for the constructor.
+        """Convert an option from a description for the constructor.
 
         Args:
             option: The name of the option.
-            value: What the description says.
+            value: The value in the description.
             references: Whether a file that the value names may be read.
 
         Returns:
@@ -158,7 +158,7 @@ class Mechanism(ABC):
 
     @final
     def guarantee(self) -> Guarantee:
-        """What a release costs: computed from the tables that `release` samples, before any data are read.
+        """Compute what a release costs, from the tables that `release` samples, before any data are read.
 
         Returns:
             The guarantee. Its standing is *not established* for a mechanism that is not part of travas, and for noise
@@ -167,27 +167,27 @@ class Mechanism(ABC):
         promised = self._promise()
         if type(self).__module__.partition(".")[0] != "travas":
             reason = (
-                f"the mechanism is {type(self).__module__}:{type(self).__qualname__}, whose proof travas did not check"
+                f"the mechanism is {type(self).__module__}:{type(self).__qualname__}, whose proof is not part of travas"
             )
             promised = _not_established(promised, reason)
         if self.random_bytes is not os.urandom:
-            promised = _not_established(promised, "the noise was drawn from a seed and can be drawn again by anyone")
+            promised = _not_established(promised, "the noise was drawn from a seed and can be reproduced by anyone")
         return promised
 
     @abstractmethod
     def _promise(self) -> Guarantee:
-        """The guarantee if the noise is fair."""
+        """Return the guarantee with noise from the operating system."""
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """The public constants a reader needs to check the guarantee and to interpret the counts; all options first."""
+        """Return the public constants needed to check the guarantee and interpret the counts, options first."""
 
     @abstractmethod
     def tables(self) -> tuple[Noise, ...]:
-        """The verified tables that a release draws from; none where noise needs no table."""
+        """Return the verified tables that a release samples; empty if the noise needs no table."""
 
     def keep_curve(self) -> KeepCurve | None:
-        """How likely a variant is released, by its number of cases; None where it depends on more than that number."""
+        """Return the probability of release by case count; None if it depends on more than the case count."""
         return None
 
     def loss_pairs(self) -> list[Pair] | None:
@@ -219,13 +219,13 @@ class Mechanism(ABC):
 
     @property
     def noun(self) -> str:
-        """What a count is a number of, in words."""
+        """What a count is a number of."""
         by_case = self.unit.is_case or self.counted == "cases"
         return "cases" if by_case else f"different {self.unit.name} values"
 
     @cached_property
     def step(self) -> Step:
-        """(ε, δ) for one count that changes by one: what noise is drawn with."""
+        """(ε, δ) for one count that changes by one, from which the noise is drawn."""
         return self.part(self.epsilon, self.delta)
 
     def part(self, epsilon: Fraction, delta: Fraction) -> Step:
@@ -233,12 +233,19 @@ class Mechanism(ABC):
         return step(epsilon, delta, self.unit.max_cases, self.counted or "cases")
 
     def keep_probability(self, cases: int) -> Fraction | None:
-        """The chance that a variant of this many cases is released; None where it depends on more than that number."""
+        """Return the probability that a variant of this many cases is released; None if it depends on more than that.
+
+        Args:
+            cases: The number of cases of the variant.
+
+        Returns:
+            The exact probability.
+        """
         curve = self.keep_curve()
         return None if curve is None or curve.rungs else curve.probability(cases)
 
     def surely_kept(self) -> int | None:
-        """The smallest number of cases with which a variant is always released, if there is one."""
+        """The smallest number of cases with which a variant is always released; None if there is none."""
         curve = self.keep_curve()
         return None if curve is None or curve.rungs else curve.always_kept
 
@@ -246,14 +253,14 @@ class Mechanism(ABC):
 
     @abstractmethod
     def _release(self, variants: Variants) -> Release:
-        """Draw the noise, once, and keep what may be kept."""
+        """Draw the noise once and select what is released."""
 
     @final
     def release(self, variants: Variants) -> Release:
-        """Draw the noise, once, and keep what may be kept.
+        """Draw the noise once and make the release.
 
         Args:
-            variants: The log, counted for the unit that is protected here; otherwise ParameterError.
+            variants: The log, counted for the unit of the mechanism.
 
         Returns:
             The release.
@@ -262,29 +269,29 @@ class Mechanism(ABC):
         return self._release(variants)
 
     def check(self, variants: Variants) -> None:
-        """Raise ParameterError unless these variants were counted for the unit that is protected here."""
+        """Raise ParameterError unless the variants were counted for the unit of the mechanism."""
         if variants.unit != self.unit or not (self.unit.is_case or variants.counted == self.counted):
             raise ParameterError(
                 f"the log was counted for the unit {variants.unit.name!r} (max_cases {variants.unit.max_cases}, "
-                f"{variants.counted}), but {self.name} is to protect {self.unit.name!r} (max_cases {self.unit.max_cases}, "
-                f"{self.counted}): read it again for this mechanism and unit",
+                f"{variants.counted}), but {self.name} protects {self.unit.name!r} (max_cases {self.unit.max_cases}, "
+                f"{self.counted}); read it again for this mechanism and unit",
                 field="unit",
             )
 
     @abstractmethod
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
-        """What noisy counts tell about the log: post-processing, from nothing but them and public constants."""
+        """Estimate true counts from noisy counts and public constants, by post-processing."""
 
     def least_count(self, rung: int) -> int:
-        """The least noisy count that a release can have on a rung; without a ladder there is one rung, 0."""
+        """Return the smallest noisy count that a release can have on a rung; without a ladder, the rung is 0."""
         return 1
 
     def impossible(self, variants: tuple[Trace, ...], rungs: tuple[int, ...]) -> str | None:
-        """Why no release of this mechanism can have these variants on these rungs; None if one can."""
+        """Return why no release of this mechanism can have these variants on these rungs; None if one can."""
         return None
 
     def estimate_release(self, release: Release) -> Estimate:
-        """The same for a whole release, where more than the noisy counts was released."""
+        """Estimate from a complete release, which may contain more than noisy counts."""
         return self.estimate(release.noisy)
 
     def _guarantee(
@@ -299,8 +306,8 @@ class Mechanism(ABC):
             name = self.unit.name
             assumptions = (
                 *assumptions,
-                f"the column {name!r} tells whose a case is: one {name} has one value there",
-                f"of the cases of one {name} at most {self.unit.max_cases} count: fixed without looking at the log",
+                f"the column {name!r} identifies the {name} of every case; each {name} has exactly one value",
+                f"at most {self.unit.max_cases} cases per {name} are counted; this number was chosen without looking at the log",
             )
         return Guarantee(
             epsilon=self.epsilon,

@@ -1,4 +1,4 @@
-"""The public thing, and the rule that makes it."""
+"""The release: the public result of a mechanism."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Frequencies = Literal["estimated", "noisy"]
-"""Which counts go into an event log. Why estimated is the default: docs/mechanisms/frequencies.md."""
+"""Which counts an event log contains. Why estimated is the default: docs/mechanisms/frequencies.md."""
 
 RULE = "case:travas:abstraction"
 """The column that names the rule by which a case was generalised, if there are rules; in XES an attribute of the trace."""
@@ -35,24 +35,24 @@ MAKER = object()
 
 
 def check_frequencies(value: str) -> Frequencies:
-    """Which counts go into an event log: a word that means nothing is found before anything is spent."""
+    """Check which counts an event log contains, before anything is spent."""
     if not isinstance(value, str) or value not in get_args(Frequencies):
         raise ParameterError(
-            f"frequencies is {shown(value)}: available are {', '.join(get_args(Frequencies))}", field="frequencies"
+            f"frequencies is {shown(value)}; use one of {', '.join(get_args(Frequencies))}", field="frequencies"
         )
     return cast(Frequencies, value)
 
 
 @dataclass(frozen=True)
 class Release:
-    """What leaves: variants with noisy and estimated counts in canonical order, and the guarantee. No road leads back.
+    """The public result: variants with noisy and estimated counts in canonical order, and the guarantee.
 
-    The order is that of the activity sequences: it says nothing about the log. An empty release is valid.
-    `frequencies` says which counts go into an event log. `abstractions` are the public rules by which traces were made
-    coarser before counting, `rungs` the place among them for every variant: on a ladder a trace can be there once a rung.
-    `reading` describes the rule from events to variants, for the guarantee file; None where counts were given.
-    `cases` is the number of all cases, with noise, where the mechanism pays for it. `assumptions` are those of reading
-    the log, such as that a query works case by case; the guarantee holds under them.
+    The order is that of the activity sequences and reveals nothing about the log. An empty release is valid.
+    `frequencies`: which counts an event log contains. `abstractions`: the public rules by which traces were generalised
+    before counting; `rungs`: the index of the rule of each variant. On a ladder, a trace can occur once per rung.
+    `reading`: the rule from events to variants, for the guarantee file; None if the source was counts.
+    `cases`: the noisy number of all cases, if the mechanism releases it. `assumptions`: those of reading the log, such
+    as that a query works case by case; the guarantee holds under them.
 
     Only a mechanism makes a release, or it is read from a file: anything else could claim a guarantee that nobody paid
     for. So the constructor, and `dataclasses.replace`, ask for `maker=MAKER`.
@@ -86,28 +86,28 @@ class Release:
 
     @cached_property
     def estimate(self) -> Estimate:
-        """Counts, intervals, frequencies and what is missing, estimated from the noisy counts alone."""
+        """Counts, intervals, frequencies and missing cases, estimated from the noisy counts alone."""
         return self.mechanism.estimate_release(self)
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """How often each variant occurs in the event log: estimated or noisy, as `frequencies` says."""
+        """How often each variant occurs in the event log: estimated or noisy, by `frequencies`."""
         return self.noisy if self.frequencies == "noisy" else self.estimate.frequencies
 
     @property
     def is_abstracted(self) -> bool:
-        """Whether some rule makes traces coarser. A public fact: it does not depend on the log."""
+        """Whether a rule generalises traces. This is public: it does not depend on the log."""
         return any(rule != FULL for rule in self.abstractions)
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """For each variant, the name of the rule by which it was made."""
+        """The name of the rule of each variant."""
         names = tuple(map(str, self.abstractions))
         return tuple(names[rung] for rung in self.rungs)
 
     @property
     def used_abstractions(self) -> tuple[Abstraction, ...]:
-        """The rules by which its own traces were made; all of them where nothing was released."""
+        """The rules of the released traces; all rules if nothing was released."""
         return tuple(self.abstractions[rung] for rung in sorted(set(self.rungs))) or self.abstractions
 
     @property
@@ -130,17 +130,40 @@ class Release:
         return {}
 
     def to_polars(self) -> pl.DataFrame:
-        """An event log with pm4py's column names, fresh case identifiers and artificial timestamps."""
+        """Return an event log with the column names of pm4py, new case identifiers and artificial timestamps.
+
+        Returns:
+            A Polars data frame with one row per event.
+        """
         return cast("pl.DataFrame", registered("polars")(self))
 
     def to_pandas(self) -> pd.DataFrame:
-        """The same for pm4py: `pm4py.get_variants(release.to_pandas())` are the released variants and counts."""
+        """Return the event log for pm4py: `pm4py.get_variants(release.to_pandas())` are the variants and counts.
+
+        Returns:
+            A pandas data frame with one row per event.
+        """
         return cast("pd.DataFrame", registered("pandas")(self))
 
     def write(self, path: str | Path, existing: Literal["fail", "replace"] = "fail") -> Path:
-        """Write the release (`.xes`, `.xes.gz`, `.csv`, `.parquet`, `.json`) and `PATH.guarantee.json` beside it."""
+        """Write the release and its guarantee file, `PATH.guarantee.json`.
+
+        Args:
+            path: A `.xes`, `.xes.gz`, `.csv`, `.parquet` or `.json` file.
+            existing: `"fail"` refuses existing files; `"replace"` replaces them.
+
+        Returns:
+            The path of the release.
+        """
         return cast(Path, registered("write")(self, Path(path), existing))
 
     def draw(self, path: str | Path) -> Path:
-        """A picture of the release (`.png`, `.svg` or `.pdf`): its most frequent variants and what is kept."""
+        """Draw the most frequent variants and the probability of release.
+
+        Args:
+            path: A `.png`, `.svg` or `.pdf` file.
+
+        Returns:
+            The path.
+        """
         return cast(Path, registered("draw")(self, Path(path)))

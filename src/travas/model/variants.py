@@ -1,4 +1,4 @@
-"""What is confidential: trace variants and how many cases have each. It has no writer and hides its counts."""
+"""Trace variants and their counts. They are confidential: there is no writer, and `repr` hides the counts."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Activity = str | tuple[str, ...]
-"""A name, or a tuple of them where several columns make an activity. Never a joined string."""
+"""A name, or a tuple of names if an activity has several columns. Never a joined string."""
 
 Trace = tuple[Activity, ...]
-"""A trace variant: the sequence of the activities of a case."""
+"""A trace variant: the sequence of activities of a case."""
 
 # A mapping is invariant in its keys: dict[tuple[str, ...], int] is no Mapping[Trace, int].
 AnyTrace = TypeVar("AnyTrace", bound=Trace)
@@ -41,11 +41,11 @@ class Roles:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Variants:
-    """Different traces of a log (`keys`, coded by `alphabet`) and the number of cases of each: confidential.
+    """The different traces of a log (`keys`, encoded by `alphabet`) and the number of cases of each. Confidential.
 
-    `columns` names the activity's columns; `notes` are remarks for the data owner about what was left out;
-    `abstraction` is the public rule that was applied to every trace before counting. With a `unit` of several cases no
-    more than its share is counted, and `counted` says how: see `logs.units`.
+    `columns`: the activity columns; `notes`: remarks for the data owner about what was left out; `abstraction`: the
+    public rule applied to every trace before counting. With a `unit` of several cases, `counted` states what is counted:
+    see `sources.contribution_bounding`.
     """
 
     alphabet: Sequence[Activity]
@@ -64,32 +64,46 @@ class Variants:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def traces(self, chosen: Iterable[int]) -> list[Trace]:
-        """The traces of the chosen keys, by their places."""
+    def traces(self, indexes: Iterable[int]) -> list[Trace]:
+        """Return the traces of variants by index.
+
+        Args:
+            indexes: The indexes of the variants.
+
+        Returns:
+            The traces, in this order.
+        """
         import numpy as np
 
         alphabet = self.alphabet
-        return [tuple(map(alphabet.__getitem__, np.frombuffer(self.keys[i], CODE).tolist())) for i in chosen]
+        return [tuple(map(alphabet.__getitem__, np.frombuffer(self.keys[i], CODE).tolist())) for i in indexes]
 
     def lengths(self) -> NDArray[np.int64]:
-        """How many events a case of each variant has."""
+        """Return the number of events of each variant."""
         import numpy as np
 
         return np.array([len(key) for key in self.keys], dtype=np.int64) // CODE_BYTES
 
     def items(self) -> Iterator[tuple[Trace, int]]:
-        """Every trace with its true count: for metrics and tests, never for a file that leaves."""
+        """Return every trace with its true count, for metrics and tests. Confidential."""
         return zip(self.traces(range(len(self))), self.counts.tolist(), strict=True)
 
     def canonical(self) -> Variants:
-        """The same variants in the order of their traces: with it a seed gives one release, however the log was read."""
+        """Return the variants in the order of their traces, so that a seed always gives the same release."""
         traces = self.traces(range(len(self)))
         order = sorted(range(len(self)), key=traces.__getitem__)
-        return replace(self, keys=[self.keys[place] for place in order], counts=self.counts[order])
+        return replace(self, keys=[self.keys[index] for index in order], counts=self.counts[order])
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[AnyTrace, int], columns: tuple[str, ...] = ()) -> Variants:
-        """From a plain mapping of tuples of activities to numbers of cases."""
+        """Build variants from a mapping.
+
+        Args:
+            mapping: Numbers of cases by tuple of activities.
+
+        Returns:
+            The variants.
+        """
         import numpy as np
 
         if not columns:
@@ -101,16 +115,16 @@ class Variants:
         keys: list[bytes] = []
         counts: list[int] = []
         empty = 0
-        for place, (trace, count) in enumerate(mapping.items(), start=1):
+        for index, (trace, count) in enumerate(mapping.items(), start=1):
             if not isinstance(trace, tuple):
-                raise LogError(f"variant {place} is a {type(trace).__name__}: a variant is a tuple of activities")
+                raise LogError(f"variant {index} is a {type(trace).__name__}; a variant must be a tuple of activities")
             if isinstance(count, bool) or not isinstance(count, Integral) or not 1 <= count < 2**53:
                 raise LogError(
-                    f"variant {place} has the count {shown(count)}: a count is a whole number from 1 {CONFIDENTIAL}"
+                    f"variant {index} has the count {shown(count)}; a count must be a whole number from 1 {CONFIDENTIAL}"
                 )
             for activity in trace:
                 if activity not in codes:
-                    _check_activity(activity, place, len(columns))
+                    _check_activity(activity, index, len(columns))
             if trace:
                 keys.append(np.array([codes[activity] for activity in trace], dtype=CODE).tobytes())
                 counts.append(int(count))
@@ -120,21 +134,21 @@ class Variants:
         return cls(list(codes), keys, np.array(counts, dtype=np.int64), columns, notes)
 
 
-def _check_activity(activity: Activity, place: int, columns: int) -> None:
+def _check_activity(activity: Activity, index: int, columns: int) -> None:
     parts = activity if isinstance(activity, tuple) else (activity,)
     if not all(isinstance(part, str) and part and _is_text(part) for part in parts):
-        raise LogError(f"variant {place} has an activity that is not a text, or an empty one: an activity is a name")
+        raise LogError(f"variant {index} has an activity that is empty or not text")
     if len(parts) != columns or (columns == 1 and isinstance(activity, tuple)):
-        raise LogError(f"variant {place} has an activity of {len(parts)} parts where the log has {columns} columns")
+        raise LogError(f"variant {index} has an activity with {len(parts)} parts but the log has {columns} columns")
 
 
 def _is_text(name: str) -> bool:
-    """Half a surrogate pair is no text: nothing could write it."""
+    """Return whether a value is text that can be encoded; unpaired surrogates cannot."""
     return name.isascii() or name.encode(errors="ignore").decode() == name
 
 
 class Codes(dict[Activity, int]):
-    """Interns activities: the code of an activity never seen before is the number of those that were."""
+    """Interns activities: a new activity gets the next code."""
 
     def __missing__(self, activity: Activity) -> int:
         code = self[activity] = len(self)
@@ -143,7 +157,7 @@ class Codes(dict[Activity, int]):
 
 @dataclass(frozen=True)
 class Summary:
-    """The columns of the paper's log table, read from the original log: confidential."""
+    """Size and shape of a log. Confidential. `trace_uniqueness` is variants / cases."""
 
     events: int
     cases: int
@@ -154,7 +168,14 @@ class Summary:
 
 
 def summary(variants: Variants) -> Summary:
-    """Size and shape of the original log: confidential. `trace_uniqueness` is variants / cases."""
+    """Summarise the size and shape of the original log. Confidential.
+
+    Args:
+        variants: The variants of the log.
+
+    Returns:
+        The summary.
+    """
     lengths = variants.lengths()
     cases = int(variants.counts.sum())
     return Summary(

@@ -51,7 +51,7 @@ class GaussianLoss:
 @lru_cache(maxsize=16)
 def _pairs(loss: GaussianLoss, interval: Fraction) -> tuple[tuple[int, int], ...]:
     reach = _reach(loss, interval)
-    tails = {place: _tail(loss.mu, interval, place) for place in range(-reach, reach + 1)}
+    tails = {index: _tail(loss.mu, interval, index) for index in range(-reach, reach + 1)}
 
     def up(high: int, low: int) -> int:
         return max(0, -(-(high - low) >> _SHIFT))
@@ -62,9 +62,9 @@ def _pairs(loss: GaussianLoss, interval: Fraction) -> tuple[tuple[int, int], ...
     # Q(x_k − μ) = 1 − Q(x_−k), so one list of tails serves for both distributions
     one = 1 << _BITS
     pairs = [(up(tails[reach][1], 0), down(one, tails[-reach][1]))]
-    for place in range(-reach, reach):
-        p = up(tails[-place - 1][1], tails[-place][0])
-        pairs.append((p, down(tails[place][0], tails[place + 1][1])))
+    for index in range(-reach, reach):
+        p = up(tails[-index - 1][1], tails[-index][0])
+        pairs.append((p, down(tails[index][0], tails[index + 1][1])))
     pairs.append((up(one, tails[-reach][0]), 0))
     lost = math.ceil(loss.revealed * ONE) + 1
     rest = ONE - lost
@@ -84,8 +84,8 @@ def _reach(loss: GaussianLoss, interval: Fraction) -> int:
     return reach
 
 
-def _tail(mu: Fraction, interval: Fraction, place: int) -> tuple[int, int]:
+def _tail(mu: Fraction, interval: Fraction, index: int) -> tuple[int, int]:
     """Bounds of Q(x_k)·2^160 for the cut x_k = (k·h + μ²/2)/μ between losses below and above k·h."""
-    point = math.floor((place * interval + mu * mu / 2) / mu * (1 << _POINT_BITS))
+    point = math.floor((index * interval + mu * mu / 2) / mu * (1 << _POINT_BITS))
     low, high = normal_tail_bounds(Fraction(point, 1 << _POINT_BITS), _BITS)
     return max(0, low - _ROUNDED), high

@@ -14,9 +14,9 @@ _BITS = 192
 
 @dataclass(frozen=True)
 class Step:
-    """What a mechanism may spend when one count changes by one, so that a whole unit costs (ε, δ).
+    """The cost of one count changing by one such that a whole unit costs (ε, δ).
 
-    `factor`: the δ of the whole is at most so many times the δ of a step.
+    `factor`: the δ of the whole is at most `factor` times the δ of a step.
     """
 
     epsilon: Fraction
@@ -25,7 +25,7 @@ class Step:
 
 
 def step(epsilon: Fraction, delta: Fraction, max_cases: int, counted: Counted) -> Step:
-    """A unit is at most so many steps: on different counts if units are counted, anywhere if cases are.
+    """Return the step of a unit of at most `max_cases` counts: different counts if units are counted, any if cases are.
 
     Different counts: by composition (ε/m, δ/m). Anywhere: by group privacy ε' = ε/m, δ' = δ/(1 + e^ε' + … + e^((m−1)ε')),
     with an upper bound of e^ε', rounded down.

@@ -1,6 +1,6 @@
 """Exact privacy parameters, the unit they protect, and the guarantee.
 
-Nothing here is a float: ε and δ are fractions from the moment they come in.
+There are no floats: ε and δ are converted to fractions on input.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from .numbers import as_text, exact_delta, exact_epsilon, rounded_up
 MAX_CASES = 1000
 
 Counted = Literal["units", "cases"]
-"""What the count of a variant is a number of: units, each at most once a variant, or cases."""
+"""What is counted: units, each at most once per variant, or cases."""
 
 
 @dataclass(frozen=True)
 class PrivacyUnit:
-    """Whom a guarantee protects: one case, unless told otherwise.
+    """The unit that a guarantee protects; by default one case.
 
-    `name` is the column that tells whose a case is, `max_cases` how many of them count: a public number, never the log's
-    maximum.
+    `name` is the column that identifies the person of a case, `max_cases` the maximum number of cases counted per
+    person: a public number, not the maximum of the log.
 
     >>> PrivacyUnit("patient", 3)
     PrivacyUnit(name='patient', max_cases=3)
@@ -43,7 +43,9 @@ class PrivacyUnit:
         if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_CASES:
             raise ParameterError(f"max_cases is {shown(most)}: it must be a whole number from 1 to {MAX_CASES}")
         if name == "case" and most != 1:
-            raise ParameterError(f"max_cases is {most} but the unit is the case itself: give the column of the person")
+            raise ParameterError(
+                f"max_cases is {most} but the unit is the case itself; set unit to the column that identifies the person"
+            )
 
     @property
     def is_case(self) -> bool:
@@ -54,7 +56,7 @@ ONE_CASE = PrivacyUnit()
 
 
 def protects(unit: PrivacyUnit) -> str:
-    """What may be more or less without showing, in words for people."""
+    """Describe the difference between neighbouring logs."""
     return "one case more or less" if unit.is_case else f"all cases of one {unit.name} more or less"
 
 
@@ -65,20 +67,20 @@ class Standing(StrEnum):
     """How the guarantee is known to hold."""
 
     VERIFIED = "verified"
-    """Checked in exact arithmetic on the very table that was sampled."""
+    """Checked in exact arithmetic on the table that was sampled."""
     PROVEN = "proven"
     """Follows from verified parts by composition."""
     NOT_ESTABLISHED = "not established"
-    """Nobody has shown it: do not rely on it."""
+    """There is no proof: do not rely on it."""
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What was promised about one release, and how far it was checked.
+    """The guarantee of one release, and how it was established.
 
-    `delta_spent` is what the mechanism really uses of `delta`: never more. Two logs are neighbours if one is the other
-    plus one unit, with all of its cases. `replacing` says what replacing a unit by another costs: two neighbouring steps
-    on independent counts, or two of a mechanism about which nothing more is known.
+    `delta_spent` is the part of `delta` that the mechanism uses. Two logs are neighbours if one is the other plus one
+    unit with all its cases. `replacing` determines the cost of replacing a unit: two neighbouring steps on independent
+    counts, or two steps of an arbitrary mechanism.
     """
 
     epsilon: Fraction
@@ -96,22 +98,22 @@ class Guarantee:
         object.__setattr__(self, "delta_spent", exact_delta(self.delta_spent))
         if self.delta_spent > self.delta:
             raise ParameterError(
-                f"delta spent is {rounded_up(self.delta_spent, 6)}, more than the delta of {as_text(self.delta)} asked for"
+                f"delta spent is {rounded_up(self.delta_spent, 6)}, more than the requested delta of {as_text(self.delta)}"
             )
 
     @property
     def neighbours(self) -> str:
-        """The relation under which the guarantee holds, however many cases a unit has."""
+        """The relation under which the guarantee holds, regardless of the number of cases of a unit."""
         return "add or remove one case" if self.unit.is_case else f"add or remove all cases of one {self.unit.name}"
 
     @property
     def protects(self) -> str:
-        """The same in words for people."""
+        """A description of the relation."""
         return protects(self.unit)
 
     @property
     def replace_one(self) -> tuple[Fraction, Fraction]:
-        """(ε, δ) when one unit is replaced by another: two steps of the relation.
+        """Return (ε, δ) for replacing one unit by another: two steps of the relation.
 
         On different counts by composition (2ε, 2δ); else by group privacy (2ε, (1 + e^ε)δ), rounded up.
         """
@@ -120,7 +122,7 @@ class Guarantee:
 
 
 def _exponential_above(power: Fraction) -> Fraction:
-    """A decimal above e^power: `decimal` rounds its exponential correctly, so one step up is above."""
+    """Return a decimal above e^power: `decimal` rounds its exponential correctly, so the next number is above."""
     context = Context(prec=30, rounding=ROUND_CEILING)
     exponent = context.divide(Decimal(power.numerator), Decimal(power.denominator))
     return Fraction(context.exp(exponent).next_plus(context))

@@ -1,4 +1,4 @@
-"""The exact verifier of noise tables, and the sampler: the one way to randomness.
+"""The exact verifier of noise tables, and the sampler, which is the only source of noise.
 
 `Noise` verifies a table in exact integers and only then can draw from it. The mathematics, line by line:
 docs/mechanisms/optimal.md, docs/mechanisms/travas.md, docs/mechanisms/persons.md.
@@ -26,12 +26,12 @@ if TYPE_CHECKING:  # numpy costs a tenth of a second: `travas --help` does witho
 _BITS = 192  # after the point of a rational near e^ε
 
 RandomBytes = Callable[[int], bytes]
-"""A source of random bytes. `os.urandom` is the only one a guarantee can stand on."""
+"""A source of random bytes. A guarantee requires `os.urandom`."""
 
 
 @dataclass(frozen=True)
 class Seeded:
-    """Reproducible bytes for tests and experiments. What is drawn from it has no guarantee."""
+    """Return a reproducible source of bytes for tests and experiments, without a guarantee."""
 
     seed: int
     _generator: np.random.Generator = field(init=False, repr=False, compare=False)
@@ -47,10 +47,10 @@ class Seeded:
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """A table that was verified to be (ε, δ)-DP when this object was made, and can therefore be sampled.
+    """A table that was verified to be (ε, δ)-DP on construction, and can therefore be sampled.
 
     The verifier shares no code with the builders: it reads the weights back from the arrays that are sampled and
-    takes its bound of e^ε from the standard library's decimal arithmetic.
+    computes its bound of e^ε with the decimal arithmetic of the standard library.
 
     Attributes:
         counts: How many counts, each with noise of its own, may change by one at the cost of (ε, δ) for all together.
@@ -77,7 +77,7 @@ class Noise:
         object.__setattr__(self, "delta_spent", spent)
 
     def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
-        """So many independent N, each exactly distributed as the table: N = 1 + #{j < length : P[N ≤ j]·2^128 ≤ U}.
+        """Draw `size` independent N, distributed exactly as the table: N = 1 + #{j < length : P[N ≤ j]·2^128 ≤ U}.
 
         U is uniform on 128 bits. Its upper half decides nearly always; where it equals that of a boundary, the
         lower half is drawn too. The work does not depend on any count.
@@ -103,12 +103,12 @@ def _weights(table: Table) -> Iterator[int]:
     below = total = 0
     for boundary in table.boundaries():
         if boundary < below:
-            raise VerificationError("the noise table has a negative probability: it must not be sampled")
+            raise VerificationError("the noise table has a negative probability and must not be sampled")
         yield boundary - below
         total += boundary - below
         below = boundary
     if total != ONE:
-        raise VerificationError("the noise table does not add up to one: it must not be sampled")
+        raise VerificationError("the noise table does not add up to one and must not be sampled")
 
 
 def _spent(weights: Iterator[int], growth: int) -> Fraction:
@@ -123,7 +123,7 @@ def _spent(weights: Iterator[int], growth: int) -> Fraction:
 
 
 def _growth_for_verification(epsilon: Fraction) -> int:
-    """An integer g with g/2^192 ≤ e^ε: `decimal` rounds its exponential correctly, so one step down is below."""
+    """Return an integer g with g/2^192 ≤ e^ε: `decimal` rounds its exponential correctly, so the next lower is below."""
     context = Context(prec=100, rounding=ROUND_FLOOR)
     power = context.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
     below: Any = context.exp(power).next_minus(context)

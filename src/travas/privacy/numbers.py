@@ -1,4 +1,4 @@
-"""Exact numbers: ε, δ and shares are fractions from the moment they come in."""
+"""Exact numbers: ε, δ and shares are converted to fractions on input."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import ParameterError, shown
 
 Number = str | int | float | Decimal | Fraction
 
-"""What a privacy parameter may be given as. A float means the decimal it prints as: `0.1` is 1/10."""
+"""Accepted types of a privacy parameter. A float is interpreted as the decimal that it prints as: `0.1` is 1/10."""
 
 
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE](?P<exponent>[+-]?[0-9]{1,4}))?", re.ASCII)
@@ -30,7 +30,7 @@ _MAX_BITS = 4096
 
 
 def exact(value: Number, name: str) -> Fraction:
-    """The number as an exact fraction. Size is bounded before anything is computed: "1e-999999999" is refused.
+    """Convert a number to an exact fraction. The size is checked before anything is computed: "1e-999999999" is refused.
 
     >>> exact(0.1, "epsilon")
     Fraction(1, 10)
@@ -39,7 +39,7 @@ def exact(value: Number, name: str) -> Fraction:
     """
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal | Fraction):
         raise ParameterError(
-            f"{name} is a {type(value).__name__}, not a number: write it as 0.5, '1e-6' or '1/3'", field=name
+            f"{name} is a {type(value).__name__}, not a number; write it as 0.5, '1e-6' or '1/3'", field=name
         )
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -51,7 +51,7 @@ def exact(value: Number, name: str) -> Fraction:
         return _parse(value.strip(), name)
     fraction = Fraction(value)
     if max(abs(fraction.numerator), fraction.denominator).bit_length() > _MAX_BITS:
-        raise ParameterError(f"{name} has more than {_MAX_BITS} bits: write it with fewer digits", field=name)
+        raise ParameterError(f"{name} has more than {_MAX_BITS} bits; use fewer digits", field=name)
     return fraction
 
 
@@ -60,25 +60,23 @@ def _parse(text: str, name: str) -> Fraction:
     if text.lower().lstrip("+-") in {"nan", "inf", "infinity"}:
         raise ParameterError(f"{name} is {short}: it must be a finite number, such as 0.5", field=name)
     if len(text) > _MAX_CHARACTERS:
-        raise ParameterError(
-            f"{name} is {short}, over {_MAX_CHARACTERS} characters: write it with fewer digits", field=name
-        )
+        raise ParameterError(f"{name} is {short}, over {_MAX_CHARACTERS} characters; use fewer digits", field=name)
     if _RATIO.fullmatch(text):
         if int(text.partition("/")[2]) == 0:
-            raise ParameterError(f"{name} is {short}: a division by zero", field=name)
+            raise ParameterError(f"{name} is {short}, a division by zero", field=name)
         return Fraction(text)
     match = _DECIMAL.fullmatch(text)
     if match is None:
-        raise ParameterError(f"{name} is {short}: not a number; write it as 0.5, 1e-6 or 1/3", field=name)
+        raise ParameterError(f"{name} is {short}, not a number; write it as 0.5, 1e-6 or 1/3", field=name)
     if abs(int(match["exponent"] or 0)) > _MAX_EXPONENT:
         raise ParameterError(
-            f"{name} is {short}: the exponent must lie between -{_MAX_EXPONENT} and {_MAX_EXPONENT}", field=name
+            f"{name} is {short}: the exponent must be between -{_MAX_EXPONENT} and {_MAX_EXPONENT}", field=name
         )
     return Fraction(text)
 
 
 def whole_number(value: int, name: str, least: int, most: int, remark: str = "") -> int:
-    """The number, refused unless it is a whole number from `least` to `most`.
+    """Return a number; raises ParameterError unless it is a whole number from `least` to `most`.
 
     >>> whole_number(3, "splits", 1, 100)
     3
@@ -93,27 +91,27 @@ def whole_number(value: int, name: str, least: int, most: int, remark: str = "")
 
 
 def exact_epsilon(value: Number) -> Fraction:
-    """ε as a fraction, refused unless it is finite and above zero."""
+    """Return ε as a fraction; raises ParameterError unless it is finite and above 0."""
     epsilon = exact(value, "epsilon")
     if epsilon <= 0:
-        raise ParameterError(f"epsilon is {as_text(epsilon)}: it must be above 0, for instance 1", field="epsilon")
+        raise ParameterError(f"epsilon is {as_text(epsilon)}: it must be above 0, such as 1", field="epsilon")
     return epsilon
 
 
 def exact_delta(value: Number) -> Fraction:
-    """δ as a fraction, refused unless 0 ≤ δ < 1."""
+    """Return δ as a fraction; raises ParameterError unless 0 ≤ δ < 1."""
     delta = exact(value, "delta")
     if delta < 0:
         raise ParameterError(
-            f"delta is {as_text(delta)}: it must not be negative; use for instance 1e-6", field="delta"
+            f"delta is {as_text(delta)}: it must not be negative; use a value such as 1e-6", field="delta"
         )
     if delta >= 1:
-        raise ParameterError(f"delta is {as_text(delta)}: it must be below 1; use for instance 1e-6", field="delta")
+        raise ParameterError(f"delta is {as_text(delta)}: it must be below 1; use a value such as 1e-6", field="delta")
     return delta
 
 
 def as_text(value: Fraction) -> str:
-    """The fraction written exactly: as a decimal where one of modest length exists, else as p/q.
+    """Format a fraction exactly: as a short decimal if possible, otherwise as p/q.
 
     >>> as_text(Fraction(1, 1000000)), as_text(Fraction(5, 2)), as_text(Fraction(1, 3))
     ('1e-6', '2.5', '1/3')
@@ -138,7 +136,7 @@ def as_text(value: Fraction) -> str:
 
 
 def rounded_down(value: Fraction, digits: int = 20) -> Fraction:
-    """The value to so many significant digits, never above it.
+    """Round a value down to this many significant digits.
 
     >>> rounded_down(Fraction(2, 3), 3)
     Fraction(333, 500)
@@ -150,12 +148,12 @@ def rounded_down(value: Fraction, digits: int = 20) -> Fraction:
 
 
 def _unit(value: Fraction, digits: int) -> Fraction:
-    """The power of ten that is the last of so many digits; at most one place off."""
+    """Return the power of ten of the last significant digit; at most one off."""
     return Fraction(10) ** (math.floor(math.log10(value.numerator) - math.log10(value.denominator)) - digits + 1)
 
 
 def rounded_up(value: Fraction, digits: int = 20) -> str:
-    """A decimal of so many significant digits that is never below the value.
+    """Round a value up to a decimal with this many significant digits.
 
     >>> rounded_up(Fraction(2, 3), 3)
     '0.667'

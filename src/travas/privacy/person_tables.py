@@ -92,10 +92,10 @@ def joint_noise(epsilon: Fraction, delta: Fraction, counts: int, alone: Table) -
         The table of the smaller threshold, at equal thresholds of the smaller variance; None if that is `alone`.
     """
     threshold = threshold_of(alone)
-    found = _least(epsilon, delta, counts, threshold)
-    if found is None or found.shape.threshold < threshold:
-        return found
-    return found if variance_of(found.noise.table) < variance_of(alone) else None
+    best = _least(epsilon, delta, counts, threshold)
+    if best is None or best.shape.threshold < threshold:
+        return best
+    return best if variance_of(best.noise.table) < variance_of(alone) else None
 
 
 @lru_cache(maxsize=64)
@@ -125,9 +125,9 @@ def _proposal(epsilon: float, delta: float, counts: int) -> Gaussian | None:
     unit = Fraction(2) ** math.frexp(low)[1] / (2 * _GRID)
     first = math.floor(low / unit)
     shapes = [
-        Gaussian(place * unit, threshold)
-        for place in range(first, first + first // 3)  # beyond, the threshold grows with σ
-        if (threshold := _least_threshold(float(place * unit), epsilon, delta, counts))
+        Gaussian(index * unit, threshold)
+        for index in range(first, first + first // 3)  # beyond, the threshold grows with σ
+        if (threshold := _least_threshold(float(index * unit), epsilon, delta, counts))
     ]
     return min(shapes, key=lambda shape: (shape.threshold, shape.sigma), default=None)
 
@@ -154,10 +154,10 @@ def _beyond(sigma: float, epsilon: float, counts: int) -> float:
         return max(0.0, math.erfc(inner) - math.exp(epsilon) * math.erfc(outer)) / 2
     border = counts / 2 - epsilon * sigma**2
     scale, variance = sigma * math.sqrt(2 * math.pi * counts), counts * sigma**2
-    total, place = 0.0, math.ceil(border) - 1
+    total, index = 0.0, math.ceil(border) - 1
     while True:
-        mass = math.exp(-(place**2) / (2 * variance)) / scale
-        total += mass * -math.expm1((place - border) / sigma**2)
-        if (place < 0 and mass * sigma**2 < total * 1e-6) or place < -40 * sigma * math.sqrt(counts):
+        mass = math.exp(-(index**2) / (2 * variance)) / scale
+        total += mass * -math.expm1((index - border) / sigma**2)
+        if (index < 0 and mass * sigma**2 < total * 1e-6) or index < -40 * sigma * math.sqrt(counts):
             return total
-        place -= 1
+        index -= 1

@@ -1,6 +1,6 @@
-"""Exact draws from random bytes where no table will do: discrete Laplace noise at δ = 0, and choices.
+"""Exact sampling without a table: discrete Laplace noise at δ = 0, and random subsets.
 
-Everything here is integer arithmetic on uniform integers, made by rejection: no float decides a draw.
+All of it is integer arithmetic on uniform integers, by rejection sampling; no float decides a draw.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def uniform_below(bounds: NDArray[np.int64], random_bytes: RandomBytes) -> NDArray[np.int64]:
-    """For every bound b ≥ 1 an independent integer, exactly uniform on 0..b−1."""
+    """Draw for every bound b ≥ 1 an independent integer, exactly uniform on 0..b−1."""
     import numpy as np
 
     limits = np.uint64(2**63) // bounds.astype(np.uint64) * bounds.astype(np.uint64)  # the largest multiple in 63 bits
@@ -34,21 +34,21 @@ def uniform_below(bounds: NDArray[np.int64], random_bytes: RandomBytes) -> NDArr
 
 
 def choose(number: int, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
-    """So many different places of 0..size−1, every set equally likely: Floyd's algorithm, one draw each."""
+    """Draw `number` distinct indexes of 0..size−1, every set equally likely: Floyd's algorithm, one draw each."""
     import numpy as np
 
-    chosen: set[int] = set()
+    indexes: set[int] = set()
     tops = np.arange(size - number, size, dtype=np.int64)
-    for top, place in zip(tops.tolist(), uniform_below(tops + 1, random_bytes).tolist(), strict=True):
-        chosen.add(top if place in chosen else place)
-    return np.array(sorted(chosen), dtype=np.int64)
+    for top, index in zip(tops.tolist(), uniform_below(tops + 1, random_bytes).tolist(), strict=True):
+        indexes.add(top if index in indexes else index)
+    return np.array(sorted(indexes), dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class DiscreteLaplace:
     """P[X = x] ∝ e^(−|x|/scale) on all integers, sampled exactly (Canonne, Kamath, Steinke 2020, Algorithm 2).
 
-    A count that changes by one changes every probability by the factor e^(1/scale) at most: (1/scale, 0)-DP.
+    A count that changes by one changes every probability by at most the factor e^(1/scale): (1/scale, 0)-DP.
     """
 
     scale: Fraction
@@ -56,11 +56,11 @@ class DiscreteLaplace:
     def __post_init__(self) -> None:
         if max(self.scale.numerator, self.scale.denominator) >= 1 << 53:
             raise ParameterError(
-                f"noise of scale {as_text(self.scale)} cannot be drawn: write epsilon with fewer digits"
+                f"noise of scale {as_text(self.scale)} cannot be drawn; use an epsilon with fewer digits"
             )
 
     def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
-        """So many independent values."""
+        """Draw `size` independent values."""
         import numpy as np
 
         drawn = np.empty(size, dtype=np.int64)
@@ -68,7 +68,7 @@ class DiscreteLaplace:
         while len(waiting):
             magnitude = self._magnitudes(len(waiting), random_bytes)
             negative = np.frombuffer(random_bytes(len(waiting)), dtype=np.uint8) & 1 == 1
-            good = ~(negative & (magnitude == 0))  # zero has one sign only
+            good = ~(negative & (magnitude == 0))  # zero has only one sign
             drawn[waiting[good]] = np.where(negative, -magnitude, magnitude)[good]
             waiting = waiting[~good]
         return drawn
@@ -95,7 +95,7 @@ class DiscreteLaplace:
 
 
 def geometric_up_to(most: int, rate: Fraction, random_bytes: RandomBytes) -> int:
-    """One u of 0..most with P[u] ∝ e^(−rate·u): by rejection, from whichever of uniform and geometric is nearer."""
+    """Draw u of 0..most with P[u] ∝ e^(−rate·u), by rejection from the closer of uniform and geometric."""
     import numpy as np
 
     geometric = DiscreteLaplace(1 / rate)

@@ -1,7 +1,7 @@
-"""The integer noise tables and their builders.
+"""Integer noise tables and their builders.
 
 A table is the distribution of one positive integer N, the number of cases a variant must have to be kept. It is
-stored as what is sampled: the cumulative probabilities P[N ≤ j] as integers over 2^128. The mathematics, line by line:
+stored as it is sampled: the cumulative probabilities P[N ≤ j] as integers over 2^128. The mathematics:
 docs/mechanisms/optimal.md and docs/mechanisms/travas.md.
 """
 
@@ -28,7 +28,7 @@ BITS = 128
 
 ONE = 1 << BITS
 
-"""The integer that stands for probability one."""
+"""The integer that represents probability one."""
 
 
 MAX_ENTRIES = 5_000_000
@@ -67,7 +67,7 @@ class Table:
         return len(self.high) + 1
 
     def cumulative(self, cases: int) -> int:
-        """P[N ≤ cases]·2^128, exactly: the chance to keep a variant of so many cases."""
+        """Return P[N ≤ cases]·2^128, exactly: the probability that a variant of `cases` cases is kept."""
         if cases < 1:
             return 0
         if cases >= self.length:
@@ -78,7 +78,7 @@ class Table:
         return Fraction(self.cumulative(cases), ONE)
 
     def boundaries(self) -> Iterator[int]:
-        """P[N ≤ j]·2^128 for j = 1..length, read from the arrays that are sampled."""
+        """Return P[N ≤ j]·2^128 for j = 1..length, from the arrays that are sampled."""
         for start in range(0, len(self.high), 1 << 16):
             part = slice(start, start + (1 << 16))
             for high, low in zip(self.high[part].tolist(), self.low[part].tolist(), strict=True):
@@ -86,7 +86,7 @@ class Table:
         yield ONE
 
     def centre(self) -> int:
-        """max(1, round E[N]): what is added back to n − N, so that noisy counts are right on average."""
+        """max(1, round E[N]): the constant added to n − N, so that noisy counts are correct on average."""
         total = self.length * ONE - sum(self.boundaries()) + ONE  # E[N] = Σ_{j ≥ 0} P[N > j]
         return max(1, round(Fraction(total, ONE)))
 
@@ -105,7 +105,7 @@ def table_from(boundaries: Iterator[int]) -> Table:
 
 
 def exponential_bounds(power: Fraction, bits: int = _SCALE) -> tuple[int, int]:
-    """Integers a < b with a/2^bits ≤ e^power < b/2^bits, by partial sums of the series rounded down; 0 ≤ power ≤ 100.
+    """Return integers a < b with a/2^bits ≤ e^power < b/2^bits, by partial sums rounded down; 0 ≤ power ≤ 100.
 
     Every floor loses less than one unit, and a loss grows by at most e^100 < 2^145 on its way; fewer than 2^12 terms.
     So 192 guard bits keep the sum within one unit of 2^-bits, and b = a + 2 is safe.
@@ -123,7 +123,7 @@ def exponential_bounds(power: Fraction, bits: int = _SCALE) -> tuple[int, int]:
 
 
 def predicted_length(epsilon: Fraction, delta: Fraction) -> int:
-    """An upper bound of the optimal table's length, known before anything is built (MECHANISMS 2)."""
+    """Return an upper bound of the length of the optimal table, before it is built (docs/mechanisms/optimal.md)."""
     rate, share = max(float(epsilon), 1e-300), max(float(delta), 1e-300)
     growth = math.expm1(rate)
     turn = (
@@ -133,7 +133,7 @@ def predicted_length(epsilon: Fraction, delta: Fraction) -> int:
 
 
 def check_buildable(epsilon: Fraction, delta: Fraction) -> None:
-    """Refuse, before anything is built, parameters for which no table of modest size exists."""
+    """Raise ParameterError for parameters that need too large a table, before it is built."""
     check_parameters(epsilon, delta)
     _check_entries(predicted_length(epsilon, delta), epsilon, delta)
 
@@ -148,15 +148,15 @@ def _check_entries(entries: int, epsilon: Fraction, delta: Fraction) -> None:
 
 
 def check_parameters(epsilon: Fraction, delta: Fraction) -> None:
-    """Refuse parameters that no table of 128 bits can keep."""
+    """Raise ParameterError for parameters that a 128-bit table cannot represent."""
     if epsilon > MAX_EPSILON:
         raise ParameterError(
-            f"epsilon is {as_text(epsilon)}: above {MAX_EPSILON} it protects nobody; use a smaller value",
+            f"epsilon is {as_text(epsilon)}: above {MAX_EPSILON} there is no meaningful protection; use a smaller value",
             field="epsilon",
         )
     if delta == 0:
         raise ParameterError(
-            "delta is 0: choosing among the variants of a log needs delta above 0, such as 1e-6; prefix-tree works at 0",
+            "delta is 0: selecting variants of a log needs delta above 0, such as 1e-6; prefix-tree supports 0",
             field="delta",
         )
     if delta < MIN_DELTA:
@@ -166,11 +166,11 @@ def check_parameters(epsilon: Fraction, delta: Fraction) -> None:
 
 
 def optimal_table(epsilon: Fraction, delta: Fraction) -> Table:
-    """P[N ≤ n] = π(n), the largest keep-probability of any (ε, δ)-DP rule (Desfontaines et al. 2022, Theorem 1).
+    """Build P[N ≤ n] = π(n), the largest keep probability of any (ε, δ)-DP rule (Desfontaines et al. 2022, Theorem 1).
 
         π(0) = 0,   π(n+1) = min( e^ε·π(n) + δ,   1 − e^−ε·(1 − π(n) − δ),   1 )
 
-    in integers, each rounding against us. δ is lowered by `slack` to pay for what those roundings add up to.
+    in integers, rounded conservatively. δ is lowered by `slack` to cover the sum of the roundings.
     """
     check_buildable(epsilon, delta)
     growth, above = exponential_bounds(epsilon)
@@ -190,10 +190,10 @@ def optimal_table(epsilon: Fraction, delta: Fraction) -> Table:
 
 
 def travas_threshold(epsilon: Fraction, delta: Fraction) -> int:
-    """k of k-TSGD: the least integer with δ·x^k·(x+1) ≥ x + 2δ − 1 at x = e^ε.
+    """Return k of k-TSGD: the smallest integer with δ·x^k·(x+1) ≥ x + 2δ − 1 at x = e^ε.
 
-    Decided with rational bounds below and above e^ε, tightened until both agree; they will, as e^ε is
-    transcendental and equality impossible.
+    Decided with rational bounds below and above e^ε, tightened until both agree, which happens because e^ε is
+    transcendental and equality is impossible.
     """
     check_buildable(epsilon, delta)
 
@@ -217,17 +217,17 @@ def travas_threshold(epsilon: Fraction, delta: Fraction) -> int:
 
 
 def travas_table(epsilon: Fraction, delta: Fraction) -> Table:
-    """N = k + 1 − X for k-TSGD noise X: P[X = x] ∝ e^(−ε|x|), |x| ≤ k (TraVaS, Definition 6 and Algorithm 1).
+    """Build N = k + 1 − X for k-TSGD noise X: P[X = x] ∝ e^(−ε|x|), |x| ≤ k (TraVaS, Definition 6 and Algorithm 1).
 
-    Weights are rounded up from the centre outwards, so that no ratio of neighbours exceeds e^ε; the centre has room
-    for what is left because k-TSGD never spends all of δ.
+    Weights are rounded up from the centre outwards, so that no ratio of neighbours exceeds e^ε; the rest goes to the
+    centre, which is possible because k-TSGD never spends all of δ.
     """
     growth, _ = exponential_bounds(epsilon)
     return _two_sided(travas_threshold(epsilon, delta), Fraction(1 << _SCALE, growth))
 
 
 def laplace_table(epsilon: Fraction, delta: Fraction) -> Table:
-    """N = k + 1 − X for X with P[X = x] ∝ ((1 − δ)e^−ε)^|x|: the (ε, δ)-Laplace mechanism on integers.
+    """Build N = k + 1 − X for X with P[X = x] ∝ ((1 − δ)e^−ε)^|x|: the (ε, δ)-Laplace mechanism on integers.
 
     One count more moves X by one, where a weight is too large for its neighbour by the share δ of it at most. k is so
     large that what lies beyond is below 2^−128. It spends between δ/2 and δ. For public candidates only: a count of
@@ -242,7 +242,7 @@ def laplace_table(epsilon: Fraction, delta: Fraction) -> Table:
 
 
 def _two_sided(steps: int, decay: Fraction) -> Table:
-    """Weights that fall off from the centre by a factor, rounded up; what is left of 2^128 goes to the centre."""
+    """Return weights that decrease from the centre by a factor, rounded up; the rest of 2^128 goes to the centre."""
     above, below = decay.numerator, decay.denominator
 
     def side(centre: int) -> Iterator[int]:

@@ -6,6 +6,7 @@ Schema: docs/guarantee.md. Numbers that decide privacy are exact decimals or fra
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -85,7 +86,8 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     if reading is not None and reading.privacy_unit != rebuilt.unit:
         raise VerificationError(f"{path}: is inconsistent: its reading and its mechanism have different units")
     for field, true in describe(rebuilt, facts, stated.get("reading"), stated["version"]).items():
-        if stated.get(field) != true and field != "software":
+        claimed = _current(stated.get(field)) if field == "assumed_public" else stated.get(field)
+        if claimed != true and field != "software":
             raise VerificationError(
                 f"{path}: is inconsistent: {field} is not what {rebuilt.name} at this epsilon and delta gives"
             )
@@ -94,6 +96,28 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         frequencies = check_frequencies(facts["frequencies"])
         check_possible(Path(release), rebuilt, frequencies, used, stated.get("reading"))
     return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None, _notes(stated))
+
+
+_FORMER_WORDING = (
+    (
+        re.compile(r"the column (.+) tells whose a case is: one (.+) has one value there"),
+        r"the column \1 identifies the \2 of every case; each \2 has exactly one value",
+    ),
+    (
+        re.compile(r"of the cases of one (.+) at most (\d+) count: fixed without looking at the log"),
+        r"at most \2 cases per \1 are counted; this number was chosen without looking at the log",
+    ),
+)
+"""Sentences of guarantee files of earlier versions, and their current wording."""
+
+
+def _current(assumptions: Any) -> Any:
+    """Return the assumptions of a guarantee file in their current wording."""
+    if not isinstance(assumptions, list):
+        return assumptions
+    for former, current in _FORMER_WORDING:
+        assumptions = [former.sub(current, text) if isinstance(text, str) else text for text in assumptions]
+    return assumptions
 
 
 def _description(stated: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Public rules that make one trace coarser before it is counted."""
+"""Public rules that generalise a trace before it is counted."""
 
 from .abstraction import FULL, Abstraction, Files, Grouped, parse_ladder
 

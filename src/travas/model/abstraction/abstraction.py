@@ -1,7 +1,7 @@
-"""Public functions of one trace, applied before counting: they cost nothing and make variants coarser.
+"""Public rules on one trace, applied before counting: they generalise variants at no privacy cost.
 
-An abstraction is a sequence of steps, written `first | prefix:8`, each a fixed rule that sees one trace only. What each
-step does, with examples: docs/abstractions.md. On a whole log, steps work on all traces at once, as one flat array.
+An abstraction is a sequence of steps, such as `first | prefix:8`, each a fixed rule on a single trace. The steps, with
+examples: docs/abstractions.md. For a whole log, steps process all traces at once, as one flat array.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ STEPS: dict[str, type[Step]] = {
 MAX_STEPS = 20
 
 Files = Literal["read", "refuse"]
-"""What to do with a step that names a file: whoever types for another machine must not have it read there."""
+"""Whether a step that names a file reads it; a web user must not read files of the server."""
 
 
 @dataclass(frozen=True)
 class Abstraction:
-    """Steps from left to right; none at all is `full`, the trace as it is.
+    """A sequence of steps, applied from left to right; without steps it is `full`, the unchanged trace.
 
     >>> Abstraction.parse("first | prefix:2")(("a", "b", "a", "c"))
     ('a', 'b')
@@ -41,7 +41,9 @@ class Abstraction:
 
     def __post_init__(self) -> None:
         if len(self.steps) > MAX_STEPS:
-            raise ParameterError(f"an abstraction of {len(self.steps)} steps: take at most {MAX_STEPS}")
+            raise ParameterError(
+                f"abstraction has {len(self.steps)} steps; use at most {MAX_STEPS}", field="abstraction"
+            )
 
     def __or__(self, other: Abstraction) -> Abstraction:
         return Abstraction(self.steps + other.steps)
@@ -51,34 +53,42 @@ class Abstraction:
 
     @classmethod
     def parse(cls, text: str, files: Files = "read") -> Abstraction:
-        """From `full`, or steps with `|` between them. A step with a FILE reads it now: the rule is what was in it."""
+        """Parse `full`, or steps separated by `|`. A file that a step names is read now and becomes part of the rule.
+
+        Args:
+            text: The steps, such as `first | prefix:8`.
+            files: Whether files may be read.
+
+        Returns:
+            The abstraction.
+        """
         names = [name.strip() for name in text.split("|")]
         return cls(()) if names == ["full"] else cls(tuple(_parse_step(name, files) for name in names))
 
     def as_json(self) -> list[Any]:
-        """The rule itself, complete: what was in a file is written out."""
+        """Return the complete rule as JSON values, including the content of files."""
         return [{step.name: step.rules()} if isinstance(step, FileStep) else str(step) for step in self.steps]
 
     @classmethod
     def from_json(cls, content: Any) -> Abstraction:
-        """From what `as_json` gave. No file is opened."""
+        """Rebuild an abstraction from `as_json`, without opening files."""
         if not isinstance(content, list):
-            raise ParameterError(f"an abstraction is a list of steps, not a {type(content).__name__}")
+            raise ParameterError(f"an abstraction must be a list of steps, not a {type(content).__name__}")
         return cls(tuple(map(_step_from_json, content)))
 
     def __call__(self, trace: Trace) -> Trace:
-        """What becomes of one trace."""
+        """Return the generalised trace."""
         from ..variants import Variants
 
-        found = self.of(Variants.from_mapping({trace: 1})) if trace else None
-        return next(iter(found.traces(range(len(found)))), ()) if found else ()
+        variants = self.of(Variants.from_mapping({trace: 1})) if trace else None
+        return next(iter(variants.traces(range(len(variants)))), ()) if variants else ()
 
     def of(self, variants: Variants) -> Variants:
-        """The log under this abstraction: keys that became equal are one. Cases of which nothing is left are left out."""
+        """Return the generalised log. Traces that became equal are merged; cases with an empty trace are left out."""
         return self.grouped(variants).variants if self.steps else variants
 
     def check(self, unit: PrivacyUnit, counted: Counted) -> None:
-        """Raise ParameterError where variants that were counted like this must not be made coarser."""
+        """Raise ParameterError if variants counted in this way must not be generalised."""
         if self.steps and counted == "units" and not unit.is_case:
             raise ParameterError(
                 f"abstraction is {self} but this mechanism counts every {unit.name} once per variant, and would count it "
@@ -87,7 +97,7 @@ class Abstraction:
             )
 
     def grouped(self, variants: Variants) -> Grouped:
-        """The same, and which key each variant went to."""
+        """Return the generalised log, and the key of each variant."""
         import numpy as np
 
         from ..variants import CODE, Variants
@@ -97,15 +107,15 @@ class Abstraction:
         for step in self.steps:
             flat = step.apply(flat)
         flat = flat.compact()
-        whole = flat.codes.astype(CODE).tobytes()
+        encoded = flat.codes.astype(CODE).tobytes()
         places: dict[bytes, int] = {}
         ends = (np.cumsum(flat.lengths) * 4).tolist()
         groups = np.empty(len(ends), dtype=np.int64)
         for row, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
-            groups[row] = places.setdefault(whole[start:end], len(places)) if end > start else -1
+            groups[row] = places.setdefault(encoded[start:end], len(places)) if end > start else -1
         counts = _sums(groups, variants.counts, len(places))
         lost = int(variants.counts[groups < 0].sum())
-        note = (f"{lost} cases with nothing left under {self} were left out",) if lost else ()
+        note = (f"{lost} cases with an empty trace under {self} were left out",) if lost else ()
         abstracted = Variants(
             flat.alphabet,
             list(places),
@@ -121,27 +131,27 @@ class Abstraction:
 
 
 FULL = Abstraction()
-"""The trace as it is."""
+"""The unchanged trace."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Grouped:
-    """A log under an abstraction, and for every variant of the log before it the place of its key, or −1. Confidential."""
+    """A generalised log, and for every original variant the index of its key, or −1. Confidential."""
 
     variants: Variants
     groups: NDArray[np.int64]
 
     def counts(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Cases of each key, when the variants before have so many."""
+        """Return the number of cases of each key, from those of the original variants."""
         return _sums(self.groups, counts, len(self.variants))
 
     def among(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which variants before have one of these keys."""
+        """Return which original variants have one of these keys."""
         import numpy as np
 
-        chosen = np.zeros(len(self.variants) + 1, dtype=bool)  # the last one is for −1
-        chosen[places] = True
-        among: NDArray[np.bool_] = chosen[self.groups]
+        selected = np.zeros(len(self.variants) + 1, dtype=bool)  # the last one is for −1
+        selected[places] = True
+        among: NDArray[np.bool_] = selected[self.groups]
         return among
 
 
@@ -154,18 +164,18 @@ def _sums(groups: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> ND
 
 
 def parse_ladder(text: str, files: Files = "read") -> tuple[Abstraction, ...]:
-    """Abstractions with commas between them, from fine to coarse: `full,fold,first,prefix:6`."""
+    """Parse abstractions separated by commas, from fine to coarse: `full,fold,first,prefix:6`."""
     return tuple(Abstraction.parse(part.strip(), files) for part in text.split(","))
 
 
 def _parse_step(name: str, files: Files = "read") -> Step:
     kind, _, argument = name.partition(":")
     if kind not in STEPS:
-        known = ", ".join(step.usage for step in STEPS.values())
-        raise ParameterError(f"abstraction has the step {name!r}, which does not exist: take full, {known}")
+        available = ", ".join(step.usage for step in STEPS.values())
+        raise ParameterError(f"abstraction has the step {name!r}, which does not exist; available: full, {available}")
     step = STEPS[kind]
     if issubclass(step, FileStep) and files == "refuse":
-        raise ParameterError(f"abstraction has the step {kind}, whose rules are in a file, and none is read here")
+        raise ParameterError(f"abstraction has the step {kind}, which needs a file, and files are not read here")
     return step.make(read_rules(name, argument) if issubclass(step, FileStep) else argument)
 
 
@@ -176,4 +186,4 @@ def _step_from_json(content: Any) -> Step:
             return STEPS[kind].make(rules)
     elif isinstance(content, str) and not issubclass(STEPS.get(content.partition(":")[0], Step), FileStep):
         return _parse_step(content)
-    raise ParameterError(f"an abstraction has the step {str(content)[:60]!r}, which I do not know")
+    raise ParameterError(f"abstraction has the unknown step {str(content)[:60]!r}")

@@ -1,4 +1,4 @@
-"""Steps of abstractions whose rules come from a file: public, and written out in full in the guarantee."""
+"""Steps whose rules come from a public file; the guarantee contains them completely."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class FileStep(Step):
-    """A rule that a file gives: public, and written out in the guarantee."""
+    """A rule from a public file, which the guarantee contains completely."""
 
     def __str__(self) -> str:
         import hashlib
@@ -31,7 +31,7 @@ class FileStep(Step):
 
     @abstractmethod
     def rules(self) -> Any:
-        """What the file said, as JSON."""
+        """Return the rules as JSON values."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Only(FileStep):
         lines = argument.splitlines() if isinstance(argument, str) else argument
         names = sorted({name for name in lines if name}) if isinstance(lines, list) and _texts(lines) else []
         if not names:
-            raise LogError(f"abstraction {cls.name} names no activity; give a text file of activities, one a line")
+            raise LogError(f"abstraction {cls.name} has no activities; use a text file of activities, one per line")
         return cls(tuple(names))
 
     def rules(self) -> Any:
@@ -58,8 +58,8 @@ class Only(FileStep):
     def _named(self, flat: Flat) -> NDArray[np.bool_]:
         import numpy as np
 
-        chosen = set(self.activities)
-        return np.array([_one_column(self, name) in chosen for name in flat.alphabet], dtype=bool)
+        activities = set(self.activities)
+        return np.array([_one_column(self, name) in activities for name in flat.alphabet], dtype=bool)
 
 
 class Without(Only):
@@ -82,9 +82,9 @@ class Group(FileStep):
     def make(cls, argument: Any) -> Step:
         pairs = [row for row in csv.reader(io.StringIO(argument)) if row] if isinstance(argument, str) else argument
         if not isinstance(pairs, list) or not pairs or not all(_texts(pair, 2) and all(pair) for pair in pairs):
-            raise LogError("abstraction group: every line must be `activity,group`; give a CSV file of two columns")
+            raise LogError("abstraction group: every line must be `activity,group`; use a CSV file with two columns")
         if unfit := [group for _, group in pairs if not group.isprintable()]:
-            raise LogError(f"abstraction group has the group {unfit[0][:60]!r}, which cannot be printed: rename it")
+            raise LogError(f"abstraction group has the group {unfit[0][:60]!r}, which is not printable; rename it")
         groups: dict[str, str] = {}
         for activity, group in pairs:
             if groups.setdefault(activity, group) != group:
@@ -115,18 +115,18 @@ def _texts(value: Any, length: int | None = None) -> bool:
 def _one_column(step: Step, activity: Activity) -> str:
     if isinstance(activity, tuple):
         raise ParameterError(
-            f"abstraction {step.usage} names activities by one column, and here they have {len(activity)}: "
+            f"abstraction {step.usage} supports one activity column but the log has {len(activity)}; "
             "read the log with one activity column"
         )
     return activity
 
 
 def read_rules(step: str, path: str) -> str:
-    """The text of a public file of rules."""
+    """Read a public rule file."""
     if not path:
-        raise ParameterError(f"abstraction {step!r} names no file: write {step.rstrip(':')}:FILE")
+        raise ParameterError(f"abstraction {step!r} names no file; use {step.rstrip(':')}:FILE")
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a UTF-8 text"
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
         raise LogError(f"{path}: cannot be read ({reason}); abstraction {step!r} needs a text file") from None

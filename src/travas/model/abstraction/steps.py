@@ -1,4 +1,4 @@
-"""The steps of abstractions, on all traces at once: a log is one flat array of codes and the length of every trace."""
+"""The steps of abstractions, for all traces at once: a log is one flat array of codes and the length of every trace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_LENGTH = 10**9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Flat:
-    """All traces, one after the other: `codes` into `alphabet`, and how long each trace is. Confidential."""
+    """All traces, concatenated: `codes` into `alphabet`, and the length of each trace. Confidential."""
 
     alphabet: Sequence[Activity]
     codes: NDArray[np.int64]
@@ -38,26 +38,26 @@ class Flat:
         return cls(variants.alphabet, codes, lengths)
 
     def rows(self) -> NDArray[np.int64]:
-        """To which trace each event belongs."""
+        """The index of the trace of each event."""
         import numpy as np
 
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     def positions(self) -> NDArray[np.int64]:
-        """The place of each event in its trace, from 0."""
+        """The index of each event in its trace, from 0."""
         import numpy as np
 
         return np.arange(len(self.codes)) - np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
 
     def where(self, kept: NDArray[np.bool_]) -> Flat:
-        """Only these events."""
+        """Return the traces with only these events."""
         import numpy as np
 
         lengths = np.bincount(self.rows()[kept], minlength=len(self.lengths))
         return replace(self, codes=self.codes[kept], lengths=lengths)
 
     def compact(self) -> Flat:
-        """Coded by the activities that occur, in the order of their names."""
+        """Return the traces encoded by the activities that occur, in the order of their names."""
         import numpy as np
 
         used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.alphabet))).tolist()
@@ -80,16 +80,16 @@ class Step(ABC):
     @classmethod
     def make(cls, argument: Any) -> Step:
         if argument:
-            raise ParameterError(f"abstraction {cls.name}:{argument} has an argument too many: write {cls.usage}")
+            raise ParameterError(f"abstraction {cls.name}:{argument} has too many arguments; use {cls.usage}")
         return cls()
 
     @abstractmethod
     def apply(self, flat: Flat) -> Flat:
-        """The traces after this step."""
+        """Return the traces after this step."""
 
 
 class Fold(Step):
-    """An activity that follows itself at once counts once."""
+    """Immediate repetitions of an activity count once."""
 
     name = usage = "fold"
 
@@ -102,7 +102,7 @@ class Fold(Step):
 
 
 class Loops(Step):
-    """A block of activities that follows itself at once counts once, the shortest block first, from left to right."""
+    """Immediate repetitions of a block of activities count once, shortest blocks first, from left to right."""
 
     name = usage = "loops"
 
@@ -118,30 +118,30 @@ class Loops(Step):
 
 
 def _drop_loops(codes: list[int], start: int, end: int, kept: bytearray) -> None:
-    """Of one trace. Whenever what is left so far ends in a block twice, the second copy goes."""
-    left: list[int] = []  # activities, and where they were
+    """Process one trace: whenever it ends in a repeated block, the second copy is removed."""
+    left: list[int] = []  # remaining activities, with their indexes in `places`
     places: list[int] = []
-    before: dict[int, list[int]] = {}  # where in `left` each activity is
-    for place in range(start, end):
-        code = codes[place]
+    before: dict[int, list[int]] = {}  # the indexes of each activity in `left`
+    for index in range(start, end):
+        code = codes[index]
         again = before.get(code)
         if again is None:
             before[code] = [len(left)]
             left.append(code)
-            places.append(place)
+            places.append(index)
             continue
         again.append(len(left))
         left.append(code)
-        places.append(place)
+        places.append(index)
         for other in reversed(again[:-1]):
             size = len(left) - 1 - other
             if 2 * size > len(left):
                 break
             if left[-size:] == left[-2 * size : -size]:
-                for gone in left[-size:]:
-                    before[gone].pop()
-                for gone in places[-size:]:
-                    kept[gone] = 0
+                for removed in left[-size:]:
+                    before[removed].pop()
+                for removed in places[-size:]:
+                    kept[removed] = 0
                 del left[-size:], places[-size:]
                 break
 
@@ -161,7 +161,7 @@ class First(Step):
 
 
 class AsSet(Step):
-    """Which activities occur, in the order of their names."""
+    """The set of activities, in the order of their names."""
 
     name = usage = "set"
 
@@ -183,13 +183,13 @@ class _Cut(Step):
     def make(cls, argument: Any) -> Step:
         if not re.fullmatch(r"[0-9]{1,10}", argument, re.ASCII) or not 1 <= int(argument) <= MAX_LENGTH:
             raise ParameterError(
-                f"abstraction {cls.name} has the length {argument!r}: write {cls.usage} with a whole number from 1"
+                f"abstraction {cls.name} has the length {argument!r}; use {cls.usage} with a whole number from 1"
             )
         return cls(int(argument))
 
 
 class Prefix(_Cut):
-    """The first so many activities."""
+    """The first n activities."""
 
     name, usage = "prefix", "prefix:n"
 
@@ -198,7 +198,7 @@ class Prefix(_Cut):
 
 
 class Suffix(_Cut):
-    """The last so many activities."""
+    """The last n activities."""
 
     name, usage = "suffix", "suffix:n"
 
