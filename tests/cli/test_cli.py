@@ -115,7 +115,7 @@ def test_the_demo_leaves_release_guarantee_and_picture(travas: Run, tmp_path: Pa
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--epsilon", "abc", "--delta", "1e-3"], "epsilon is 'abc': not a number"),
+        (["--epsilon", "abc", "--delta", "1e-3"], "epsilon is 'abc', not a number"),
         (["--epsilon", "0", "--delta", "1e-3"], "epsilon is 0"),
         (["--epsilon", "-1", "--delta", "1e-3"], "epsilon is -1"),
         (["--epsilon", "inf", "--delta", "1e-3"], "epsilon is 'inf'"),
@@ -346,7 +346,7 @@ def test_without_a_guarantee_only_on_request_and_stamped(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--mechanism", "optimal", "--prune", "3"), "optimal has no prune"),
+        (("--mechanism", "optimal", "--prune", "3"), "optimal has no option prune"),
         (("--mechanism", "prefix-tree"), "needs max_length"),
         (("--mechanism", "utravas", "--splits", "many"), "splits is 'many'"),
         (("--mechanism", "prefix-tree", "--max-length", "9", "--prune", "x"), "prune is 'x'"),

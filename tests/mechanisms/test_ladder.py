@@ -208,13 +208,13 @@ def test_the_steps_add_up_to_what_was_asked(options: dict[str, str]) -> None:
         ({"rungs": "full,first", "shares": "1/2"}, "1 shares for 2 rungs"),
         ({"rungs": "full,first", "shares": "1/2,1/3"}, "add up to 1"),
         ({"rungs": "full,first", "shares": "2,-1"}, "above 0"),
-        ({"rungs": "full,first", "shares": "half,half"}, "'half': not a number"),
+        ({"rungs": "full,first", "shares": "half,half"}, "'half', not a number"),
         ({"minimum_cases": 0}, "minimum_cases"),
         ({"epsilon": "21"}, "epsilon is 21"),
         ({"delta": "0"}, "delta"),
         ({"delta": "1e-20", "rungs": "full,first", "shares": "1/2,1/2"}, "delta"),
         ({"epsilon": "0.1234567890123456789"}, "fewer digits"),
-        ({"splits": 2}, "ladder has no splits"),
+        ({"splits": 2}, "ladder has no option splits"),
     ],
 )
 def test_a_bad_ladder_is_one_clear_line(options: dict[str, Any], words: str) -> None:
@@ -343,7 +343,9 @@ def test_every_rung_stands_in_the_guarantee_and_is_verified(small_csv: Path, tra
         forged = json.loads(promise.read_text())
         forged["description"]["rungs"] = rungs
         (tmp_path / "forged.json").write_text(json.dumps(forged))
-        assert "abstraction has the step" in travas("verify", tmp_path / "forged.json").err  # the file is not opened
+        assert (
+            "abstraction has the unknown step" in travas("verify", tmp_path / "forged.json").err
+        )  # the file is not opened
     facts = json.loads((tmp_path / "b.json").read_text())
     assert len(facts["rungs"]) == len(facts["variants"]) and facts["abstractions"] == [[], ["set"]]
     steps = stated["parameters"]["steps"]
@@ -353,7 +355,7 @@ def test_every_rung_stands_in_the_guarantee_and_is_verified(small_csv: Path, tra
 def test_a_ladder_and_another_mechanism_are_refused(small_csv: Path, travas: Run, tmp_path: Path) -> None:
     asked = ("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "out.csv")
     assert "set only one of them" in travas(*asked, "--ladder", "default", "--mechanism", "travas").err
-    assert "optimal has no shares" in travas(*asked, "--shares", "1/2,1/2").err
+    assert "optimal has no option shares" in travas(*asked, "--shares", "1/2,1/2").err
     assert travas(*asked, "--mechanism", "ladder", "--minimum-cases", 3).code == 0
 
 
@@ -382,6 +384,6 @@ def test_a_ladder_for_persons_draws_with_the_step_of_a_group() -> None:
 
 def test_an_abstraction_of_persons_counted_once_per_variant_is_refused() -> None:
     variants = dataclasses.replace(Variants.from_mapping(LOG), unit=PrivacyUnit("patient", 3), counted="units")
-    with pytest.raises(ParameterError, match="would count several times: take --ladder"):
+    with pytest.raises(ParameterError, match="would count it several times; use a ladder"):
         Abstraction.parse("prefix:1").of(variants)
     assert Abstraction.parse("full").of(variants) is variants

@@ -142,7 +142,7 @@ def test_two_groups_for_one_activity_are_refused() -> None:
 def test_activities_of_several_columns() -> None:
     log = Variants.from_mapping({(("a", "start"), ("a", "end"), ("a", "end")): 4})
     assert dict(Abstraction.parse("fold").of(log).items()) == {(("a", "start"), ("a", "end")): 4}
-    with pytest.raises(ParameterError, match="one column, and here they have 2"):
+    with pytest.raises(ParameterError, match="one activity column but the log has 2"):
         Abstraction.from_json([{"only": ["a"]}]).of(log)
 
 

@@ -1,1 +1,1 @@
-"""CONFIDENTIAL: reads the original log to measure, forecast and experiment."""
+"""CONFIDENTIAL: metrics, forecasts and experiments, which read the original log."""

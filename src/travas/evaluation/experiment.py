@@ -1,8 +1,8 @@
-"""Grids of (log, mechanism, ε, δ, run): seeded, resumable, on all cores, one Parquet of results. Confidential.
+"""Experiments on grids of (log, mechanism, ε, δ, run): seeded, resumable and parallel. The results are confidential.
 
-A grid is a TOML file: docs/experiments.md. Every finished run is a line in a journal beside the results, written to
-the disk at once, so that a killed experiment loses only what was in flight. A run that fails is a result: its release
-counts as an empty one, and its error is kept. Only a missing extra ends the experiment: it says nothing about the run.
+A grid is a TOML file: docs/experiments.md. Every finished run is immediately written as a line to a journal next to the
+results, so that a killed experiment loses only unfinished runs. A failed run is a result: its release counts as empty,
+and its error is recorded. Only a missing extra ends the experiment.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from .grid import ORIGINAL, Cell, Grid
 if TYPE_CHECKING:
     import polars as pl
 
-KILLED = "the process was killed: out of memory?"
+KILLED = "the process was killed, possibly because it ran out of memory"
 
 
 def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int | None = None) -> pl.DataFrame:
-    """Do what the grid asks and is not yet done; the results, also written as Parquet. They are confidential diagnostics.
+    """Run the unfinished cells of a grid, and write and return all results. They are confidential.
 
-    The same seed gives the same release again: `seed` is a function of the cell and the run alone.
+    Runs are reproducible: the seed is a function of the cell and the run alone.
     """
     path = Path(results)
     if path.suffix != ".parquet":
-        raise OutputError(f"{path}: results are written as .parquet; use such a name")
+        raise OutputError(f"{path}: unsupported file extension; use .parquet")
     check_target(path, "replace")
     with _journal(path) as journal:
         done = _finished(path, journal)
@@ -66,7 +66,7 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
 
 
 def measure(cell: Cell) -> dict[str, Any]:
-    """One run: release and metrics, or the error. The row of its results."""
+    """Run one cell and return the row of results: metrics, or the error."""
     started = time.perf_counter()
     log = _read(cell)
     row: dict[str, Any] = {**cell.facts(), "error": None}
@@ -96,7 +96,7 @@ def measure(cell: Cell) -> dict[str, Any]:
 
 
 def release(cell: Cell) -> Release:
-    """The release of a cell's run, from its seed: the same every time, and therefore without a guarantee."""
+    """Return the release of a run, from its seed, and therefore without a guarantee."""
     seeded = _prepared(cell.build()).with_random_bytes(Seeded(cell.seed))
     return replace(seeded.release(_read(cell)), frequencies=cell.frequencies, maker=MAKER)
 
@@ -112,15 +112,15 @@ def _read(cell: Cell) -> Variants:
 
 @lru_cache(maxsize=8)
 def _prepared(mechanism: Mechanism) -> Mechanism:
-    """One that is equal to it, with its tables built."""
+    """Return an equal mechanism, with its tables built."""
     mechanism.guarantee()
     return mechanism
 
 
 def _measured(cells: Sequence[Cell], workers: int) -> Iterator[list[dict[str, Any]]]:
-    """The rows as they are finished, all runs of a mechanism at one (ε, δ) on one log together.
+    """Yield rows as they are finished, all runs of a mechanism at one (ε, δ) on one log together.
 
-    What is lost with a killed process is tried once more, alone; what kills its process again is a failure.
+    Runs lost with a killed process are tried again, one by one; a run that kills its process again has failed.
     """
     jobs = [
         list(runs) for _, runs in groupby(cells, key=lambda cell: (cell.log.name, cell.label, cell.epsilon, cell.delta))
@@ -151,7 +151,7 @@ def _measured(cells: Sequence[Cell], workers: int) -> Iterator[list[dict[str, An
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
-    """Fresh processes: a forked one would inherit Polars' threads in the middle of something."""
+    """Return a pool of spawned processes; forked ones would inherit the running threads of Polars."""
     return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
 
 
@@ -168,7 +168,7 @@ def _journal_path(path: Path) -> Path:
 
 @contextmanager
 def _journal(path: Path) -> Iterator[IO[str]]:
-    """The journal beside the results, for one process at a time. One without a run does not stay."""
+    """Open the journal next to the results, for one process at a time. An empty journal is removed."""
     import fcntl
 
     try:
@@ -176,18 +176,20 @@ def _journal(path: Path) -> Iterator[IO[str]]:
             try:
                 fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise OutputError(f"{path}: another experiment is writing there; wait, or use another name") from None
+                raise OutputError(
+                    f"{path}: another experiment is writing this file; wait, or use another name"
+                ) from None
             try:
                 yield journal
             finally:
                 if not os.fstat(journal.fileno()).st_size:
                     _journal_path(path).unlink(missing_ok=True)
     except PermissionError as error:
-        raise OutputError(f"{path}: cannot be written, {error.strerror}; choose another place") from None
+        raise OutputError(f"{path}: cannot be written, {error.strerror}; use another path") from None
 
 
 def _finished(path: Path, journal: IO[str]) -> dict[str, dict[str, Any]]:
-    """What earlier runs have finished: rows by their key. A last line cut off by a kill is left out, and cut off."""
+    """Return the rows of earlier runs by key. An incomplete last line is removed."""
     import polars as pl
 
     rows = {}
@@ -198,14 +200,14 @@ def _finished(path: Path, journal: IO[str]) -> dict[str, dict[str, Any]]:
             raise LogError(f"{path}: not the results of an experiment; use another name for the results") from None
     journal.seek(0)
     lines = journal.read().splitlines(keepends=True)
-    whole = 0
+    complete = 0
     for line in lines:
         if not line.endswith("\n"):
             break
         row = json.loads(line)
         rows[row["key"]] = row
-        whole += len(line.encode())
-    journal.truncate(whole)
+        complete += len(line.encode())
+    journal.truncate(complete)
     return rows
 
 
@@ -232,11 +234,11 @@ def _write(table: pl.DataFrame, path: Path) -> None:
         with atomic_output(path, "replace") as partial:
             table.write_parquet(partial)
     except OutputError as error:
-        raise OutputError(f"{error}; the journal beside it keeps the runs", field="output") from None
+        raise OutputError(f"{error}; the journal keeps the runs", field="output") from None
 
 
 def digest_of(path: Path) -> str:
-    """A short digest of a log's bytes, so that another log under the same name is not taken for done."""
+    """Return a short digest of a log, so that another log of the same name is run again."""
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""What a release at (ε, δ) would keep: without any log, or, in expectation and confidential, for one. docs/forecast.md."""
+"""What a release at (ε, δ) would keep: without a log, or in expectation for a log (confidential). See docs/forecast.md."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ EPSILONS = ("0.5", "1", "2", "4")
 DELTAS = ("1e-4", "1e-6", "1e-8")
 ABSTRACTIONS = "full,fold,first,prefix:16,prefix:8,prefix:4,set"
 PREFERRED = (Fraction(1), Fraction(1, 10**6))
-"""What can be defended before anybody: the recommendation is the nearest on the grid that is not laxer."""
+"""Defensible parameters: the recommendation is the closest cell of the grid that is at least as strict."""
 
 HALF = Fraction(1, 2)
 
 LOOKING = (
-    "This forecast has read the original log. Choosing parameters, or an abstraction, by it is itself a use of the log that no "
-    "guarantee covers. The sound ways: fix them before you look; forecast on last year's log; or on a public log of the "
-    "same kind."
+    "This forecast has read the original log. Choosing parameters or an abstraction based on it is a use of the log that "
+    "no guarantee covers. Instead, choose them beforehand, or use a forecast on last year's log or on a similar public "
+    "log."
 )
 
 
 @dataclass(frozen=True)
 class Chance:
-    """A variant of so many `cases`: the probability that it is kept, and a typical interval of its frequency then.
+    """The probability that a variant of `cases` cases is kept, and a typical interval of its frequency if it is.
 
-    The interval is the one that goes with the median of the noisy counts such a variant can have.
+    The interval is that of the median noisy count of such a variant.
     """
 
     cases: int
@@ -49,24 +49,24 @@ class Chance:
 
 
 def chances(mechanism: Mechanism, numbers: Sequence[int] | None = None) -> list[Chance]:
-    """How likely variants are kept, by their number of cases, and how well their frequencies are then known. No log."""
+    """Return keep probabilities and frequency intervals by case count, without a log."""
     curve = _curve(mechanism)
     numbers = [n for n in (numbers or curve.numbers_of_cases()) if curve.probability(n)]
     table, least = curve.table, curve.minimum_cases
 
     def median(cases: int) -> int:
-        """Of N, given that it is at most so many."""
+        """Return the median of N, given that N ≤ cases."""
         most = min(cases - least + 1, table.length)
         half = -(-table.cumulative(most) // 2)
         return least + bisect_left(range(1, most + 1), half, key=table.cumulative)
 
-    found = intervals(curve, tuple(cases - median(cases) + curve.centre for cases in numbers))
-    return [Chance(n, curve.probability(n), low, high) for n, (low, high) in zip(numbers, found, strict=True)]
+    ranges = intervals(curve, tuple(cases - median(cases) + curve.centre for cases in numbers))
+    return [Chance(n, curve.probability(n), low, high) for n, (low, high) in zip(numbers, ranges, strict=True)]
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What a release of one log would keep, in expectation, exactly: shares of its cases, variants and events. Confidential.
+    """The exact expected shares of cases, variants and events of a log that a release would keep. Confidential.
 
     Variants are those under the abstraction; cases and events are those of the whole log.
     """
@@ -81,14 +81,14 @@ class Expected:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Expected shares for a grid of (ε, δ) and abstractions, the number of cases of the log, who is protected. Confidential."""
+    """Expected shares for a grid of (ε, δ) and abstractions, the number of cases, and the protected unit. Confidential."""
 
     cells: tuple[Expected, ...]
     cases: int
     unit: str = "case"
 
     def recommendation(self) -> tuple[str, ...]:
-        """Parameters in words for whoever has to sign. ε and δ come from what can be defended, not from the log."""
+        """Return recommended parameters as sentences. ε and δ are the defensible ones and do not depend on the log."""
         epsilon = _nearest({cell.epsilon for cell in self.cells}, PREFERRED[0])
         delta = _nearest({cell.delta for cell in self.cells}, PREFERRED[1])
         there = [cell for cell in self.cells if (cell.epsilon, cell.delta) == (epsilon, delta)]
@@ -96,23 +96,23 @@ class Forecast:
         if good is None:
             best = max(there, key=lambda cell: cell.cases)
             which = (
-                f"No abstraction here keeps half of the cases; {best.abstraction} keeps most, {_percent(best.cases)}."
+                f"No abstraction keeps half of the cases; {best.abstraction} keeps the most, {_percent(best.cases)}."
             )
         elif not good.abstraction.steps:
-            which = f"Full variants keep {_percent(good.cases)} of the cases: no abstraction is needed."
+            which = f"Full variants keep {_percent(good.cases)} of the cases; no abstraction is needed."
         else:
             finest = there[0]
             which = (
-                f"{finest.abstraction} keeps {_percent(finest.cases)} of the cases; the first abstraction here that keeps half "
+                f"{finest.abstraction} keeps {_percent(finest.cases)} of the cases; the first abstraction that keeps half "
                 f"of them is {good.abstraction}, with {_percent(good.cases)}."
             )
         return (
             f"ε = {as_text(epsilon)}, δ = {as_text(delta)}.",
             *explain.meaning(epsilon, delta, self.unit),
-            f"For all {self.cases:,} cases together: the chance that even one whose variant nobody shares is visible is at "
+            f"Over all {self.cases:,} cases, the probability that any case with a unique variant becomes visible is at "
             f"most {float(min(delta * self.cases, Fraction(1))):.2g}.",
             which,
-            "With --ladder default the release finds its own abstraction, within ε and δ: then nothing need be chosen here.",
+            "The default ladder selects an abstraction within ε and δ; then no abstraction has to be chosen here.",
         )
 
 
@@ -122,13 +122,22 @@ def forecast(
     abstractions: Sequence[Abstraction],
     reading: Reading = DEFAULT_READING,
 ) -> Forecast:
-    """What each of these mechanisms would keep of a log under each of these abstractions, in expectation. Confidential."""
+    """Compute the expected shares of a log that mechanisms would keep under abstractions. Confidential.
+
+    Args:
+        log: The log, as for `read`.
+        mechanisms: The mechanisms.
+        abstractions: The abstractions.
+
+    Returns:
+        The forecast.
+    """
     variants = read(source, reading)
     if not len(variants):
-        raise EmptyLogError("the log is empty: there is nothing to forecast")
+        raise EmptyLogError("the log is empty; there is nothing to forecast")
     under = [(abstraction, abstraction.of(variants)) for abstraction in abstractions]
     for mechanism in mechanisms:
-        _curve(mechanism)  # refused before anything is computed
+        _curve(mechanism)  # raises before anything is computed
     events = _events(variants)
     cases = int(variants.counts.sum())
     return Forecast(
@@ -141,13 +150,13 @@ def forecast(
 def _expected(
     mechanism: Mechanism, abstraction: Abstraction, keys: Variants, all_cases: int, all_events: int
 ) -> Expected:
-    """Σ n·π(n), Σ π(n) and Σ n·length·π(n), in integers, over the numbers of cases that occur."""
+    """Return Σ n·π(n), Σ π(n) and Σ n·length·π(n), in integers, over the case counts that occur."""
     import numpy as np
 
     lengths = np.fromiter(map(len, keys.keys), np.int64, len(keys)) // CODE_BYTES
-    sizes, place, times = np.unique(keys.counts, return_inverse=True, return_counts=True)
+    sizes, index, times = np.unique(keys.counts, return_inverse=True, return_counts=True)
     total_lengths = np.zeros(len(sizes), dtype=np.int64)
-    np.add.at(total_lengths, place, lengths)
+    np.add.at(total_lengths, index, lengths)
     curve = _curve(mechanism)
     cases = variants = events = 0
     for size, number, length in zip(sizes.tolist(), times.tolist(), total_lengths.tolist(), strict=True):
@@ -175,14 +184,14 @@ def _curve(mechanism: Mechanism) -> KeepCurve:
     curve = mechanism.keep_curve()
     if curve is None or curve.rungs or curve.runs > 1:
         raise ParameterError(
-            f"no forecast for {mechanism.name}: what it keeps depends on more than the number of cases; use optimal or travas",
+            f"no forecast for {mechanism.name}, because what it keeps depends on more than the case count; use optimal or travas",
             field="mechanism",
         )
     return curve
 
 
 def _nearest(offered: set[Fraction], preferred: Fraction) -> Fraction:
-    """The largest that is not above the preferred; else the least."""
+    """Return the largest value that is not above the preferred one, otherwise the smallest."""
     return max((value for value in offered if value <= preferred), default=min(offered))
 
 

@@ -1,4 +1,4 @@
-"""What an experiment is to do, as a TOML file says it: docs/experiments.md."""
+"""The grid of an experiment, from a TOML file: docs/experiments.md."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from ..sources.columns import DEFAULT_READING, Reading
 from .compare import METRICS, find_metric
 
 ORIGINAL = "original"
-"""The label of the log itself, measured against itself: what no release can exceed."""
+"""The label of the original log compared with itself, which no release can exceed."""
 
 NUMBERS = tuple(
     name
     for name, metric in METRICS.items()
     if name not in ("directly_follows_difference", "trace_lengths", "top_variants") and metric.original == "full"
 )
-"""Metrics that are a number."""
+"""Metrics with a numeric value."""
 
 _TYPES: dict[str, type] = {"max_cases": int}
-"""Options of a reading that are no texts."""
+"""Options of a reading that are not text."""
 
 MODULES = {"metrics": ("rapidfuzz", "ot"), "models": ("pm4py",)}
-"""What of each extra is imported."""
+"""The packages that each extra needs."""
 
 
 @dataclass(frozen=True)
 class LogFile:
-    """A log of the grid: its name there, its file, how to read it, and a digest of its bytes."""
+    """A log of the grid: its name, file, reading and digest."""
 
     name: str
     path: Path
@@ -63,7 +63,7 @@ class Cell:
     metrics: tuple[str, ...]
 
     def describe(self) -> dict[str, Any]:
-        """The description of the mechanism, as far as the grid states it."""
+        """The description of the mechanism."""
         return {"mechanism": self.mechanism, "epsilon": self.epsilon, "delta": self.delta, **dict(self.options)}
 
     def build(self) -> Mechanism:
@@ -72,24 +72,24 @@ class Cell:
 
     @property
     def _identity(self) -> list[Any]:
-        """All that decides a release. The label is only a name; of the reading, what differs from the default."""
-        given = {field.name: str(getattr(self.log.reading, field.name)) for field in fields(Reading)}
-        reading = {name: value for name, value in given.items() if value != str(getattr(DEFAULT_READING, name))}
+        """Everything that determines a release; of the reading, what differs from the default."""
+        settings = {field.name: str(getattr(self.log.reading, field.name)) for field in fields(Reading)}
+        reading = {name: value for name, value in settings.items() if value != str(getattr(DEFAULT_READING, name))}
         at = [self.epsilon, self.delta, self.run]
         return [self.log.name, self.log.digest, reading, self.mechanism, self.options, *at]
 
     @cached_property
     def seed(self) -> int:
-        """A function of the cell and the run alone."""
+        """The seed, a function of the cell and the run alone."""
         return int.from_bytes(hashlib.sha256(json.dumps(self._identity).encode()).digest()[:8])
 
     @cached_property
     def key(self) -> str:
-        whole = [self._identity, self.label, self.frequencies, self.metrics]
-        return hashlib.sha256(json.dumps(whole).encode()).hexdigest()[:32]
+        content = [self._identity, self.label, self.frequencies, self.metrics]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]
 
     def facts(self) -> dict[str, Any]:
-        """What the results say of the cell itself."""
+        """Return the columns of the results that identify the cell."""
         return {
             "log": self.log.name,
             "label": self.label,
@@ -106,7 +106,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Entry:
-    """A mechanism of the grid under its label. A threshold may be a table: a row for each ε, a column for each δ."""
+    """A mechanism of the grid under its label. An option may be a table: a row for each ε, a column for each δ."""
 
     label: str
     mechanism: str
@@ -120,7 +120,7 @@ class Entry:
         for option, value in self.options[log].items():
             if not isinstance(value, int | str) and not self._is_table(value):
                 raise LogError(
-                    f"{self.label}: {option} on {log} is {shown(value)}; give one number or text, or a table of "
+                    f"{self.label}: {option} on {log} is {shown(value)}; use one number or text, or a table of "
                     f"{len(self.epsilon)} rows (ε) by {len(self.delta)} columns (δ)"
                 )
             at[option] = value if isinstance(value, int | str) else value[row][column]
@@ -136,14 +136,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class Grid:
-    """Logs × mechanisms × ε × δ × runs × metrics; `metrics` gives the number of runs of each."""
+    """Logs × mechanisms × ε × δ × runs × metrics; `metrics` has the number of runs of each metric."""
 
     logs: tuple[LogFile, ...]
     entries: tuple[Entry, ...]
     metrics: Mapping[str, int]
 
     def cells(self) -> list[Cell]:
-        """Every run, the original logs first."""
+        """Yield every run, the original logs first."""
         cells = [Cell(log, ORIGINAL, ORIGINAL, (), "noisy", "", "", 0, tuple(self.metrics)) for log in self.logs]
         for log in self.logs:
             for entry in self.entries:
@@ -158,7 +158,7 @@ class Grid:
 
 
 def read_grid(path: str | Path, data: str | Path | None = None) -> Grid:
-    """A grid from its TOML file; logs lie in `data`, else where the file's own `data` says, else beside it."""
+    """Read a grid from a TOML file. Logs are in `data`, otherwise in the `data` of the file, otherwise next to it."""
     from .experiment import digest_of
 
     path = Path(path)
@@ -169,11 +169,10 @@ def read_grid(path: str | Path, data: str | Path | None = None) -> Grid:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise LogError(f"{path}: not TOML: {error}") from None
     try:
-        known = {"logs", "mechanisms", "metrics", "epsilon", "delta", "data"}
-        _check_names(content, known, "the grid")
+        _check_names(content, {"logs", "mechanisms", "metrics", "epsilon", "delta", "data"}, "the grid")
         beside = content.get("data", ".")
         if not isinstance(beside, str):
-            raise LogError(f"data is {shown(beside)}; give the folder of the logs as a text")
+            raise LogError(f"data is {shown(beside)}; use the folder of the logs, as text")
         folder = path.parent / beside if data is None else Path(data)
         logs = tuple(_log(name, given, folder, digest_of) for name, given in _section(content, "logs").items())
         names = [log.name for log in logs]
@@ -189,7 +188,7 @@ def read_grid(path: str | Path, data: str | Path | None = None) -> Grid:
 
 
 def _check_extras(path: Path, grid: Grid) -> None:
-    """Refuse what the metrics and mechanisms need and is not installed."""
+    """Raise MissingExtraError if a package that the metrics and mechanisms need is not installed."""
     needed = {name: find_metric(name).extra for name in grid.metrics}
     for entry in grid.entries:
         maker = find_mechanism(entry.mechanism, "follow")
@@ -200,7 +199,7 @@ def _check_extras(path: Path, grid: Grid) -> None:
 
 
 def _check_mechanisms(grid: Grid) -> None:
-    """Build each mechanism once: one that cannot be built is a mistake in the grid, not a result."""
+    """Build each mechanism once: one that cannot be built is an error in the grid, not a result."""
     built = set()
     for cell in grid.cells():
         parts = (cell.mechanism, cell.epsilon, cell.delta, cell.options)
@@ -213,15 +212,15 @@ def _check_mechanisms(grid: Grid) -> None:
             raise LogError(f"{cell.label} on {cell.log.name}: {error}") from None
 
 
-def _check_names(given: Mapping[str, Any], known: set[str], where: str) -> None:
-    for name in given:
-        if name not in known:
-            raise LogError(f"{where} has {name!r}, which means nothing; known are {', '.join(sorted(known))}")
+def _check_names(content: Mapping[str, Any], available: set[str], where: str) -> None:
+    for name in content:
+        if name not in available:
+            raise LogError(f"{where} has the unknown key {name!r}; available: {', '.join(sorted(available))}")
 
 
 def _check_table(given: Any, where: str) -> None:
     if not isinstance(given, dict):
-        raise LogError(f"{where} is {shown(given)}; give a table, such as {{ prune = 2 }}")
+        raise LogError(f"{where} is {shown(given)}; use a table, such as {{ prune = 2 }}")
 
 
 def _section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -238,24 +237,24 @@ def _log(name: str, given: Any, folder: Path, digest_of: Any) -> LogFile:
     options = {option: value for option, value in given.items() if option != "file"}
     _check_names(options, {field.name for field in fields(Reading)}, f"the log {name!r}")
     if "unit" in options:
-        raise LogError(f"the log {name!r} has a unit: experiments compare with the cases of the log; leave it out")
+        raise LogError(f"the log {name!r} has a unit, but experiments compare cases; remove it")
     if "activities" in options:
         columns = options["activities"]
         if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
             raise LogError(
-                f'the log {name!r} has activities = {shown(columns)}; give a list of columns, such as ["activity"]'
+                f'the log {name!r} has activities = {shown(columns)}; use a list of columns, such as ["activity"]'
             )
         options["activities"] = tuple(columns)
     for option, value in options.items():
         if not isinstance(value, tuple) and not isinstance(value, _TYPES.get(option, str)):
-            raise LogError(f"the log {name!r} has {option} = {shown(value)}; give a text")
+            raise LogError(f"the log {name!r} has {option} = {shown(value)}; use text")
     path = folder / given["file"]
     return LogFile(name, path, Reading(**options) if options else DEFAULT_READING, digest_of(path))
 
 
 def _entry(label: str, given: Any, content: Mapping[str, Any], logs: list[str]) -> Entry:
     if label == ORIGINAL or not isinstance(given, dict):
-        raise LogError(f"the mechanism {label!r} must be a table with another name than {ORIGINAL!r}")
+        raise LogError(f"the mechanism {label!r} must be a table with a name other than {ORIGINAL!r}")
     name = given.get("mechanism", label)
     try:
         options = set(options_of(find_mechanism(name, "follow"))) - {"alphabet"}
@@ -289,8 +288,8 @@ def _entry(label: str, given: Any, content: Mapping[str, Any], logs: list[str]) 
 def _metrics(given: dict[str, Any]) -> dict[str, int]:
     for name, runs in given.items():
         if name in METRICS and name not in NUMBERS:
-            raise LogError(f"metric is {name!r}, which is not a number; available: {', '.join(NUMBERS)}")
+            raise LogError(f"metric is {name!r}, which is not numeric; available: {', '.join(NUMBERS)}")
         find_metric(name)
         if isinstance(runs, bool) or not isinstance(runs, int) or not 1 <= runs <= 100_000:
-            raise LogError(f"{name} has {shown(runs)} runs; give a whole number from 1 to 100,000")
+            raise LogError(f"{name} has {shown(runs)} runs; use a whole number from 1 to 100,000")
     return given

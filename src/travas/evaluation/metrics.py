@@ -1,4 +1,4 @@
-"""How much of a log survived, exactly. Everything here reads the original log: confidential diagnostics, never part of a release.
+"""Metrics of how much of a log is preserved. They read the original log and are confidential, never part of a release.
 
 Definitions: docs/metrics.md. A log is a path, a DataFrame, `Variants`, a `Release`, or a mapping of tuples to counts.
 """
@@ -32,9 +32,16 @@ _BYTES_PER_ARC = 52  # of the transport problem: measured, benchmarks/metrics.py
 
 
 def relative_log_similarity(original: Any, released: Any) -> float:
-    """1 − the earth mover's distance of the two variant distributions; ground cost: edit distance / longer length.
+    """Return 1 − the earth mover's distance of the variant distributions; ground cost: edit distance / longer length.
 
-    1 for equal distributions; 0 for an empty released log. The optimal transport is solved exactly.
+    The value is 1 for equal distributions and 0 for an empty released log. The optimal transport is solved exactly.
+
+    Args:
+        original: The original log, as for `read`.
+        released: The released log.
+
+    Returns:
+        The similarity, from 0 to 1. Confidential.
     """
     before, after = both(original, released)
     if not after:
@@ -50,13 +57,21 @@ def relative_log_similarity(original: Any, released: Any) -> float:
 
 
 def absolute_log_difference(original: Any, released: Any, buffer: Buffer = "length") -> int:
-    """The least number of edits that turns one log into the other, case by case: an integer min-cost flow.
+    """Return the smallest number of edits that turns one log into the other, by an integer min-cost flow of cases.
 
-    Equal variants are matched first. The cases one log has more flow into a buffer: at the cost of their length
-    (`length`, the paper's supplement), or of the largest edit distance left + 10 each (`penalty`, the reference code).
+    Equal variants are matched first. Extra cases of one log flow into a buffer, at the cost of their length (`length`,
+    the supplement of the paper), or of the largest remaining edit distance + 10 (`penalty`, the reference code).
+
+    Args:
+        original: The original log, as for `read`.
+        released: The released log.
+        buffer: The cost of extra cases.
+
+    Returns:
+        The number of edits. Confidential.
     """
     if buffer not in ("length", "penalty"):
-        raise ParameterError(f"buffer is {shown(buffer)}: use length or penalty")
+        raise ParameterError(f"buffer is {shown(buffer)}; use length or penalty")
     import numpy as np
 
     before, after = both(original, released)
@@ -80,7 +95,7 @@ def absolute_log_difference(original: Any, released: Any, buffer: Buffer = "leng
 
 
 def _edit_distances(rows: Sequence[Trace], columns: Sequence[Trace]) -> NDArray[np.unsignedinteger[Any]]:
-    """Levenshtein distances on activities, computed in blocks on all cores, in the smallest type that holds them."""
+    """Return Levenshtein distances on activities, computed in blocks on all cores, in the smallest sufficient type."""
     try:
         from rapidfuzz.distance import Levenshtein
         from rapidfuzz.process import cdist
@@ -91,7 +106,7 @@ def _edit_distances(rows: Sequence[Trace], columns: Sequence[Trace]) -> NDArray[
     _check_memory(len(rows), len(columns))
     longest = max((len(trace) for trace in (*rows, *columns)), default=0)
     kind = np.uint8 if longest < 2**8 else np.uint16 if longest < 2**16 else np.uint32
-    letter = _Letters().__getitem__  # every activity is one character: the texts' distance is the traces'
+    letter = _Letters().__getitem__  # every activity becomes one character, so text distances are trace distances
     left, right = (["".join(map(letter, trace)) for trace in traces] for traces in (rows, columns))
     if not left or not right:
         return np.zeros((len(left), len(right)), dtype=kind)
@@ -102,19 +117,19 @@ def _edit_distances(rows: Sequence[Trace], columns: Sequence[Trace]) -> NDArray[
 
 
 class _Letters(dict[Activity, str]):
-    """A character for each of a million activities: the code points, without the surrogates."""
+    """Maps up to a million activities to characters: all code points except surrogates."""
 
     def __missing__(self, activity: Activity) -> str:
         number = len(self)
         if number >= 0x110000 - 0x800:
-            raise LogError(f"the logs have more than {number:,} activities; that is more than can be compared")
+            raise LogError(f"the logs have more than {number:,} activities, which is the maximum that can be compared")
         letter = self[activity] = chr(number if number < 0xD800 else number + 0x800)
         return letter
 
 
 def _least_cost(costs: NDArray[np.float64], supply: list[int], demand: list[int]) -> float:
-    """The cost of the cheapest transport of whole masses, equal in total: POT's network simplex, run to the end."""
-    for backend in ("PYTORCH", "JAX", "CUPY", "TENSORFLOW"):  # POT would import whichever is installed
+    """Return the cost of the optimal transport of integer masses with equal totals, by POT's network simplex."""
+    for backend in ("PYTORCH", "JAX", "CUPY", "TENSORFLOW"):  # otherwise POT imports those that are installed
         os.environ.setdefault(f"POT_BACKEND_DISABLE_{backend}", "1")
     try:
         import ot
@@ -123,9 +138,7 @@ def _least_cost(costs: NDArray[np.float64], supply: list[int], demand: list[int]
     import numpy as np
 
     total = sum(supply)
-    scale = (
-        1.0 if total < 2**26 else 1.0 / total
-    )  # POT multiplies masses by their total: whole numbers must not overflow
+    scale = 1.0 if total < 2**26 else 1.0 / total  # POT multiplies masses by their total, which must not overflow
     masses = np.array(supply, dtype=np.float64) * scale, np.array(demand, dtype=np.float64) * scale
     cost, log = ot.emd2(*masses, costs, numItermax=2**31 - 1, log=True, center_dual=False)
     if log["result_code"] != 1:
@@ -134,13 +147,13 @@ def _least_cost(costs: NDArray[np.float64], supply: list[int], demand: list[int]
 
 
 def _check_memory(rows: int, columns: int) -> None:
-    """Refuse beforehand what would not fit, with the size it would need."""
+    """Raise LogError if a comparison would not fit into memory, with the required size."""
     needed = rows * columns * _BYTES_PER_ARC
     available = _available_memory()
     if needed > available:
         raise LogError(
             f"comparing {rows:,} with {columns:,} variants needs about {needed / 2**30:,.1f} GB of memory and "
-            f"{available / 2**30:,.1f} GB are free; compare a coarser log, or on a larger machine"
+            f"{available / 2**30:,.1f} GB are free; compare generalised logs, or use a larger machine"
         )
 
 
@@ -156,19 +169,19 @@ def _available_memory() -> int:
 
 
 def case_coverage(original: Any, released: Any) -> float:
-    """The share of the original cases whose variant is in the released log."""
+    """Return the share of the original cases whose variant is in the released log."""
     before, after = both(original, released)
     return sum(count for trace, count in before.items() if trace in after) / sum(before.values())
 
 
 def variant_coverage(original: Any, released: Any) -> float:
-    """The share of the original variants that are in the released log."""
+    """Return the share of the original variants that are in the released log."""
     before, after = both(original, released)
     return sum(trace in after for trace in before) / len(before)
 
 
 def total_variation_distance(original: Any, released: Any) -> float:
-    """Half the sum of the differences of the two variant distributions: 0 equal, 1 disjoint, 1 for an empty one."""
+    """Return half the sum of absolute differences of the variant distributions: 0 equal, 1 disjoint or empty."""
     before, after = both(original, released)
     if not after:
         return 1.0
@@ -179,20 +192,20 @@ def total_variation_distance(original: Any, released: Any) -> float:
 
 
 def log_size_difference(original: Any, released: Any) -> int:
-    """Cases of the released log minus cases of the original."""
+    """Return the cases of the released log minus those of the original."""
     before, after = both(original, released)
     return sum(after.values()) - sum(before.values())
 
 
 def fake_variants(original: Any, released: Any) -> int:
-    """Variants of the released log that the original does not have: none with `optimal` and `travas`."""
+    """Return the number of released variants that the original does not have: none with `optimal` and `travas`."""
     before, after = both(original, released)
     return sum(trace not in before for trace in after)
 
 
 @dataclass(frozen=True)
 class EdgeDifference:
-    """Directly-follows edges with how often they occur: in the original only, and in the released log only."""
+    """Directly-follows edges with their frequencies: in the original only, and in the released log only."""
 
     lost: dict[Edge, int]
     added: dict[Edge, int]
@@ -200,7 +213,7 @@ class EdgeDifference:
 
 
 def directly_follows_difference(original: Any, released: Any) -> EdgeDifference:
-    """Which edges of the directly-follows graph disappear and which appear."""
+    """Return the directly-follows edges that disappear and those that appear."""
     before, after = (_edges(log) for log in both(original, released))
     return EdgeDifference(
         lost={edge: count for edge, count in before.most_common() if edge not in after},
@@ -218,7 +231,7 @@ def _edges(log: Counts) -> Counter[Edge]:
 
 
 def trace_lengths(original: Any, released: Any) -> dict[int, tuple[int, int]]:
-    """How many cases of each log have a trace of each length."""
+    """Return the number of cases of each log by trace length."""
     before, after = (_lengths(log) for log in both(original, released))
     return {length: (before[length], after[length]) for length in sorted(before.keys() | after.keys())}
 
@@ -231,7 +244,7 @@ def _lengths(log: Counts) -> Counter[int]:
 
 
 def top_variants(original: Any, released: Any, number: int = 10) -> list[tuple[Trace, int, int]]:
-    """The most frequent original variants with their counts in both logs."""
+    """Return the most frequent original variants with their counts in both logs."""
     before, after = both(original, released)
     ranked = sorted(before.items(), key=lambda item: (-item[1], item[0]))[:number]
     return [(trace, count, after.get(trace, 0)) for trace, count in ranked]
@@ -241,20 +254,20 @@ def top_variants(original: Any, released: Any, number: int = 10) -> list[tuple[T
 
 
 def both(original: Any, released: Any) -> tuple[Counts, Counts]:
-    """Both logs; the original must not be empty, and an activity must mean the same thing in both."""
+    """Read both logs; the original must not be empty, and activities must have the same number of columns."""
     before, after = read(original), read(released)
     if not len(before):
-        raise LogError("the original log is empty: there is nothing to compare with")
+        raise LogError("the original log is empty; there is nothing to compare with")
     if len(after) and len(before.columns) != len(after.columns):
         raise LogError(
-            f"an activity of the original is made of {len(before.columns)} columns, one of the released log of "
-            f"{len(after.columns)}: read both with the same activity columns"
+            f"an activity of the original has {len(before.columns)} columns, one of the released log has "
+            f"{len(after.columns)}; read both with the same activity columns"
         )
     return dict(before.items()), dict(after.items())
 
 
 def fake_activities(original: Any, released: Any) -> set[Activity]:
-    """Activities of the released log that the original never had."""
+    """Return activities of the released log that the original does not have."""
     before, after = both(original, released)
     return _alphabet(after) - _alphabet(before)
 

@@ -1,4 +1,4 @@
-"""Pictures of what evaluation measures. All but `draw_chances` show values of the original log: titled as confidential."""
+"""Figures of evaluation results. All but `draw_chances` show values of the original log and are marked confidential."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def draw_comparison(original: Variants, released: Variants, path: Path) -> Path:
-    """Draw the frequencies of the original variants before and after, and the steps that are lost. Confidential."""
+    """Draw the frequencies of variants in both logs, and the lost directly-follows steps. Confidential."""
     before, after = dict(original.items()), dict(released.items())
     ranked = sorted(before, key=lambda trace: (-before[trace], trace))
     difference = directly_follows_difference(before, after)
@@ -35,7 +35,7 @@ def draw_comparison(original: Variants, released: Variants, path: Path) -> Path:
 
 
 def draw_chances(curves: Sequence[tuple[Mechanism, Sequence[Chance]]], path: Path) -> Path:
-    """Draw how likely variants are kept by their number of cases, and how wide their intervals are. No log was read."""
+    """Draw keep probabilities and interval widths by case count. No log is read."""
     kept, width = {}, {}
     for rule, points in curves:
         name = f"ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}"
@@ -43,8 +43,8 @@ def draw_chances(curves: Sequence[tuple[Mechanism, Sequence[Chance]]], path: Pat
         width[name] = [(at.cases, at.high - at.low) for at in points]
     across = "number of cases of a variant in the original log"
     row = (
-        Panel("What is released", across, "probability to be released", kept, 1.05),
-        Panel("How well its frequency is then known", across, "width of the 95 % interval, cases", width),
+        Panel("What is released", across, "probability of release", kept, 1.05),
+        Panel("Accuracy of its frequency", across, "width of the 95 % interval, cases", width),
     )
     return write_picture(path, lambda form: draw_panels([row], "", form))
 
@@ -78,15 +78,15 @@ def draw_forecast(forecast: Forecast, path: Path) -> Path:
 
 
 def draw_experiment(grid: Grid, results: pl.DataFrame, folder: Path) -> list[Path]:
-    """Draw a picture for each log and metric: ε by δ, mechanisms side by side, one scale. Confidential.
+    """Draw a figure for each log and metric: ε by δ, mechanisms side by side on one scale. Confidential.
 
     Args:
         grid: What was run.
         results: One row per run, as `experiment` returns them.
-        folder: Where the pictures are written; it is created if needed.
+        folder: The folder of the figures; it is created if necessary.
 
     Returns:
-        The paths of the pictures.
+        The paths of the figures.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

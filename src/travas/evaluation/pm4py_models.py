@@ -1,13 +1,13 @@
-"""How good is the model that a released log leads to? The only file that imports pm4py, and only when asked.
+"""Fitness and precision of the process model of a released log. The only file that imports pm4py, and only when used.
 
 The inductive miner (IMf, noise threshold 0.2) discovers a Petri net from the released log, and the original log is
 replayed on it: log fitness by token-based replay, precision by ETConformance on such a replay. Discovery and replay are
-pm4py's, and so are the numbers. The speed is ours: pm4py replays every prefix of every trace from its first event,
-while all that a replay knows of the past is the marking it has reached. So we ask pm4py what an event does in a
-marking, once for each of the few that there are, and walk the prefixes of the log along the answers.
+those of pm4py, with identical results but faster: pm4py replays every prefix of every trace from its first event, while
+a replay depends on the past only through the marking it has reached. So pm4py computes what an event does in a marking
+once per marking, and the prefixes of the log follow these results.
 
-Of invisible routes of one length, pm4py takes one by memory addresses, nearly always that made first. We give it that
-one: the same logs give the same numbers, and where pm4py differs from us it differs from itself.
+Among invisible routes of equal length, pm4py selects one by memory addresses, nearly always the one created first. Here
+it is always that one, so equal logs have equal results; where pm4py differs, it also differs between its own runs.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from ..model.variants import Activity
 from .metrics import Counts, both
 
 Cases = frozenset[tuple[tuple[str, ...], int]]
-"""A log as a value, by which the caches know it."""
+"""A log as a hashable value, used as a cache key."""
 
 Hops = dict[Any, list[tuple[Any, Any]]]
-"""From each place of a net, the invisible transitions and the places that they lead to, in the order of making."""
+"""From each place of a net, the invisible transitions and the places that they lead to, in the order of creation."""
 
 NOISE_THRESHOLD = 0.2
-LONGEST_ROUTE = 51  # in invisible transitions: pm4py looks no further
+LONGEST_ROUTE = 51  # in invisible transitions, the limit of pm4py
 
 
 def fitness(original: Any, released: Any) -> float:
-    """Log fitness (token-based replay) of the original log on the model of the released one, from 0 to 1."""
+    """Return the log fitness (token-based replay) of the original log on the model of the released one, from 0 to 1."""
     return fitness_and_precision(original, released)[0]
 
 
 def precision(original: Any, released: Any) -> float:
-    """Precision (token-based ETConformance) of the original log on the model of the released one, from 0 to 1."""
+    """Return the precision (token-based ETConformance) of the original log on the model of the released one, from 0 to 1."""
     return fitness_and_precision(original, released)[1]
 
 
 def fitness_and_precision(original: Any, released: Any) -> tuple[float, float]:
-    """Both, from one discovery. An empty released log is a `LogError`: it has no model."""
+    """Return both, from one discovery. Raises LogError for an empty released log, which has no model."""
     before, after = (_cases(log) for log in both(original, released))
     if not after:
-        raise LogError("the released log is empty, so it has no model: fitness and precision do not exist for it")
+        raise LogError("the released log is empty, so it has no model; fitness and precision are undefined")
     with _pm4py():
         return _scores(_behaviour(before), _discover(after))
 

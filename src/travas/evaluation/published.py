@@ -1,4 +1,4 @@
-"""Mechanisms as they were published, without an established guarantee: to compare with, never to protect anybody.
+"""Mechanisms as published, without an established guarantee: for comparison only, not for protection.
 
 They are registered through the same extension point as mechanisms of other packages (`travas.mechanisms` in
 pyproject.toml).
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_TRIALS = 10  # releases that are looked at for each number of splits
+_TRIALS = 10  # trial releases for each number of splits
 
 
 def _most_splits(value: int) -> int:
@@ -56,7 +56,7 @@ class UTravasPublished(Mechanism):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        self._with(self.splits)  # refused here if it cannot be built
+        self._with(self.splits)  # raises if it cannot be built
 
     def _with(self, splits: int) -> UTravas:
         return UTravas(self.epsilon, self.delta, splits, random_bytes=self.random_bytes, unit=self.unit)
@@ -75,18 +75,18 @@ class UTravasPublished(Mechanism):
         return measured(noisy, None)
 
     def check(self, variants: Variants) -> None:
-        """Also make the choice, which may lack the extra `metrics`: nothing must fail once it is charged."""
+        """Also select the number of splits, which may need the extra `metrics`, because nothing must fail after the charge."""
         super().check(variants)
         _most_similar(self.epsilon, self.delta, self.splits, variants)
 
     def _release(self, variants: Variants) -> Release:
-        chosen = self._with(_most_similar(self.epsilon, self.delta, self.splits, variants))
-        return replace(chosen.release(variants), mechanism=self, maker=MAKER)
+        selected = self._with(_most_similar(self.epsilon, self.delta, self.splits, variants))
+        return replace(selected.release(variants), mechanism=self, maker=MAKER)
 
 
 @lru_cache(maxsize=8)
 def _most_similar(epsilon: Fraction, delta: Fraction, most: int, variants: Variants) -> int:
-    """The number of splits with the best mean similarity of trial releases to the original log, empty ones left out.
+    """Return the number of splits with the best mean similarity of trial releases to the log, without empty ones.
 
     As in the published results, where all ten runs of a cell have one number of splits. Nothing is protected here, so
     the trials are seeded and the choice is kept: it is a function of the log.
@@ -124,11 +124,11 @@ class SaCoFaPublished(Tree):
         return self._guarantee(self.delta, Standing.NOT_ESTABLISHED, "any mechanism", (*self._assumptions(), *reasons))
 
     def _release(self, variants: Variants) -> Release:
-        found = self._grow(variants, self._trie(variants))
+        counts = self._grow(variants, self._trie(variants))
         return Release(
             self,
-            tuple(found),
-            tuple(found.values()),
+            tuple(counts),
+            tuple(counts.values()),
             variants.columns,
             abstractions=(variants.abstraction,),
             maker=MAKER,
@@ -147,7 +147,7 @@ class SaCoFaPublished(Tree):
             work += len(parents) * (len(trie.alphabet) + 1)
             self._check_work(work, level)
             longer = trie.children(parents)
-            ends = len(parents) if level > 1 else 0  # nothing ends before it began
+            ends = len(parents) if level > 1 else 0  # a trace has at least one activity
             true = np.concatenate((trie.ending(longer) + trie.going_on(longer), trie.ending(parents)[:ends]))
             by_symbol = implausible[longer.parent] | rules.broken_by_symbol(parents).ravel()
             by_end = (implausible | rules.broken_by_end(parents))[:ends]
@@ -170,7 +170,7 @@ class SaCoFaPublished(Tree):
 
 
 class _Rules:
-    """What is always or never so in the original log, for each ordered pair of activities."""
+    """Relations that always or never hold in the original log, for each ordered pair of activities."""
 
     def __init__(self, variants: Variants, trie: Trie) -> None:
         import numpy as np
@@ -185,7 +185,7 @@ class _Rules:
         self._starts[:] = trie.ending(first) + trie.going_on(first) > 0
 
     def broken_by_symbol(self, prefixes: Prefixes) -> NDArray[np.bool_]:
-        """For every prefix and symbol: whether adding it breaks a rule."""
+        """Return for every prefix and symbol whether adding it violates a rule."""
         if prefixes.symbols.shape[1] == 0:
             return ~self._starts[None, :]
         missing = ~_occurs(prefixes, len(self._starts))
@@ -194,7 +194,7 @@ class _Rules:
         return broken
 
     def broken_by_end(self, prefixes: Prefixes) -> NDArray[np.bool_]:
-        """For every prefix: whether it lacks something that always comes after one of its activities."""
+        """Return for every prefix whether it lacks an activity that always follows one of its activities."""
         import numpy as np
 
         first, last = first_and_last(prefixes.symbols, len(self._starts))
