@@ -222,8 +222,8 @@ def _places(
     places = np.full(len(true), -1)
     for index, grouped in reversed(list(enumerate(keys))):
         traces = grouped.variants.traces(range(len(grouped.variants)))
-        released = np.flatnonzero([trace in there for trace in traces])
-        places[grouped.among(released)] = index
+        covered = np.flatnonzero([trace in there for trace in traces])
+        places[grouped.among(covered)] = index
     return keys, places
 
 
