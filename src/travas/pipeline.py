@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from .budget.account import Account
 from .budget.ledger import Ledger
@@ -23,7 +23,7 @@ from .errors import ChargedError, ParameterError
 from .mechanisms import mechanism as mechanism_by_name
 from .model.mechanism import Mechanism
 from .model.release import MAKER, Frequencies, Release, check_frequencies
-from .model.variants import Variants
+from .model.variants import Activity, Variants
 from .outputs.atomic import Existing
 from .outputs.inputs import check_not_input
 from .outputs.write import ReservedRelease, check_output, reserved_release
@@ -32,6 +32,9 @@ from .privacy.numbers import Number
 from .sources.columns import DEFAULT_READING, Reading
 from .sources.engine import read
 from .sources.source import location_of
+
+if TYPE_CHECKING:
+    from .synthesis.synthetic_release import SyntheticRelease
 
 GuaranteeRule = Literal["required", "not required"]
 """Whether a release whose guarantee is not established is refused."""
@@ -84,6 +87,8 @@ class Request:
 
     def __post_init__(self) -> None:
         check_frequencies(self.frequencies)
+        if self.mechanism.kind == "synthetic log":  # its numbers of cases are generated: there is nothing to estimate
+            object.__setattr__(self, "frequencies", "noisy")
         unit = self.source.unit if isinstance(self.source, Variants) else self.reading.privacy_unit
         object.__setattr__(self, "mechanism", self.mechanism.protecting(unit))
         object.__setattr__(self, "reading", self.reading.for_counts_of(self.mechanism.counted))
@@ -320,3 +325,44 @@ def anonymize(
             guarantee=guarantee,
         )
     ).release
+
+
+def synthesize(
+    source: Any,
+    *,
+    epsilon: Number,
+    delta: Number,
+    alphabet: Sequence[Activity] | None = None,
+    reading: Reading = DEFAULT_READING,
+    ledger: Ledger | None = None,
+    dataset: str | None = None,
+) -> SyntheticRelease:
+    """Generate a synthetic log of full traces under (ε, δ)-differential privacy.
+
+    Args:
+        source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Variants`.
+        epsilon: ε for one case, or for one person where the reading has a unit.
+        delta: δ, as for ε.
+        alphabet: The activities, if they are public: a list that does not come from the log. Then no part of the budget
+            is spent on finding them.
+        reading: The rule from events to variants, and whom it protects: `Reading(unit="patient", max_cases=3)`.
+        ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
+        dataset: The name of the account in the ledger; by default that of the source's location.
+
+    Returns:
+        The synthetic log, with its measurements and its guarantee. Nothing is written. `regenerate` makes larger or
+        smaller logs of the same measurements, free of charge.
+
+    Raises:
+        BudgetError: The budget does not allow it; nothing was charged.
+        ChargedError: It failed after the charge, which stands.
+
+    >>> log = {("register", "visit", "release"): 2000, ("register", "release"): 500}
+    >>> synthetic = synthesize(log, epsilon=1, delta="1e-6")
+    >>> synthetic.guarantee.standing
+    <Standing.PROVEN: 'proven'>
+    """
+    chosen = mechanism_by_name("synthesis", epsilon, delta, alphabet=alphabet)
+    account = ledger or Ledger.from_environment()
+    outcome = run(Request(source=source, mechanism=chosen, reading=reading, ledger=account, dataset=dataset))
+    return cast("SyntheticRelease", outcome.release)

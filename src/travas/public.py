@@ -33,7 +33,7 @@ from .model.abstraction import Abstraction
 from .model.mechanism import Mechanism
 from .model.release import Release
 from .model.variants import Summary, Variants, summary
-from .pipeline import Outcome, Request, anonymize, run
+from .pipeline import Outcome, Request, anonymize, run, synthesize
 from .privacy.guarantee import Guarantee, PrivacyUnit, Standing
 from .sources.columns import Reading
 from .sources.engine import read
@@ -97,6 +97,7 @@ __all__ = [
     "relative_log_similarity",
     "run",
     "summary",
+    "synthesize",
     "verify",
     "write_report",
 ]

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -58,8 +59,9 @@ def in_python(case: Case, _: Run) -> str:
 
 def on_the_command_line(case: Case, travas: Run) -> str:
     options = [word for name, value in case.options.items() for word in (f"--{name.replace('_', '-')}", value)]
+    named = ["synthesize"] if case.mechanism == "synthesis" else ["anonymize", "--mechanism", case.mechanism]
     ran = travas(
-        "anonymize", case.log, "--epsilon", case.epsilon, "--delta", case.delta, "--mechanism", case.mechanism, *options,
+        *named, case.log, "--epsilon", case.epsilon, "--delta", case.delta, *options,
         "--dataset", case.dataset, "--ledger", case.ledger, "-o", case.output,
     )  # fmt: skip
     assert (ran.code == 0) == (ran.err == "") and len(ran.err.splitlines()) <= 1
@@ -120,8 +122,9 @@ def changed(case: Case, **values: Any) -> Case:
 Made = Callable[[Case], str]
 
 
-def test_a_release_is_charged_and_written_with_its_guarantee(front_end: Made, case: Case) -> None:
-    assert front_end(case) == ""
+@pytest.mark.parametrize("mechanism", ["optimal", "synthesis"])
+def test_a_release_is_charged_and_written_with_its_guarantee(front_end: Made, case: Case, mechanism: str) -> None:
+    assert front_end(changed(case, mechanism=mechanism)) == ""
     assert charges(case) == 1 and written(case) == ["release.json", "release.json.guarantee.json"]
     assert package.verify(f"{case.output}.guarantee.json", case.output).digest_checked
 
@@ -131,6 +134,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     "delta": {"delta": "2"},
     "budget": {"epsilon": "4"},
     "no table": {"epsilon": "1e-9", "delta": "1e-12"},
+    "nothing left for a measurement": {"mechanism": "synthesis", "epsilon": "1e-6"},
     "unknown option value": {"mechanism": "prefix-tree", "options": {"max_length": 0, "prune": 3}},
 }
 
@@ -167,18 +171,22 @@ def test_a_mechanism_without_a_guarantee_is_refused_by_all(front_end: Made, case
     assert charges(case) == 0 and written(case) == []
 
 
+NOISE = {"optimal": "travas.privacy.noise.Noise.draw", "synthesis": "travas.privacy.gaussian.GaussianNoise.draw"}
+
+
+@pytest.mark.parametrize("mechanism", NOISE)
 def test_the_charge_is_on_the_disk_before_any_noise(
-    front_end: Made, case: Case, monkeypatch: pytest.MonkeyPatch
+    front_end: Made, case: Case, mechanism: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn = package.mechanism("optimal", 1, "1e-6").tables()[0].__class__.draw
+    drawn = resolve_name(NOISE[mechanism].removesuffix(".draw").replace(".N", ":N").replace(".G", ":G")).draw
     seen: list[int] = []
 
     def draw(*arguments: Any) -> Any:
         seen.append(charges(case))
         return drawn(*arguments)
 
-    monkeypatch.setattr("travas.privacy.noise.Noise.draw", draw)
-    assert front_end(case) == "" and seen == [1]
+    monkeypatch.setattr(NOISE[mechanism], draw)
+    assert front_end(changed(case, mechanism=mechanism)) == "" and set(seen) == {1}
 
 
 FAILURES: dict[str, BaseException] = {
@@ -191,22 +199,24 @@ FAILURES: dict[str, BaseException] = {
 
 
 @pytest.mark.parametrize(
-    "stage",
+    ("mechanism", "stage"),
     [
-        "travas.privacy.noise.Noise.draw",
-        "travas.outputs.write.ReservedRelease.write",
-        "travas.outputs.write.ReservedRelease.publish",
+        ("optimal", "travas.privacy.noise.Noise.draw"),
+        ("optimal", "travas.outputs.write.ReservedRelease.write"),
+        ("optimal", "travas.outputs.write.ReservedRelease.publish"),
+        ("synthesis", "travas.privacy.gaussian.GaussianNoise.draw"),
+        ("synthesis", "travas.synthesis.synthetic_release.generate"),
     ],
 )
 @pytest.mark.parametrize("failure", FAILURES)
 def test_whatever_fails_after_the_charge_says_that_it_stands(
-    front_end: Made, case: Case, stage: str, failure: str, monkeypatch: pytest.MonkeyPatch
+    front_end: Made, case: Case, mechanism: str, stage: str, failure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: Any) -> None:
         raise FAILURES[failure]
 
     monkeypatch.setattr(stage, fails)
-    said = front_end(case)
+    said = front_end(changed(case, mechanism=mechanism))
     assert "'hospital' stands" in said and "CANARY" not in said
     assert charges(case) == 1 and written(case) == []
 

@@ -16,6 +16,7 @@ from travas import Guarantee, ParameterError, PrivacyUnit, Standing, Variants, f
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.selection import PartitionSelection
 from travas.model.mechanism import Mechanism
+from travas.privacy.guarantee import Replacement
 from travas.privacy.noise import Seeded
 from travas.synthesis.synthetic_release import SyntheticRelease
 
@@ -131,7 +132,11 @@ def test_the_guarantee_is_known_before_any_data(name: str) -> None:
         guarantee.delta_spent,
         name,
         STANDING[name],
-        replacing="any mechanism" if name in (*TREES, "synthesis") else "two counts",
+        replacing=Replacement(Fraction(guarantee.replace_one[0]), Fraction(1, 1000))
+        if name == "synthesis"
+        else "any mechanism"
+        if name in TREES
+        else "two counts",
         assumptions=guarantee.assumptions,
     )
     assert 0 < guarantee.delta_spent <= guarantee.delta

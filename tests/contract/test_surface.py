@@ -72,6 +72,7 @@ def test_every_command_is_in_the_readme_or_docs() -> None:
         "docs/forecast.md",
         "docs/mechanisms/ladder.md",
         "docs/unit.md",
+        "docs/synthesis.md",
     ],
 )
 def test_what_the_documents_show_runs(page: str, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:

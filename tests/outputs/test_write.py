@@ -138,7 +138,7 @@ def test_the_guarantee_file_says_it_all(tmp_path: Path) -> None:
     assert stated["release"]["format"] == "csv" and len(stated["release"]["sha256"]) == 64
     assert set(stated) == {
         "format", "version", "software", "standing", "epsilon", "delta", "delta_spent", "unit", "neighbours",
-        "replace_one", "mechanism", "description", "reading", "parameters", "assumed_public", "timestamps", "release",
+        "replace_one", "mechanism", "kind", "description", "reading", "parameters", "assumed_public", "timestamps", "release",
     }  # fmt: skip
     assert verify(f"{path}.guarantee.json", path).mechanism.name == "travas"
 
@@ -151,6 +151,7 @@ def test_the_guarantee_file_says_it_all(tmp_path: Path) -> None:
         ("delta_spent", "1e-9", "delta_spent is not what"),
         ("delta_spent", "1e-99999999", "delta_spent is not what"),
         ("mechanism", "travas", "mechanism is not what optimal"),
+        ("kind", "synthetic log", "kind is not what optimal"),
         ("unit", {"name": "hospital", "max_cases": 1000}, "is not what optimal"),
         ("unit", {"name": "case", "max_cases": 5}, "is inconsistent"),
         ("description", {"mechanism": "foo", "epsilon": "1", "delta": "1e-6"}, "inconsistent: mechanism is 'foo'"),

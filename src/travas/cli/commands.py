@@ -94,11 +94,8 @@ def verify(
     table.add_row("δ spent", f"{rounded_up(facts.delta_spent, 12)}{share}")
     for step in mechanism.parameters().get("steps", []):
         table.add_row("step", f"{step['step']}: ε = {step['epsilon']}, δ = {step['delta']}")
-    for noise in mechanism.tables():
-        table.add_row("table", f"{noise.table.length:,} entries of 128 bits, each checked in exact integers")
-    if not mechanism.tables():
-        kind = "Laplace" if mechanism.gaussian_loss() is None else "Gaussian"
-        table.add_row("noise", f"discrete {kind}, sampled exactly, without a table")
+    for line in mechanism.noise_in_words():
+        table.add_row("noise", line)
     if guarantee is not None:
         table.add_row(
             "release",

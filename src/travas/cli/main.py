@@ -13,29 +13,38 @@ from typing import Annotated, get_args
 import typer
 
 from ..budget.ledger import Ledger
-from ..errors import CONFIDENTIAL_HEADING, BudgetError, ChargedError, TravasError, VerificationError
+from ..errors import (
+    CONFIDENTIAL_HEADING,
+    BudgetError,
+    ChargedError,
+    ParameterError,
+    TravasError,
+    VerificationError,
+)
 from ..mechanisms import mechanism as mechanism_by_name
 from ..model.release import Frequencies, check_frequencies
 from ..pipeline import Request, run
 from ..sources.columns import Reading
-from . import commands, diagnostics
+from . import commands, diagnostics, synthesize
 from .budget import app as budget_app
-from .budget import charged, print_charge
-from .console import console, print_json, stages
+from .console import console, stages
 from .interrupts import INTERRUPTED, finish
 from .options import (
     AsJson,
+    Dataset,
     Delta,
     Description,
     Epsilon,
+    Force,
     LedgerFile,
     Log,
+    Output,
     StatedCases,
     build,
     with_mechanism,
     with_reading,
 )
-from .release_output import release_facts, show_release
+from .release_output import print_outcome, show_release
 
 app = typer.Typer(
     name="travas",
@@ -67,24 +76,13 @@ def anonymize(
     log: Log,
     epsilon: Epsilon,
     delta: Delta,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="The file to write: .xes, .xes.gz, .csv, .parquet or .json.", metavar="OUT"
-        ),
-    ],
+    output: Output,
     frequencies: Annotated[
         str, typer.Option(help="Which counts the event log contains.", metavar="|".join(get_args(Frequencies)))
     ] = "estimated",
-    dataset: Annotated[
-        str | None,
-        typer.Option(
-            help="Name of the data set in the ledger. Default: the account of this file or table. Required with --query.",
-            metavar="NAME",
-        ),
-    ] = None,
+    dataset: Dataset = None,
     ledger: LedgerFile = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing output.")] = False,
+    force: Force = False,
     accept_no_guarantee: Annotated[
         bool,
         typer.Option(
@@ -98,13 +96,18 @@ def anonymize(
     reading: Reading,
     description: Description,
 ) -> None:
-    """Write a differentially private release of an event log, and its guarantee file.
+    """Write a differentially private release of the variants of an event log, and its guarantee file.
+
+    For full traces of logs in which few cases are alike, see travas synthesize.
 
     Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
     """
+    mechanism = build(description, epsilon, delta, reading.privacy_unit)
+    if mechanism.kind == "synthetic log":
+        raise ParameterError(f"{mechanism.name} generates a synthetic log: use travas synthesize", field="mechanism")
     request = Request(
         source=log,
-        mechanism=build(description, epsilon, delta, reading.privacy_unit),
+        mechanism=mechanism,
         reading=reading,
         output=output,
         existing="replace" if force else "fail",
@@ -115,16 +118,7 @@ def anonymize(
     )
     with stages() as watch:
         outcome = run(request, watch)
-    if as_json:
-        print_json(
-            release_facts(outcome.release, output, stated_cases)
-            | {"ledger": outcome.account and charged(outcome.account)}
-            | {"confidential_notes": list(outcome.variants.notes)}
-        )
-    else:
-        show_release(outcome.release, output, outcome.variants, stated_cases)
-        if outcome.account is not None:
-            print_charge(outcome.account)
+    print_outcome(outcome, output, stated_cases, as_json)
 
 
 @app.command()
@@ -158,6 +152,7 @@ def demo(
     console().print(f"verify     travas verify {target}.guarantee.json {target}")
 
 
+app.command()(synthesize.synthesize)
 app.command("inspect")(diagnostics.inspect_log)
 app.command()(diagnostics.compare)
 app.command()(diagnostics.forecast)

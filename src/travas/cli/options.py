@@ -50,16 +50,29 @@ StatedCases = Annotated[
         min=1,
     ),
 ]
+Output = Annotated[
+    Path,
+    typer.Option("--output", "-o", help="The file to write: .xes, .xes.gz, .csv, .parquet or .json.", metavar="OUT"),
+]
+Dataset = Annotated[
+    str | None,
+    typer.Option(
+        help="Name of the data set in the ledger. Default: the account of this file or table. Required with --query.",
+        metavar="NAME",
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def _whole_number(option: str, text: str | None) -> int | None:
-    if text is not None and not re.fullmatch(r"-?[0-9]{1,12}", text, re.ASCII):
+def whole_number(option: str, text: str | None, digits: int = 12) -> int | None:
+    """The whole number that an option states; None if it is not set."""
+    if text is not None and not re.fullmatch(rf"-?[0-9]{{1,{digits}}}", text, re.ASCII):
         raise ParameterError(f"{option} is {text!r}: it must be a whole number")
     return None if text is None else int(text)
 
 
-def _alphabet(path: Path | None) -> tuple[str, ...] | None:
+def read_alphabet(path: Path | None) -> tuple[str, ...] | None:
     """Read activities from a file, one per line; empty lines are ignored."""
     if path is None:
         return None
@@ -85,7 +98,8 @@ _MECHANISM_OPTIONS = {
         _panel(
             str,
             "Mechanism",
-            f"One of: {', '.join(MECHANISMS)}; or an entry point or module:Class of another package.",
+            f"One of: {', '.join(MECHANISMS)}; or an entry point or module:Class of another package. "
+            "Releases by synthesis are made with travas synthesize.",
             "NAME",
         ),
         "optimal",
@@ -148,13 +162,13 @@ def with_mechanism(command: Callable[..., None]) -> Callable[..., None]:
         name, path = values.pop("mechanism"), values.pop("alphabet")
         rungs, shares = values.pop("ladder"), values.pop("shares")
         numbers = ("minimum_cases", "splits", "max_length", "prune")
-        options = {option: _whole_number(option, values.pop(option)) for option in numbers}
+        options = {option: whole_number(option, values.pop(option)) for option in numbers}
         if rungs is not None and name not in ("optimal", "ladder"):
             raise ParameterError(
                 f"mechanism is {name!r} and ladder is also set; set only one of them", field="mechanism"
             )
         mechanism = name if rungs is None else "ladder"
-        public = {"alphabet": _alphabet(path), "rungs": rungs, "shares": shares}
+        public = {"alphabet": read_alphabet(path), "rungs": rungs, "shares": shares}
         stated = {option: value for option, value in (public | options).items() if value is not None}
         return {"description": {"mechanism": mechanism} | stated}
 
@@ -230,7 +244,7 @@ def with_reading(command: Callable[..., None]) -> Callable[..., None]:
         options = {name: values.pop(name) for name in _READING_OPTIONS}
         options["activities"] = tuple(options.pop("activity") or ())
         options["delimiter"] = {"tab": "\t", "\\t": "\t"}.get(options["delimiter"], options["delimiter"])
-        options["max_cases"] = _whole_number("max_cases", options["max_cases"])
+        options["max_cases"] = whole_number("max_cases", options["max_cases"])
         return {"reading": Reading(**options)}
 
     return _with_options(command, "reading", _READING_OPTIONS, collect)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import CONFIDENTIAL_HEADING
 from ..model import explain
@@ -12,8 +12,40 @@ from ..model.variants import Variants
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text, rounded_up
 from ..sources.columns import some
-from .console import grid, panel
+from .budget import charged, print_charge
+from .console import grid, panel, print_json
 from .diagnostics import print_notes, share_of
+
+if TYPE_CHECKING:
+    from ..pipeline import Outcome
+    from ..synthesis.synthetic_release import SyntheticRelease
+
+
+def print_outcome(outcome: Outcome, output: Path, stated_cases: int | None, as_json: bool) -> None:
+    """Print a release that was made, what was charged, and, marked, what is confidential."""
+    released, variants, account = outcome.release, outcome.variants, outcome.account
+    if as_json:
+        facts = _facts(released, output, stated_cases)
+        more = {"ledger": account and charged(account), "confidential_notes": list(variants.notes)}
+        print_json(facts | more)
+        return
+    if released.mechanism.kind == "synthetic log":
+        from .synthetic_output import show_synthetic
+
+        show_synthetic(cast("SyntheticRelease", released), output, stated_cases)
+        _show_confidential(released, variants)
+    else:
+        show_release(released, output, variants, stated_cases)
+    if account is not None:
+        print_charge(account)
+
+
+def _facts(released: Release, output: Path, stated_cases: int | None) -> dict[str, Any]:
+    if released.mechanism.kind == "synthetic log":
+        from .synthetic_output import synthetic_facts
+
+        return synthetic_facts(cast("SyntheticRelease", released), output, stated_cases)
+    return release_facts(released, output, stated_cases)
 
 
 def release_facts(released: Release, output: Path, stated_cases: int | None = None) -> dict[str, Any]:
@@ -53,6 +85,10 @@ def show_release(released: Release, output: Path, variants: Variants, stated_cas
     if established and facts["warnings"]:
         title, colour = "Released, with warnings", "yellow"
     panel(_public(released, facts, variants), title, colour)
+    _show_confidential(released, variants)
+
+
+def _show_confidential(released: Release, variants: Variants) -> None:
     panel(_confidential(released, variants), CONFIDENTIAL_HEADING, "yellow")
     print_notes(variants)
 

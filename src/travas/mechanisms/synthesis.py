@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..model.estimate import Estimate, measured
-from ..model.mechanism import Mechanism
+from ..model.mechanism import Kind, Mechanism
 from ..model.trace_features import cells
 from ..model.variants import Activity, Trace, Variants
 from ..privacy.gaussian import GaussianNoise
 from ..privacy.gaussian_calibration import calibrate, largest_mu, split_delta
 from ..privacy.gaussian_losses import GaussianLoss
 from ..privacy.gaussian_stages import STANDARD_DEVIATION, Selection, Stage, StagePlan
-from ..privacy.guarantee import Guarantee, Standing
+from ..privacy.gaussian_verifier import replace_one
+from ..privacy.guarantee import Guarantee, Replacement, Replacing, Standing
 from ..privacy.noise import Noise, Seeded
 from ..privacy.numbers import as_text
 from ..synthesis.chain import choose_pairs
@@ -73,7 +74,7 @@ class Synthesis(Mechanism):
 
     name = "synthesis"
     proof = "docs/mechanisms/synthesis.md"
-    kind = "synthetic log"
+    kind: ClassVar[Kind] = "synthetic log"
     counted = "cases"
     invents_variants = True
 
@@ -96,7 +97,13 @@ class Synthesis(Mechanism):
         return ()
 
     def _promise(self) -> Guarantee:
-        return self._guarantee(self.noise.delta_spent, Standing.PROVEN, "any mechanism")
+        return self._guarantee(self.noise.delta_spent, Standing.PROVEN, self._replacing)
+
+    @cached_property
+    def _replacing(self) -> Replacing:
+        """Corollary 1, where it says more than group privacy."""
+        epsilon = replace_one(self.noise.calibration)
+        return "any mechanism" if epsilon is None else Replacement(epsilon, self.delta)
 
     def gaussian_loss(self) -> GaussianLoss:
         """From ε and δ alone: the same for every division into stages, and for every unit."""
@@ -113,6 +120,19 @@ class Synthesis(Mechanism):
             "gaussian_delta": as_text(calibration.gaussian_delta),
             "stages": [_stage_as_json(stage) for stage in calibration.stages],
         }
+
+    def noise_in_words(self) -> tuple[str, ...]:
+        """The noise, and for every measurement what a case adds to it and the threshold of what is selected."""
+        lines = [
+            f"discrete Gaussian, standard deviation S = {STANDARD_DEVIATION:,}, sampled exactly; every inequality of the "
+            "theorem was recomputed"
+        ]
+        for stage in self.noise.calibration.stages:
+            selected = f", released above {stage.threshold:,}" if stage.selection is not None else ""
+            lines.append(
+                f"{stage.name}: a case adds at most {stage.contribution:,}{selected}; noise of {stage.deviation:.1f} cases"
+            )
+        return tuple(lines)
 
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         """The numbers of cases as they are: what they tell is in the measurements (`SyntheticRelease.quality`)."""

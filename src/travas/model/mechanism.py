@@ -38,6 +38,9 @@ Pair = tuple[int, int]
 References = Literal["follow", "refuse"]
 """Whether a description may refer to code (`package.module:Class`) and files outside of it."""
 
+Kind = Literal["variants", "synthetic log"]
+"""What a release contains: variants of the log with their counts, or traces generated from noisy measurements."""
+
 _NO_OPTIONS = ("epsilon", "delta", "unit", "random_bytes")
 
 
@@ -61,7 +64,7 @@ class Mechanism(ABC):
     Attributes:
         name: Its name in descriptions, grids and on the command line.
         proof: The page with the proof of its guarantee.
-        kind: What a release is.
+        kind: What a release contains.
         counted: What must be counted if a unit has several cases: `cases` is sound for any mechanism that draws by
             `step`, `units` if every count has independent noise. None: it protects single cases only.
         invents_variants: Whether a release may contain sequences that do not occur in the log.
@@ -71,7 +74,7 @@ class Mechanism(ABC):
 
     name: ClassVar[str]
     proof: ClassVar[str] = ""
-    kind: ClassVar[str] = "variants"
+    kind: ClassVar[Kind] = "variants"
     counted: ClassVar[Counted | None] = None
     invents_variants: ClassVar[bool] = False
     generalises: ClassVar[bool] = False
@@ -185,6 +188,14 @@ class Mechanism(ABC):
     @abstractmethod
     def tables(self) -> tuple[Noise, ...]:
         """Return the verified tables that a release samples; empty if the noise needs no table."""
+
+    def noise_in_words(self) -> tuple[str, ...]:
+        """The noise and how it was checked, one line for each part, for people."""
+        tables = self.tables()
+        checked = (
+            f"table of {noise.table.length:,} entries of 128 bits, each checked in exact integers" for noise in tables
+        )
+        return tuple(checked) if tables else ("discrete Laplace, sampled exactly, without a table",)
 
     def keep_curve(self) -> KeepCurve | None:
         """Return the probability of release by case count; None if it depends on more than the case count."""

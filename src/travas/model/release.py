@@ -121,6 +121,11 @@ class Release:
         return {RULE: self.rules} if self.is_abstracted else {}
 
     @property
+    def title(self) -> str:
+        """How the log is called in file headers and pictures."""
+        return "released by travas"
+
+    @property
     def notices(self) -> dict[str, str]:
         """What every file must say about the log as a whole, by key."""
         return {}

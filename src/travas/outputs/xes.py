@@ -33,8 +33,9 @@ _EXTENSIONS = (("Concept", "concept"), ("Time", "time"), ("Lifecycle", "lifecycl
 def _xes_header(release: Release) -> str:
     """Return the header of the log: facts of the release, nothing from the header of the source."""
     guarantee = release.guarantee
+    operation = "substitution" if release.mechanism.kind == "synthetic log" else "addition and suppression"
     privacy = {
-        "privacy:operation type": "addition and suppression" + (" and generalization" if release.is_abstracted else ""),
+        "privacy:operation type": operation + (" and generalization" if release.is_abstracted else ""),
         "privacy:level": guarantee.unit.name,
         "privacy:target": "trace variant",
         "privacy:mechanism": guarantee.mechanism,
@@ -57,7 +58,7 @@ def _xes_header(release: Release) -> str:
     lines += ['<global scope="event">', *(_string(column, "") for column in release.columns), _date(0), "</global>"]
     keys = " ".join(f"'{column}'" if " " in column else column for column in release.columns)
     lines.append(f'<classifier name="Activity" keys={_attribute(keys)}/>')
-    lines += [_string("concept:name", "released by travas"), _string("travas:timestamps", ARTIFICIAL)]
+    lines += [_string("concept:name", release.title), _string("travas:timestamps", ARTIFICIAL)]
     lines += [_string(key, value) for key, value in release.notices.items()]
     if _has_escapes(release):
         lines.append(_string(ESCAPED, "escaped"))

@@ -38,7 +38,7 @@ def verify(calibration: Calibration) -> Fraction:
     for stage in calibration.stages:
         if stage.selection is not None:
             _check_threshold(stage, calibration.max_cases)
-    gaussian = _gaussian_delta(calibration)
+    gaussian = _gaussian_delta(calibration, calibration.epsilon)
     if gaussian > calibration.gaussian_delta:
         raise VerificationError(
             "the contributions are too large for the noise: the Gaussian part exceeds its share of delta; "
@@ -51,6 +51,34 @@ def verify(calibration: Calibration) -> Fraction:
     ):
         raise VerificationError("the parts of delta exceed the whole: nothing can be drawn")
     return revealed + (1 - revealed) * gaussian + SMOOTHING_DELTA
+
+
+def replace_one(calibration: Calibration) -> Fraction | None:
+    """An ε at which replacing all cases of one person by others costs no more than δ (Corollary 1).
+
+    The sums then differ by two non-negative vectors, so the squared norm at most doubles; the probability that a key is
+    published which only one person has stays the same.
+
+    Args:
+        calibration: Constants that were verified.
+
+    Returns:
+        The least ε of three digits after the first that is shown to do, at most 2ε; None if 2ε does not.
+    """
+    revealed = 1 - math.prod((1 - stage.delta for stage in calibration.stages), start=Fraction(1))
+
+    def holds(epsilon: Fraction) -> bool:
+        spent = revealed + (1 - revealed) * _gaussian_delta(calibration, epsilon, 2) + 2 * SMOOTHING_DELTA
+        return spent <= calibration.delta
+
+    if not holds(2 * calibration.epsilon):
+        return None
+    step = Fraction(10) ** (_as_decimal(calibration.epsilon).adjusted() - 3)
+    low, high = math.floor(calibration.epsilon / step), math.ceil(2 * calibration.epsilon / step)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle * step) else (middle, high)
+    return min(high * step, 2 * calibration.epsilon)
 
 
 def _check_form(calibration: Calibration) -> None:
@@ -90,14 +118,14 @@ def _check_threshold(stage: Stage, cases: int) -> None:
             )
 
 
-def _gaussian_delta(calibration: Calibration) -> Fraction:
-    """At least δ_μ(ε) for μ² = M²·ΣΔ²/(S² − r²); δ_μ grows with μ, so μ may be rounded up."""
-    squares = sum((calibration.max_cases * stage.contribution) ** 2 for stage in calibration.stages)
+def _gaussian_delta(calibration: Calibration, epsilon: Fraction, persons: int = 1) -> Fraction:
+    """At least δ_μ(ε) for μ² = persons·M²·ΣΔ²/(S² − r²); δ_μ grows with μ, so μ may be rounded up."""
+    squares = persons * sum((calibration.max_cases * stage.contribution) ** 2 for stage in calibration.stages)
     variance = STANDARD_DEVIATION**2 - SMOOTHING_VARIANCE
     mu = Fraction(math.isqrt((squares << 200) // variance) + 1, 1 << 100)
-    near = _tail(calibration.epsilon / mu - mu / 2)[1]
-    far = _tail(calibration.epsilon / mu + mu / 2)[0]
-    growth = Fraction(_CONTEXT.next_minus(_CONTEXT.exp(_as_decimal(calibration.epsilon)))) * (1 - _MARGIN)
+    near = _tail(epsilon / mu - mu / 2)[1]
+    far = _tail(epsilon / mu + mu / 2)[0]
+    growth = Fraction(_CONTEXT.next_minus(_CONTEXT.exp(_as_decimal(epsilon)))) * (1 - _MARGIN)
     return max(Fraction(0), near - growth * far)
 
 

@@ -60,7 +60,15 @@ def protects(unit: PrivacyUnit) -> str:
     return "one case more or less" if unit.is_case else f"all cases of one {unit.name} more or less"
 
 
-Replacing = Literal["two counts", "any mechanism"]
+@dataclass(frozen=True)
+class Replacement:
+    """(ε, δ) when one unit is replaced by another, where the mechanism's own proof shows it."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+
+Replacing = Literal["two counts", "any mechanism"] | Replacement
 
 
 class Standing(StrEnum):
@@ -80,7 +88,7 @@ class Guarantee:
 
     `delta_spent` is the part of `delta` that the mechanism uses. Two logs are neighbours if one is the other plus one
     unit with all its cases. `replacing` determines the cost of replacing a unit: two neighbouring steps on independent
-    counts, or two steps of an arbitrary mechanism.
+    counts, two steps of an arbitrary mechanism, or what the mechanism's own proof shows.
     """
 
     epsilon: Fraction
@@ -115,8 +123,11 @@ class Guarantee:
     def replace_one(self) -> tuple[Fraction, Fraction]:
         """Return (ε, δ) for replacing one unit by another: two steps of the relation.
 
-        On different counts by composition (2ε, 2δ); else by group privacy (2ε, (1 + e^ε)δ), rounded up.
+        On different counts by composition (2ε, 2δ); by the mechanism's own proof; else by group privacy
+        (2ε, (1 + e^ε)δ), rounded up.
         """
+        if isinstance(self.replacing, Replacement):
+            return self.replacing.epsilon, self.replacing.delta
         factor = Fraction(2) if self.replacing == "two counts" else 1 + _exponential_above(self.epsilon)
         return 2 * self.epsilon, min(factor * self.delta, Fraction(1))
 

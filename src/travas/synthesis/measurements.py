@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -62,6 +65,12 @@ class Measurements:
     def in_cases(self, stage: str, sums: NDArray[np.int64]) -> NDArray[np.float64]:
         """Noisy sums of a stage in cases."""
         return sums / self.contributions[stage]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the measurements as compact JSON with sorted keys: the same for every log generated from them."""
+        text = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def as_json(self) -> dict[str, Any]:
         """All measurements as plain values for a JSON file: integers, lists and texts."""

@@ -12,6 +12,7 @@ from ..model.variants import Activity
 from .chain import Chain, order_one
 from .measurements import LENGTHS, VARIANTS, Measurements
 
+MOSTLY = 0.5
 CONFIDENCE = 0.95
 _RADIUS = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
@@ -90,6 +91,34 @@ class Quality:
     def mostly_noise(self) -> tuple[PairQuality, ...]:
         """The pairs that were used for generation though they cannot be told from noise."""
         return tuple(pair for pair in self.pairs if pair.used and pair.weight.mostly_noise)
+
+    def in_words(self) -> str:
+        """One sentence about how much of the generated traces rests on noise."""
+        used = sum(pair.used for pair in self.pairs)
+        if not used:
+            return "no directly-follows pair stands out from the noise"
+        return (
+            f"about {self.noise_share:.0%} of the weight of the {used:,} directly-follows pairs used is noise; "
+            f"{len(self.mostly_noise):,} of them cannot be told from noise"
+        )
+
+    def warnings(self, cases: int) -> tuple[str, ...]:
+        """What to say about a log of this many cases that is empty, or rests mostly on noise; from public values alone."""
+        if not cases:
+            return (
+                "The synthetic log is empty: nothing that cases have in common stands out from the noise. To release more: "
+                "use a larger ε, or a log with more cases. Every further release is charged.",
+            )
+        if self.noise_share >= MOSTLY and not self._mostly_released:
+            return (
+                f"About {self.noise_share:.0%} of what traces were generated from is noise: do not rely on generated "
+                "traces. With few cases, use a larger ε, or a release of variants.",
+            )
+        return ()
+
+    @property
+    def _mostly_released(self) -> bool:
+        return self.released_cases.value > MOSTLY * max(self.cases.value, 1.0)
 
 
 def quality(measurements: Measurements) -> Quality:

@@ -11,12 +11,12 @@ from typing import Any
 from ..errors import LogError, VerificationError
 from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
-from ..model.release import MAKER, Frequencies, Release
+from ..model.release import MAKER, ORIGIN, Frequencies, Release
 from ..model.variants import Trace
 from ..outputs.tables import TIME_FORMAT, polars_events
 from ..sources.columns import TIMESTAMP, released_columns
-from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, RELEASE_SUFFIXES, suffix_of
-from .release_file import Content, read_release, read_table
+from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
+from .release_file import Content, read_release, read_table, said_by
 
 MOST = 2**53
 """The largest plausible count."""
@@ -38,7 +38,8 @@ def check_possible(
         used: The rules by which its traces were made, as its guarantee says.
         reading: The described reading of its guarantee; None where counts were given.
     """
-    if mechanism.kind != "variants":
+    if mechanism.kind == "synthetic log":
+        _check_synthetic(path, mechanism, used)
         return
     try:
         content = read_release(path)
@@ -93,7 +94,8 @@ def _is_own_table(path: Path, content: Content, mechanism: Mechanism) -> bool:
     expected = polars_events(made)
     if suffix_of(path, CSV_SUFFIXES):
         expected = expected.with_columns(pl.col(TIMESTAMP).dt.strftime(TIME_FORMAT))
-    return read_table(path).equals(expected)
+    table = read_table(path)
+    return (table.drop(ORIGIN) if mechanism.kind == "synthetic log" else table).equals(expected)
 
 
 def _impossible(
@@ -121,6 +123,22 @@ def _impossible_cases(cases: int | None, mechanism: Mechanism) -> str | None:
     if (cases is not None) != mechanism.generalises:
         return f"it has a number of cases, which {mechanism.name} does not release"
     return "the number of cases is negative or too large" if cases is not None and not 0 <= cases <= MOST else None
+
+
+def _check_synthetic(path: Path, mechanism: Mechanism, used: Sequence[Abstraction]) -> None:
+    """A synthetic log must say that it is one; a `.json` file has measurements that can be checked."""
+    from ..mechanisms.synthesis import Synthesis
+    from .synthetic_plausibility import check_synthetic
+
+    if suffix_of(path, RELEASE_SUFFIXES) and isinstance(mechanism, Synthesis):
+        check_synthetic(path, mechanism)
+    elif suffix_of(path, XES_SUFFIXES):
+        if not said_by(path).get("notices"):
+            raise VerificationError(f"{path}: does not say that it is a synthetic log; it was changed")
+    elif ORIGIN not in read_table(path).columns or not set(read_table(path)[ORIGIN]) <= {"released", "generated"}:
+        raise VerificationError(f"{path}: a synthetic log without the origin of every case in {ORIGIN}; it was changed")
+    elif not _is_own_table(path, _with_rungs(read_release(path), tuple(used)), mechanism):
+        raise VerificationError(f"{path}: cases, timestamps, order or columns are not those that travas writes")
 
 
 def _differ(stated: int, computed: int) -> bool:

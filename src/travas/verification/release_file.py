@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _STATED_KEYS = ("mechanism", "epsilon", "delta", "standing", "frequencies")
 _NO_ACTIVITY = (CASE, TIMESTAMP, RULE, ORIGIN, "privacy:standing")
+_OWN_NOTICES = ("travas:timestamps", ESCAPED)
 _RULE_OF_TRACE = RULE.removeprefix("case:")
 
 
@@ -63,14 +64,17 @@ def said_by(path: Path) -> dict[str, Any]:
         made = _from_json(path)
         used = [made.abstractions[rung].as_json() for rung in sorted(set(made.rungs))]
         content = json.loads(path.read_text(encoding="utf-8"))
-        facts = {"unit": content.get("unit"), "parameters": content.get("table")}
+        facts = {"unit": content.get("unit"), "parameters": content.get("table"), "notices": content.get("notices")}
         facts["abstractions"] = used or content.get("abstractions")
         return stated | {name: content.get(name) for name in _STATED_KEYS} | facts
     if form in XES_SUFFIXES:
         with closing(chunks(path, lambda _: None)) as pieces:
             head = next(pieces, b"").decode(errors="replace")
-        header = dict(re.findall(r'<string key="privacy:(\w+)" value="([^"]*)"/>', head.partition("<trace>")[0]))
-        return stated | {name: header.get(name) for name in _STATED_KEYS}
+        head = head.partition("<trace>")[0]
+        header = dict(re.findall(r'<string key="privacy:(\w+)" value="([^"]*)"/>', head))
+        notices = dict(re.findall(r'<string key="(travas:\w+)" value="([^"]*)"/>', head))
+        notices = {name: text for name, text in notices.items() if name not in _OWN_NOTICES}
+        return stated | {name: header.get(name) for name in _STATED_KEYS} | {"notices": notices or None}
     return stated
 
 

@@ -51,6 +51,7 @@ def read_synthetic(path: str | Path) -> SyntheticRelease:
             measurements=Measurements.from_json(content["measurements"]),
             origins=origins,
             seed=int(content["seed"]),
+            generation="again" if content["generation"] == "again" else "first",
             maker=MAKER,
         )
     except OSError as error:

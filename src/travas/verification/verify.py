@@ -174,7 +174,7 @@ def _check(release: Path, path: Path, stated: dict[str, Any], sha256: str) -> No
         raise VerificationError(
             f"{release}: its SHA-256 does not match {path}; it is not the release of this guarantee"
         )
-    of_the_file = {name: stated["release"].get(name) for name in ("format", "frequencies", "abstractions")}
+    of_the_file = {name: stated["release"].get(name) for name in ("format", "frequencies", "abstractions", "notices")}
     for field, value in said_by(release).items():
         if value != (stated | of_the_file)[field]:
             raise VerificationError(f"{release}: its {field} does not match {path}; one of them was changed")

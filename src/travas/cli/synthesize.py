@@ -1,0 +1,153 @@
+"""The command `synthesize`: a synthetic log of full traces, and further ones from the measurements of a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..budget.ledger import Ledger
+from ..errors import ParameterError
+from ..pipeline import Request, run
+from ..sources.columns import DEFAULT_READING, Reading
+from .console import print_json, progress, stages
+from .options import (
+    AsJson,
+    Dataset,
+    Force,
+    LedgerFile,
+    Output,
+    StatedCases,
+    build,
+    read_alphabet,
+    whole_number,
+    with_reading,
+)
+from .release_output import print_outcome
+
+if TYPE_CHECKING:
+    from ..outputs.atomic import Existing
+    from ..synthesis.synthetic_release import SyntheticRelease
+
+
+@with_reading
+def synthesize(
+    output: Output,
+    log: Annotated[
+        str | None, typer.Argument(metavar="[LOG]", help="The event log, as for travas anonymize; or use --from.")
+    ] = None,
+    epsilon: Annotated[str | None, typer.Option(help="ε as an exact number: 1, 0.5 or 1/3.", metavar="NUMBER")] = None,
+    delta: Annotated[str | None, typer.Option(help="δ as an exact number: 1e-6.", metavar="NUMBER")] = None,
+    alphabet: Annotated[
+        Path | None,
+        typer.Option(help="File of activities, one per line, if they are public. Not from the log.", metavar="FILE"),
+    ] = None,
+    release: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Generate again from the measurements of this .json release: no log is read, nothing is charged.",
+            metavar="RELEASE.json",
+        ),
+    ] = None,
+    cases: Annotated[
+        str | None, typer.Option(help="With --from: number of cases. Default: as measured.", metavar="N")
+    ] = None,
+    seed: Annotated[
+        str | None,
+        typer.Option(help="With --from: seed of the generation. Default: that of the release.", metavar="NUMBER"),
+    ] = None,
+    dataset: Dataset = None,
+    ledger: LedgerFile = None,
+    force: Force = False,
+    stated_cases: StatedCases = None,
+    as_json: AsJson = False,
+    *,
+    reading: Reading,
+) -> None:
+    """Write a synthetic log of full traces, generated from noisy measurements of a log, and its guarantee file.
+
+    Traces may appear that are not in the log. A .json release keeps the measurements: anyone can generate more from it.
+
+    Examples: travas synthesize hospital.csv --epsilon 1 --delta 1e-6 -o synthetic.json ·
+    travas synthesize --from synthetic.json --cases 10000 --seed 1 -o more.xes.gz
+    """
+    existing: Existing = "replace" if force else "fail"
+    if release is not None:
+        _refuse_with_release(log, epsilon, delta, alphabet, dataset, ledger, reading)
+        made = _generated_again(release, cases, seed)
+        _write_again(made, release, output, existing)
+        _print_again(made, output, stated_cases, as_json)
+        return
+    if log is None or epsilon is None or delta is None:
+        raise ParameterError("a log with --epsilon and --delta is required, or a release with --from")
+    if cases is not None or seed is not None:
+        raise ParameterError("--cases and --seed require --from; write a .json release first, then generate from it")
+    names = read_alphabet(alphabet)
+    description = {"mechanism": "synthesis"} | ({} if names is None else {"alphabet": names})
+    request = Request(
+        source=log,
+        mechanism=build(description, epsilon, delta, reading.privacy_unit),
+        reading=reading,
+        output=output,
+        existing=existing,
+        ledger=Ledger(ledger) if ledger else Ledger.default(),
+        dataset=dataset,
+    )
+    with stages() as watch:
+        outcome = run(request, watch)
+    print_outcome(outcome, output, stated_cases, as_json)
+
+
+def _refuse_with_release(
+    log: str | None,
+    epsilon: str | None,
+    delta: str | None,
+    alphabet: Path | None,
+    dataset: str | None,
+    ledger: Path | None,
+    reading: Reading,
+) -> None:
+    """Refuse options that have no meaning where no log is read and nothing is charged."""
+    options: dict[str, object] = {
+        "LOG": log,
+        "--epsilon": epsilon,
+        "--delta": delta,
+        "--alphabet": alphabet,
+        "--dataset": dataset,
+    }
+    options |= {"--ledger": ledger, "the reading options": None if reading == DEFAULT_READING else reading}
+    for name, value in options.items():
+        if value is not None:
+            raise ParameterError(f"--from reads no log and charges nothing; remove {name}")
+
+
+def _generated_again(release: Path, cases: str | None, seed: str | None) -> SyntheticRelease:
+    """Verify a release and generate from its measurements."""
+    from ..outputs.guarantee_file import guarantee_path
+    from ..verification.synthetic_file import read_synthetic
+    from ..verification.verify import verify
+
+    number, chosen = whole_number("--cases", cases), whole_number("--seed", seed, digits=19)
+    with progress("verifying the release"):
+        source = read_synthetic(release)
+        verify(guarantee_path(release), release)
+    with progress("generating"):
+        return source.regenerate(cases=number, seed=source.seed if chosen is None else chosen)
+
+
+def _write_again(made: SyntheticRelease, release: Path, output: Path, existing: Existing) -> None:
+    from ..outputs.inputs import check_not_input
+
+    check_not_input(output, [release], None)
+    made.write(output, existing)
+
+
+def _print_again(made: SyntheticRelease, output: Path, stated_cases: int | None, as_json: bool) -> None:
+    from .synthetic_output import show_synthetic, synthetic_facts
+
+    if as_json:
+        print_json(synthetic_facts(made, output, stated_cases) | {"ledger": None})
+    else:
+        show_synthetic(made, output, stated_cases)

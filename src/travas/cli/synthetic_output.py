@@ -1,0 +1,78 @@
+"""Output of the command line about a synthetic log. All of it is public."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..model import explain
+from ..privacy.guarantee import Standing
+from ..privacy.numbers import as_text, rounded_up
+from ..synthesis.synthetic_release import NOTICE, SyntheticRelease
+from .console import grid, panel
+
+
+def synthetic_facts(released: SyntheticRelease, output: Path, stated_cases: int | None = None) -> dict[str, Any]:
+    """Return the facts of a synthetic log for `--json`. All of them are public."""
+    from ..outputs.guarantee_file import guarantee_path
+
+    guarantee, quality = released.guarantee, released.quality()
+    return {
+        "release": str(output),
+        "guarantee": str(guarantee_path(output)),
+        "kind": released.mechanism.kind,
+        "synthetic": NOTICE,
+        "generation": released.generation,
+        "cases_generated": sum(released.counts),
+        "share_from_released_variants": round(released.share_released, 4),
+        "variants": len(released.variants),
+        "cases_measured": _interval(quality.cases.low, quality.cases.high),
+        "noise_share": round(quality.noise_share, 4),
+        "pairs": sum(pair.used for pair in quality.pairs),
+        "pairs_mostly_noise": len(quality.mostly_noise),
+        "mechanism": guarantee.mechanism,
+        "epsilon": as_text(guarantee.epsilon),
+        "delta": as_text(guarantee.delta),
+        "delta_spent": rounded_up(guarantee.delta_spent),
+        "standing": str(guarantee.standing),
+        "unit": guarantee.unit.name,
+        "max_cases": guarantee.unit.max_cases,
+        "warnings": [
+            *explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases),
+            *quality.warnings(sum(released.counts)),
+        ],
+    }
+
+
+def show_synthetic(released: SyntheticRelease, output: Path, stated_cases: int | None = None) -> None:
+    """Print the facts of a synthetic log."""
+    facts = synthetic_facts(released, output, stated_cases)
+    established = released.guarantee.standing is not Standing.NOT_ESTABLISHED
+    title, colour = ("Synthetic log", "green") if established else ("Synthetic log WITHOUT a guarantee", "red")
+    if established and facts["warnings"]:
+        title, colour = "Synthetic log, with warnings", "yellow"
+    table = grid()
+    table.add_row("release", facts["release"])
+    table.add_row("guarantee", facts["guarantee"])
+    table.add_row("content", NOTICE)
+    table.add_row("generated", f"{facts['cases_generated']:,} cases of {facts['variants']:,} variants")
+    if facts["cases_generated"]:
+        table.add_row("of these", f"{released.share_released:.1%} have a variant that was released as such")
+    low, high = facts["cases_measured"]
+    table.add_row("measured", f"{low:,} to {high:,} cases in the original log (95 %)")
+    table.add_row("quality", released.quality().in_words())
+    table.add_row(
+        "protects",
+        f"ε = {facts['epsilon']}, δ = {facts['delta']} for {released.guarantee.protects}: {facts['standing']}",
+    )
+    if released.generation == "again":
+        table.add_row("charged", "nothing: generated again from measurements that were released before")
+    for warning in facts["warnings"]:
+        table.add_row("warning", warning)
+    for reason in released.guarantee.assumptions:
+        table.add_row("assumed", reason)
+    panel(table, title, colour)
+
+
+def _interval(low: float, high: float) -> list[int]:
+    return [round(low), round(high)]

@@ -1,0 +1,140 @@
+"""What the file of a synthetic log itself proves wrong: measurements and traces that its mechanism cannot have made."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import LogError, VerificationError
+from ..mechanisms.synthesis import MOST_ACTIVITIES, Synthesis
+from ..model.trace_features import cells
+from ..model.variants import Activity, Trace
+from ..synthesis.measurements import ACTIVITIES, VARIANTS, Measurements
+from ..synthesis.synthetic_release import SyntheticRelease
+from .release_file import Content, read_release
+from .synthetic_file import read_synthetic
+
+LARGEST_SUM = 1 << 62
+
+
+def check_synthetic(path: Path, mechanism: Synthesis) -> None:
+    """Raise VerificationError if a `.json` file cannot be a synthetic log of this mechanism.
+
+    Args:
+        path: The release.
+        mechanism: What its guarantee says that it was made by.
+    """
+    try:
+        content, release = read_release(path), read_synthetic(path)
+    except LogError as error:
+        raise VerificationError(str(error)) from None
+    stated = json.loads(path.read_text(encoding="utf-8"))
+    why = (
+        _impossible_file(stated, release, mechanism)
+        or impossible_measurements(release.measurements, mechanism, len(content.columns))
+        or impossible_traces(content, release)
+    )
+    if why is not None:
+        raise VerificationError(f"{path}: {mechanism.name} cannot have released this: {why}")
+
+
+def _impossible_file(stated: dict[str, Any], release: SyntheticRelease, mechanism: Synthesis) -> str | None:
+    """Fields of the file that contradict each other; numbers in another form than they are written in."""
+    if stated["measurements"] != json.loads(json.dumps(release.measurements.as_json())):
+        return "a measurement is not a whole number, or not in the form in which measurements are written"
+    if stated["description"] != mechanism.describe():
+        return "its own description is of another mechanism"
+    if stated["notices"] != release.notices or stated["generation"] not in ("first", "again"):
+        return "its label as a synthetic log, or the digest of its measurements, was changed"
+    if isinstance(stated["seed"], bool) or stated["seed"] != release.seed or not 0 <= release.seed < 1 << 63:
+        return "its seed is not a whole number from 0 below 2^63"
+    return None
+
+
+def impossible_measurements(made: Measurements, mechanism: Synthesis, width: int) -> str | None:
+    """Why no release of this mechanism has these measurements; None if one can."""
+    stages = {stage.name: stage for stage in mechanism.noise.calibration.stages}
+    if dict(made.contributions) != {name: stage.contribution for name, stage in stages.items()}:
+        return "the contributions are not those that its epsilon and delta give"
+    traces = [trace for trace, _ in made.variants]
+    if not _ascends(traces) or not _ascends(made.activities):
+        return "a variant or an activity was measured twice, or they are not sorted"
+    if not all(traces) or not all(_is_name(name, width) for trace in (*traces, made.activities) for name in trace):
+        return "a measured activity is empty, not a text, or of another number of columns"
+    if any(not stages[VARIANTS].threshold < value < LARGEST_SUM for _, value in made.variants):
+        return "the noisy sum of a variant is not above the threshold"
+    return _impossible_activities(made, mechanism, traces) or _impossible_cells(made)
+
+
+def _impossible_activities(made: Measurements, mechanism: Synthesis, traces: list[Trace]) -> str | None:
+    of_variants = {activity for trace in traces for activity in trace}
+    selected = set(made.activity_sums)
+    if selected & of_variants:
+        return "an activity of a released variant was selected again"
+    if mechanism.alphabet is not None and selected:
+        return "activities were selected although they are public"
+    if mechanism.alphabet is None:
+        least = mechanism.noise.stage(ACTIVITIES).threshold
+        if any(not least < value < LARGEST_SUM for value in made.activity_sums.values()):
+            return "the noisy sum of an activity is not above the threshold"
+    known = of_variants | selected | set(mechanism.alphabet or ())
+    if not set(made.activities) <= known or len(made.activities) != min(len(known), MOST_ACTIVITIES):
+        return "its activities are not those that were measured"
+    return None
+
+
+def _impossible_cells(made: Measurements) -> str | None:
+    """Numbers where there is no cell, or pairs of states that do not exist."""
+    allowed = cells(len(made.activities))
+    if made.transitions[~allowed].any():
+        return "a transition was measured that cannot occur"
+    if made.pairs is None:
+        return "a transition was measured that cannot occur" if made.refinement[~allowed].any() else None
+    if not _are_pairs(made.pairs, len(allowed)) or not _ascends([tuple(pair) for pair in made.pairs.tolist()]):
+        return "the pairs of states are not sorted, or not pairs of states"
+    if made.refinement[~allowed[made.pairs[:, 1]]].any():
+        return "a transition was measured that cannot occur"
+    return None
+
+
+def _are_pairs(pairs: NDArray[np.int64], states: int) -> bool:
+    """Whether these are pairs of states, of which START may only be the first."""
+    return bool((pairs >= 0).all() and (pairs < states).all() and (pairs[:, 1] > 0).all())
+
+
+def impossible_traces(content: Content, release: SyntheticRelease) -> str | None:
+    """Why these traces were not generated from these measurements; None if they can be."""
+    made, names = release.measurements, set(release.measurements.activities)
+    if not _ascends(content.variants):
+        return "a variant is there twice, or not in canonical order"
+    if content.counts != content.noisy or any(not 1 <= count <= LARGEST_SUM for count in content.counts):
+        return "a number of cases is below 1, or there are two different ones for a variant"
+    sums = dict(made.variants)
+    for trace, count, origin in zip(release.variants, release.counts, release.origins, strict=True):
+        if (origin == "released") != (trace in sums):
+            return "the origin of a trace is not what the measured variants say"
+        if origin == "generated" and not (trace and names.issuperset(trace)):
+            return "a generated trace is empty, or has an activity that was not measured"
+        if release.generation == "first" and trace in sums and count != _cases(made, sums[trace]):
+            return "the number of cases of a released variant is not what was measured"
+    if release.generation == "first" and release.origins.count("released") != len(sums):
+        return "a variant that was measured is missing"
+    return None
+
+
+def _cases(made: Measurements, value: int) -> int:
+    return max(1, round(value / made.contributions[VARIANTS]))
+
+
+def _ascends(values: Any) -> bool:
+    return all(first < second for first, second in pairwise(values))
+
+
+def _is_name(activity: Activity, width: int) -> bool:
+    parts = (activity,) if isinstance(activity, str) else activity
+    return len(parts) == width and all(isinstance(part, str) and part for part in parts)
