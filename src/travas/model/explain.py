@@ -11,7 +11,7 @@ from ..privacy.numbers import as_text
 from .estimate import Estimate
 from .mechanism import Mechanism
 
-Released = Literal["variants of the log", "any sequence"]
+Released = Literal["variants of the log", "any sequence", "generated traces"]
 
 WARN_EPSILON, WARN_DELTA, WARN_VISIBLE = Fraction(4), Fraction(1, 10**4), 10
 """The policy thresholds: above this ε, this δ, or δ = 1/(10 × stated cases), protection is called weak."""
@@ -22,6 +22,16 @@ HALF = Fraction(1, 2)
 
 FEW_VARIANTS = 5
 """A release with fewer variants is called nearly empty."""
+
+SYNTHETIC = (
+    "This is a synthetic log: its traces were generated from noisy measurements of the original log and need not occur in it. "
+    "No statement about a single generated trace is meaningful; statements about many of them together are."
+)
+
+EMPTY_SYNTHETIC = (
+    "The synthetic log is empty: nothing that cases have in common stands out from the noise. To release more: use a larger ε, "
+    "or a log with more cases. Every further release is charged."
+)
 
 COUNT_IN_FILE = (
     "The count in the file is the estimate plus a share of what is estimated as not released. It makes the file usable as "
@@ -68,7 +78,9 @@ def of_epsilon(epsilon: Fraction, delta: Fraction, unit: str) -> str:
 
 
 def released_by(mechanism: Mechanism) -> Released:
-    """Return whether only variants of the log are released, or any sequence over a public alphabet."""
+    """Return whether variants of the log, any sequence over a public alphabet, or generated traces are released."""
+    if mechanism.kind == "synthetic log":
+        return "generated traces"
     return "any sequence" if mechanism.invents_variants else "variants of the log"
 
 
@@ -155,6 +167,8 @@ def of_missing(estimate: Estimate | None, noun: str) -> str | None:
 
 def of_emptiness(variants: int, mechanism: Mechanism) -> str | None:
     """Explain an empty or nearly empty release, with remedies, from the release alone; None for other releases."""
+    if mechanism.kind == "synthetic log":
+        return None if variants else EMPTY_SYNTHETIC
     if variants >= FEW_VARIANTS:
         return None
     first = (

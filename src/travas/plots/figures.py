@@ -71,9 +71,13 @@ def draw_release(release: Release, form: PictureFormat) -> bytes:
     _draw_keep_probability(right, release.mechanism)
     guarantee = release.guarantee
     rules = f" · {', '.join(map(str, release.used_abstractions))}" if release.is_abstracted else ""
+    what = (
+        f"Synthetic log: {sum(release.counts):,} generated cases"
+        if release.mechanism.kind == "synthetic log"
+        else f"{len(release.variants):,} variants released"
+    )
     figure.suptitle(
-        f"{len(release.variants):,} variants released · ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} "
-        f"· {guarantee.standing}{rules}",
+        f"{what} · ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} · {guarantee.standing}{rules}",
         parse_math=False,
     )
     return _rendered(figure, form)
@@ -241,8 +245,12 @@ def _draw_variants(axes: Any, release: Release) -> None:
     axes.set_yticks(rows, [_label(release.variants[index]) for index in shown], fontsize=8, parse_math=False)
     axes.invert_yaxis()
     axes.margins(x=0.12)
-    axes.set_xlabel(f"number of {noun}: estimate{' and 95 % interval' if errors else ''}")
-    axes.set_title("Most frequent variants", fontsize=10)
+    is_synthetic = release.mechanism.kind == "synthetic log"
+    estimated = "generated" if is_synthetic else f"estimate{' and 95 % interval' if errors else ''}"
+    axes.set_xlabel(f"number of {noun}: {estimated}")
+    axes.set_title(
+        "Most frequent traces, generated or released" if is_synthetic else "Most frequent variants", fontsize=10
+    )
     axes.spines[["top", "right"]].set_visible(False)
 
 

@@ -19,9 +19,11 @@ from ..model.release import check_frequencies
 from ..model.variants import Trace
 from ..outputs.atomic import Existing, atomic_output, check_target
 from ..outputs.inputs import check_not_same
+from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..verification.verify import load, stated_abstractions, verify
 
 if TYPE_CHECKING:
+    from ..synthesis.synthetic_release import SyntheticRelease
     from ..verification.release_file import Content
 
 
@@ -41,6 +43,7 @@ class ReportContent:
         reason: Why these parameters.
         account: What was charged to the data set.
         stated_cases: The number of cases that the owner states, for the policy line; never a counted number.
+        synthetic: A synthetic log with its measurements; None where the release is none, or the file has only its traces.
     """
 
     stated: dict[str, Any]
@@ -54,6 +57,7 @@ class ReportContent:
     reason: str = ""
     account: Account | None = None
     stated_cases: int | None = None
+    synthetic: SyntheticRelease | None = None
 
     def __post_init__(self) -> None:
         explain.check_stated_cases(self.stated_cases)
@@ -141,8 +145,17 @@ def read_content(guarantee: Path, release: Path) -> ReportContent:
     chosen = verified.mechanism
     return ReportContent(
         stated, chosen, release.name, content.variants, content.counts, _estimate(chosen, content, stated, release), rules,
-        content.rules,
+        content.rules, synthetic=_synthetic(chosen, release),
     )  # fmt: skip
+
+
+def _synthetic(chosen: Mechanism, release: Path) -> SyntheticRelease | None:
+    """The synthetic log with its measurements, which only a `.json` file has."""
+    if chosen.kind != "synthetic log" or not suffix_of(release, RELEASE_SUFFIXES):
+        return None
+    from ..verification.synthetic_file import read_synthetic
+
+    return read_synthetic(release)
 
 
 def _estimate(chosen: Mechanism, content: Content, stated: dict[str, Any], path: Path) -> Estimate | None:

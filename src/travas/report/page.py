@@ -104,7 +104,10 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "variant_count": len(content.variants),
         "total": sum(content.counts),
         "counting": texts.counting(mechanism),
-        "frequencies": texts.FREQUENCIES[stated["release"]["frequencies"]],
+        "synthetic": explain.SYNTHETIC if mechanism.kind == "synthetic log" else "",
+        "noise": mechanism.noise_in_words(),
+        "quality": tables.quality(content),
+        "frequencies": texts.frequencies(stated["release"]["frequencies"], released),
         "count_in_file": explain.COUNT_IN_FILE if stated["release"]["frequencies"] == "estimated" else "",
         "has_intervals": content.estimate is not None and content.estimate.intervals is not None,
         "missing": explain.of_missing(content.estimate, explain.pairs(mechanism)) or "not estimated from this file",
@@ -115,7 +118,7 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "implementation": texts.IMPLEMENTATION,
         "utility": texts.utility(released, traces),
         "bias": texts.bias(released, traces),
-        "post_processing": texts.post_processing(stated["release"]["frequencies"]),
+        "post_processing": texts.post_processing(stated["release"]["frequencies"], released),
     }
 
 
@@ -161,7 +164,7 @@ def _charges(account: Account | None) -> dict[str, Any] | None:
 
 def _machine(content: ReportContent) -> dict[str, Any]:
     """The report for registries of deployments. Schema: docs/report.md."""
-    stated, account = content.stated, content.account
+    stated, account, mechanism_kind = content.stated, content.account, content.mechanism.kind
     composition = account.budget.composition if account is not None and account.budget is not None else "basic"
     return {
         "format": "travas report",
@@ -179,7 +182,13 @@ def _machine(content: ReportContent) -> dict[str, Any]:
         "standing": stated["standing"],
         "mechanism": {"name": stated["mechanism"], "parameters": stated["parameters"]},
         "abstraction": [{"name": str(rule), "rule": rule.as_json()} for rule in content.abstractions],
-        "post_processing": stated["release"]["frequencies"] + " frequencies, canonical order, artificial timestamps",
+        "kind": mechanism_kind,
+        "post_processing": (
+            "traces generated"
+            if mechanism_kind == "synthetic log"
+            else stated["release"]["frequencies"] + " frequencies"
+        )
+        + ", canonical order, artificial timestamps",
         "data_set": stated["release"] | {"name": content.name, "variants": len(content.variants)},
         "threat_model": {
             "trust": "central: the data owner and the machine are trusted",

@@ -28,6 +28,7 @@ class VariantRow:
     estimate: str
     interval: str
     count: str
+    origin: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,23 @@ def steps(mechanism: Mechanism) -> Steps | None:
     )
 
 
+def quality(content: ReportContent) -> list[tuple[str, str]]:
+    """What the measurements of a synthetic log tell about it, in words; none without measurements."""
+    made = content.synthetic
+    if made is None:
+        return []
+    found, cases = made.quality(), sum(made.counts)
+    facts = [
+        ("Original log", f"{found.cases.low:,.0f} to {found.cases.high:,.0f} cases (95 %), as measured"),
+        ("Share of released variants", f"{made.share_released:.1%} of the {cases:,} cases; all others are generated"),
+        ("Noise", found.in_words()),
+        ("Measurements", f"SHA-256 {made.measurements.digest}; logs with the same measurements are one release"),
+    ]
+    if made.generation == "again":
+        facts.append(("Generated again", "from measurements that were released before, at no further privacy cost"))
+    return facts + [("Warning", warning) for warning in found.warnings(cases)]
+
+
 def chart(content: ReportContent) -> str:
     """The largest variants as SVG: estimates with intervals, or the counts in the file where nothing else is known."""
     noun = content.mechanism.noun
@@ -100,6 +118,7 @@ def variants(content: ReportContent) -> list[VariantRow]:
         VariantRow(
             variant=shortened(_path(content.variants[index]), 600),
             rule=content.rules[index] if content.is_abstracted else "",
+            origin=content.synthetic.origins[index] if content.synthetic is not None else "",
             estimate=f"{content.estimate.counts[index]:,.1f}" if content.estimate else "–",
             interval=f"{intervals[index][0]:,} – {intervals[index][1]:,}" if intervals else "–",
             count=f"{content.counts[index]:,}",

@@ -69,6 +69,15 @@ _TREE_BIAS = (
     "Against the rare and the long: a path is lost if any of its prefixes falls below the threshold, and invented "
     "sequences fill part of the place. Do not conclude from absence, nor from the presence of a rare sequence."
 )
+_SYNTHETIC_UTILITY = (
+    "Traces generated from noisy measurements: directly-follows frequencies, lengths and the process model of the whole are "
+    "close to those of the log where the measurements are strong. A trace marked as released is a variant of the log; one "
+    "marked as generated need not be. The quality in section 2 says how much rests on noise."
+)
+_SYNTHETIC_BIAS = (
+    "Against the rare: activities and steps that few cases have are missing, or replaced by noise. Long-range dependencies "
+    "within a case are weaker than in the log. Do not conclude from the presence or absence of a single trace."
+)
 _COARSER_UTILITY = (
     " A coarser picture: where a rule generalised a trace, what it removed (repeats, order, what came later) is not in "
     "the release, and a trace stands for all cases that look alike under the rule. The rule is shown beside every trace."
@@ -82,13 +91,21 @@ _COARSER_BIAS = (
 def utility(released: Released, traces: Traces) -> str:
     """What the release is good for."""
     exact = _AS_LEFT if traces == "coarser" else _WHOLE
-    text = exact + _SELECTION_UTILITY if released == "variants of the log" else _TREE_UTILITY
+    text = {
+        "variants of the log": exact + _SELECTION_UTILITY,
+        "any sequence": _TREE_UTILITY,
+        "generated traces": _SYNTHETIC_UTILITY,
+    }[released]
     return text + (_COARSER_UTILITY if traces == "coarser" else "")
 
 
 def bias(released: Released, traces: Traces) -> str:
     """In which direction it errs."""
-    text = _SELECTION_BIAS if released == "variants of the log" else _TREE_BIAS
+    text = {
+        "variants of the log": _SELECTION_BIAS,
+        "any sequence": _TREE_BIAS,
+        "generated traces": _SYNTHETIC_BIAS,
+    }[released]
     return text + (_COARSER_BIAS if traces == "coarser" else "")
 
 
@@ -130,8 +147,21 @@ def several(unit: PrivacyUnit) -> str:
     return f"Persons with several values in the column {unit.name}: with k values"
 
 
-def post_processing(frequencies: str) -> str:
+def frequencies(named: str, released: Released) -> str:
+    """What the counts in the file are."""
+    if released == "generated traces":
+        return "numbers of generated cases; of a released variant, its noisy count"
+    return FREQUENCIES[named]
+
+
+def post_processing(frequencies: str, released: Released) -> str:
     """What was done with the noisy counts afterwards: from them and public constants alone, at no cost."""
+    if released == "generated traces":
+        return (
+            "all traces and their numbers of cases were generated from the noisy measurements, with a seed that has nothing to "
+            "do with the noise; cases were numbered anew, timestamps are artificial. None of it uses the log, so none of it "
+            "costs anything, and anyone may generate again."
+        )
     estimated = (
         "frequencies were estimated from the noisy counts and public constants; " if frequencies == "estimated" else ""
     )

@@ -7,6 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ..model.explain import EMPTY_SYNTHETIC
 from ..model.trace_features import BUCKETS, LENGTH_EDGES, cells
 from ..model.variants import Activity
 from .chain import Chain, order_one
@@ -105,10 +106,7 @@ class Quality:
     def warnings(self, cases: int) -> tuple[str, ...]:
         """What to say about a log of this many cases that is empty, or rests mostly on noise; from public values alone."""
         if not cases:
-            return (
-                "The synthetic log is empty: nothing that cases have in common stands out from the noise. To release more: "
-                "use a larger ε, or a log with more cases. Every further release is charged.",
-            )
+            return (EMPTY_SYNTHETIC,)
         if self.noise_share >= MOSTLY and not self._mostly_released:
             return (
                 f"About {self.noise_share:.0%} of what traces were generated from is noise: do not rely on generated "

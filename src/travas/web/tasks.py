@@ -99,6 +99,8 @@ def _kept(release: Release, variants: Variants) -> str:
     total = f"{len(variants):,} variants, where {int(variants.counts.sum()):,} cases count"
     if release.mechanism.counted == "units" and not release.mechanism.unit.is_case:
         total += f" (a {release.mechanism.unit.name} once a variant)"
+    if release.mechanism.kind == "synthetic log":
+        return f"{len(release.variants):,} traces generated, from a log of {total}"
     on_rungs = len(release.abstractions) > 1
     return f"{len(release.variants):,} traces{' on the rungs' if on_rungs else ''}, of a log of {total}"
 
@@ -121,12 +123,14 @@ def report(
     """The report on a release that was written; its traces and intervals are those of the release itself."""
     from ..outputs.guarantee_file import guarantee_path
     from ..report.content import check_report, read_content, save_report
+    from ..synthesis.synthetic_release import SyntheticRelease
 
     watch("verifying", 0.0)
     guarantee = guarantee_path(path)
     check_report(output, "replace", guarantee, path)
     found = read_content(guarantee, path)
-    own = replace(found, variants=release.variants, counts=release.counts, rules=release.rules)
+    synthetic = release if isinstance(release, SyntheticRelease) else None
+    own = replace(found, variants=release.variants, counts=release.counts, rules=release.rules, synthetic=synthetic)
     said = replace(own, estimate=release.estimate, reason=reason, account=account, stated_cases=stated_cases)
     save_report(said, output)
 

@@ -93,6 +93,8 @@ def _words(found: View) -> tuple[str, str, str]:
     chosen = found.mechanism
     assert chosen is not None
     about = "What is kept depends on more than the number of cases, or the curve is too long to draw."
+    if chosen.kind == "synthetic log":
+        about = f"Noise: {'; '.join(chosen.noise_in_words())}."
     if found.points:
         half = next(cases for cases, share in found.points if share >= 0.5)
         sure, noun = found.points[-1][0], chosen.noun

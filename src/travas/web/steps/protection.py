@@ -10,6 +10,7 @@ from nicegui import ui
 
 from ...mechanisms import MECHANISMS
 from ...mechanisms.ladder import DEFAULT_RUNGS
+from ...model.explain import SYNTHETIC
 from ...privacy.guarantee import MAX_CASES
 from ...report.texts import about
 from ..parts import note, onward, title
@@ -31,6 +32,14 @@ _TEXTS = {
     "rungs": ("Rungs, from fine to coarse, with commas between them", "default"),
     "shares": ("Shares of ε and δ, one for each rung, or adaptive", "1/2, 1/4, 1/4"),
 }
+_NEEDED_ALPHABET = (
+    "Activities, one per line (needed; a public list, not read from the log)",
+    "A tree can release any sequence of these activities. Without a public list no guarantee is established.",
+)
+_OPTIONAL_ALPHABET = (
+    "Activities, one per line (optional; a public list, not read from the log)",
+    "With a public list, no part of the budget is spent on finding the activities.",
+)
 _STEPS = (
     "Public rules on one trace, with | between them: full (as it is), fold (an activity that follows itself counts once), "
     "loops (so does a block), first (first occurrences in order), prefix:n, suffix:n (the first, the last n activities), "
@@ -149,8 +158,11 @@ def mechanism(page: Page) -> None:
                 f"A rung is an abstraction. Empty or default: {rungs}, all of the budget for the first that is good enough "
                 "by a noisy test. Rungs of your own are walked one after the other, with equal shares unless you give some."
             )
-        if chosen.invents_variants:
-            _alphabet(page, str(given.get("alphabet", "")))
+        if chosen.kind == "synthetic log":
+            note(SYNTHETIC)
+            _alphabet(page, str(given.get("alphabet", "")), *_OPTIONAL_ALPHABET)
+        elif chosen.invents_variants:
+            _alphabet(page, str(given.get("alphabet", "")), *_NEEDED_ALPHABET)
 
     details()
 
@@ -167,16 +179,16 @@ def _typed(page: Page, label: str, hint: str, value: str, changed: Callable[[str
     field.on_value_change(lambda event: take(event.value))
 
 
-def _alphabet(page: Page, value: str) -> None:
-    """The public list of activities, one per line: without it there is no guarantee, and nothing is released here."""
+def _alphabet(page: Page, value: str, label: str, about: str) -> None:
+    """The public list of activities, one per line."""
     session = page.session
 
     def changed(text: str | None) -> None:
         session.recipe = session.recipe.with_option("alphabet", (text or "").strip() or None)
 
-    field = ui.textarea("Activities, one per line (needed; a public list, not read from the log)", value=value)
+    field = ui.textarea(label, value=value)
     field.classes("w-full").props("debounce=300 maxlength=100000").on_value_change(lambda event: changed(event.value))
-    note("A tree can release any sequence of these activities. Without a public list no guarantee is established.")
+    note(about)
 
 
 def _number(page: Page, option: str) -> None:

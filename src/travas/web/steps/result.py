@@ -12,6 +12,7 @@ from ...plots.chevrons import chevrons, colours_of
 from ...plots.process_map import process_map
 from ...plots.svg import name_of
 from ...privacy.numbers import as_text
+from ...synthesis.synthetic_release import SyntheticRelease
 from ..files import FORMATS
 from ..parts import confidential, note, picture, table, title
 
@@ -26,17 +27,22 @@ def draw(page: Page) -> None:
     assert released is not None
     release = released.release
     guarantee = release.guarantee
-    title("Released")
+    is_synthetic = release.mechanism.kind == "synthetic log"
+    title("Synthetic log" if is_synthetic else "Released")
+    if is_synthetic:
+        ui.label(explain.SYNTHETIC).classes("words")
+    cases = f"{sum(release.counts):,} generated cases of " if is_synthetic else ""
     ui.label(
-        f"{len(release.variants):,} variants · ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} for "
+        f"{cases}{len(release.variants):,} variants · ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} for "
         f"{guarantee.protects} · {guarantee.standing}"
     ).classes("words")
-    for warning in (
-        *released.recipe.weak_protection(),
-        explain.of_emptiness(len(release.variants), release.mechanism),
-    ):
-        if warning:
-            ui.label(warning).classes("refusal").props("role=status")
+    for warning in (*released.recipe.weak_protection(), *_warnings(release)):
+        ui.label(warning).classes("refusal").props("role=status")
+    if isinstance(release, SyntheticRelease):
+        note(
+            f"{release.share_released:.1%} of the cases have a variant that was released as such, all others are generated; "
+            f"{release.quality().in_words()}."
+        )
     account = released.account
     note(f"Ledger: charged to {account.name or 'this file, which has no name'}. {account.remainder}.")
     downloads(page)
@@ -51,14 +57,27 @@ def draw(page: Page) -> None:
             ui.tab(name)
     with ui.tab_panels(tabs, value="Variants", animated=False).classes("w-full"):
         with ui.tab_panel("Variants"):
-            variants(release, ranked)
+            if isinstance(release, SyntheticRelease):
+                generated_traces(release, ranked)
+            else:
+                variants(release, ranked)
         with ui.tab_panel("Explorer"):
             explorer(release, ranked)
         with ui.tab_panel("Process map"):
+            generated = "Of a synthetic log: generated cases are counted, too. " if is_synthetic else ""
             note(
-                "Which activity directly follows which, and how often, by the counts in the file. Steps back are dashed."
+                f"{generated}Which activity directly follows which, and how often, by the counts in the file. Steps back are "
+                "dashed."
             )
             picture(process_map(release.variants, release.counts), "process map").classes("tall")
+
+
+def _warnings(release: Release) -> tuple[str, ...]:
+    """What to say of a release that is empty, nearly so, or mostly noise."""
+    if isinstance(release, SyntheticRelease):
+        return release.quality().warnings(sum(release.counts))
+    emptiness = explain.of_emptiness(len(release.variants), release.mechanism)
+    return (emptiness,) if emptiness else ()
 
 
 def downloads(page: Page) -> None:
@@ -82,6 +101,19 @@ def downloads(page: Page) -> None:
 def _download(page: Page, words: str, name: str) -> None:
     button = ui.button(words, on_click=lambda: page.download(name)).props("flat dense no-caps")
     button.props["aria-label"] = f"Download {name}"
+
+
+def generated_traces(release: SyntheticRelease, ranked: list[int]) -> None:
+    """The most frequent traces of a synthetic log, and where each comes from."""
+    paths = [" → ".join(map(name_of, release.variants[place])) for place in ranked[:_ROWS]]
+    rows = [
+        [path, release.origins[place], f"{release.counts[place]:,}"]
+        for path, place in zip(paths, ranked[:_ROWS], strict=True)
+    ]
+    table(["Trace", "Origin", "Cases"], rows, frozenset({2}))
+    note("Origin: released is a variant of the original log; generated need not occur in it.")
+    if len(ranked) > _ROWS:
+        note(f"And {len(ranked) - _ROWS:,} more: the downloads have them all.")
 
 
 def variants(release: Release, ranked: list[int]) -> None:
@@ -118,7 +150,10 @@ def explorer(release: Release, ranked: list[int]) -> None:
     shown = ranked[:_EXPLORED]
     estimate, rules = release.estimate, release.rules
     colours = colours_of(release.variants, release.counts)
-    note(f"Number of {release.mechanism.noun} of a variant: estimate, and 95 % interval.")
+    if isinstance(release, SyntheticRelease):
+        note("Number of cases of a trace in the synthetic log.")
+    else:
+        note(f"Number of {release.mechanism.noun} of a variant: estimate, and 95 % interval.")
     with ui.element("div").classes("explorer"):
         for place in shown:
             rule = f" · {rules[place]}" if release.is_abstracted else ""
