@@ -175,5 +175,5 @@ def test_a_file_without_its_label_does_not_verify(written: dict[str, Path], tmp_
         stated = json.loads(guarantee.read_text())
         stated["release"]["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
         guarantee.write_text(json.dumps(stated))
-        with pytest.raises(VerificationError, match="notices|without the column"):
+        with pytest.raises(VerificationError, match="notices|without the origin"):
             verify(guarantee, path)
