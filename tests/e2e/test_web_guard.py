@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import http.client
 import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -233,6 +239,65 @@ def test_what_a_killed_server_left_is_deleted_at_the_next_start(tmp_path: Path) 
             assert len(list(server.storage.iterdir())) == 2
         assert len(list(server.storage.iterdir())) == 1
     assert not list(server.storage.iterdir())
+
+
+@pytest.mark.parametrize("start", [b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ", b"GET /"], ids=["header", "address"])
+def test_a_request_without_end_is_refused(server: Server, start: bytes) -> None:
+    """It would be kept in memory, and needs no secret."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as raw:
+        raw.sendall(start + b"a" * 200_000)
+        assert raw.recv(100).startswith(b"HTTP/1.1 400")
+
+
+def serve_with(scratch: Path, environment: dict[str, str]) -> subprocess.Popen[str]:
+    """`travas serve` that looks for a browser."""
+    words = [str(Path(sys.executable).parent / "travas"), "serve", "--port", "0"]
+    hidden = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
+    kept = {name: value for name, value in os.environ.items() if name not in hidden and "PYTEST" not in name}
+    own = {"TMPDIR": str(scratch), "TRAVAS_LEDGER": str(scratch / "ledger.db")}
+    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=kept | own | environment)
+
+
+def test_the_browser_is_opened_when_the_port_is_ours(tmp_path: Path) -> None:
+    """What the browser finds at the port is never another user's server, and the app does not wait for its end."""
+    opener, seen = tmp_path / "browser", tmp_path / "seen"
+    opener.write_text(
+        f"""#!{sys.executable}
+import pathlib, re, socket, sys, time
+port = int(re.search(r":([0-9]+)/open#", pathlib.Path(sys.argv[1].removeprefix("file://")).read_text())[1])
+with socket.create_connection(("127.0.0.1", port), timeout=30) as raw:
+    raw.sendall(b"GET /health HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\n\\r\\n")
+    pathlib.Path({str(tmp_path / "part")!r}).write_bytes(raw.recv(15))
+pathlib.Path({str(tmp_path / "part")!r}).rename({str(seen)!r})
+time.sleep(20)
+"""
+    )
+    opener.chmod(0o755)
+    process = serve_with(tmp_path, {"BROWSER": f"{opener} %s"})
+    try:
+        end = time.monotonic() + 60
+        while not seen.exists() and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.1)
+        assert seen.read_bytes() == b"HTTP/1.1 200 OK"
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 0  # the browser is still there
+
+
+def test_a_machine_without_a_browser_gets_the_link(tmp_path: Path) -> None:
+    """A browser of the terminal, which has no scripts, does not count."""
+    (tmp_path / "bin").mkdir()
+    for text in ([], ["w3m", "lynx", "www-browser"]):
+        for name in text:
+            (tmp_path / "bin" / name).write_text("#!/bin/sh\nexec sleep 60\n")
+            (tmp_path / "bin" / name).chmod(0o755)
+        process = serve_with(tmp_path, {"PATH": str(tmp_path / "bin"), "TERM": "xterm"})
+        try:
+            assert process.stdout is not None
+            assert re.match(r"travas is running at http://127\.0\.0\.1:\d+/open#\S{43} ", process.stdout.readline())
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=30)
 
 
 def test_bad_options_are_one_line(travas: Run, tmp_path: Path, server: Server) -> None:

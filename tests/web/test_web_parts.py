@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import os
 import pickle
+import socket
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -14,10 +16,11 @@ from xml.etree import ElementTree
 import pytest
 
 import travas
-from travas.errors import LogError, OutputError, TravasError
+from travas.errors import LogError, OutputError, ParameterError, TravasError
 from travas.mechanisms.ladder import Ladder
 from travas.model import explain as words
 from travas.outputs.example import write_hospital_log
+from travas.pipeline import Stage
 from travas.plots.charts import ticks
 from travas.plots.chevrons import chevrons, colours_of
 from travas.plots.process_map import MOST_EDGES, directly_follows, process_map
@@ -26,12 +29,13 @@ from travas.sources.example_log import PAPER_LOG
 pytest.importorskip("nicegui")
 
 from travas.web import curve, tasks
+from travas.web.files import folder_logs
 from travas.web.jobs import Job
 from travas.web.parts import on_page
 from travas.web.preview import Preview, look
 from travas.web.recipe import OFFERED, Recipe
 from travas.web.sessions import Sessions
-from travas.web.settings import Settings
+from travas.web.settings import Settings, listening
 from travas.web.storage import Storage
 
 HOSTILE = '</text><script>alert(1)</script>"&\x07'
@@ -186,6 +190,80 @@ def test_a_cancelled_job_is_dead() -> None:
     assert job.done and job.cancelled and not job._process.is_alive()
 
 
+def charges(marker: Path, watch: Callable[[str, float], None]) -> str:
+    watch(Stage.READING, 0.0)
+    watch(Stage.CHARGING, 0.0)
+    marker.touch()
+    time.sleep(1)
+    return "release"
+
+
+def dies_after_the_charge(last: Stage, watch: Callable[[str, float], None]) -> None:
+    watch(Stage.CHARGING, 0.0)
+    watch(last, 0.0)
+    os._exit(3)
+
+
+def fails_after_the_charge(watch: Callable[[str, float], None]) -> None:
+    watch(Stage.CHARGING, 0.0)
+    watch(Stage.WRITING, 0.0)
+    raise RuntimeError("CANARY")
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert condition()
+
+
+def test_a_release_that_is_charged_cannot_be_cancelled(tmp_path: Path) -> None:
+    """Neither by the button, nor by another log, a second click, or the sweeper."""
+    sessions = Sessions(Storage(tmp_path), Settings())
+    session = sessions.open("key")
+    results: list[object] = []
+    shown = Preview("table", ("a",), ("a",), (), None, None, None)
+    session.start(Job(charges, tmp_path / "marker"), results.append)
+    job = session.job
+    assert job is not None
+    wait_for((tmp_path / "marker").exists)
+    assert job.charging and not session.stop() and not job.cancel()
+    with pytest.raises(TravasError, match="charged and being written"):
+        session.take(tmp_path / "other.csv", "other.csv", shown)
+    session.start(Job(sleeps), results.append)
+    session.seen -= 10_000
+    sessions.sweep()
+    assert session.job is job and sessions.get("key") is session
+    wait_for(lambda: job.done)
+    assert not session.stop()  # finished, but not yet shown
+    session.settle()
+    assert results == ["release"] and session.error == ""
+    session.take(tmp_path / "other.csv", "other.csv", shown)
+    sessions.close()
+
+
+def test_a_task_that_was_cancelled_never_charges(tmp_path: Path) -> None:
+    """It asks before the charge, so that a cancel that crosses its progress on the way still counts."""
+    job = Job(charges, tmp_path / "marker")
+    with job._decision:
+        job.start()
+        wait_for(lambda: job.words == Stage.CHARGING)
+        time.sleep(0.3)
+        assert not job.charging and not (tmp_path / "marker").exists()
+        job.kill()
+    wait_for(lambda: job.done)
+    assert job.error == "cancelled" and not (tmp_path / "marker").exists()
+
+
+def test_what_fails_after_the_charge_says_so() -> None:
+    assert settled(Job(dies_after_the_charge, Stage.WRITING)).error.endswith(
+        "the charge stands, because noise may have been drawn"
+    )
+    assert "may have been charged: look at the account" in settled(Job(dies_after_the_charge, Stage.CHARGING)).error
+    failed = settled(Job(fails_after_the_charge)).error
+    assert "CANARY" not in failed and failed.endswith("the charge stands, because noise may have been drawn")
+
+
 def test_sessions_that_were_left_are_deleted_with_their_files(tmp_path: Path) -> None:
     sessions = Sessions(Storage(tmp_path), Settings(minutes_kept=10, max_sessions=2))
     left, open_ = sessions.open("left"), sessions.open("open")
@@ -206,6 +284,28 @@ def test_a_storage_that_is_not_ours_is_refused(tmp_path: Path) -> None:
     (tmp_path / f"travas-web-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OutputError, match="not a directory of yours"):
         Storage(tmp_path)
+
+
+def test_the_port_is_taken_before_anything_else() -> None:
+    """Otherwise another user could answer there while the app starts, and get the code of the link."""
+    with listening("127.0.0.1", 0) as listener, socket.socket() as other:
+        port = listener.getsockname()[1]
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with pytest.raises(OSError, match="in use"):
+            other.bind(("127.0.0.1", port))
+        with pytest.raises(ParameterError, match=f"127.0.0.1:{port} cannot be used"):
+            listening("127.0.0.1", port)
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+
+
+def test_names_in_a_folder_cannot_break_the_page(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("case_id,activity\n1,a\n")
+    (tmp_path / "circle.csv").symlink_to("circle.csv")
+    (tmp_path / "out.csv").symlink_to("/etc/passwd")
+    (tmp_path / os.fsdecode(b"\xff.csv")).write_text("a")  # cannot be sent to a browser
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert folder_logs(Settings(folders=(tmp_path,))) == {f"{tmp_path.name}/log.csv": log}
 
 
 @pytest.mark.parametrize("name", ["optimal", "travas", "utravas", "ladder"])

@@ -174,12 +174,28 @@ def serve(
     """
     from ..budget.ledger import Ledger
     from ..web.server import serve as serve_page
-    from ..web.settings import GIGABYTE, Settings, free_port
+    from ..web.settings import GIGABYTE, Settings, listening
 
     limit = int(upload_limit * GIGABYTE) if math.isfinite(upload_limit) else 0
-    settings = Settings(host, port or free_port(host), tuple(folder or ()), limit, minutes_kept, max_sessions)
+    host = "127.0.0.1" if host == "localhost" else host  # a browser might ask the other localhost, which is IPv6
     book = Ledger(ledger) if ledger else Ledger.default()
-    serve_page(settings, book, partial(_ready, no_open), partial(_renewed, no_open))
+    with listening(host, port) as listener:
+        used = listener.getsockname()[1]
+        settings = Settings(host, used, tuple(folder or ()), limit, minutes_kept, max_sessions)
+        no_open = no_open or not _has_browser()
+        serve_page(settings, listener, book, partial(_ready, no_open), partial(_renewed, no_open))
+
+
+def _has_browser() -> bool:
+    """Whether there is a browser with windows. Those of a terminal have no scripts, and the web app needs them."""
+    import os
+    import webbrowser
+
+    try:
+        found = webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return "BROWSER" in os.environ or type(found) is not webbrowser.GenericBrowser
 
 
 def _ready(no_open: bool, entrance: Entrance) -> None:
@@ -187,9 +203,11 @@ def _ready(no_open: bool, entrance: Entrance) -> None:
     where = entrance.link if no_open else entrance.address
     console().print(f"travas is running at {where} (press Ctrl-C to stop)", soft_wrap=True)
     if not no_open:
+        import threading
         import webbrowser
 
-        webbrowser.open(entrance.file.as_uri())
+        address = entrance.file.as_uri()
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # some wait until it is closed
         console().print(f"If no browser opens, open {entrance.file} in a browser, or use --no-open.", soft_wrap=True)
 
 

@@ -100,12 +100,11 @@ async def _stream(request: Request, session: Session, target: Path, limit: int) 
 async def open_log(session: Session, path: Path, name: str, settings: Settings) -> Response:
     """Look at the file; if it is a log, it is the session's."""
     try:
-        found = await preview(path, name, settings.decompressed_limit)
+        session.take(path, name, await preview(path, name, settings.decompressed_limit))
     except TravasError as error:
-        if path.parent == session.folder:
+        if path.parent == session.folder and path != session.log:
             path.unlink(missing_ok=True)
         return _refused(session, str(error), 422)
-    session.take(path, name, found)
     return PlainTextResponse("ok\n")
 
 
@@ -130,11 +129,20 @@ def folder_logs(settings: Settings) -> dict[str, Path]:
                 return found
             for name in sorted(names):
                 path = Path(place, name)
-                if suffix_of(path, SUFFIXES) and path.resolve().is_relative_to(folder) and path.is_file():
+                if suffix_of(path, SUFFIXES) and _is_inside(path, folder):
                     found[f"{folder.name}/{path.relative_to(folder)}"] = path.resolve()
                     if len(found) >= _MOST_FILES:
                         return found
     return found
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    """Whether it is a file in the folder, not a link out of it or in circles, and its name is text."""
+    try:
+        str(path).encode()
+        return path.resolve().is_relative_to(folder) and path.is_file()
+    except (UnicodeEncodeError, OSError, RuntimeError):  # RuntimeError: a link in circles
+        return False
 
 
 # ------------------------------------------------------------------------------------------------------ releases out

@@ -1,4 +1,7 @@
-"""Long work in a process of its own: the page stays responsive, and a cancelled run is killed at once."""
+"""Long work in a process of its own: the page stays responsive, and a cancelled run is killed at once.
+
+A run that is about to charge the ledger asks first. From then on it cannot be cancelled: a release that was paid for is kept.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TravasError
+from ..pipeline import Stage
 
 Watch = Callable[[str, float], None]
 """Called with what is being done, in words, and how much of it is, from 0 to 1."""
@@ -52,11 +56,13 @@ class Job:
         self.error = ""
         self.cancelled = False
         self.done = False
+        self.charging = False  # from here on it cannot be cancelled
         self._process: Any = None
+        self._decision = threading.Lock()
 
     def start(self) -> None:
         context = _spawned if self.limits is None else _forked
-        here, there = context.Pipe(duplex=False)
+        here, there = context.Pipe()
         self._process = context.Process(
             target=_child, args=(there, self.task, self.arguments, self.limits), daemon=True
         )
@@ -64,7 +70,19 @@ class Job:
         there.close()
         threading.Thread(target=self._listen, args=(here,), daemon=True).start()
 
-    def cancel(self) -> None:
+    def cancel(self) -> bool:
+        """Kill the task, unless it charges the ledger or has done so.
+
+        Returns:
+            Whether nothing was charged and nothing will be.
+        """
+        with self._decision:
+            if not self.charging:
+                self.kill()
+            return not self.charging
+
+    def kill(self) -> None:
+        """Kill the task, whatever it does. A charge stands."""
         if not self.done:
             self.cancelled = True
             self._process.kill()
@@ -91,22 +109,39 @@ class Job:
                 kind, content = here.recv()
                 if kind == "progress":
                     self.words, self.share = content
+                    if content[0] == Stage.CHARGING:
+                        self._let_charge(here)
+                    continue
+                finished = True
+                if kind == "result":
+                    self.result = content
                 else:
-                    finished = True
-                    if kind == "result":
-                        self.result = content
-                    else:
-                        self.error = content
+                    self.error = content if kind == "refusal" else content + self._charge()
         here.close()
         self._process.join()
         if not finished:
             self.error = "cancelled" if self.cancelled else self._ended(late)
         self.done = True
 
+    def _let_charge(self, here: Connection) -> None:
+        """Answer a task that asks whether it may charge the ledger. One that was cancelled gets no answer, and ends."""
+        with self._decision:
+            if not self.cancelled:
+                self.charging = True
+                here.send("charge")
+
+    def _charge(self) -> str:
+        """What an error adds about the charge, which the task itself could not say."""
+        if not self.charging:
+            return ""
+        if self.words == Stage.CHARGING:
+            return "; the release may have been charged: look at the account before you release again"
+        return "; the charge stands, because noise may have been drawn"
+
     def _ended(self, late: bool) -> str:
         """Why a task that was not cancelled has no result."""
         if self.limits is None:
-            return "the run ended before its time: too little memory, perhaps"
+            return "the run ended before its time: too little memory, perhaps" + self._charge()
         if late:
             return f"took longer than {self.limits.seconds:g} s; is the file damaged?"
         return f"needed more than {self.limits.memory >> 20} MB of memory; is the file damaged?"
@@ -134,12 +169,14 @@ def _child(there: Connection, task: Callable[..., Any], arguments: tuple[Any, ..
 
     def watch(words: str, share: float) -> None:
         there.send(("progress", (words, share)))
+        if words == Stage.CHARGING:
+            there.recv()  # leave to charge; without it the server has gone, or this process is about to be killed
 
     try:
         there.send(("result", task(*arguments, watch)))
     except TravasError as error:
-        there.send(("error", " ".join(str(error).splitlines())))
-    except BrokenPipeError:
+        there.send(("refusal", " ".join(str(error).splitlines())))
+    except (BrokenPipeError, EOFError):
         return
     except MemoryError:
         there.send(("error", "too little memory for this log"))

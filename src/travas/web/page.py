@@ -14,6 +14,7 @@ from ..plots.svg import BLUE
 from .access import STORED_KEY, Access
 from .entrance import ENTERED
 from .files import prepare
+from .jobs import Job
 from .parts import refusal
 from .sessions import Session, Sessions
 from .settings import Settings
@@ -56,6 +57,7 @@ class Page:
         self.shown = session.version
         self.bar: ui.linear_progress | None = None
         self.doing: ui.label | None = None
+        self.cancel: ui.button | None = None
 
     def build(self) -> None:
         with ui.row().classes("w-full items-baseline"):
@@ -98,12 +100,14 @@ class Page:
             self.refresh()
         elif session.job is not None and self.bar is not None and self.doing is not None:
             self.bar.value = round(session.job.share, 2)
-            self.doing.text = f"{session.job.words} … {session.job.share:.0%}"
+            self.doing.text = _doing(session.job)
+            if self.cancel is not None:
+                self.cancel.set_visibility(not session.job.charging)
 
     @ui.refreshable_method
     def body(self) -> None:
         session = self.session
-        self.bar = self.doing = None
+        self.bar = self.doing = self.cancel = None
         with ui.element("nav").props('aria-label="steps"'), ui.element("ol").classes("steps"):
             for number, step in enumerate(STEPS):
                 with ui.element("li"):
@@ -125,10 +129,17 @@ class Page:
 
     def working(self) -> None:
         """Long work in the background: what it does, how far it is, and the way out."""
-        assert self.session.job is not None
-        self.doing = ui.label(f"{self.session.job.words} …").props("role=status")
-        self.bar = ui.linear_progress(self.session.job.share, show_value=False).props('aria-label="progress"')
-        ui.button("Cancel", on_click=self.session.stop).props("no-caps outline")
+        job = self.session.job
+        assert job is not None
+        self.doing = ui.label(_doing(job)).props("role=status")
+        self.bar = ui.linear_progress(job.share, show_value=False).props('aria-label="progress"')
+        self.cancel = ui.button("Cancel", on_click=self.session.stop).props("no-caps outline")
+        self.cancel.set_visibility(not job.charging)
+
+
+def _doing(job: Job) -> str:
+    """What a job does, how far it is, and whether it can still be cancelled."""
+    return f"{job.words} … charged, finishing" if job.charging else f"{job.words} … {job.share:.0%}"
 
 
 def add_page(settings: Settings, ledger: Ledger, access: Access, sessions: Sessions, tickets: Tickets) -> None:

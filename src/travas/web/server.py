@@ -20,19 +20,23 @@ if TYPE_CHECKING:
 
 
 def serve(
-    settings: Settings, ledger: Ledger, ready: Callable[[Entrance], None], renewed: Callable[[Entrance], None]
+    settings: Settings,
+    listener: socket.socket,
+    ledger: Ledger,
+    ready: Callable[[Entrance], None],
+    renewed: Callable[[Entrance], None],
 ) -> None:
     """Serve the page at the settings' address. Uploads of dead servers are deleted.
 
     Args:
         settings: How it is served.
+        listener: The socket of its address (`settings.listening`).
         ledger: What releases are charged to.
         ready: Called with the way in when the page is there.
         renewed: Called with it when its link was used and there is a new one.
     """
     if os.name != "posix":
         raise ParameterError("the page needs Linux or macOS: it relies on their rights and locks of files")
-    _check_free(settings)
     try:
         from nicegui import app, ui
     except ImportError:
@@ -69,7 +73,7 @@ def serve(
         ui.run(
             host=settings.host.strip("[]"), port=settings.port, title="travas", show=False, reload=False, tailwind=False,
             show_welcome_message=False, reconnect_timeout=20, language="en-US", dark=False, favicon="🔒",
-            uvicorn_logging_level="error",
+            uvicorn_logging_level="error", fd=listener.fileno(), http="h11",  # h11 limits the size of headers
         )  # fmt: skip
 
 
@@ -78,16 +82,3 @@ async def _not_found(request: Request, error: Exception) -> Response:
     from starlette.responses import PlainTextResponse
 
     return PlainTextResponse("travas: there is nothing here\n", 404)
-
-
-def _check_free(settings: Settings) -> None:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((settings.host.strip("[]"), settings.port))
-        except (OSError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or "not an address"
-            raise ParameterError(
-                f"{settings.host}:{settings.port} cannot be used ({reason}); give another --port or --host"
-            ) from None

@@ -66,10 +66,12 @@ class Session:
         self.seen = time.monotonic()
 
     def take(self, log: Path, name: str, preview: Preview) -> None:
-        """Another log: all that was known of the last one is forgotten."""
+        """Another log: all that was known of the last one is forgotten. TravasError while a release is charged."""
+        self.settle()
+        if not self.stop():
+            raise TravasError("a release is charged and being written: wait until it is done, then open another log")
         if self.log is not None and self.log != log and self.log.parent == self.folder:
             self.log.unlink(missing_ok=True)
-        self.stop()
         self.log, self.name, self.preview, self.reading = log, name, preview, preview.reading()
         self.diagnosis, self.released, self.error, self.step, self.dataset = None, None, "", 1, ""
         self.version += 1
@@ -101,8 +103,13 @@ class Session:
         return ""
 
     def start(self, job: Job, finish: Callable[[Any], None]) -> None:
-        """Begin long work; what it gives goes to `finish` when some page, or the sweeper, looks after it."""
-        self.stop()
+        """Begin long work; what it gives goes to `finish` when some page, or the sweeper, looks after it.
+
+        While other work runs nothing is begun: a second click, or one in another tab, must not end a release.
+        """
+        self.settle()
+        if self.job is not None:
+            return
         self.job, self.finish, self.error = job, finish, ""
         job.start()
         self.version += 1
@@ -119,17 +126,22 @@ class Session:
             self.finish(job.result)
         self.version += 1
 
-    def stop(self) -> None:
-        """Cancel what runs."""
-        if self.job is not None:
-            self.job.cancel()
+    def stop(self) -> bool:
+        """Cancel what runs, unless it is a release that is charged; whether nothing runs now."""
+        if self.job is not None and self.job.cancel():
             self.job = None
             self.version += 1
+        return self.job is None
+
+    @property
+    def charging(self) -> bool:
+        """Whether a release is charged and being written."""
+        return self.job is not None and self.job.charging
 
     def close(self) -> None:
-        self.stop()
-        for job in self.files.values():
-            job.cancel()
+        for job in (self.job, *self.files.values()):
+            if job is not None:
+                job.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -173,7 +185,7 @@ class Sessions:
         now = time.monotonic()
         for session in list(self._sessions.values()):
             session.settle()
-            if now - session.seen > 60 * self.minutes_kept:
+            if now - session.seen > 60 * self.minutes_kept and not session.charging:
                 session.close()
                 del self._sessions[session.id]
 

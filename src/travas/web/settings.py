@@ -10,16 +10,31 @@ from pathlib import Path
 from ..errors import ParameterError
 
 GIGABYTE = 1 << 30
+_BACKLOG = 2048
 
 
-def free_port(host: str) -> int:
-    """A port that nobody uses, chosen by the system."""
+def listening(host: str, port: int) -> socket.socket:
+    """Take a port, before anything else is done: from here on nobody else can answer there.
+
+    Args:
+        host: An address of this machine.
+        port: The port; 0 is a free one, chosen by the system.
+
+    Returns:
+        The socket; the first requests wait in it until the page is there.
+    """
+    if not 0 <= port <= 65535:
+        raise ParameterError(f"port is {port}: it must be from 0 to 65535")
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-            probe.bind((host.strip("[]"), 0))
-            return int(probe.getsockname()[1])
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host.strip("[]"), port))
+        listener.listen(_BACKLOG)
     except OSError as error:
-        raise ParameterError(f"host is {host!r}: it cannot be used ({error.strerror or error})") from None
+        listener.close()
+        reason = error.strerror or "not an address"
+        raise ParameterError(f"{host}:{port} cannot be used ({reason}); use another --port or --host") from None
+    return listener
 
 
 @dataclass(frozen=True)
