@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench bench-ladder bench-ledger bench-metrics bench-persons bench-scale bench-synthesis bench-utility bench-web reproduce screenshots lint clean
+.PHONY: demo test test-slow test-oldest coverage bench bench-ladder bench-ledger bench-metrics bench-persons bench-scale bench-synthesis bench-utility bench-web reproduce screenshots lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -34,10 +34,28 @@ lint: .venv/installed-test
 	$(BIN)/lint-imports
 
 test: lint ## lint, types and tests
-	$(BIN)/pytest -n auto --dist loadgroup -m "not slow"
+	$(BIN)/pytest -n auto --dist loadgroup -m "not slow" --at-least 2800
 
 test-slow: .venv/installed-test ## the statistical and scale tests that take minutes
 	$(BIN)/pytest -m slow
+
+coverage: .venv/installed-test ## the tests again, with the lines and branches of src that they reach, child processes included
+	rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest -n auto --dist loadgroup -m "not slow"
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+# The lowest versions of the direct dependencies that pyproject.toml allows; tools of the tests are the newest.
+.venv-oldest/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/pip install --quiet --disable-pip-version-check uv
+	.venv-oldest/bin/uv pip compile --quiet --resolution lowest-direct --all-extras pyproject.toml -o .venv-oldest/lowest.txt
+	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest/bin/python \
+	  --constraints .venv-oldest/lowest.txt --editable '.[all]' --group test
+	touch $@
+
+test-oldest: .venv-oldest/installed ## the quick tests with the oldest dependencies that are allowed
+	.venv-oldest/bin/python -m pytest -n auto --dist loadgroup -m "not slow"
 
 bench: .venv/installed-bench ## the ratios the README quotes
 	$(BIN)/python benchmarks/core.py
@@ -75,4 +93,4 @@ screenshots: .venv/installed-test ## the pictures of the page in docs/images
 	$(BIN)/python tests/e2e/screenshots.py
 
 clean:
-	rm -rf .venv demo-release build
+	rm -rf .venv .venv-oldest .coverage .coverage.* demo-release build

@@ -16,6 +16,21 @@ from travas.cli import main as cli
 DATA = Path(os.environ.get("TRAVAS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--at-least", type=int, default=0, help="fail if fewer tests than this were run")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A floor on the number of tests: a suite that lost a folder must not pass. Workers leave it to the one process."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or hasattr(session.config, "workerinput") or session.config.option.collectonly:
+        return
+    ran = sum(len(reporter.stats.get(kind, ())) for kind in ("passed", "failed", "skipped", "xfailed"))
+    if ran < (floor := session.config.getoption("--at-least")):
+        reporter.write_line(f"{ran} tests were run: there must be {floor} or more", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 @pytest.fixture(autouse=True)
 def ledger_path(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Every test has a ledger of its own: none touches the user's."""

@@ -12,12 +12,12 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 
-def missing(what: str) -> None:
+def missing(what: str) -> NoReturn:
     """Under CI a missing part is a failure: a suite that skips proves nothing."""
     if os.environ.get("CI") == "true":
         pytest.fail(f"{what} is not installed; tests/install brings it")

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 
+from servers import missing
+
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -117,6 +119,8 @@ def browsing() -> Iterator[Any]:
     """A headless Chromium."""
     from playwright.sync_api import sync_playwright
 
+    if chromium() is None:
+        missing("Chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
         yield browser

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Server, browsing, chromium, free_port, serving
+from browser import Server, browsing, free_port, serving
 from strangers import Stranger, ask, can_read, stranger
 from test_web import alert, content, heading, opened, press, upload
 
@@ -25,8 +25,6 @@ from parquet_bomb import write_bomb
 
 SECRET = "diagnosis of the mayor"
 LOG = f"case_id,activity\n1,{SECRET}\n".encode()
-
-pytestmark = pytest.mark.skipif(chromium() is None and os.environ.get("CI") != "true", reason="no Chromium here")
 
 
 @pytest.fixture(scope="module")

@@ -25,9 +25,6 @@ from travas.plots.charts import ticks
 from travas.plots.chevrons import chevrons, colours_of
 from travas.plots.process_map import MOST_EDGES, directly_follows, process_map
 from travas.sources.example_log import PAPER_LOG
-
-pytest.importorskip("nicegui")
-
 from travas.web import curve, tasks
 from travas.web.files import folder_logs
 from travas.web.jobs import Job
