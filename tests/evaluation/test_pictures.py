@@ -20,11 +20,11 @@ LOG = Variants.from_mapping({("a", "b"): 300, ("a",): 20, ("b",): 1})
 def titles(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
 
-    def save(figure: Any, path: Path) -> Path:
+    def rendered(figure: Any, form: figures.PictureFormat) -> bytes:
         seen.append(figure._suptitle.get_text() if figure._suptitle is not None else "")
-        return path
+        return b"a picture"
 
-    monkeypatch.setattr(figures, "_save", save)
+    monkeypatch.setattr(figures, "_rendered", rendered)
     return seen
 
 
