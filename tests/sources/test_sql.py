@@ -296,7 +296,7 @@ def test_persons_from_the_command_line(server: Postgres, tmp_path: Path, travas:
         for shown in (ran.out, ran.err, checked.out, out.read_text(), json.dumps(promise)):
             assert "CANARY" not in shown
         facts = json.loads(travas("inspect", url, "--table", "clinic", *person, "--json").out)
-        assert (facts["cases_in_file"], facts["unit"], facts["counted"]) == (303, "patient", "units")
+        assert (facts["cases"], facts["unit"], facts["counted"]) == (303, "patient", "units")
         names = tmp_path / "names.txt"
         names.write_text("a\nb\n")
         tree = ("--mechanism", "prefix-tree", "--max-length", 2, "--prune", 100, "--epsilon", 10, "--alphabet", names)
