@@ -32,7 +32,13 @@ def test_a_synthetic_log_is_reported_as_one(release: SyntheticRelease, tmp_path:
     assert f"{sum(release.counts):,} generated cases" in page and "directly-follows pairs used is noise" in page
     assert "discrete Gaussian" in page and release.measurements.digest in page
     assert "<td>released</td>" in page and "<td>generated</td>" in page
-    for wrong in ("How likely a variant is released", "none is invented", "95 % interval", "Not released", "tree of prefixes"):
+    for wrong in (
+        "How likely a variant is released",
+        "none is invented",
+        "95 % interval",
+        "Not released",
+        "tree of prefixes",
+    ):
         assert wrong not in page
     machine = json.loads(re.findall(r'id="travas-report">(.*?)</script>', page, flags=re.DOTALL)[0])
     assert machine["kind"] == "synthetic log" and machine["post_processing"].startswith("traces generated")
