@@ -178,7 +178,7 @@ def test_nothing_left_is_an_empty_release(small_csv: Path, travas: Run, tmp_path
     out = tmp_path / "out.json"
     rule = f"only:{tmp_path}/rules"
     ran = travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "--abstraction", rule, "-o", out)
-    assert ran.code == 0 and "[confidential] 26 cases with nothing left" in ran.out
+    assert ran.code == 0 and "[confidential] 26 cases with an empty trace" in ran.out
     assert json.loads(out.read_text())["variants"] == []
     assert str(tmp_path) not in out.read_text() + (tmp_path / "out.json.guarantee.json").read_text()
 

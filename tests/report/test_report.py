@@ -136,7 +136,7 @@ def test_the_history_is_that_of_the_ledger(tmp_path: Path, travas: Run, small_cs
     assert [row["epsilon"] for row in machine(text)["account"]["charges"]] == ["0.5", "0.75"]
     assert travas("budget", "create", "another", "--no-limit").code == 0
     ran = travas("report", *files, "-o", html, "--force", "--dataset", "another")
-    assert ran.code == 2 and "no release like this one was charged" in ran.err
+    assert ran.code == 2 and "this release was not charged to this account" in ran.err
     ran = travas("report", *files, "-o", html, "--force", "--dataset", "x", "--ledger", tmp_path / "gone.db")
     assert ran.code == 2 and not (tmp_path / "gone.db").exists()
 
@@ -192,7 +192,9 @@ def test_a_ladder_is_told_rung_by_rung(suffix: str, frequencies: str, tmp_path: 
     assert [rule["name"] for rule in facts["abstraction"]] == list(map(str, release.used_abstractions))
     assert "Step by step" in html and "<td>number of cases</td><td>0.1</td><td>0</td>" in html
     assert (
-        "A coarser picture" in html and "prefix:3: The first so many activities" in html and "<td>prefix:3</td>" in html
+        "Traces may be generalised" in html
+        and "prefix:3: The first n activities" in html
+        and "<td>prefix:3</td>" in html
     )
     assert HOSTILE not in html and (" – " in html) == (suffix == ".json")
 
@@ -220,7 +222,7 @@ def test_an_abstracted_release_names_its_rule(suffix: str, tmp_path: Path) -> No
     path = anonymize(variants, epsilon=1, delta="1e-6").write(tmp_path / f"r{suffix}")
     html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
     assert machine(html)["abstraction"][0]["rule"] == [{"group": [["b", "<i>"], ["c", "<i>"]]}, "fold"]
-    assert "fold: An activity that follows itself at once counts once (1 of the traces)" in html and "<i>" not in html
+    assert "fold: Immediate repetitions of an activity count once (1 of the traces)" in html and "<i>" not in html
     assert str(rules) not in html and (" – " in html) == (suffix == ".json")
 
 

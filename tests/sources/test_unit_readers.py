@@ -319,5 +319,5 @@ def test_the_report_speaks_of_the_person(travas: Run, clinic: Path, tmp_path: Pa
     assert ran.code == 0, ran.err
     text = page.read_text()
     assert "for all cases of one patient more or less" in text and "CANARY" not in text
-    assert "one patient with all cases, of which at most 3 count" in text
+    assert "one patient with all cases; at most 3 are counted" in text
     assert "several values in the column patient" in text and "several cases" not in text

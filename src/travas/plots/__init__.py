@@ -1,1 +1,1 @@
-"""Pictures, no decisions."""
+"""Figures from plain values."""

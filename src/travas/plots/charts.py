@@ -1,4 +1,4 @@
-"""Two charts as SVG: the keep curve of a mechanism, and the frequencies of variants. They take plain values."""
+"""Two SVG charts from plain values: the keep curve of a mechanism, and the frequencies of variants."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .svg import BLUE, INK, document, line, shortened, text
 
 
 def keep_curve(points: Sequence[tuple[int, float]], noun: str = "cases") -> str:
-    """How likely a variant is released, by its number of cases, or of what else is counted."""
+    """Draw the probability of release by case count, or by what else is counted."""
     width, height, left, right, top, bottom = 560, 260, 56, 20, 14, 44
     first, last = points[0][0], max(points[-1][0], points[0][0] + 1)
 
@@ -38,14 +38,14 @@ def keep_curve(points: Sequence[tuple[int, float]], noun: str = "cases") -> str:
 
 
 def frequencies_chart(rows: Sequence[tuple[str, float, tuple[float, float] | None]], what: str, room: int = 300) -> str:
-    """A bar for each row (name, value, interval of the true value or None), and the interval as a whisker on it."""
+    """Draw a bar for each row (name, value, interval or None), with the interval as a whisker."""
     row_height, width, top = 22, 720, 6
     height = top + row_height * len(rows) + 34
     largest = max((max(value, interval[1] if interval else 0) for _, value, interval in rows), default=1) or 1
     scale = (width - room - 70) / largest
     parts = []
-    for place, (name, value, interval) in enumerate(rows):
-        middle = top + row_height * place + row_height / 2
+    for index, (name, value, interval) in enumerate(rows):
+        middle = top + row_height * index + row_height / 2
         parts.append(text(room - 6, middle + 4, shortened(name, room // 7), "end", size=11))
         parts.append(
             f'<rect x="{room}" y="{middle - 7:.1f}" width="{max(value * scale, 0.5):.1f}" height="14" '
@@ -59,11 +59,11 @@ def frequencies_chart(rows: Sequence[tuple[str, float, tuple[float, float] | Non
             parts += [line(room + at * scale, middle - 4, room + at * scale, middle + 4, INK, 1.5) for at in interval]
         parts.append(text(room + end * scale + 6, middle + 4, f"{value:,.0f}", size=11))
     parts.append(text(room, height - 12, what, size=11))
-    return document(width, height, f"{what}: the {len(rows)} largest. The table beside it has the numbers.", parts)
+    return document(width, height, f"{what}: the {len(rows)} largest. The table has the numbers.", parts)
 
 
 def ticks(first: int, last: int) -> list[int]:
-    """Five or so round numbers between two."""
+    """Return about five round numbers between two."""
     step = _round_step(last - first)
     return [number for number in range(first // step * step, last + 1, step) if number >= first] or [first]
 

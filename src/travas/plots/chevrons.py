@@ -1,4 +1,4 @@
-"""Variants as rows of coloured chevrons, as process miners know them. Every chevron has its name on it: colour only helps."""
+"""Variants as rows of coloured chevrons, as in process mining tools. Every chevron has a label, so colour is optional."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from ..model.variants import Trace
 from .svg import INK, document, escape, name_of, shortened
 
 PALETTE = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#BBBBBB")  # Okabe and Ito
-_DARK = ("#0072B2",)  # white letters on it are easier to read than black ones
+_DARK = ("#0072B2",)  # white text is more readable than black
 MOST_STEPS = 60
 _STEP, _HEIGHT, _POINT = 104, 30, 10
 
 
 def colours_of(variants: Sequence[Trace], counts: Sequence[int]) -> dict[str, str]:
-    """A colour for each activity; the most frequent ones have colours of their own."""
+    """Return a colour for each activity; the most frequent ones have unique colours."""
     often: Counter[str] = Counter()
     for trace, count in zip(variants, counts, strict=True):
         for activity in trace:
             often[name_of(activity)] += count
     ranked = sorted(often, key=lambda name: (-often[name], name))
-    return {name: PALETTE[place % len(PALETTE)] for place, name in enumerate(ranked)}
+    return {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(ranked)}
 
 
 def chevrons(trace: Trace, colours: dict[str, str]) -> str:
-    """One variant as a picture."""
+    """Draw one variant."""
     names = list(map(name_of, trace))
     parts = []
-    for place, name in enumerate(names[:MOST_STEPS]):
-        x = place * _STEP
+    for index, name in enumerate(names[:MOST_STEPS]):
+        x = index * _STEP
         colour = colours[name]
-        notch = _POINT if place else 0
+        notch = _POINT if index else 0
         corners = (
             (x, 0), (x + _STEP - 4, 0), (x + _STEP - 4 + _POINT, _HEIGHT / 2), (x + _STEP - 4, _HEIGHT), (x, _HEIGHT),
             (x + notch, _HEIGHT / 2),

@@ -1,6 +1,6 @@
-"""Pictures with matplotlib, from plain values: they decide nothing and read no log.
+"""Figures with matplotlib, from plain values; no log is read.
 
-What shows values of the original log is titled as confidential by its caller (`evaluation.pictures`).
+Callers mark figures with values of the original log as confidential (`evaluation.pictures`).
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Panel:
 
     Attributes:
         title: Its heading.
-        x_label: What the horizontal axis shows.
-        y_label: What the vertical axis shows.
+        x_label: The label of the horizontal axis.
+        y_label: The label of the vertical axis.
         lines: Points by the name of the line.
-        top: The upper end of the vertical axis; None: as high as the data.
+        top: The upper end of the vertical axis; None: from the data.
     """
 
     title: str
@@ -48,7 +48,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Heatmap:
-    """A table of values for each named panel, on one scale; NaN where there is none."""
+    """A table of values for each named panel, on one scale; NaN for missing values."""
 
     title: str
     columns: Sequence[str]
@@ -57,10 +57,10 @@ class Heatmap:
 
 
 def draw_release(release: Release, form: PictureFormat) -> bytes:
-    """Draw the most frequent variants by their estimate, with intervals, and how likely a variant was released.
+    """Draw the most frequent variants by estimate, with intervals, and the probability of release.
 
     Args:
-        release: What to draw: public.
+        release: The release.
         form: The format of the picture.
 
     Returns:
@@ -90,13 +90,13 @@ def draw_survival(
     title: str,
     form: PictureFormat,
 ) -> bytes:
-    """Draw frequencies before and after on a log scale, and the steps that are lost.
+    """Draw the frequencies in both logs on a log scale, and the lost directly-follows steps.
 
     Args:
         ranked: For each variant of the original, most frequent first: its count there and in the release, if it is there.
         lost: Steps of the original that the release lacks, with their counts.
         lost_title: The heading of the steps.
-        title: The heading of the picture.
+        title: The heading of the figure.
         form: The format of the picture.
 
     Returns:
@@ -130,7 +130,7 @@ def draw_panels(rows: Sequence[Sequence[Panel]], title: str, form: PictureFormat
 
     Args:
         rows: Panels, row by row.
-        title: The heading of the picture; empty for none.
+        title: The heading of the figure; empty for none.
         form: The format of the picture.
 
     Returns:
@@ -173,7 +173,7 @@ def draw_heatmap(heatmap: Heatmap, form: PictureFormat) -> bytes:
     low, high = min(shown, default=0), max(shown, default=1)
     for axes, (label, values) in zip(panels, heatmap.panels.items(), strict=True):
         image = axes.imshow(values, cmap="cividis", vmin=low, vmax=high, aspect="auto")
-        axes.set_facecolor("0.85")  # shows where nothing was run, or a metric failed
+        axes.set_facecolor("0.85")  # where nothing was run, or a metric failed
         for row, line in enumerate(values):
             for column, value in enumerate(line):
                 dark = not math.isnan(value) and image.norm(value) < 0.5
@@ -189,7 +189,7 @@ def draw_heatmap(heatmap: Heatmap, form: PictureFormat) -> bytes:
 
 
 def number(value: float) -> str:
-    """A value of a metric in few characters."""
+    """Format a metric in few characters."""
     if math.isnan(value):
         return "–"
     return f"{value:.2f}" if abs(value) < 10 else f"{value:,.0f}" if abs(value) < 10_000 else f"{value / 1000:,.0f}k"
@@ -199,7 +199,7 @@ def number(value: float) -> str:
 
 
 def _styles() -> Iterator[dict[str, Any]]:
-    """Colours of Okabe and Ito with a marker each: distinct without colour, too."""
+    """Return the colours of Okabe and Ito with a marker each, so that they are distinct without colour."""
     while True:
         for dash in ("-", "--", ":"):
             for colour, marker in zip(_COLOURS, "osD^vP*", strict=True):
@@ -222,13 +222,13 @@ def _figure(size: tuple[float, float]) -> Any:
 def _rendered(figure: Any, form: PictureFormat) -> bytes:
     content = io.BytesIO()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # matplotlib, about letters its font does not have
+        warnings.simplefilter("ignore")  # matplotlib warns about missing glyphs
         figure.savefig(content, format=form, dpi=110)
     return content.getvalue()
 
 
 def _draw_variants(axes: Any, release: Release) -> None:
-    """The estimates, not the counts in the file: those also stand for what was not released."""
+    """Draw the estimates rather than the counts in the file, which also represent what was not released."""
     estimate, noun = release.estimate, release.mechanism.noun
     ranked = sorted(range(len(release.variants)), key=lambda index: (-estimate.counts[index], release.variants[index]))
     shown = ranked[:_SHOWN]
@@ -266,7 +266,7 @@ def _draw_keep_probability(axes: Any, mechanism: Mechanism) -> None:
     axes.plot([cases for cases, _ in points], [share for _, share in points], color=_ORANGE, marker=".")
     axes.set_ylim(0, 1.05)
     axes.set_xlabel(f"number of {mechanism.noun} of a variant in the original log")
-    axes.set_ylabel("probability to be released")
+    axes.set_ylabel("probability of release")
     axes.set_title("What is released", fontsize=10)
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)

@@ -1,8 +1,8 @@
-"""The directly-follows graph of a release as a picture: a small layered layout, drawn as SVG. Public: from a release only.
+"""The directly-follows graph of a release as SVG, with a simple layered layout. Public: from a release only.
 
-Layers by longest path along the edges that lead forward (by the mean place of an activity in its traces), order in a
-layer by barycentres, edges over several layers by way of invisible nodes (Sugiyama, Tagawa, Toda 1981); places by
-pulling every node under its neighbours, as far as those beside it allow.
+Layers by longest path along forward edges (by the mean position of an activity in its traces), order within a layer by
+barycentres, edges across several layers by invisible nodes (Sugiyama, Tagawa, Toda 1981); positions by moving every
+node towards its neighbours, as far as the nodes next to it allow.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Edge = tuple[str, str]
 
 @dataclass(frozen=True)
 class Graph:
-    """How often an activity occurs and how often one directly follows another, in the release."""
+    """The frequencies of activities and of directly-follows steps in a release."""
 
     nodes: dict[str, int]
     edges: dict[Edge, int]
@@ -67,7 +67,7 @@ def directly_follows(variants: Sequence[Trace], counts: Sequence[int]) -> Graph:
 
 
 def process_map(variants: Sequence[Trace], counts: Sequence[int]) -> str:
-    """The picture: activities as boxes, steps as arrows, both with how often they occur."""
+    """Draw activities as boxes and steps as arrows, both with frequencies."""
     graph = directly_follows(variants, counts)
     if not graph.nodes:
         return document(
@@ -103,7 +103,7 @@ def process_map(variants: Sequence[Trace], counts: Sequence[int]) -> str:
 
 
 def _layers(graph: Graph, forward: list[Edge]) -> dict[str, int]:
-    """Longest path from the start, along edges that lead forward: they have no cycle."""
+    """Return the length of the longest path from the start along forward edges, which have no cycle."""
     layer = dict.fromkeys(graph.places, 0)
     for node in sorted(graph.places, key=lambda name: (graph.places[name], name)):
         for first, second in forward:
@@ -116,7 +116,7 @@ def _layers(graph: Graph, forward: list[Edge]) -> dict[str, int]:
 
 
 def _ordered(layer: dict[str, int], forward: list[Edge]) -> tuple[list[list[str]], dict[Edge, list[str]]]:
-    """The nodes of each layer from left to right, invisible ones among them, and every forward edge's way."""
+    """Return the nodes of each layer from left to right, including invisible ones, and the path of every forward edge."""
     rows: list[list[str]] = [[] for _ in range(max(layer.values()) + 1)]
     for node in sorted(layer):
         rows[layer[node]].append(node)
@@ -147,7 +147,7 @@ def _size(node: str) -> int:
 
 
 def _placed(rows: list[list[str]], paths: dict[Edge, list[str]]) -> dict[str, float]:
-    """How far to the right every node is."""
+    """Return the horizontal position of every node."""
     above: defaultdict[str, list[str]] = defaultdict(list)
     below: defaultdict[str, list[str]] = defaultdict(list)
     for way in paths.values():
@@ -167,9 +167,9 @@ def _placed(rows: list[list[str]], paths: dict[Edge, list[str]]) -> dict[str, fl
 
 
 def _apart(row: list[str], wanted: list[float]) -> list[float]:
-    """The places nearest to those wanted (least squares) that keep the order and do not overlap.
+    """Return the positions closest to the desired ones (least squares) that keep the order and do not overlap.
 
-    Without the least distances it is isotonic regression: neighbours that would cross are pooled to their mean.
+    Without minimum distances this is isotonic regression: neighbours that would cross are pooled to their mean.
     """
     offsets = [0.0]
     for one, other in pairwise(row):
@@ -193,7 +193,7 @@ _ARROW = (
 
 
 def _arrow(points: list[tuple[float, float]], kind: Literal["forward", "back", "loop"], count: int, most: int) -> str:
-    """Forward edges run down in curves; steps back are dashed and run along the right."""
+    """Draw the edges: forward edges as curves downwards, backward edges dashed along the right."""
     weight = 0.8 + 3.2 * math.log1p(count) / math.log1p(most)
     (x1, y1), (x2, y2) = points[0], points[-1]
     half, down = _WIDTH / 2, _HEIGHT / 2

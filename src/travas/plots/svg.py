@@ -1,7 +1,7 @@
-"""Primitives of SVG pictures: they need no library, no script and no style sheet. The charts: charts.py.
+"""SVG primitives, without libraries, scripts or style sheets. The charts are in charts.py.
 
-Every text is escaped, every picture has a text alternative; colours are chosen so that colour-blind readers can tell
-them apart, and so that they differ in grey.
+All text is escaped, and every figure has a text alternative. Colours are distinct for colour-blind readers and in
+greyscale.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def escape(text: str) -> str:
-    """Text for XML and HTML, between tags or in double quotes; what neither can hold becomes U+FFFD."""
+    """Escape text for XML and HTML, between tags or in double quotes; unsupported characters become U+FFFD."""
     return printable(_escaped(text, {'"': "&quot;", "'": "&#39;"}))
 
 
 def printable(text: str) -> str:
-    """The text with U+FFFD for every character that neither XML nor HTML can hold."""
+    """Replace characters that XML or HTML cannot represent with U+FFFD."""
     return _NOT_XML.sub("\ufffd", text)
 
 
 def name_of(activity: Activity) -> str:
-    """An activity for people, in one line: for show only, never a key."""
+    """Format an activity in one line, for display only."""
     return " ".join((activity if isinstance(activity, str) else " / ".join(activity)).split())
 
 
 def shortened(text: str, characters: int) -> str:
-    """The text, or as much of it as there is room for."""
+    """Shorten text to a number of characters."""
     return text if len(text) <= characters else text[: max(characters - 1, 1)] + "…"
 
 
 def document(width: int, height: int, alternative: str, parts: Sequence[str]) -> str:
-    """One picture that grows with the page. `alternative` is what it says to those who do not see it."""
+    """Return an SVG that scales with the page. `alternative` is its text alternative."""
     label = escape(alternative)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
@@ -47,10 +47,10 @@ def document(width: int, height: int, alternative: str, parts: Sequence[str]) ->
 
 
 def text(x: float, y: float, words: str, anchor: str = "start", colour: str = INK, size: int = 12) -> str:
-    """A line of text."""
+    """Return a line of text."""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" font-size="{size}">{escape(words)}</text>'
 
 
 def line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1) -> str:
-    """A straight line."""
+    """Return a straight line."""
     return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-width="{width}"/>'

@@ -1,1 +1,1 @@
-"""The document for the data protection officer."""
+"""The report for the data protection officer."""

@@ -1,6 +1,6 @@
-"""What the report of a release says, from public files alone. How it looks: page.py and the template.
+"""The content of a report, from public files alone. The layout is in page.py and the template.
 
-Schema of its machine-readable block, and what it covers: docs/report.md.
+Schema of the machine-readable block: docs/report.md.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReportContent:
-    """What a report says: the guarantee as stated and checked, and the release. All of it is public.
+    """The content of a report: the verified guarantee and the release. All of it is public.
 
     Attributes:
         stated: The guarantee file.
-        mechanism: The mechanism, rebuilt from it.
+        mechanism: The mechanism, rebuilt from the guarantee file.
         name: The name of the release file.
         variants: The released variants.
         counts: Their counts in the file.
-        estimate: What the noisy counts say; None where the release has only the counts of an event log.
+        estimate: The estimates from noisy counts; None if the release has only the counts of an event log.
         abstractions: The rules by which traces were generalised.
-        rules: For each variant, the name of its rule.
-        reason: Why these parameters.
-        account: What was charged to the data set.
-        stated_cases: The number of cases that the owner states, for the policy line; never a counted number.
+        rules: The name of the rule of each variant.
+        reason: Why these parameters were chosen.
+        account: The account of the data set.
+        stated_cases: The number of cases stated by the owner; never a counted number.
         synthetic: A synthetic log with its measurements; None where the release is none, or the file has only its traces.
     """
 
@@ -64,17 +64,17 @@ class ReportContent:
 
     @property
     def values(self) -> tuple[float, ...]:
-        """What variants are ranked by: the estimates, or the counts in the file where nothing else is known."""
+        """The values by which variants are ranked: the estimates, or the counts in the file without estimates."""
         return self.estimate.counts if self.estimate is not None else tuple(map(float, self.counts))
 
     @property
     def weak_protection(self) -> tuple[str, ...]:
-        """Why these parameters protect only weakly, if they do."""
+        """The reasons why these parameters protect only weakly, if any."""
         return explain.weak_protection(self.mechanism.epsilon, self.mechanism.delta, self.stated_cases)
 
     @property
     def is_abstracted(self) -> bool:
-        """Whether a rule may have generalised traces: on a ladder also if every released trace is full."""
+        """Whether a rule may have generalised traces; on a ladder even if every released trace is full."""
         return self.mechanism.generalises or self.abstractions != (FULL,)
 
 
@@ -91,19 +91,19 @@ def write_report(
 
     Args:
         guarantee: The guarantee file.
-        release: The release it belongs to.
-        output: Where to write the report.
-        reason: Why these parameters were set.
-        account: What was charged to the data set, including this release.
-        existing: Whether a report that exists is replaced.
-        stated_cases: The number of cases that the owner states. If δ is large for that many cases, the report says so.
+        release: The release of the guarantee.
+        output: The `.html` file to write.
+        reason: Why these parameters were chosen.
+        account: The account of the data set, including this release.
+        existing: Whether an existing report is replaced.
+        stated_cases: The number of cases stated by the owner. If δ is large for that many cases, the report warns.
 
     Returns:
         The path of the report.
 
     Raises:
         OutputError: The report cannot be written there, or would overwrite the release or its guarantee.
-        VerificationError: The guarantee does not hold or is not established; there is no report on that.
+        VerificationError: The guarantee is wrong or not established, so there is no report.
     """
     path = Path(output)
     check_report(path, existing, Path(guarantee), Path(release))
@@ -112,7 +112,7 @@ def write_report(
         read_content(Path(guarantee), Path(release)), reason=reason, account=account, stated_cases=stated_cases
     )
     if account is not None and not any(_is_charge_of(made.mechanism, entry) for entry in account.entries):
-        raise ParameterError(f"{account.label}: no release like this one was charged to it; is it another data set?")
+        raise ParameterError(f"{account.label}: this release was not charged to this account; check the data set")
     return save_report(made, path, existing)
 
 
@@ -126,14 +126,14 @@ def _is_charge_of(mechanism: Mechanism, entry: Entry) -> bool:
 def check_report(path: Path, existing: Existing, guarantee: Path, release: Path) -> None:
     """Refuse a report that cannot be written or would overwrite what it is about, before any work is done for it."""
     if path.suffix.lower() != ".html":
-        raise OutputError(f"{path}: a report is an HTML file; use a name that ends in .html", field="output")
+        raise OutputError(f"{path}: unsupported file extension for a report; use .html", field="output")
     check_not_same([path], [release], "release")
     check_not_same([path], [guarantee], "guarantee")
     check_target(path, existing)
 
 
 def read_content(guarantee: Path, release: Path) -> ReportContent:
-    """The facts of a report, from the two files, after both were verified."""
+    """Return the content of a report from the two files, after verifying both."""
     from ..verification.release_file import read_release
 
     verified = verify(guarantee, release)
@@ -141,46 +141,46 @@ def read_content(guarantee: Path, release: Path) -> ReportContent:
     rules = stated_abstractions(stated, guarantee)
     content = read_release(release)
     if not set(content.rules) <= set(map(str, rules)):
-        raise VerificationError(f"{release}: a trace was made by a rule that {guarantee} does not name")
-    chosen = verified.mechanism
+        raise VerificationError(f"{release}: a trace has a rule that {guarantee} does not contain")
+    mechanism = verified.mechanism
     return ReportContent(
-        stated, chosen, release.name, content.variants, content.counts, _estimate(chosen, content, stated, release), rules,
-        content.rules, synthetic=_synthetic(chosen, release),
+        stated, mechanism, release.name, content.variants, content.counts, _estimate(mechanism, content, stated, release), rules,
+        content.rules, synthetic=_synthetic(mechanism, release),
     )  # fmt: skip
 
 
-def _synthetic(chosen: Mechanism, release: Path) -> SyntheticRelease | None:
+def _synthetic(mechanism: Mechanism, release: Path) -> SyntheticRelease | None:
     """The synthetic log with its measurements, which only a `.json` file has."""
-    if chosen.kind != "synthetic log" or not suffix_of(release, RELEASE_SUFFIXES):
+    if mechanism.kind != "synthetic log" or not suffix_of(release, RELEASE_SUFFIXES):
         return None
     from ..verification.synthetic_file import read_synthetic
 
     return read_synthetic(release)
 
 
-def _estimate(chosen: Mechanism, content: Content, stated: dict[str, Any], path: Path) -> Estimate | None:
-    """What the release itself says of the true counts: on a ladder only if it tells the rungs and the number of cases."""
+def _estimate(mechanism: Mechanism, content: Content, stated: dict[str, Any], path: Path) -> Estimate | None:
+    """Return the estimates of the true counts; on a ladder only if the file has the rungs and the number of cases."""
     frequencies = check_frequencies(stated["release"]["frequencies"])
-    if chosen.generalises and content.noisy is not None:
-        stairs = zip(content.abstractions, chosen.abstractions, strict=False)
+    if mechanism.generalises and content.noisy is not None:
+        stairs = zip(content.abstractions, mechanism.abstractions, strict=False)
         ends = [rule.steps[len(rule.steps) - len(rung.steps) :] for rule, rung in stairs]
-        if len(content.abstractions) != len(chosen.abstractions) or ends != [
-            rung.steps for rung in chosen.abstractions
+        if len(content.abstractions) != len(mechanism.abstractions) or ends != [
+            rung.steps for rung in mechanism.abstractions
         ]:
-            raise VerificationError(f"{path}: its rungs are not those of its guarantee")
-    whole = content.release(chosen, frequencies)
-    if whole is not None:
-        return whole.estimate
-    by_count = frequencies == "noisy" and not chosen.generalises
-    return chosen.estimate(content.counts) if by_count else None
+            raise VerificationError(f"{path}: its rungs do not match its guarantee")
+    complete = content.release(mechanism, frequencies)
+    if complete is not None:
+        return complete.estimate
+    by_count = frequencies == "noisy" and not mechanism.generalises
+    return mechanism.estimate(content.counts) if by_count else None
 
 
 def save_report(content: ReportContent, path: Path, existing: Existing = "replace") -> Path:
-    """Write the report in one step: nobody sees half of it.
+    """Write the report atomically.
 
     Args:
-        content: What the report says.
-        path: Where to write it.
+        content: The content.
+        path: The file to write.
         existing: Whether a report that exists is replaced.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The report as HTML. Jinja2 escapes every text that comes from a file or a person; only our own SVG is trusted markup."""
+"""The report as HTML. Jinja2 escapes all text from files and users; only generated SVG is trusted markup."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def as_html(content: ReportContent) -> str:
-    """Make the report: one self-contained page.
+    """Render the report as one self-contained page.
 
     Args:
-        content: What the report says.
+        content: The content.
 
     Returns:
         The HTML document.
@@ -61,7 +61,7 @@ def _environment() -> Environment:
     from markupsafe import Markup
 
     def finalize(value: Any) -> Any:
-        """Replace characters that HTML cannot hold; escaping follows, by Jinja2."""
+        """Replace characters that HTML cannot represent; Jinja2 escapes the rest."""
         return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
     environment = Environment(
@@ -77,7 +77,7 @@ def _environment() -> Environment:
 
 
 def _words(content: ReportContent) -> dict[str, Any]:
-    """The texts of the page."""
+    """Return the text blocks of the page."""
     stated, mechanism, guarantee = content.stated, content.mechanism, content.mechanism.guarantee()
     released, unit = explain.released_by(mechanism), guarantee.unit
     traces: texts.Traces = "coarser" if content.is_abstracted else "whole"
@@ -127,7 +127,7 @@ def _today() -> str:
 
 
 def _history(content: ReportContent) -> dict[str, Any]:
-    """Everything that was charged to the data set, or this release alone where no account was given."""
+    """Return everything that was charged to the data set, or this release alone without an account."""
     guarantee, account = content.mechanism.guarantee(), content.account
     rows = [(_today(), guarantee.mechanism, guarantee.epsilon, guarantee.delta)]
     if account is not None:
@@ -163,7 +163,7 @@ def _charges(account: Account | None) -> dict[str, Any] | None:
 
 
 def _machine(content: ReportContent) -> dict[str, Any]:
-    """The report for registries of deployments. Schema: docs/report.md."""
+    """Return the machine-readable block for registries of deployments. Schema: docs/report.md."""
     stated, account, mechanism_kind = content.stated, content.account, content.mechanism.kind
     composition = account.budget.composition if account is not None and account.budget is not None else "basic"
     return {

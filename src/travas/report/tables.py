@@ -1,4 +1,4 @@
-"""The tables and pictures of the report as plain values: the template makes HTML of them and escapes every text."""
+"""The tables and figures of the report as plain values; the template renders and escapes them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from . import texts
 from .content import ReportContent
 
 SHOWN = 40
-"""Variants in the report's table; the release has them all."""
+"""The number of variants in the table of the report; the release contains all."""
 
 _CHARTED, _NAMES = 15, 200
 
 
 @dataclass(frozen=True)
 class VariantRow:
-    """One variant: its estimate and interval where the file tells them, and the count in the file."""
+    """One variant: its estimate and interval, if the file has them, and the count in the file."""
 
     variant: str
     rule: str
@@ -33,7 +33,7 @@ class VariantRow:
 
 @dataclass(frozen=True)
 class Steps:
-    """The rungs of a ladder, and what each step spends: (step, ε, δ)."""
+    """The rungs of a ladder, and the cost of each step: (step, ε, δ)."""
 
     rungs: str
     each: str
@@ -42,7 +42,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Curve:
-    """How likely a variant is released; `picture` is SVG, `rows` are (cases, probability). Empty: it is not known."""
+    """The probability of release; `picture` is SVG, `rows` are (cases, probability). Empty if unknown."""
 
     rung: str = ""
     picture: str = ""
@@ -50,7 +50,7 @@ class Curve:
 
 
 def activity_names(variants: tuple[Trace, ...]) -> str:
-    """The names that leave, for somebody to read."""
+    """Return the released activity names as text, for review."""
     names = sorted({name_of(activity) for trace in variants for activity in trace})
     if not names:
         return "none, the release is empty"
@@ -59,7 +59,7 @@ def activity_names(variants: tuple[Trace, ...]) -> str:
 
 
 def rules(content: ReportContent) -> list[str]:
-    """The public rules by which traces were generalised, and how many traces each made; none where there is no rule."""
+    """Return the public rules by which traces were generalised, with the number of traces of each."""
     if not content.is_abstracted:
         return []
     often = Counter(content.rules)
@@ -67,7 +67,7 @@ def rules(content: ReportContent) -> list[str]:
 
 
 def steps(mechanism: Mechanism) -> Steps | None:
-    """The parts of the budget, step by step; None without a ladder."""
+    """Return the shares of the budget by step; None without a ladder."""
     if not mechanism.generalises:
         return None
     most = mechanism.unit.max_cases
@@ -100,7 +100,7 @@ def quality(content: ReportContent) -> list[tuple[str, str]]:
 
 
 def chart(content: ReportContent) -> str:
-    """The largest variants as SVG: estimates with intervals, or the counts in the file where nothing else is known."""
+    """Draw the largest variants as SVG: estimates with intervals, or the counts in the file without estimates."""
     noun = content.mechanism.noun
     intervals = content.estimate.intervals if content.estimate else None
     rows = [
@@ -112,7 +112,7 @@ def chart(content: ReportContent) -> str:
 
 
 def variants(content: ReportContent) -> list[VariantRow]:
-    """The most frequent variants, by their estimate."""
+    """Return the most frequent variants, by estimate."""
     intervals = content.estimate.intervals if content.estimate else None
     return [
         VariantRow(
@@ -128,14 +128,14 @@ def variants(content: ReportContent) -> list[VariantRow]:
 
 
 def curve(mechanism: Mechanism) -> Curve:
-    """How likely a variant is released; on a ladder, a variant of the first rung or of the one that was selected."""
-    found = mechanism.keep_curve()
-    if found is None:
+    """Return the probability of release; on a ladder, for the first or the selected rung."""
+    curve = mechanism.keep_curve()
+    if curve is None:
         return Curve()
-    points = found.points()
+    points = curve.points()
     marks = {points[0], points[-1], *(next(p for p in points if p[1] >= share) for share in (0.05, 0.5, 0.95))}
     rows = tuple((f"{cases:,}", f"{share:.3%}" if share >= 1e-5 else f"{share:.1e}") for cases, share in sorted(marks))
-    return Curve(found.rung, keep_curve(points, mechanism.noun), rows)
+    return Curve(curve.rung, keep_curve(points, mechanism.noun), rows)
 
 
 def _ranked(content: ReportContent) -> list[int]:

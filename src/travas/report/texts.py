@@ -1,4 +1,4 @@
-"""The standing texts of the report, by mechanism and by standing."""
+"""The fixed texts of the report, by mechanism and standing."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ..model.mechanism import Mechanism
 from ..privacy.guarantee import PrivacyUnit, Standing
 
 Traces = Literal["whole", "coarser"]
-"""Whether a public rule generalised traces before they were counted."""
+"""Whether a public rule generalised traces before counting."""
 
 _ABOUT = {
     "optimal": "every variant is kept with the largest probability that any (ε, δ) rule allows; its count gets the same noise",
     "travas": "k-TSGD noise on the count of every variant and a threshold (Rafiei, Wangelik, van der Aalst, Algorithm 1)",
     "utravas": "several TraVaS runs on equal shares of the budget, merged; their number follows from ε and δ, or was set",
     "prefix-tree": "noise on every prefix over the alphabet, level by level (Mannhardt et al. 2019), levels share the budget",
-    "ladder": "variants are counted on coarser and coarser keys (rungs), each case at most once; every rung keeps what "
-    "optimal would, for its part of ε and δ",
+    "ladder": "variants are counted on successively coarser keys (rungs), each case at most once; every rung keeps what "
+    "optimal would, for its share of ε and δ",
     "synthesis": "variants, activities, lengths and transitions are measured with exact Gaussian noise, and a log is generated "
     "from these measurements alone: its traces need not occur in the original log",
-    "sacofa": "a prefix tree on plausible prefixes, the rules paid for from the budget (Fahrenkrog-Petersen et al. 2021)",
+    "sacofa": "a prefix tree on plausible prefixes, with rules covered by the budget (Fahrenkrog-Petersen et al. 2021)",
 }
 
 STANDINGS = {
@@ -33,7 +33,7 @@ STANDINGS = {
 
 PROOFS = {
     Standing.VERIFIED: "A proof on paper (docs/mechanisms/{name}.md), and for this ε and δ an exact check of both hockey-stick "
-    "distances on the very table that was sampled.",
+    "distances on the table that was sampled.",
     Standing.PROVEN: "A proof on paper (docs/mechanisms/{name}.md) by composition; every table in it was checked exactly.",
 }
 
@@ -49,16 +49,16 @@ FREQUENCIES = {
     "noisy": "the noisy counts as they were drawn",
 }
 
-_WHOLE = "Every variant in the release is one of the log, whole, none is invented. "
-_AS_LEFT = "Every trace in the release is what its rule leaves of cases of the log; none is invented. "
+_WHOLE = "Every variant in the release is a complete variant of the log; none is invented. "
+_AS_LEFT = "Every trace in the release results from cases of the log by its rule; none is invented. "
 _SELECTION_UTILITY = (
     "Frequent ones are always released; the curve in section 3 shows how likely rare ones are. An interval in section 2 "
     "contains the number in the original log with a probability of at least 95 %."
 )
 _SELECTION_BIAS = (
-    "Against the rare: paths that few cases took are missing, so small groups with paths of their own are "
+    "Rare behaviour is missing: paths of few cases are not released, so small groups with distinct paths are "
     "under-represented. Do not conclude from absence. Counts of frequent variants are unbiased; the estimated part that was "
-    "not released is biased downwards, and by far too small where a log has many single cases."
+    "not released is biased downwards, and is far too small if a log has many single cases."
 )
 _TREE_UTILITY = (
     "Sequences over the alphabet whose noisy counts exceed the threshold. Some may not be in the log at all; traces longer "
@@ -66,8 +66,8 @@ _TREE_UTILITY = (
     "of at least 95 %, and may reach 0."
 )
 _TREE_BIAS = (
-    "Against the rare and the long: a path is lost if any of its prefixes falls below the threshold, and invented "
-    "sequences fill part of the place. Do not conclude from absence, nor from the presence of a rare sequence."
+    "Rare and long behaviour is missing: a path is lost if any of its prefixes is below the threshold, and invented "
+    "sequences replace part of it. Do not conclude from absence, nor from the presence of a rare sequence."
 )
 _SYNTHETIC_UTILITY = (
     "Traces generated from noisy measurements: directly-follows frequencies, lengths and the process model of the whole are "
@@ -79,17 +79,17 @@ _SYNTHETIC_BIAS = (
     "within a case are weaker than in the log. Do not conclude from the presence or absence of a single trace."
 )
 _COARSER_UTILITY = (
-    " A coarser picture: where a rule generalised a trace, what it removed (repeats, order, what came later) is not in "
-    "the release, and a trace stands for all cases that look alike under the rule. The rule is shown beside every trace."
+    " Traces may be generalised: where a rule generalised a trace, what it removed (repeats, order, what came later) is not in "
+    "the release, and a trace stands for all cases that look alike under the rule. The rule is shown next to every trace."
 )
 _COARSER_BIAS = (
-    " Do not read a coarser trace as a whole case: a process model of it is a model of what the rule left, and lengths, "
-    "loops and ends are those of the rule where it cut. On a ladder, frequent paths are shown finer than rare ones."
+    " Do not read a generalised trace as a complete case: a process model of it describes the generalised traces, and "
+    "lengths, loops and ends may result from the rule. On a ladder, frequent paths are shown finer than rare ones."
 )
 
 
 def utility(released: Released, traces: Traces) -> str:
-    """What the release is good for."""
+    """Describe what the release can be used for."""
     exact = _AS_LEFT if traces == "coarser" else _WHOLE
     text = {
         "variants of the log": exact + _SELECTION_UTILITY,
@@ -100,7 +100,7 @@ def utility(released: Released, traces: Traces) -> str:
 
 
 def bias(released: Released, traces: Traces) -> str:
-    """In which direction it errs."""
+    """Describe the bias of the release."""
     text = {
         "variants of the log": _SELECTION_BIAS,
         "any sequence": _TREE_BIAS,
@@ -110,17 +110,17 @@ def bias(released: Released, traces: Traces) -> str:
 
 
 def about(mechanism: str) -> str:
-    """One sentence about what the mechanism of this name does."""
+    """Describe a mechanism in one sentence."""
     return _ABOUT.get(mechanism) or (MECHANISMS[mechanism].__doc__ or "").split("\n")[0]
 
 
 def protected(unit: PrivacyUnit) -> str:
-    """Whom the guarantee protects."""
+    """Describe the protected unit."""
     return "one case" if unit.is_case else f"one {unit.name} with all cases; at most {unit.max_cases} are counted"
 
 
 def counting(mechanism: Mechanism) -> str:
-    """What a count is a number of, and what one step of it may cost."""
+    """Describe what is counted."""
     unit = mechanism.unit
     if unit.is_case:
         return "cases"
@@ -131,17 +131,17 @@ def counting(mechanism: Mechanism) -> str:
 
 
 def rule(abstraction: Abstraction) -> str:
-    """What a rule does with a trace, step by step."""
+    """Describe a rule step by step."""
     return (
         "; then ".join(
             f"{step}: {(type(step).__doc__ or '').split(chr(10))[0].rstrip('.')}" for step in abstraction.steps
         )
-        or "full: the trace as it is"
+        or "full: the unchanged trace"
     )
 
 
 def several(unit: PrivacyUnit) -> str:
-    """Who is protected less."""
+    """Describe who is protected less."""
     if unit.is_case:
         return "Persons with several cases: with k cases"
     return f"Persons with several values in the column {unit.name}: with k values"
@@ -155,7 +155,7 @@ def frequencies(named: str, released: Released) -> str:
 
 
 def post_processing(frequencies: str, released: Released) -> str:
-    """What was done with the noisy counts afterwards: from them and public constants alone, at no cost."""
+    """Describe the post-processing of the noisy counts, which has no privacy cost."""
     if released == "generated traces":
         return (
             "all traces and their numbers of cases were generated from the noisy measurements, with a seed that has nothing to "
@@ -167,21 +167,21 @@ def post_processing(frequencies: str, released: Released) -> str:
     )
     return (
         f"{estimated}variants were put into canonical order, cases were numbered anew, timestamps are artificial. "
-        "None of it uses the log, so none of it costs anything."
+        "None of this uses the log, so it has no privacy cost."
     )
 
 
 def reading(described: dict[str, Any] | None) -> str:
-    """How events became cases and variants, as the guarantee file states it."""
+    """Describe how events became cases and variants, as stated in the guarantee file."""
     if described is None:
         return "not stated: the release was made from counts, or by an early version that did not record it"
     usual = described["recognised"]
-    found = {role: f"the first of {', '.join(names)}" for role, names in usual.items()}
-    activities = ", ".join(described["activities"]) or found["activity"]
+    recognised = {role: f"the first of {', '.join(names)}" for role, names in usual.items()}
+    activities = ", ".join(described["activities"]) or recognised["activity"]
     parts = [
-        f"case: {described['case'] or found['case']}",
+        f"case: {described['case'] or recognised['case']}",
         f"activity: {activities}",
-        f"time: {described['timestamp'] or found['timestamp']}",
+        f"time: {described['timestamp'] or recognised['timestamp']}",
         f"order: {described['order'] or 'by default'}",
         f"ties: {described['ties'] or 'by default'}",
         f"missing values: {described['on_missing']}",
