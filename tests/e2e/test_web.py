@@ -146,7 +146,7 @@ def test_from_upload_to_a_verified_release(page: Any, server: Server, tmp_path: 
 @pytest.mark.parametrize(
     ("name", "data", "why"),
     [
-        ("notes.txt", b"hello", "not a log I can read by its suffix"),
+        ("notes.txt", b"hello", "unsupported file extension"),
         ("log.xes", b"<html>hello", "not an XES log"),
         ("log.xes.gz", b"<log/>", "not compressed with gzip"),
         ("log.csv", b"", "the file is empty"),

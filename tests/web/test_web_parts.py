@@ -174,7 +174,7 @@ def test_a_job_tells_what_went_wrong_and_nothing_of_the_log() -> None:
     assert settled(Job(refuses)).error == "one line"
     failed = settled(Job(fails)).error
     assert "RuntimeError" in failed and "CANARY" not in failed
-    assert "ended before its time" in settled(Job(dies)).error
+    assert "ended unexpectedly" in settled(Job(dies)).error
 
 
 def test_a_cancelled_job_is_dead() -> None:
@@ -279,7 +279,7 @@ def test_sessions_that_were_left_are_deleted_with_their_files(tmp_path: Path) ->
 def test_a_storage_that_is_not_ours_is_refused(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / f"travas-web-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(OutputError, match="not a directory of yours"):
+    with pytest.raises(OutputError, match="not a directory owned by you"):
         Storage(tmp_path)
 
 
@@ -311,7 +311,7 @@ def test_the_curve_follows_the_unit_and_the_rung(name: str) -> None:
     chosen, found = recipe.build(), curve.view(recipe)
     assert chosen.unit == travas.PrivacyUnit("patient", 3) and found.mechanism == chosen
     if isinstance(chosen, Ladder):
-        assert found.rung == "the one that will be chosen" and found.points == curve.points(chosen.spending()[0][1])
+        assert found.rung == "the one that will be selected" and found.points == curve.points(chosen.spending()[0][1])
     else:
         assert "different patient values" in found.picture
     assert found.points != curve.points(Recipe(name, "2", "1e-3").build())
@@ -319,7 +319,7 @@ def test_the_curve_follows_the_unit_and_the_rung(name: str) -> None:
 
 def test_a_search_that_would_hold_up_the_page_is_refused() -> None:
     recipe = Recipe("utravas", "0.01", "1e-9", unit="patient", max_cases="200")
-    assert "give the number of runs yourself" in curve.view(recipe).why
+    assert "set the number of runs" in curve.view(recipe).why
     assert not curve.view(recipe.with_option("splits", 2)).why
 
 

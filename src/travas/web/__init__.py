@@ -1,1 +1,1 @@
-"""The local web page: from a log to a signed-off release, for people who do not use a terminal. docs/web.md."""
+"""The local web app, from a log to a signed-off release without a terminal: docs/web.md."""

@@ -1,7 +1,7 @@
 """The secrets of one running server: a token for the cookie, a one-time code for the link, and a key for each browser.
 
 A cookie reaches every port of a host, so the token alone opens nothing. The key is in the browser's `localStorage`, which
-belongs to one port. All of them are drawn when the server starts and are worthless when it has ended.
+belongs to one port. All of them are created when the server starts and are invalid when it stops.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ STORED_KEY = "travas-key"
 
 
 def fresh_secret() -> str:
-    """A secret of 256 bits, in letters that need no escaping in a URL, a cookie or a header."""
+    """Return a secret of 256 bits, in characters that need no escaping in a URL, a cookie or a header."""
     return secrets.token_urlsafe(32)
 
 
 def digest(secret: str) -> str:
-    """What is kept of a key on the server: looking it up takes the same time whichever letters of a guess are right."""
+    """Return the digest of a key that the server stores, so that look-ups take the same time for any guess."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 @dataclass(eq=False)
 class Access:
-    """Who may come in. A code is exchanged for a key once; a new code takes its place."""
+    """Access control. A code is exchanged for a key once and then replaced by a new code."""
 
     token: str = field(default_factory=fresh_secret, repr=False)
     code: str = field(default_factory=fresh_secret, repr=False)
@@ -38,18 +38,18 @@ class Access:
     _keys: set[str] = field(default_factory=set, repr=False)
 
     def is_token(self, value: str) -> bool:
-        """Whether a cookie holds the token."""
+        """Return whether a cookie contains the token."""
         return _equal(value, self.token)
 
     def is_key(self, value: str) -> bool:
-        """Whether a key was issued by this server."""
+        """Return whether a key was issued by this server."""
         return digest(value) in self._keys
 
     def exchange(self, code: str) -> str | None:
         """Issue a key for the code of the link, once.
 
         Args:
-            code: What the link had behind `#`.
+            code: The part of the link after `#`.
 
         Returns:
             A new key, or None if the code is not the current one.

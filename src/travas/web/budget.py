@@ -1,4 +1,4 @@
-"""The budget before and after a release: the ledger's account of the data set, looked up beside the page."""
+"""The account of the data set before and after a release, looked up in the background."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Found:
-    """What the ledger says: the account, if there is one, why a release is refused, and whether the name is new."""
+    """The result of a look-up: the account, if any, why a release is refused, and whether the name is new."""
 
     account: Account | None = None
     why: str = ""
@@ -31,11 +31,11 @@ class Found:
 
 
 def show_budget(page: Page, allowed: Callable[[bool], Any]) -> None:
-    """Name the data set, see its account before and after, set a budget. `allowed` hears whether a release fits."""
+    """Show the fields for the name and the budget of the data set. `allowed` is called with whether a release fits."""
     session = page.session
     ui.html("<h3>Budget</h3>", sanitize=False)
     name = ui.input("Data set in the ledger", value=session.dataset).classes("w-full").props("debounce=300")
-    note("Use the same name for everything that is about the same people: their releases add up.")
+    note("Use the same name for all data about the same people, because their releases add up.")
     place = ui.column().classes("w-full")
     asked = 0
 
@@ -57,11 +57,13 @@ def show_budget(page: Page, allowed: Callable[[bool], Any]) -> None:
 
 
 def look_up_account(ledger: Ledger, session: Session) -> Found:
-    """The account that a release of this session would be charged to, and why it would be refused."""
+    """Return the account that a release of this session would be charged to, and why it would be refused."""
     dataset, account, is_new = session.dataset or None, None, False
     try:
         if dataset is None and session.location is None:
-            return Found(why="Name the data set: an uploaded log has no place of its own by which it could be counted.")
+            return Found(
+                why="Enter the name of the data set: an uploaded log has no location by which it could be counted."
+            )
         is_new = dataset is not None and dataset not in {known.dataset for known in ledger.accounts()}
         account = None if dataset is None or is_new else ledger.account(dataset)
         chosen = session.recipe.build()
@@ -84,9 +86,9 @@ def _show(page: Page, found: Found, recipe: Recipe, again: Callable[[], Any]) ->
         )
         ui.label(f"Budget: {account.remainder}")
         if account.name is None:
-            note("Without a name, only releases of this very file are added up.")
+            note("Without a name, only releases of this file are added up.")
         elif account.budget is None:
-            _limit(page, account.name, "Set a budget; it is never changed", again)
+            _limit(page, account.name, "Set a budget; it cannot be changed", again)
     if found.why:
         refusal(found.why)
     if found.is_new:
@@ -108,7 +110,7 @@ def _create(page: Page, dataset: str, again: Callable[[], Any]) -> None:
 
 
 def _limit(page: Page, dataset: str, title: str, again: Callable[[], Any]) -> None:
-    """A budget for a data set that has none; it is never changed."""
+    """Show the fields to set the budget of a data set, which cannot be changed later."""
     with ui.expansion(title).classes("w-full"), ui.row().classes("items-center"):
         epsilon, delta = ui.input("ε of all releases"), ui.input("δ of all releases")
 

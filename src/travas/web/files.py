@@ -1,4 +1,4 @@
-"""Logs in and releases out: uploads streamed to disk, files of allowed folders, downloads made on demand."""
+"""Uploads streamed to disk, files of allowed folders, and downloads created on demand."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def add_routes(app: Any, settings: Settings, sessions: Sessions, tickets: Ticket
 
 
 async def _upload(request: Request, session: Session, settings: Settings) -> Response:
-    """The body goes to disk piece by piece. Of the name only its suffix is used there."""
+    """Stream the body to disk. Only the suffix of the name is used for the file."""
     name = request.query_params.get("name", "").replace("\\", "/").rsplit("/", 1)[-1][:200] or "log"
     suffix = suffix_of(Path(name), SUFFIXES)
     if suffix is None:
-        return _refused(session, f"{name}: not a log I can read by its suffix; take one of {', '.join(SUFFIXES)}", 415)
+        return _refused(session, f"{name}: unsupported file extension; supported: {', '.join(SUFFIXES)}", 415)
     announced = request.headers.get("content-length", "0")
     size = int(announced)  # well-formed: the guard has checked it
     if size > settings.upload_limit:
@@ -72,7 +72,7 @@ async def _upload(request: Request, session: Session, settings: Settings) -> Res
         if received is None:
             return _refused(session, f"{name}: over the limit of {_gigabytes(settings.upload_limit)}", 413)
         if received == 0:
-            return _refused(session, f"{name}: the file is empty; is it the right file?", 422)
+            return _refused(session, f"{name}: the file is empty; check that it is the right file", 422)
         target = session.folder / f"log-{os.urandom(4).hex()}{suffix}"
         partial.rename(target)
         return await open_log(session, target, name, settings)
@@ -85,7 +85,7 @@ async def _upload(request: Request, session: Session, settings: Settings) -> Res
 
 
 async def _stream(request: Request, session: Session, target: Path, limit: int) -> int | None:
-    """How many bytes were written; None if there are too many."""
+    """Return the number of bytes written; None if there are too many."""
     received = 0
     with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
         async for piece in request.stream():
@@ -98,7 +98,7 @@ async def _stream(request: Request, session: Session, target: Path, limit: int) 
 
 
 async def open_log(session: Session, path: Path, name: str, settings: Settings) -> Response:
-    """Look at the file; if it is a log, it is the session's."""
+    """Preview the file; if it is a log, it becomes the log of the session."""
     try:
         session.take(path, name, await preview(path, name, settings.decompressed_limit))
     except TravasError as error:
@@ -119,7 +119,7 @@ def _gigabytes(size: int) -> str:
 
 
 def folder_logs(settings: Settings) -> dict[str, Path]:
-    """The logs in the allowed folders, by a name for people. What a link leads out of them is not among them."""
+    """Return the logs in the allowed folders by display name, without links that lead out of them."""
     found: dict[str, Path] = {}
     seen = 0
     for folder in settings.folders:
@@ -149,14 +149,14 @@ def _is_inside(path: Path, folder: Path) -> bool:
 
 
 async def prepare(session: Session, name: str) -> Path:
-    """Write a file of the session's release when it is asked for first.
+    """Write a file of the release of a session when it is first requested.
 
     Args:
-        session: Whose release it is.
+        session: The session of the release.
         name: The name of the release, its guarantee or its report, in one of the `FORMATS`.
 
     Returns:
-        Where it is; TravasError if there is no such file or it cannot be written.
+        The path; TravasError if there is no such file or it cannot be written.
     """
     wanted = name.removesuffix(".guarantee.json").removesuffix(".report.html")
     if session.released is None or wanted not in {f"release{suffix}" for suffix in FORMATS}:
@@ -187,7 +187,7 @@ async def _reported(session: Session, path: Path, output: Path) -> None:
 
 
 async def _once(session: Session, path: Path, job: Job) -> None:
-    """A file is made once; two requests for it share the work."""
+    """Create a file once; concurrent requests share the work."""
     key = str(path)
     if key not in session.files:
         if path.exists():

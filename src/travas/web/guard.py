@@ -1,4 +1,4 @@
-"""The guard in front of every request: who may come in, and what the browser may do with what it gets.
+"""The middleware in front of every request: access control and response headers.
 
 Without the token there is nothing but `/health` and the entrance, which is the same for everybody; with it there is an empty
 page, and what is shown there needs the browser's key (page.py). All responses carry a content-security policy.
@@ -51,7 +51,7 @@ _WITHOUT_TOKEN = ("/open", "/enter")
 
 
 class Guard:
-    """ASGI middleware: it streams and buffers nothing."""
+    """ASGI middleware without buffering."""
 
     def __init__(self, app: Any, settings: Settings, access: Access) -> None:
         self.app, self.settings, self.access = app, settings, access
@@ -79,7 +79,7 @@ class Guard:
         await (answer or self.app)(scope, receive, send_with_headers)
 
     def _answer(self, connection: HTTPConnection) -> Response | None:
-        """What is answered at once; None where the request may pass."""
+        """Return an immediate response; None if the request may pass."""
         header, path = malformed(connection), connection.scope["path"]
         if header:
             return PlainTextResponse(f"travas: the header {header} is missing or malformed\n", 400)
@@ -92,4 +92,4 @@ class Guard:
             return None
         if path == "/":
             return entrance_page(401)
-        return PlainTextResponse("travas: open the link that was printed at the start\n", 401)
+        return PlainTextResponse("travas: open the link that travas serve printed\n", 401)

@@ -24,16 +24,16 @@ from ..errors import TravasError
 from ..pipeline import Stage
 
 Watch = Callable[[str, float], None]
-"""Called with what is being done, in words, and how much of it is, from 0 to 1."""
+"""Called with a description of the current work and its progress, from 0 to 1."""
 
 
 PRELOADED = ["travas.cli.main", "travas.web.preview"]
-"""What the process that tasks with limits are forked from has imported: they start at once. It has no threads."""
+"""The imports of the process that limited tasks are forked from, so that they start fast. It has no threads."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a task may use: memory in bytes beyond that of an idle process (on Linux), and time in seconds."""
+    """The limits of a task: memory in bytes beyond that of an idle process (on Linux), and time in seconds."""
 
     memory: int
     seconds: float
@@ -44,9 +44,9 @@ _forked.set_forkserver_preload(PRELOADED)
 
 
 class Job:
-    """One task: a function of this package that takes its arguments and a `Watch`, and gives something to pickle.
+    """One task: a function of this package with its arguments and a `Watch`, whose result can be pickled.
 
-    Errors of ours come back as their one line; others by their kind only, for their words may quote the log.
+    Errors of travas are returned with their message; others by type only, because their messages may quote the log.
     """
 
     def __init__(self, task: Callable[..., Any], *arguments: Any, limits: Limits | None = None) -> None:
@@ -88,7 +88,7 @@ class Job:
             self._process.kill()
 
     async def wait(self) -> Any:
-        """What the task gives; TravasError where it refused or was cancelled."""
+        """Return the result of the task; raises TravasError if it was refused or cancelled."""
         while not self.done:
             await asyncio.sleep(0.05)
         if self.error:
@@ -139,12 +139,12 @@ class Job:
         return "; the charge stands, because noise may have been drawn"
 
     def _ended(self, late: bool) -> str:
-        """Why a task that was not cancelled has no result."""
+        """Return why a task that was not cancelled has no result."""
         if self.limits is None:
-            return "the run ended before its time: too little memory, perhaps" + self._charge()
+            return "the process ended unexpectedly, possibly because it ran out of memory" + self._charge()
         if late:
-            return f"took longer than {self.limits.seconds:g} s; is the file damaged?"
-        return f"needed more than {self.limits.memory >> 20} MB of memory; is the file damaged?"
+            return f"took longer than {self.limits.seconds:g} s; check that the file is not damaged"
+        return f"needed more than {self.limits.memory >> 20} MB of memory; check that the file is not damaged"
 
 
 def warm_up() -> None:
@@ -162,7 +162,7 @@ def _limit(limits: Limits) -> None:
 
 
 def _child(there: Connection, task: Callable[..., Any], arguments: tuple[Any, ...], limits: Limits | None) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     if limits is not None:
         _limit(limits)
     there.send(("started", None))
@@ -179,7 +179,7 @@ def _child(there: Connection, task: Callable[..., Any], arguments: tuple[Any, ..
     except (BrokenPipeError, EOFError):
         return
     except MemoryError:
-        there.send(("error", "too little memory for this log"))
+        there.send(("error", "not enough memory for this log"))
     except Exception as error:
         there.send(
             ("error", f"something is wrong in travas ({type(error).__name__}); please report it, without the log")

@@ -16,7 +16,7 @@ _LENGTH = re.compile("[0-9]{1,18}", re.ASCII)
 
 
 def malformed(connection: HTTPConnection) -> str:
-    """The name of a header that makes no sense or is there twice; empty if all are well-formed."""
+    """Return the name of a malformed or repeated header; empty if all are well-formed."""
     for name, well_formed in (
         ("host", _HOST.fullmatch),
         ("origin", _ORIGIN.fullmatch),
@@ -30,7 +30,7 @@ def malformed(connection: HTTPConnection) -> str:
 
 
 def foreign(connection: HTTPConnection, settings: Settings) -> str:
-    """Why a request does not come from the page itself or from the user; empty if it does.
+    """Return why a request does not come from the page itself or from the user; empty if it does.
 
     Browsers send `Sec-Fetch-Site` to loopback and HTTPS addresses only, and not with web sockets, which always have an
     `Origin`. So it is required on loopback, and `Origin` is required of web sockets.

@@ -1,4 +1,4 @@
-"""The page: a row of steps, of which one is open. It shows what the session knows, and changes nothing but the session."""
+"""The page: a row of steps, one of which is open. It shows the state of the session and changes only the session."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SECONDS_TO_PROVE = 30
 
 @dataclass(frozen=True)
 class Step:
-    """One step: its name, what draws it, and whether the session is ready for it."""
+    """One step: its name, its draw function, and whether the session is ready for it."""
 
     name: str
     draw: Callable[[Page], None]
@@ -45,11 +45,11 @@ STEPS = (
     Step("Release", release.draw, _has_log),
     Step("Result", result.draw, lambda session: session.released is not None),
 )
-"""In the order of the work. Another step (abstraction, ladder, budget) is another line here."""
+"""The steps in order. A new step is a new line here."""
 
 
 class Page:
-    """What one tab shows."""
+    """The content of one tab."""
 
     def __init__(self, session: Session, settings: Settings, ledger: Ledger, tickets: Tickets) -> None:
         self.session, self.settings, self.ledger, self.tickets = session, settings, ledger, tickets
@@ -67,19 +67,19 @@ class Page:
         ui.timer(0.15, self.tick)
 
     def go(self, step: int) -> None:
-        """Open a step, and put the focus on its heading."""
+        """Open a step and focus its heading."""
         self.session.step, self.session.error = step, ""
         self.session.version += 1
         self.refresh()
         self.client.run_javascript("setTimeout(() => document.getElementById('step-title')?.focus(), 60)")
 
     def refuse(self, words: str) -> None:
-        """Say what is wrong, and leave everything else on the page as it is."""
+        """Show an error and leave the rest of the page unchanged."""
         self.session.error = words
         self.alert.refresh()
 
     async def download(self, name: str) -> None:
-        """Hand out a file of the release, with a ticket that works once."""
+        """Start the download of a file of the release, with a one-time ticket."""
         try:
             path = await prepare(self.session, name)
         except TravasError as error:
@@ -92,7 +92,7 @@ class Page:
         self.body.refresh()
 
     def tick(self) -> None:
-        """Look after work that runs, and show what changed, also in another tab of this browser."""
+        """Poll running work and show changes, including those of other tabs of this browser."""
         session = self.session
         session.touch()
         session.settle()
@@ -128,7 +128,7 @@ class Page:
             refusal(self.session.error)
 
     def working(self) -> None:
-        """Long work in the background: what it does, how far it is, and the way out."""
+        """Show running background work with its progress and a cancel button."""
         job = self.session.job
         assert job is not None
         self.doing = ui.label(_doing(job)).props("role=status")
@@ -165,14 +165,14 @@ def add_page(settings: Settings, ledger: Ledger, access: Access, sessions: Sessi
 
 
 def _shell() -> None:
-    """What everybody who has the cookie gets: the style, and nothing else."""
+    """Return what every browser with the cookie gets: only the style sheet."""
     style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     ui.add_head_html(f"<style>{style}</style><script>sessionStorage.removeItem('{ENTERED}')</script>")
     ui.colors(primary=BLUE)
 
 
 def _proven(key: object, access: Access, sessions: Sessions) -> Session:
-    """The session of a browser with this key; TravasError if the key is wrong, or there are too many sessions."""
+    """Return the session of a browser; raises TravasError if the key is wrong, or there are too many sessions."""
     if not isinstance(key, str) or not access.is_key(key):
         raise TravasError("this browser has no key for this page: open the newest link of travas serve")
     return sessions.open(key)

@@ -1,4 +1,4 @@
-"""How large a Parquet file becomes in memory, from its footer and page headers alone: no page is unpacked.
+"""The size of a Parquet file in memory, from its footer and page headers alone, without unpacking a page.
 
 A page cannot unpack to more than its header says, since that is the room a reader makes for it, and it cannot hold more
 values than it says. Runs of one value make a tiny file of billions of values, so each value counts, not bytes alone.
@@ -34,7 +34,9 @@ def parquet_size(path: Path, row_groups: int | None = None) -> int:
         with path.open("rb") as stream:
             return _size(stream, path.stat().st_size, row_groups)
     except (ThriftError, KeyError, TypeError, AttributeError, OverflowError):
-        raise LogError(f"{path}: cannot be read as Parquet (damaged metadata); is the file whole?") from None
+        raise LogError(
+            f"{path}: cannot be read as Parquet (damaged metadata); check that the file is complete"
+        ) from None
 
 
 def _size(stream: BinaryIO, whole: int, row_groups: int | None) -> int:

@@ -1,4 +1,4 @@
-"""Small things that several steps of the page are made of. Text is always escaped here."""
+"""Components shared by several steps of the page. Text is always escaped here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..plots.svg import escape
 
 
 def title(words: str) -> None:
-    """The heading of a step; it takes the focus when the step is entered."""
+    """Show the heading of a step, which is focused when the step is opened."""
     ui.html(f'<h2 id="step-title" tabindex="-1">{escape(words)}</h2>', sanitize=False)
 
 
@@ -22,7 +22,7 @@ def note(words: str) -> None:
 
 
 def confidential() -> Any:
-    """A box for what must not leave this screen: marked in words, not by colour alone."""
+    """Return a box for confidential content, marked by text as well as colour."""
     box = ui.column().classes("confidential w-full").props('role=region aria-label="confidential"')
     with box:
         ui.label(CONFIDENTIAL_HEADING).classes("mark")
@@ -57,7 +57,7 @@ def refusal(words: str) -> None:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: frozenset[int] = frozenset()) -> None:
-    """A plain table; columns of `numbers` are set to the right."""
+    """Show a plain table; columns in `numbers` are right-aligned."""
 
     def cells(tag: str, texts: Sequence[str]) -> str:
         return "".join(
@@ -73,10 +73,10 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: frozenset
 
 
 def picture(svg: str, label: str) -> Any:
-    """A drawing in a frame that scrolls, also by keyboard."""
+    """Show a figure in a frame that scrolls, also by keyboard."""
     return ui.html(svg, sanitize=False).classes("scroll picture").props(f'tabindex=0 role=group aria-label="{label}"')
 
 
 def onward(words: str, go: Callable[[], Any]) -> Any:
-    """The button that leads on."""
+    """Return the button to the next step."""
     return ui.button(words, on_click=go).props("unelevated no-caps color=primary")

@@ -24,7 +24,7 @@ LIMITS = Limits(memory=384 << 20, seconds=30)
 
 @dataclass(frozen=True)
 class Preview:
-    """The columns a case and an event have, the first rows, and what was recognised (None where nothing was)."""
+    """The columns of cases and events, the first rows, and the recognised columns (None if not recognised)."""
 
     kind: str
     case_columns: tuple[str, ...]
@@ -41,16 +41,16 @@ class Preview:
 
 
 async def preview(path: Path, name: str, limit: int, reading: Reading = DEFAULT_READING) -> Preview:
-    """Look at the beginning of a file, in a process of its own with limits on memory and time.
+    """Preview the beginning of a file, in a separate process with limits on memory and time.
 
     Args:
         path: The file.
-        name: What it is called in messages.
-        limit: How many bytes it may unpack to.
-        reading: Of it only delimiter, quote and encoding matter here.
+        name: Its name in messages.
+        limit: The maximum number of bytes after unpacking.
+        reading: Only delimiter, quote and encoding are used.
 
     Returns:
-        The preview; TravasError where the file is no log, or asks for too much.
+        The preview; TravasError if the file is not a log, or is too large.
     """
     job = Job(look, path, name, limit, reading, limits=LIMITS)
     job.start()
@@ -63,12 +63,12 @@ async def preview(path: Path, name: str, limit: int, reading: Reading = DEFAULT_
 
 
 def look(path: Path, name: str, limit: int, reading: Reading, watch: Watch) -> Preview:
-    """Look at the beginning of a file, no more than some megabytes of it unpacked. LogError where it is no log."""
+    """Preview the beginning of a file, unpacking at most some megabytes. Raises LogError if it is not a log."""
     kind = suffix_of(path, SUFFIXES)
     if kind is None:
-        raise LogError(f"{name}: not a log I can read by its suffix; take one of {', '.join(SUFFIXES)}")
+        raise LogError(f"{name}: unsupported file extension; supported: {', '.join(SUFFIXES)}")
     if not path.stat().st_size:
-        raise LogError(f"{name}: the file is empty; is it the right file?")
+        raise LogError(f"{name}: the file is empty; check that it is the right file")
     try:
         content = content_of(path)
         _check_kind(path, kind, content)
@@ -83,11 +83,13 @@ def look(path: Path, name: str, limit: int, reading: Reading, watch: Watch) -> P
 
 
 def _check_kind(path: Path, kind: str, content: Content) -> None:
-    """What a file is by its first bytes decides; a name that says something else is refused, and not obeyed."""
+    """Refuse a file whose name contradicts its first bytes."""
     if content == "parquet" and kind not in PARQUET_SUFFIXES:
         raise LogError(f"{path}: named {kind}, but its content is Parquet; rename it to .parquet")
     if content != "parquet" and kind in PARQUET_SUFFIXES:
-        raise LogError(f"{path}: cannot be read as Parquet, its first bytes are others; is it the right file?")
+        raise LogError(
+            f"{path}: cannot be read as Parquet, its first bytes are different; check that it is the right file"
+        )
 
 
 def _head(path: Path) -> bytes:
@@ -117,9 +119,9 @@ def _csv(path: Path, reading: Reading) -> Preview:
             if len(rows) > _ROWS:
                 break
     except csv.Error:
-        raise LogError(f"{path}: not a CSV file; is it the right file?") from None
+        raise LogError(f"{path}: not a CSV file; check that it is the right file") from None
     if not rows:
-        raise LogError(f"{path}: the log is empty, it has no header; is it the right file?")
+        raise LogError(f"{path}: the log is empty, it has no header; check that it is the right file")
     return _table(rows[0], rows[1:])
 
 
@@ -133,7 +135,9 @@ def _parquet(path: Path) -> Preview:
     except BaseException as error:  # Polars' own words may quote the data; a damaged file can make it panic
         if isinstance(error, KeyboardInterrupt | MemoryError):
             raise
-        raise LogError(f"{path}: cannot be read as Parquet ({type(error).__name__}); is the file whole?") from None
+        raise LogError(
+            f"{path}: cannot be read as Parquet ({type(error).__name__}); check that the file is complete"
+        ) from None
     return _table(tuple(names), [tuple("" if cell is None else str(cell) for cell in row) for row in rows])
 
 
@@ -164,9 +168,11 @@ def _xes(path: Path) -> Preview:
                     break
     except etree.XMLSyntaxError:
         if not traces:
-            raise LogError(f"{path}: not an XES log, or damaged at its beginning; is it the right file?") from None
+            raise LogError(
+                f"{path}: not an XES log, or damaged at its beginning; check that it is the right file"
+            ) from None
     if not traces:
-        raise LogError(f"{path}: not an XES log with traces; is it the right file?")
+        raise LogError(f"{path}: not an XES log with traces; check that it is the right file")
     of_case = tuple(dict.fromkeys(key for attributes, _ in traces for key in attributes))
     of_event = tuple(dict.fromkeys(key for _, events in traces for event in events for key in event))
     rows = [tuple(event.get(key, "") for key in of_event) for _, events in traces for event in events][:_ROWS]

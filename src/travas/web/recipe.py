@@ -1,4 +1,4 @@
-"""What a release will be made with."""
+"""The settings of a release."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ..privacy.tables import predicted_length
 from ..sources.columns import DEFAULT_READING, Reading
 
 OFFERED = tuple(MECHANISMS)
-"""Mechanisms with a guarantee: the page offers no others."""
+"""The offered mechanisms, all with a guarantee."""
 
 LONGEST_SEARCH = 10_000
-"""Entries of a table above which looking for the best number of runs takes longer than a page may."""
+"""The table size above which searching for the best number of runs takes too long."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything as it was typed in: exact text and whole numbers, never a float. Nothing typed here opens a file.
+    """All settings as typed: exact text and whole numbers, never floats. Nothing typed here opens a file.
 
     `unit` is a column, or empty for one case; `max_cases` belongs to it. `options` are those of the mechanism.
     `stated_cases` is the number of cases that the owner states, for the policy line only.
@@ -51,12 +51,12 @@ class Recipe:
         return explain.check_stated_cases(_whole(self.stated_cases, "stated_cases", 10**9 - 1))
 
     def build(self) -> Mechanism:
-        """The mechanism, its tables not yet built; ParameterError where the recipe makes no sense."""
+        """Return the mechanism, before its tables are built; raises ParameterError if the recipe is invalid."""
         unit = self.reading(DEFAULT_READING).privacy_unit
         if self.mechanism == "utravas" and "splits" not in dict(self.options):
             share = step(exact_epsilon(self.epsilon), exact_delta(self.delta), unit.max_cases, "units")
             if predicted_length(share.epsilon, share.delta) > LONGEST_SEARCH:
-                raise ParameterError("utravas would look long for its number of runs: give the number of runs yourself")
+                raise ParameterError("finding the number of runs of utravas would take long; set the number of runs")
         return from_description(self.describe())
 
     def describe(self) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Recipe:
         } | options
 
     def reading(self, columns: Reading) -> Reading:
-        """How the log is read for it: columns and order as given, the unit and the abstraction as typed."""
+        """Return how the log is read: columns and order as set, unit and abstraction as typed."""
         made = replace(
             columns,
             unit=self.unit or None,
@@ -83,15 +83,15 @@ class Recipe:
         return made.for_counts_of(getattr(find_mechanism(self.mechanism), "counted", None))
 
     def check(self, columns: Reading) -> None:
-        """Raise ParameterError where whom and what it protects makes no sense, whatever ε and δ are."""
+        """Raise ParameterError if unit, abstraction or mechanism are invalid for any ε and δ."""
         self.reading(columns)
         if self.mechanism == "ladder":
             replace(self, epsilon="10", delta="0.1", unit="").build()
 
     def with_mechanism(self, name: str) -> Recipe:
-        """Another mechanism, and of the options those that it has."""
-        known = MECHANISMS[name].options()
-        return replace(self, mechanism=name, options=tuple(pair for pair in self.options if pair[0] in known))
+        """Return the recipe with another mechanism and the options that it has."""
+        available = MECHANISMS[name].options()
+        return replace(self, mechanism=name, options=tuple(pair for pair in self.options if pair[0] in available))
 
     def with_option(self, name: str, value: int | str | None) -> Recipe:
         """The recipe with an option set, or left to its default."""

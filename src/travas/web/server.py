@@ -1,4 +1,4 @@
-"""Put the page together and serve it, until Ctrl-C."""
+"""Build the web app and serve it until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def serve(
         renewed: Called with it when its link was used and there is a new one.
     """
     if os.name != "posix":
-        raise ParameterError("the page needs Linux or macOS: it relies on their rights and locks of files")
+        raise ParameterError("the web app needs Linux or macOS, because it relies on their file permissions and locks")
     try:
         from nicegui import app, ui
     except ImportError:
@@ -78,7 +78,7 @@ def serve(
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    """A line instead of NiceGUI's page, which would be kept for a while."""
+    """Return one line instead of NiceGUI's error page."""
     from starlette.responses import PlainTextResponse
 
     return PlainTextResponse("travas: there is nothing here\n", 404)

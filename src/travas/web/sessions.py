@@ -1,4 +1,4 @@
-"""One browser's work, kept on the server: a reload finds it again, another browser never does."""
+"""The sessions of browsers: state on the server that survives a reload and is separate for each browser."""
 
 from __future__ import annotations
 
@@ -87,19 +87,19 @@ class Session:
         return location_of(self.log) if self.origin == "original" else None
 
     def read_as(self, reading: Reading) -> None:
-        """Another rule from events to variants: what was found with the last one no longer holds."""
+        """Set another rule from events to variants and discard results of the previous one."""
         if reading != self.reading:
             self.reading, self.diagnosis = reading, None
 
     def refused(self) -> str:
-        """Why the recipe does not go with how this log is read; empty if it does."""
+        """Return why the recipe is inconsistent with the reading of this log; empty if it is consistent."""
         try:
             self.recipe.check(self.reading)
         except ParameterError as error:
             return str(error)
         unit, found = self.recipe.unit, self.preview
         if unit and found is not None and unit not in found.case_columns:
-            return f"unit is {unit!r}, but this log has no such column: choose whom to protect (Protection)"
+            return f"unit is {unit!r}, but this log has no such column; select the unit (step Protection)"
         return ""
 
     def start(self, job: Job, finish: Callable[[Any], None]) -> None:
@@ -115,7 +115,7 @@ class Session:
         self.version += 1
 
     def settle(self) -> None:
-        """Take what finished work has given."""
+        """Process the result of finished work."""
         job = self.job
         if job is None or not job.done:
             return
@@ -146,7 +146,7 @@ class Session:
 
 
 class Sessions:
-    """All browsers, by their key. A session that nobody looked at for some minutes is deleted, with its files."""
+    """All sessions by key. A session that was not used for some minutes is deleted with its files."""
 
     def __init__(self, storage: Storage, settings: Settings) -> None:
         self.storage, self.minutes_kept, self.max_sessions = storage, settings.minutes_kept, settings.max_sessions
@@ -181,7 +181,7 @@ class Sessions:
         return session
 
     def sweep(self) -> None:
-        """Delete what was left; called now and then."""
+        """Delete abandoned sessions; called regularly."""
         now = time.monotonic()
         for session in list(self._sessions.values()):
             session.settle()

@@ -1,4 +1,4 @@
-"""How the page is served, checked before anything starts."""
+"""The settings of the web app, checked before anything starts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the page is, which folders it may open, how much may be uploaded, and how long a left session is kept.
+    """Address, allowed folders, upload limit, and how long an abandoned session is kept.
 
     At most `max_sessions` browsers are served at a time.
     """

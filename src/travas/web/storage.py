@@ -1,4 +1,4 @@
-"""Where uploads lie: one owner-only directory for each running server, and nothing left of servers that are gone."""
+"""Storage of uploads: one owner-only directory per running server; directories of stopped servers are removed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..errors import OutputError
 
 
 class Storage:
-    """A directory that only the owner can enter. It is locked while the server runs, and goes when it ends."""
+    """A directory that only the owner can access. It is locked while the server runs and removed when it stops."""
 
     def __init__(self, parent: Path | None = None) -> None:
         root = (parent or Path(tempfile.gettempdir())) / f"travas-web-{os.getuid()}"
@@ -54,7 +54,7 @@ def _private_directory(path: Path) -> None:
         path.mkdir(mode=0o700, parents=True)
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        raise OutputError(f"{path}: is not a directory of yours; remove it, or set TMPDIR to another place")
+        raise OutputError(f"{path}: is not a directory owned by you; remove it, or set TMPDIR to another directory")
     if stat.S_IMODE(found.st_mode) != 0o700:
         path.chmod(0o700)
 

@@ -1,4 +1,4 @@
-"""What runs beside the page, in processes of their own: look, release, write. Everything here reads files."""
+"""Tasks in separate processes: diagnosis, release and files."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Drawn:
 
 
 def diagnose(path: Path, name: str, reading: Reading, limit: int, watch: Watch) -> Diagnosis:
-    """Look at the original log. Confidential."""
+    """Diagnose the original log. Confidential."""
     import numpy as np
 
     from ..model.variants import summary
@@ -160,7 +160,7 @@ def _rarely(watch: Watch) -> Watch:
 
 @contextmanager
 def _named(path: Path, name: str) -> Iterator[None]:
-    """Messages name the file as the user does, not as it is stored."""
+    """Replace the stored path in messages by the name that the user knows."""
     try:
         yield
     except ChargedError as error:

@@ -1,4 +1,4 @@
-"""Structs in Thrift's compact encoding, in which Parquet keeps its metadata. Whatever the bytes are, it ends soon."""
+"""Structs in Thrift's compact encoding, used by the metadata of Parquet. Parsing terminates quickly for any bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large a file becomes when it is unpacked, whatever its name says: recognised by its first bytes, measured piece by piece.
+"""The unpacked size of a file, recognised by its first bytes regardless of its name and measured in chunks.
 
 A small file that unpacks to a huge one is refused before anything holds it.
 """
@@ -48,12 +48,12 @@ def content_of(path: Path) -> Content:
 
 
 def check_unpacked(path: Path, limit: int, watch: Callable[[str, float], None]) -> None:
-    """Refuse a file that unpacks to more than it may.
+    """Raise LogError if a file unpacks to more than the limit.
 
     Args:
         path: The file.
-        limit: How many bytes it may unpack to.
-        watch: Hears how far the check is.
+        limit: The maximum number of bytes after unpacking.
+        watch: Called with the progress.
     """
     content, packed = content_of(path), path.stat().st_size
     if content == "gzip":

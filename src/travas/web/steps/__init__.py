@@ -1,1 +1,1 @@
-"""The steps of the page, one file each: `draw(page)` draws it and tells the session what was chosen."""
+"""The steps of the page, one file each: `draw(page)` draws the step and stores the input in the session."""

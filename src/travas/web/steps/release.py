@@ -1,4 +1,4 @@
-"""Step 5: look at the log if you must, see what it costs, give the reason, release."""
+"""Step 5: optional diagnosis of the log, cost, reason and release."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _expected(found: tasks.Diagnosis, recipe: Recipe) -> str:
     if curve is not None and curve.rungs:
         rung = " on the rung full; coarser rungs add cases"
     if curve is None or (curve.rungs and curve.rungs[0] != str(FULL)):
-        return f"What {chosen.name} keeps is not known beforehand."
+        return f"What {chosen.name} keeps is not known in advance."
     cases, variants = found.kept(lambda size: float(curve.probability(size)))
     unit = "" if chosen.noun == "cases" else f", counted by {chosen.unit.name}"
     return f"Expected to be kept: {variants:.1%} of the variants, {cases:.1%} of the cases{unit}{rung}"

@@ -1,4 +1,4 @@
-"""Step 6: what was released. Everything here is public but what is marked."""
+"""Step 6: the release. Everything is public except what is marked."""
 
 from __future__ import annotations
 
