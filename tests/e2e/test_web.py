@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -212,6 +214,20 @@ def test_a_cancelled_run_leaves_nothing(page: Any, server: Server) -> None:
     assert server.children() == []
     assert page.get_by_role("button", name="6 Result").is_disabled()
     release(page)
+
+
+def test_a_release_that_is_being_charged_has_no_cancel(page: Any, server: Server) -> None:
+    """Here the charge takes long, since somebody else writes to the ledger."""
+    press(page, "Try it with a made-up hospital log")
+    to_release(page)
+    name_data_set(page)
+    with closing(sqlite3.connect(server.storage.parent / "ledger.db", isolation_level=None)) as ledger:
+        ledger.execute("BEGIN IMMEDIATE")
+        page.get_by_role("button", name=re.compile("^Release for")).click()
+        page.get_by_text("charging the ledger … this cannot be cancelled").wait_for()
+        assert not page.get_by_role("button", name="Cancel").is_visible()
+        ledger.execute("ROLLBACK")
+    heading(page, "Released")
 
 
 def test_a_mechanism_with_options_of_its_own(page: Any) -> None:

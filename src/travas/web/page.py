@@ -10,6 +10,7 @@ from nicegui import Client, ui
 
 from ..budget.ledger import Ledger
 from ..errors import TravasError
+from ..pipeline import Stage
 from ..plots.svg import BLUE
 from .access import STORED_KEY, Access
 from .entrance import ENTERED
@@ -139,7 +140,9 @@ class Page:
 
 def _doing(job: Job) -> str:
     """What a job does, how far it is, and whether it can still be cancelled."""
-    return f"{job.words} … charged, finishing" if job.charging else f"{job.words} … {job.share:.0%}"
+    if not job.charging:
+        return f"{job.words} … {job.share:.0%}"
+    return f"{job.words} … " + ("this cannot be cancelled" if job.words == Stage.CHARGING else "charged, finishing")
 
 
 def add_page(settings: Settings, ledger: Ledger, access: Access, sessions: Sessions, tickets: Tickets) -> None:
