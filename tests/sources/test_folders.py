@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import Run
 from travas import LogError, Reading, read
 
 BY_FILE = Reading(order="file")
@@ -104,3 +105,35 @@ def test_events_of_another_namespace_are_refused(tmp_path: Path, content: str, w
         read(path)
     path.write_text(XES.format(TRACE.format(EVENT.format("") + '<b:string key="x" value="y"/>')))
     assert dict(read(path).items()) == {("x",): 1}
+
+
+@pytest.mark.parametrize("prefix", ["", "b:"])
+@pytest.mark.parametrize(
+    "trace",
+    [
+        '<event><string key="concept:name" value="x"/>{}</event>',
+        '<event><string key="concept:name" value="x">{}</string></event>',
+        '<string key="note" value="y">{}</string>',
+        '<list key="notes"><values>{}</values></list>',
+    ],
+)
+def test_an_event_inside_an_event_or_an_attribute_is_refused(tmp_path: Path, trace: str, prefix: str) -> None:
+    path = tmp_path / "log.xes"
+    path.write_text(XES.format(TRACE.format(trace.format(EVENT.format(prefix)))))
+    with pytest.raises(LogError, match="an <event> in trace 1 is inside an event or an attribute"):
+        read(path)
+    path.write_text(XES.format(TRACE.format(trace.format("") + EVENT.format(""))))
+    assert read(path).counts.sum() == 1
+
+
+def test_the_names_of_files_that_are_not_read_are_marked_as_confidential(
+    travas: Run, folder: Path, tmp_path: Path
+) -> None:
+    (folder / "a.csv").write_text("case_id,activity\n" + "".join(f"{case},a\n" for case in range(100)))
+    (folder / "Smith [red].txt").write_text("x")
+    what = "[confidential] 1 file is not read, because of the extension: 'Smith [red].txt'"
+    spent = ("--epsilon", 1, "--delta", "1e-6", "--order", "file")
+    assert what in travas("inspect", folder, "--order", "file").out
+    assert what in travas("anonymize", folder, *spent, "-o", tmp_path / "out.json").out
+    for file in ("out.json", "out.json.guarantee.json"):
+        assert "Smith" not in (tmp_path / file).read_text()

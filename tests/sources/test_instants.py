@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import polars as pl
+import pytest
 
+from conftest import Run
+from travas import LogError, ParameterError, Reading, read
 from travas.sources.instants import _ISO_FORMATS, _parsed, instants
 
 DATES = ("2020-01-01", "2020-1-1", "20200101", "0020-01-01", "+2020-01-01")
@@ -39,3 +43,23 @@ def test_no_text_has_two_of_the_formats() -> None:
     for order in (known.sort(descending=True), known.shuffle(seed=1)):
         [again] = instants(order, None)[:1]
         assert dict(zip(order, again, strict=True)) == dict(zip(known, alone, strict=True))
+
+
+@pytest.mark.parametrize("form", ["%d%d", "%Q", "%", "", "%Y-%Y", "\ud800", "%m[", "%-d"])
+def test_a_format_that_strptime_cannot_use_is_refused_before_the_log_is_opened(form: str) -> None:
+    """`%d%d` is an error of the module `re`, not a ValueError."""
+    try:
+        reading = Reading(timestamp_format=form)
+    except ParameterError as refused:
+        assert refused.field == "timestamp_format"
+        return
+    with pytest.raises(LogError, match="no such file"):
+        read("missing.csv", reading)
+
+
+def test_a_repeated_directive_is_one_clear_line(travas: Run, tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("case,activity,timestamp\n1,a,2020-01-01\n")
+    for form in ("%d%d", "%Y%Y"):
+        ran = travas("inspect", log, "--timestamp-format", form)
+        assert ran.code == 2 and "timestamp_format is" in ran.err and ran.err.count("\n") == 1

@@ -80,6 +80,7 @@ def test_two_meanings_of_a_case_are_two_guarantees(visits: Path) -> None:
         Reading(case="visit", activities=("activity", "patient"), timestamp="timestamp", ties="activity"),
         Reading(case="visit", unit="patient", max_cases=3, counted="units"),
         Reading(case="visit", order="file", on_missing="drop", duplicate_cases="merge", table="log"),
+        Reading(case="visit", delimiter=";", quote="none", encoding="cp1252"),
     ],
 )
 def test_a_description_is_the_reading(reading: Reading) -> None:
@@ -146,3 +147,15 @@ def test_the_report_says_what_a_case_is(visits: Path, travas: Run, tmp_path: Pat
     ran = travas("report", f"{path}.guarantee.json", path, "-o", tmp_path / "report.html")
     assert ran.code == 0, ran.err
     assert "case: patient" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json"])
+def test_how_the_text_of_a_csv_is_read_is_stated_and_used(visits: Path, suffix: str) -> None:
+    """Another quote or encoding gives other names. The released file is read in its own way."""
+    visits.write_text(visits.read_text().replace(",", ";").replace(";b;", ";bä;"), encoding="cp1252")
+    reading = Reading(case="visit", delimiter=";", encoding="cp1252")
+    path, content = stated(visits, reading, f"release{suffix}")
+    assert (content["reading"]["delimiter"], content["reading"]["encoding"]) == (";", "cp1252")
+    assert content["reading"]["quote"] is None and verify(f"{path}.guarantee.json", path).digest_checked
+    compared = compare(visits, path)
+    assert compared.values["relative_log_similarity"] == pytest.approx(1) and not compared.remarks

@@ -36,7 +36,7 @@ _USUAL = {
 _LONGEST_NAME = 60
 _SETTINGS = (
     "case", "timestamp", "timestamp_format", "order", "ties", "on_missing", "duplicate_cases", "unit", "max_cases",
-    "counted", "table",
+    "counted", "table", "delimiter", "quote", "encoding",
 )  # fmt: skip
 _DESCRIBED = ("activities", "abstraction", "query", "columns", "recognised")
 

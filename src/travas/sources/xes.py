@@ -269,6 +269,7 @@ class _Document:
         self.name = values(reading.case or ACTIVITY)
         self.unit = None if reading.unit is None else values(reading.unit)
         self.count: Any = etree.XPath(f"count({step})", namespaces=spaces)
+        self.without_key: Any = etree.XPath("count(*[not(@key)])")
         self.foreign: Any = etree.XPath(f"*[not(@key)][not(self::{step})][1]", namespaces=spaces)
         self.names: dict[str, Any] = {
             level: etree.XPath(f"{of}*/@key", namespaces=spaces, smart_strings=False)
@@ -319,11 +320,12 @@ class _Document:
             case.name = next(iter(self.name(piece)), "")
         if self.unit is not None and not case.unit:
             case.unit = next(iter(self.unit(piece)), "")
-        number = int(self.count(piece))
-        if foreign := self.foreign(piece):
-            raise self._neither_event_nor_attribute(foreign[0])
+        number = len(list(piece.iterdescendants("{*}event")))  # also where an event must not be
         columns = [column(piece) for column in self.columns]
-        if any(len(column) != number or "" in column for column in columns):
+        is_complete = all(len(column) == number and "" not in column for column in columns)
+        if not is_complete or self.without_key(piece) != number:
+            self._check_places(piece, number)
+        if not is_complete:
             columns = self._complete(piece, len(columns))
         width = len(self.activity_keys)
         names = columns[0] if width == 1 else zip(*columns[:width], strict=True)
@@ -336,6 +338,16 @@ class _Document:
         ):  # cut rather than refused, because one long case must not decide about a release
             case.is_cut = True
             del case.codes[MAX_TRACE_EVENTS:], case.keys[MAX_TRACE_EVENTS:]
+
+    def _check_places(self, piece: Any, number: int) -> None:
+        """Refuse a trace with events that are not its children, and children that are neither events nor attributes."""
+        if foreign := self.foreign(piece):
+            raise self._neither_event_nor_attribute(foreign[0])
+        if number != self.count(piece):
+            raise LogError(
+                f"{self.where}: an <event> in trace {self.cases.traces + 1:,} is inside an event or an attribute, or in "
+                f"another namespace than <log>; {_EXPORT_AGAIN} {CONFIDENTIAL}"
+            )
 
     def _look(self, piece: Any) -> None:
         """Record the attribute keys that are present, until every required one was seen, for the error message."""
