@@ -112,7 +112,7 @@ def test_a_reading_for_another_unit_is_refused(visits: Path) -> None:
     content["reading"] |= {"unit": "patient", "max_cases": 3, "counted": "units"}
     guarantee = Path(f"{path}.guarantee.json")
     guarantee.write_text(json.dumps(content))
-    with pytest.raises(VerificationError, match="another unit"):
+    with pytest.raises(VerificationError, match="different units"):
         verify(guarantee)
 
 
