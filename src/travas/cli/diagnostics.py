@@ -14,7 +14,7 @@ from ..privacy.guarantee import Counted, PrivacyUnit
 from ..sources.columns import DEFAULT_READING, Reading
 from .console import console, panel, print_json, progress, show_comparison
 from .console import grid as facts_grid
-from .options import AsJson, Description, Log, build, with_mechanism, with_reading
+from .options import AsJson, Description, Log, StatedCases, build, with_mechanism, with_reading
 
 
 @with_reading
@@ -147,6 +147,10 @@ def forecast(
         str | None, typer.Option(help="With a log: the abstractions to compare, from fine to coarse.", metavar="LIST")
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw a figure: .png, .svg or .pdf.", metavar="FILE")] = None,
+    kinds: Annotated[
+        bool, typer.Option("--kinds", help="Compare kinds of release: variants, ladder, synthetic log.")
+    ] = False,
+    stated_cases: StatedCases = None,
     as_json: AsJson = False,
     *,
     reading: Reading,
@@ -154,9 +158,11 @@ def forecast(
 ) -> None:
     """Show what a release at (ε, δ) would keep, by case count of a variant. The output is confidential only with a log.
 
-    Supports only the mechanisms optimal and travas: what others keep depends on more than the case count.
+    Supports only the mechanisms optimal and travas: what others keep depends on more than the case count. With --kinds it
+    compares variants, a ladder and a synthetic log instead, and says when to use which.
 
-    Examples: travas forecast --epsilon 1 --delta 1e-6 --plot kept.png · travas forecast hospital.xes.gz
+    Examples: travas forecast --epsilon 1 --delta 1e-6 --plot kept.png · travas forecast hospital.xes.gz ·
+    travas forecast --kinds --epsilon 1 --delta 1e-6 --stated-cases 5000
     """
     from ..evaluation.forecast import ABSTRACTIONS, DELTAS, EPSILONS, chances
     from ..evaluation.forecast import forecast as forecast_log
@@ -164,6 +170,13 @@ def forecast(
     from ..model.abstraction import parse_ladder
     from .console import show_chances, show_forecast
 
+    if kinds:
+        from .kinds import compare_kinds
+
+        if len(epsilon or ()) != 1 or len(delta or ()) != 1 or plot is not None or abstractions is not None:
+            raise ParameterError("--kinds requires one --epsilon and one --delta, without --plot and --abstractions")
+        compare_kinds(log, (epsilon or [""])[0], (delta or [""])[0], stated_cases, reading, as_json)
+        return
     if log is None and (not epsilon or not delta):
         raise ParameterError("--epsilon and --delta are required without a log")
     if log is None and abstractions is not None:

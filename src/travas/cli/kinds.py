@@ -1,0 +1,65 @@
+"""Output of `travas forecast --kinds`: which kind of release to use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import CONFIDENTIAL_HEADING
+from ..privacy.numbers import as_text
+from ..sources.columns import Reading
+from .console import console, grid, panel, print_json, progress
+
+if TYPE_CHECKING:
+    from ..evaluation.kinds import Trial
+
+
+def compare_kinds(
+    log: str | None, epsilon: str, delta: str, stated_cases: int | None, reading: Reading, as_json: bool
+) -> None:
+    """Print what each kind of release can do at (ε, δ), and, confidentially, how it comes out on a log."""
+    from ..evaluation.forecast import LOOKING
+    from ..evaluation.kinds import advice, mechanisms, outlooks, trials
+
+    with progress("building and verifying the noise"):
+        made = mechanisms(epsilon, delta, reading.privacy_unit)
+        views, words = outlooks(made, stated_cases), advice(made, stated_cases)
+    with progress("trying each kind of release on the log"):
+        tried = [] if log is None else trials(log, made, reading)
+    if as_json:
+        facts: dict[str, Any] = {"confidential": log is not None, "epsilon": epsilon, "delta": delta}
+        facts["kinds"] = [
+            {"kind": view.kind, "mechanism": view.mechanism.name, "facts": list(view.facts)} for view in views
+        ]
+        facts["advice"] = list(words)
+        if tried:
+            facts["trials"] = {trial.kind: _trial_facts(trial) for trial in tried}
+        print_json(facts)
+        return
+    table = grid()
+    for view in views:
+        for index, fact in enumerate(view.facts):
+            table.add_row(view.kind if index == 0 else "", fact)
+    rule = views[0].mechanism
+    panel(table, f"Kinds of release at ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}", "cyan")
+    for sentence in words:
+        console().print(sentence)
+    if tried:
+        console().print()
+        _show_trials(tried)
+        console().print(LOOKING)
+
+
+def _trial_facts(trial: Trial) -> dict[str, Any]:
+    return {"case_coverage": trial.case_coverage, "similarity": trial.similarity, "variants": trial.variants}
+
+
+def _show_trials(tried: list[Trial]) -> None:
+    table = grid()
+    for trial in tried:
+        similar = "not computed, too many variants" if trial.similarity is None else f"{trial.similarity:.3f}"
+        table.add_row(
+            trial.kind,
+            f"similarity {similar}",
+            f"{trial.case_coverage:.1%} of the cases have a variant that is there; {trial.variants:,} variants",
+        )
+    panel(table, f"{CONFIDENTIAL_HEADING} (means of runs with seeded noise; nothing was released or charged)", "yellow")

@@ -1,0 +1,59 @@
+"""Which kind of release to use: from public numbers, and, confidentially, by trying."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from conftest import Run
+from travas import EmptyLogError, Ledger, ParameterError, PrivacyUnit
+from travas.evaluation.kinds import ADVICE, KINDS, advice, mechanisms, outlooks, trials
+
+FEW = {("a", "b"): 700, ("a", "c"): 300}
+DIVERSE = {tuple(f"a{(n * k) % 7}" for k in range(1, 9)) + ("x",) * (n // 49): 1 for n in range(1200)}
+
+
+def test_every_kind_has_an_outlook_without_a_log() -> None:
+    found = outlooks(mechanisms(1, "1e-6"))
+    assert [view.kind for view in found] == list(KINDS) and all(view.facts for view in found)
+    assert found[0].facts[0] == "a variant needs 14 cases to be released with a probability above 50 %"
+    assert "weak below about 520 cases" in found[2].facts
+
+
+@pytest.mark.parametrize(("epsilon", "cases", "weak"), [("0.5", 900, True), ("0.5", 1100, False), ("1", 900, False)])
+def test_a_synthetic_log_of_few_cases_is_called_weak(epsilon: str, cases: int, weak: bool) -> None:
+    made = mechanisms(epsilon, "1e-6")
+    words = advice(made, cases)
+    assert ("is weak" in words[0]) == weak and (words == ADVICE) == (not weak)
+    assert ("weak" in outlooks(made, cases)[2].facts[-1]) == weak
+
+
+def test_persons_with_several_cases_need_more_of_them() -> None:
+    alone, several = (mechanisms(1, "1e-6", unit) for unit in (PrivacyUnit(), PrivacyUnit("patient", 4)))
+    assert advice(alone, 1000) == ADVICE != advice(several, 1000)
+    with pytest.raises(ParameterError, match="stated_cases"):
+        outlooks(alone, 0)
+
+
+def test_trials_show_what_suits_a_log() -> None:
+    made = mechanisms(2, "1e-6")
+    few = {trial.kind: trial for trial in trials(FEW, made)}
+    assert few["variants"].case_coverage == 1 and (few["variants"].similarity or 0) > 0.97
+    diverse = {trial.kind: trial.similarity or 0 for trial in trials(DIVERSE, made)}
+    assert diverse["synthetic log"] > diverse["variants"] + 0.1
+    with pytest.raises(EmptyLogError):
+        trials({}, made)
+
+
+def test_on_the_command_line(small_csv: object, travas: Run, ledger_path: object) -> None:
+    ran = travas("forecast", "--kinds", "--epsilon", "0.5", "--delta", "1e-6", "--stated-cases", 800)
+    assert ran.code == 0 and "With 800 cases at ε = 0.5 a synthetic log is weak" in ran.out
+    assert "CONFIDENTIAL" not in ran.out
+    ran = travas("forecast", small_csv, "--kinds", "--epsilon", 1, "--delta", "1e-6")
+    assert "CONFIDENTIAL" in ran.out and "nothing was released or charged" in " ".join(ran.out.split())
+    facts = json.loads(travas("forecast", small_csv, "--kinds", "--epsilon", 1, "--delta", "1e-6", "--json").out)
+    assert facts["confidential"] and set(facts["trials"]) == set(KINDS)
+    assert not Ledger.default().history()
+    ran = travas("forecast", "--kinds", "--epsilon", 1)
+    assert ran.code == 2 and "--kinds requires one --epsilon and one --delta" in ran.err
