@@ -1,4 +1,4 @@
-"""The one way by which data leave: check, read, charge, draw, write.
+"""The pipeline, the only code that makes releases: check, read, charge, draw, write.
 
 Everything that can be refused is refused before the charge. The charge is on the disk before any noise is drawn. What
 fails after it, an interrupt included, is a `ChargedError`. The command line, the web app and `anonymize` build a
@@ -44,7 +44,7 @@ Origin = Literal["original", "copy"]
 
 
 class Stage(StrEnum):
-    """The steps of a run, in order. From `CHARGING` on it cannot be taken back."""
+    """The steps of a run, in order. From `CHARGING` on it cannot be undone."""
 
     CHECKING = "building and verifying the noise"
     READING = "reading the log"
@@ -115,7 +115,7 @@ class Outcome:
 
 
 def _unwatched(stage: Stage, share: float) -> None:
-    """No one watches."""
+    """Ignore the progress."""
 
 
 def run(request: Request, watch: Watch = _unwatched) -> Outcome:

@@ -104,7 +104,7 @@ def _most_similar(epsilon: Fraction, delta: Fraction, most: int, variants: Varia
 class SaCoFaPublished(Tree):
     """SaCoFa as published: rules read from the original log, (ε, δ) spent on every level, END as a symbol.
 
-    From the implausible candidates of a level, so many as an exponential draw says join those that get noise. Prefixes
+    An exponential draw determines how many implausible candidates of a level join those that get noise. Prefixes
     below `prune` are cut; finished ones stay above 0; at the maximum length the unfinished come out as they are.
     Guarantee  not established: the rules are free, and max_length levels cost max_length times what is stated.
     """

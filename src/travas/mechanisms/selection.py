@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEWEST_TOGETHER = 4
-"""From so many counts of one unit on, one table for all is considered: for fewer it hardly keeps more, with more noise."""
+"""The number of counts per unit from which one table for all is considered; with fewer, it hardly keeps more."""
 
 MAX_MINIMUM_CASES = 10**9
 _LONGEST_PAIRS = 100_000  # entries; for longer tables, the losses are bounded by (ε, δ)

@@ -45,7 +45,7 @@ def longest_in(bucket: int) -> int:
 
 
 def states(activities: int) -> int:
-    """The number of states over so many activities."""
+    """Return the number of states over this many activities."""
     return 2 * activities + 1
 
 

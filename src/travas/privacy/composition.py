@@ -1,4 +1,4 @@
-"""The exact verifier for a person with several counts: δ of a table when so many counts change by one each.
+"""The exact verifier for a person with several counts: δ of a table when several counts change by one each.
 
 It shares nothing with the builder of such tables and knows nothing of their shape. All arithmetic is on integers, and
 every rounding makes δ larger. Lemmas: docs/mechanisms/persons.md.
@@ -17,7 +17,7 @@ from .tables import BITS, ONE
 _SCALE = 192  # bits after the point of ratios
 _UNIT = 1 << _SCALE
 _SLOT = 78  # decimal digits of a coefficient of a product of two distributions: at most 2^256
-_TRIMMED = 1 << 14  # one part in so many of δ may be lost by cutting the ends of a convolution
+_TRIMMED = 1 << 14  # at most δ / 2^14 may be lost by cutting the ends of a convolution
 _CELLS, _MOST_CELLS = 20_000, 80_000  # of a convolution; beyond, neighbouring noise shares a cell
 _COARSE = 64  # sharing cells costs up to one part in twice as many of ε, more only to stay below _MOST_CELLS
 
@@ -132,7 +132,7 @@ def _largest_ratio(weights: list[int], cells: list[int], finite: list[int], deca
 
 
 def _power(once: _Sums, counts: int, spare: int) -> _Sums:
-    """The sum of so many independent ones."""
+    """Return the distribution of the sum of independent copies."""
     total = once = once.trimmed(spare)
     for bit in f"{counts:b}"[1:]:
         total = total.plus(total).trimmed(spare)

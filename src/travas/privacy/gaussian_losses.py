@@ -28,7 +28,7 @@ class GaussianLoss:
     Attributes:
         mu: μ, rounded up.
         revealed: δ_T: the probability that a key is published which only one person has.
-        delta: δ of the release: how far out losses are told apart.
+        delta: δ of the release: determines the range of losses that are distinguished.
     """
 
     mu: Fraction

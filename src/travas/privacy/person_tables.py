@@ -86,7 +86,7 @@ def joint_noise(epsilon: Fraction, delta: Fraction, counts: int, alone: Table) -
         epsilon: ε for all counts of one person.
         delta: δ for all counts of one person.
         counts: How many counts one person changes, each by one, at most.
-        alone: The table that gives each count its part of (ε, δ).
+        alone: The table with the share of (ε, δ) of each count.
 
     Returns:
         The table of the smaller threshold, at equal thresholds of the smaller variance; None if that is `alone`.
@@ -144,7 +144,7 @@ def _least_threshold(sigma: float, epsilon: float, delta: float, counts: int) ->
 
 
 def _beyond(sigma: float, epsilon: float, counts: int) -> float:
-    """δ of the sum of so many discrete Gaussians without ends: Σ P[sum = s]·(1 − e^(ε − loss(s))).
+    """Return δ of the sum of `counts` discrete Gaussians without ends: Σ P[sum = s]·(1 − e^(ε − loss(s))).
 
     The loss at s is (counts/2 − s)/σ². Where the terms change slowly with s, the integral is as good.
     """

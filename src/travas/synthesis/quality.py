@@ -34,7 +34,7 @@ class Measured:
 
     @property
     def mostly_noise(self) -> bool:
-        """Whether the value cannot be told from 0."""
+        """Whether the value cannot be distinguished from 0."""
         return self.low <= 0
 
 
@@ -77,7 +77,7 @@ class Quality:
     Attributes:
         cases: The number of cases of the original log.
         released_cases: The number of cases whose variant was released as such.
-        pairs: Directly-follows pairs of the other cases that are used or can be told from 0, largest weight first.
+        pairs: Directly-follows pairs of the other cases that are used or can be distinguished from 0, largest weight first.
         lengths: Lengths of the other cases.
         noise_share: The share of the weight used for generation that noise alone would be expected to contribute.
     """
@@ -90,7 +90,7 @@ class Quality:
 
     @property
     def mostly_noise(self) -> tuple[PairQuality, ...]:
-        """The pairs that were used for generation though they cannot be told from noise."""
+        """The pairs that were used for generation although they cannot be distinguished from noise."""
         return tuple(pair for pair in self.pairs if pair.used and pair.weight.mostly_noise)
 
     def in_words(self) -> str:
@@ -100,7 +100,7 @@ class Quality:
             return "no directly-follows pair stands out from the noise"
         return (
             f"about {self.noise_share:.0%} of the weight of the {used:,} directly-follows pairs used is noise; "
-            f"{len(self.mostly_noise):,} of them cannot be told from noise"
+            f"{len(self.mostly_noise):,} of them cannot be distinguished from noise"
         )
 
     def warnings(self, cases: int) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from ..errors import LogError
 from .thrift import ThriftError, read_struct
 
 BYTES_A_VALUE = 16
-"""What a value takes in memory at least: a view of a string, or a number with its validity."""
+"""The minimum size of a value in memory: a view of a string, or a number with its validity."""
 
 _FOOTER, _PAGE_HEADER = 1 << 28, 1 << 16
 _MOST_VALUES = 1 << 62

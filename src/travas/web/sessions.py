@@ -103,7 +103,7 @@ class Session:
         return ""
 
     def start(self, job: Job, finish: Callable[[Any], None]) -> None:
-        """Begin long work; what it gives goes to `finish` when some page, or the sweeper, looks after it.
+        """Start long work; its result is passed to `finish` when a page or the sweeper polls it.
 
         While other work runs nothing is begun: a second click, or one in another tab, must not end a release.
         """

@@ -113,7 +113,7 @@ def _with_role(name: str, reading: Reading, kind: str) -> str:
 
 
 _More = dict[str, Callable[[], Any]]
-"""The rarely needed fields: each gives what was chosen, None where nothing was."""
+"""The rarely used fields, as functions that return the input, or None."""
 
 
 def _more(reading: Reading) -> _More:

@@ -46,7 +46,7 @@ def draw(page: Page) -> None:
         async def open_chosen() -> None:
             path = folder_logs(page.settings).get(chosen.value or "")
             if path is None:
-                page.refuse("no file is chosen, or it is gone")
+                page.refuse("no file is selected, or it no longer exists; select a file")
             else:
                 await open_log(session, path, path.name, page.settings)
 

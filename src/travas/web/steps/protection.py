@@ -96,7 +96,7 @@ def unit(page: Page) -> None:
                 "in the events, such as staff, is not protected."
             )
             return
-        label = f"At most so many cases of one {name} count (1 to {MAX_CASES})"
+        label = f"Maximum number of cases per {name} (1 to {MAX_CASES})"
         _typed(page, label, "", session.recipe.max_cases, lambda text: replace(session.recipe, max_cases=text))
         note(
             f"Adding or removing all cases of one {name}, however many they are, changes next to nothing of what can be "
@@ -156,7 +156,7 @@ def mechanism(page: Page) -> None:
             rungs = ", ".join(DEFAULT_RUNGS)
             note(
                 f"A rung is an abstraction. Empty or default: {rungs}, all of the budget for the first that is good enough "
-                "by a noisy test. Rungs of your own are walked one after the other, with equal shares unless you give some."
+                "by a noisy test. Rungs of your own are walked one after the other, with equal shares unless you set shares."
             )
         if chosen.kind == "synthetic log":
             note(SYNTHETIC)
