@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import Run
 from travas import Reading, Standing, Variants, mechanism, read, verify
 from travas.mechanisms import MECHANISMS
 
@@ -31,3 +32,12 @@ def test_every_mechanism_releases_a_log_without_events(name: str, abstraction: s
 def test_a_tree_over_a_public_alphabet_releases_a_log_without_events(name: str) -> None:
     chosen = mechanism(name, 1, "1e-6", max_length=2, prune=1000, alphabet=("a", "b"))
     assert chosen.release(Variants.from_mapping({})).variants == ()
+
+
+def test_what_is_covered_of_a_log_without_events_is_said_in_words(travas: Run, tmp_path: Path) -> None:
+    """Nothing divided by nothing would be a warning of numpy and `nan%`."""
+    log = tmp_path / "log.csv"
+    log.write_text("case,activity,timestamp\n")
+    out = tmp_path / "out.json"
+    ran = travas("anonymize", log, "--mechanism", "ladder", "--epsilon", 1, "--delta", "1e-6", "-o", out)
+    assert ran.code == 0 and "0.0% of the cases" in ran.out and not ran.err

@@ -208,7 +208,7 @@ def covered_cases(original: Any, released: Any, abstractions: Sequence[Abstracti
     """Return the share of the original cases with a released trace under one of these rules. Confidential."""
     true = read(original)
     _, places = _places(true, read(released), abstractions)
-    return float(true.counts[places >= 0].sum() / true.counts.sum())
+    return float(true.counts[places >= 0].sum() / max(int(true.counts.sum()), 1))
 
 
 def _places(

@@ -76,7 +76,7 @@ def events(release: Release, written: Callable[[str], str] = str) -> pl.LazyFram
 
 def polars_events(release: Release) -> pl.DataFrame:
     """Return the events as a Polars data frame, marked if no guarantee is established."""
-    return _marked(release).collect()
+    return marked_events(release).collect()
 
 
 def pandas_events(release: Release) -> pd.DataFrame:
@@ -89,7 +89,7 @@ def pandas_events(release: Release) -> pd.DataFrame:
     return frame
 
 
-def _marked(release: Release, written: Callable[[str], str] = str) -> pl.LazyFrame:
+def marked_events(release: Release, written: Callable[[str], str] = str) -> pl.LazyFrame:
     """The events; without an established guarantee every row says so, because a table has no header to say it in."""
     import polars as pl
 
@@ -99,8 +99,8 @@ def _marked(release: Release, written: Callable[[str], str] = str) -> pl.LazyFra
 
 
 def write_csv(release: Release, path: Path) -> None:
-    _marked(release, escape).sink_csv(path, datetime_format=TIME_FORMAT)
+    marked_events(release, escape).sink_csv(path, datetime_format=TIME_FORMAT)
 
 
 def write_parquet(release: Release, path: Path) -> None:
-    _marked(release).sink_parquet(path)
+    marked_events(release).sink_parquet(path)

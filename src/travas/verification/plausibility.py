@@ -13,7 +13,8 @@ from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
 from ..model.release import MAKER, ORIGIN, Frequencies, Release
 from ..model.variants import Trace
-from ..outputs.tables import TIME_FORMAT, polars_events
+from ..outputs.names import escape
+from ..outputs.tables import TIME_FORMAT, marked_events
 from ..sources.columns import TIMESTAMP, released_columns
 from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
 from .release_file import Content, read_release, read_table, said_by
@@ -91,9 +92,10 @@ def _is_own_table(path: Path, content: Content, mechanism: Mechanism) -> bool:
         mechanism, content.variants, content.counts, content.columns, "noisy", content.abstractions, content.rungs,
         maker=MAKER,
     )  # fmt: skip
-    expected = polars_events(made)
     if suffix_of(path, CSV_SUFFIXES):
-        expected = expected.with_columns(pl.col(TIMESTAMP).dt.strftime(TIME_FORMAT))
+        expected = marked_events(made, escape).with_columns(pl.col(TIMESTAMP).dt.strftime(TIME_FORMAT)).collect()
+    else:
+        expected = marked_events(made).collect()
     table = read_table(path)
     return (table.drop(ORIGIN) if mechanism.kind == "synthetic log" else table).equals(expected)
 
