@@ -439,12 +439,3 @@ def test_the_guarantee_file_is_verified(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="parameters"):
         verify(guarantee, path)
     assert as_text(rule.noise.calibration.gaussian_delta) == stated["parameters"]["gaussian_delta"]
-
-
-def test_the_command_line_says_what_it_is(tmp_path: Path, small_csv: Path, travas: Any) -> None:
-    target = tmp_path / "out.json"
-    ran = travas("anonymize", small_csv, "--mechanism", "synthesis", "--epsilon", "1", "--delta", "1e-6", "-o", target)
-    assert ran.code == 0 and "synthetic: traces were generated" in " ".join(ran.out.split())
-    assert "of the variants" not in ran.out
-    ran = travas("verify", f"{target}.guarantee.json", target)
-    assert ran.code == 0 and "discrete Gaussian, sampled exactly" in ran.out
