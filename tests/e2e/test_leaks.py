@@ -69,7 +69,11 @@ def test_no_canary_leaves(source: str, suffix: str, tmp_path: Path, ledger_path:
             assert CANARY.encode() not in view
             assert b"2031" not in view and b"10:11:12" not in view
         assert CANARY not in file.name
-    ledger = ledger_path.read_bytes().replace(str(log).encode(), b"")  # it knows the log by its path, and nothing else
+    ledger = ledger_path.read_bytes()  # it knows the path of the log and the name of the case column, and nothing else
+    case = "concept:name" if source == ".xes" else "case_id"
+    for known in (f'"location":"{log}"', f'"case":"{case}"'):
+        assert ledger.count(known.encode()) == 1
+        ledger = ledger.replace(known.encode(), b"")
     for private in (CANARY, "register", "release", "concept:name", "activity", log.name, str(tmp_path)):
         assert private.encode() not in ledger
     history = travas("budget", "history", "--json")
