@@ -43,7 +43,7 @@ Origin = Literal["original", "copy"]
 """Whether the source is where the data are kept, or a temporary copy."""
 
 
-class Stage(StrEnum):
+class Phase(StrEnum):
     """The steps of a run, in order. From `CHARGING` on it cannot be undone."""
 
     CHECKING = "building and verifying the noise"
@@ -53,7 +53,7 @@ class Stage(StrEnum):
     DONE = "done"
 
 
-Watch = Callable[[Stage, float], None]
+Watch = Callable[[Phase, float], None]
 """Called with the stage and how much of it is done, from 0 to 1."""
 
 
@@ -114,7 +114,7 @@ class Outcome:
     variants: Variants
 
 
-def _unwatched(stage: Stage, share: float) -> None:
+def _unwatched(stage: Phase, share: float) -> None:
     """Ignore the progress."""
 
 
@@ -132,18 +132,18 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
         ChargedError: Something failed after the ledger was charged; the charge stands.
         TravasError: The request was refused; nothing was charged and nothing was written.
     """
-    watch(Stage.CHECKING, 0.0)
+    watch(Phase.CHECKING, 0.0)
     _check(request)
     with ExitStack() as end, _reserved(request) as output:
-        watch(Stage.READING, 0.0)
-        variants = read(request.source, request.reading, lambda share: watch(Stage.READING, share))
+        watch(Phase.READING, 0.0)
+        variants = read(request.source, request.reading, lambda share: watch(Phase.READING, share))
         request.mechanism.check(variants)
-        watch(Stage.CHARGING, 0.0)
+        watch(Phase.CHARGING, 0.0)
         with _InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk
             account = _charge(request, "" if variants.roles is None else variants.roles.case)
             with _after_the_charge(account, end):
                 interrupts.deliver()
-                watch(Stage.WRITING, 0.0)
+                watch(Phase.WRITING, 0.0)
                 release = replace(
                     request.mechanism.release(variants),
                     frequencies=request.frequencies,
@@ -156,7 +156,7 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
                 end.enter_context(_InterruptsDeferred())  # while names change it is too late: the run ends as usual
                 if output is not None:
                     output.publish()
-        watch(Stage.DONE, 1.0)
+        watch(Phase.DONE, 1.0)
     return Outcome(release, account, request.output, variants)
 
 

@@ -37,7 +37,7 @@ from .pipeline import Outcome, Request, anonymize, run, synthesize
 from .privacy.guarantee import Guarantee, PrivacyUnit, Standing
 from .sources.columns import Reading
 from .sources.engine import read
-from .verification.verify import verify
+from .verification.verify import Verified, verify
 
 if TYPE_CHECKING:
     from .mechanisms.synthesis import Synthesis
@@ -84,6 +84,7 @@ __all__ = [
     "UTravas",
     "Variants",
     "VerificationError",
+    "Verified",
     "__version__",
     "absolute_log_difference",
     "anonymize",

@@ -13,7 +13,7 @@ import travas
 from conftest import Run
 from travas import OutputError
 from travas.outputs.example import write_hospital_log
-from travas.outputs.pictures import write_picture
+from travas.outputs.picture_file import write_picture
 from travas.web import tasks
 
 SOURCE = Path(travas.__file__).parent
@@ -26,7 +26,7 @@ ALLOWED = {
     "plots/figures.py": "into memory",
     "budget/file.py": "the ledger, which is a database",
     "web/storage.py": "the lock of the uploads",
-    "web/files.py": "uploads, which are inputs",
+    "web/transfers.py": "uploads, which are inputs",
     "web/entrance.py": "the key of the web app, only for its owner",
 }
 

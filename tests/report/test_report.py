@@ -20,7 +20,7 @@ from travas.mechanisms import MECHANISMS
 from travas.outputs.example import write_hospital_log
 from travas.privacy.noise import Seeded
 from travas.report.content import read_content
-from travas.report.page import as_html
+from travas.report.document import as_html
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&amp;\x07"
 LOG: dict[Any, int] = {("register", "visit", HOSTILE): 400, ("register", "release"): 90, ("visit",): 1}

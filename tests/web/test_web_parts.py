@@ -20,13 +20,12 @@ from travas.errors import LogError, OutputError, ParameterError, TravasError
 from travas.mechanisms.ladder import Ladder
 from travas.model import explain as words
 from travas.outputs.example import write_hospital_log
-from travas.pipeline import Stage
+from travas.pipeline import Phase
 from travas.plots.charts import ticks
 from travas.plots.chevrons import chevrons, colours_of
 from travas.plots.process_map import MOST_EDGES, directly_follows, process_map
 from travas.sources.example_log import PAPER_LOG
 from travas.web import curve, tasks
-from travas.web.files import folder_logs
 from travas.web.jobs import Job
 from travas.web.parts import on_page
 from travas.web.preview import Preview, look
@@ -34,6 +33,7 @@ from travas.web.recipe import OFFERED, Recipe
 from travas.web.sessions import Sessions
 from travas.web.settings import Settings, listening
 from travas.web.storage import Storage
+from travas.web.transfers import folder_logs
 
 HOSTILE = '</text><script>alert(1)</script>"&\x07'
 
@@ -188,22 +188,22 @@ def test_a_cancelled_job_is_dead() -> None:
 
 
 def charges(marker: Path, watch: Callable[[str, float], None]) -> str:
-    watch(Stage.READING, 0.0)
-    watch(Stage.CHARGING, 0.0)
+    watch(Phase.READING, 0.0)
+    watch(Phase.CHARGING, 0.0)
     marker.touch()
     time.sleep(1)
     return "release"
 
 
-def dies_after_the_charge(last: Stage, watch: Callable[[str, float], None]) -> None:
-    watch(Stage.CHARGING, 0.0)
+def dies_after_the_charge(last: Phase, watch: Callable[[str, float], None]) -> None:
+    watch(Phase.CHARGING, 0.0)
     watch(last, 0.0)
     os._exit(3)
 
 
 def fails_after_the_charge(watch: Callable[[str, float], None]) -> None:
-    watch(Stage.CHARGING, 0.0)
-    watch(Stage.WRITING, 0.0)
+    watch(Phase.CHARGING, 0.0)
+    watch(Phase.WRITING, 0.0)
     raise RuntimeError("CANARY")
 
 
@@ -244,7 +244,7 @@ def test_a_task_that_was_cancelled_never_charges(tmp_path: Path) -> None:
     job = Job(charges, tmp_path / "marker")
     with job._decision:
         job.start()
-        wait_for(lambda: job.words == Stage.CHARGING)
+        wait_for(lambda: job.words == Phase.CHARGING)
         time.sleep(0.3)
         assert not job.charging and not (tmp_path / "marker").exists()
         job.kill()
@@ -253,10 +253,10 @@ def test_a_task_that_was_cancelled_never_charges(tmp_path: Path) -> None:
 
 
 def test_what_fails_after_the_charge_says_so() -> None:
-    assert settled(Job(dies_after_the_charge, Stage.WRITING)).error.endswith(
+    assert settled(Job(dies_after_the_charge, Phase.WRITING)).error.endswith(
         "the charge stands, because noise may have been drawn"
     )
-    assert "may have been charged: look at the account" in settled(Job(dies_after_the_charge, Stage.CHARGING)).error
+    assert "may have been charged: look at the account" in settled(Job(dies_after_the_charge, Phase.CHARGING)).error
     failed = settled(Job(fails_after_the_charge)).error
     assert "CANARY" not in failed and failed.endswith("the charge stands, because noise may have been drawn")
 

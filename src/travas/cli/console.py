@@ -15,7 +15,7 @@ from ..evaluation.compare import Comparison, find_metric
 from ..evaluation.metrics import EdgeDifference
 from ..model import explain
 from ..model.mechanism import Mechanism, Progress
-from ..pipeline import Stage
+from ..pipeline import Phase
 from ..privacy.numbers import as_text
 from .interrupts import finish
 
@@ -191,7 +191,7 @@ def stages() -> Iterator[Callable[[str, float], None]]:
 
         def watch(stage: str, share: float) -> None:
             nonlocal current, update
-            if stage == Stage.DONE:
+            if stage == Phase.DONE:
                 bars.close()
                 finish()
                 return

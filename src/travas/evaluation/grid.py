@@ -105,7 +105,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Entry:
+class GridEntry:
     """A mechanism of the grid under its label. An option may be a table: a row for each ε, a column for each δ."""
 
     label: str
@@ -139,7 +139,7 @@ class Grid:
     """Logs × mechanisms × ε × δ × runs × metrics; `metrics` has the number of runs of each metric."""
 
     logs: tuple[LogFile, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[GridEntry, ...]
     metrics: Mapping[str, int]
 
     def cells(self) -> list[Cell]:
@@ -252,7 +252,7 @@ def _log(name: str, given: Any, folder: Path, digest_of: Any) -> LogFile:
     return LogFile(name, path, Reading(**options) if options else DEFAULT_READING, digest_of(path))
 
 
-def _entry(label: str, given: Any, content: Mapping[str, Any], logs: list[str]) -> Entry:
+def _entry(label: str, given: Any, content: Mapping[str, Any], logs: list[str]) -> GridEntry:
     if label == ORIGINAL or not isinstance(given, dict):
         raise LogError(f"the mechanism {label!r} must be a table with a name other than {ORIGINAL!r}")
     name = given.get("mechanism", label)
@@ -275,7 +275,7 @@ def _entry(label: str, given: Any, content: Mapping[str, Any], logs: list[str]) 
     epsilons, deltas = (given.get(name, content.get(name)) for name in ("epsilon", "delta"))
     if not isinstance(epsilons, list) or not isinstance(deltas, list) or not epsilons or not deltas:
         raise LogError("epsilon and delta must be lists of numbers")
-    return Entry(
+    return GridEntry(
         label=label,
         mechanism=name,
         frequencies=frequencies,

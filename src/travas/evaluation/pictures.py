@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..errors import CONFIDENTIAL_HEADING, OutputError
 from ..model.mechanism import Mechanism
 from ..model.variants import Variants
-from ..outputs.pictures import write_picture
+from ..outputs.picture_file import write_picture
 from ..plots.figures import Heatmap, Panel, draw_heatmap, draw_panels, draw_survival, number
 from ..privacy.numbers import as_text
 from .grid import ORIGINAL, Grid

@@ -21,7 +21,7 @@ from ..model.estimate import Estimate, measured
 from ..model.mechanism import Mechanism
 from ..model.release import MAKER, Release
 from ..model.variants import Trace, Variants
-from ..privacy.group_privacy import Step
+from ..privacy.group_privacy import GroupStep
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, Seeded
 from ..privacy.numbers import whole_number
@@ -113,7 +113,7 @@ class SaCoFaPublished(Tree):
     proof = "docs/mechanisms/sacofa.md"
 
     @property
-    def level(self) -> Step:
+    def level(self) -> GroupStep:
         return self.step
 
     def _promise(self) -> Guarantee:

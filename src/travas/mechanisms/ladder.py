@@ -18,7 +18,7 @@ from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism, References
 from ..model.release import MAKER, Release
 from ..model.variants import Trace, Variants
-from ..privacy.group_privacy import Step
+from ..privacy.group_privacy import GroupStep
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise
 from ..privacy.numbers import Number, as_text, exact, whole_number
@@ -164,7 +164,7 @@ class Ladder(Mechanism):
         return TwoSidedNoise(self.step.epsilon * CHOICE_SHARE / 2, Fraction(0))
 
     @cached_property
-    def _parts(self) -> tuple[Step, ...]:
+    def _parts(self) -> tuple[GroupStep, ...]:
         """What one case may spend on each rung, so that all cases of a unit spend the rung's part of (ε, δ)."""
         rest = self.epsilon * (1 - CASES_SHARE)
         if isinstance(self.shares, tuple):

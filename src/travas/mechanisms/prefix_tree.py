@@ -17,7 +17,7 @@ from ..model.estimate import CONFIDENCE, Estimate, measured
 from ..model.mechanism import Mechanism
 from ..model.release import MAKER, Release
 from ..model.variants import Activity, Trace, Variants
-from ..privacy.group_privacy import Step
+from ..privacy.group_privacy import GroupStep
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, RandomBytes
 from ..privacy.numbers import as_text, whole_number
@@ -116,7 +116,7 @@ class Tree(Mechanism):
 
     @property
     @abstractmethod
-    def level(self) -> Step:
+    def level(self) -> GroupStep:
         """What one case may spend on a level, so that all cases of a unit spend the level's part of (ε, δ)."""
 
     @cached_property
@@ -201,7 +201,7 @@ class PrefixTree(Tree):
     proof = "docs/mechanisms/prefix-tree.md"
 
     @cached_property
-    def level(self) -> Step:
+    def level(self) -> GroupStep:
         return self.part(self.epsilon / self.max_length, self.delta / self.max_length)
 
     def _promise(self) -> Guarantee:

@@ -10,7 +10,7 @@ import attrs
 
 from ..model.release import MAKER, Release
 from ..model.variants import Variants
-from ..privacy.group_privacy import Step
+from ..privacy.group_privacy import GroupStep
 from ..privacy.guarantee import Guarantee
 from ..privacy.numbers import as_text
 from .prefix_tree import Tree, TwoSidedNoise, grow
@@ -51,7 +51,7 @@ class SaCoFa(Tree):
         return TwoSidedNoise(self.step.epsilon * RULES_SHARE / cells, Fraction(0))
 
     @cached_property
-    def level(self) -> Step:
+    def level(self) -> GroupStep:
         return self.part(self.epsilon * (1 - RULES_SHARE) / self.max_length, self.delta / self.max_length)
 
     def _promise(self) -> Guarantee:

@@ -15,7 +15,7 @@ import attrs
 
 from ..errors import ParameterError
 from ..privacy.gaussian_losses import GaussianLoss
-from ..privacy.group_privacy import Step, step
+from ..privacy.group_privacy import GroupStep, step
 from ..privacy.guarantee import ONE_CASE, Counted, Guarantee, PrivacyUnit, Replacing, Standing
 from ..privacy.noise import Noise, RandomBytes
 from ..privacy.numbers import Number, as_text, exact_delta, exact_epsilon
@@ -235,11 +235,11 @@ class Mechanism(ABC):
         return "cases" if by_case else f"different {self.unit.name} values"
 
     @cached_property
-    def step(self) -> Step:
+    def step(self) -> GroupStep:
         """(ε, δ) for one count that changes by one, from which the noise is drawn."""
         return self.part(self.epsilon, self.delta)
 
-    def part(self, epsilon: Fraction, delta: Fraction) -> Step:
+    def part(self, epsilon: Fraction, delta: Fraction) -> GroupStep:
         """What one count that changes by one may spend, so that a whole unit costs this part of (ε, δ)."""
         return step(epsilon, delta, self.unit.max_cases, self.counted or "cases")
 

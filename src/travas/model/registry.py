@@ -9,7 +9,7 @@ REGISTRY = {
     "write": "travas.outputs.write:write_release",
     "polars": "travas.outputs.tables:polars_events",
     "pandas": "travas.outputs.tables:pandas_events",
-    "draw": "travas.outputs.pictures:write_release_picture",
+    "draw": "travas.outputs.picture_file:write_release_picture",
 }
 
 

@@ -34,7 +34,7 @@ def guarantee_path(release: Path) -> Path:
     return release.with_name(release.name + ".guarantee.json")
 
 
-def digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
     """Return the SHA-256 digest of a file."""
     import hashlib
 

@@ -19,7 +19,7 @@ from ..errors import OutputError
 from ..model.release import Release
 from ..sources.files import suffix_of
 from .atomic import Existing, Reservation, cannot_write, check_target, is_system_error, reserved
-from .guarantee_file import describe, digest, guarantee_path
+from .guarantee_file import describe, file_digest, guarantee_path
 from .json import write_json
 from .tables import write_csv, write_parquet
 from .xes import write_xes, write_xes_gz
@@ -61,7 +61,10 @@ class ReservedRelease:
             WRITERS[self.suffix](release, partial)
             facts: dict[str, Any] = {"format": self.suffix[1:], "frequencies": release.frequencies}
             facts |= {"notices": release.notices} if release.notices else {}
-            facts |= {"abstractions": [rule.as_json() for rule in release.used_abstractions], "sha256": digest(partial)}
+            facts |= {
+                "abstractions": [rule.as_json() for rule in release.used_abstractions],
+                "sha256": file_digest(partial),
+            }
             facts |= {"assumptions": list(release.assumptions)} if release.assumptions else {}
             text = json.dumps(describe(release.mechanism, facts, release.reading), indent=2, ensure_ascii=False)
             promise.write_text(text + "\n", encoding="utf-8")

@@ -13,7 +13,7 @@ _BITS = 192
 
 
 @dataclass(frozen=True)
-class Step:
+class GroupStep:
     """The cost of one count changing by one such that a whole unit costs (ε, δ).
 
     `factor`: the δ of the whole is at most `factor` times the δ of a step.
@@ -24,20 +24,20 @@ class Step:
     factor: Fraction
 
 
-def step(epsilon: Fraction, delta: Fraction, max_cases: int, counted: Counted) -> Step:
+def step(epsilon: Fraction, delta: Fraction, max_cases: int, counted: Counted) -> GroupStep:
     """Return the step of a unit of at most `max_cases` counts: different counts if units are counted, any if cases are.
 
     Different counts: by composition (ε/m, δ/m). Anywhere: by group privacy ε' = ε/m, δ' = δ/(1 + e^ε' + … + e^((m−1)ε')),
     with an upper bound of e^ε', rounded down.
 
     >>> step(Fraction(1), Fraction(1, 100), 4, "units")
-    Step(epsilon=Fraction(1, 4), delta=Fraction(1, 400), factor=Fraction(4, 1))
+    GroupStep(epsilon=Fraction(1, 4), delta=Fraction(1, 400), factor=Fraction(4, 1))
     """
     if max_cases == 1 or counted == "units":
-        return Step(epsilon / max_cases, delta / max_cases, Fraction(max_cases))
+        return GroupStep(epsilon / max_cases, delta / max_cases, Fraction(max_cases))
     _, growth = exponential_bounds(epsilon / max_cases, _BITS)
     total = 0
     for _ in range(max_cases):
         total = (1 << _BITS) - (-total * growth >> _BITS)  # 1 + e^ε'·total, rounded up
     factor = Fraction(total, 1 << _BITS)
-    return Step(epsilon / max_cases, rounded_down(delta / factor), factor)
+    return GroupStep(epsilon / max_cases, rounded_down(delta / factor), factor)

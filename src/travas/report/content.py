@@ -186,7 +186,7 @@ def save_report(content: ReportContent, path: Path, existing: Existing = "replac
     Returns:
         The path.
     """
-    from .page import as_html
+    from .document import as_html
 
     with atomic_output(path, existing) as partial:
         partial.write_text(as_html(content), encoding="utf-8", newline="\n")

@@ -20,7 +20,7 @@ from ..errors import CONFIDENTIAL, LogError
 from .columns import Reading
 
 
-def digest(case: str) -> bytes:
+def case_digest(case: str) -> bytes:
     """Return the digest that decides whether a case is counted."""
     return hashlib.md5(case.encode(), usedforsecurity=False).digest()
 
@@ -44,7 +44,7 @@ class Kept:
 
     def add(self, unit: str, case: str, variant: bytes) -> None:
         """Add a case. What is discarded cannot be needed later: `max_cases` smaller digests are held already."""
-        held, own = self._units.setdefault(unit, {}), digest(case)
+        held, own = self._units.setdefault(unit, {}), case_digest(case)
         variant = self._variants.setdefault(variant, variant)
         if self._distinct:
             held[variant] = min(held.get(variant, own), own)

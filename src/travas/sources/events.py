@@ -20,7 +20,7 @@ import polars.selectors as cs
 from ..errors import CONFIDENTIAL, LogError
 from .column_types import check_types
 from .columns import Columns, Reading, left_out, missing_message
-from .contribution_bounding import digest, several_units
+from .contribution_bounding import case_digest, several_units
 from .instants import NANOSECONDS, TIME, UnknownFormatError, instants
 
 EVENTS_PER_PART = 32_000_000
@@ -198,7 +198,7 @@ class Events:
                 drop = "set on_missing to 'drop'"
                 raise LogError(missing_message(self.where, what, number, first, drop), field="on_missing")
             self.notes.append(left_out(number, what))
-        digests = pl.Series(_DIGEST, [digest(text) for text in texts], dtype=pl.Binary)
+        digests = pl.Series(_DIGEST, [case_digest(text) for text in texts], dtype=pl.Binary)
         return owners.select(_CASE, _UNIT).with_columns(digests).filter(~nobody)
 
     def _kept(self, cases: pl.LazyFrame) -> pl.LazyFrame:

@@ -17,7 +17,7 @@ from ..mechanisms import MECHANISMS, from_description
 from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
 from ..model.release import check_frequencies
-from ..outputs.guarantee_file import FORMAT, VERSION, describe, digest, guarantee_path
+from ..outputs.guarantee_file import FORMAT, VERSION, describe, file_digest, guarantee_path
 from ..privacy.guarantee import Standing
 from ..sources.columns import Reading
 from .plausibility import check_possible
@@ -198,6 +198,6 @@ def load(path: Path) -> dict[str, Any]:
 
 def _digest(path: Path) -> str:
     try:
-        return digest(path)
+        return file_digest(path)
     except OSError as error:
         raise LogError(f"{path}: cannot be opened ({error.strerror}); check the path") from None

@@ -23,7 +23,7 @@ def fresh_secret() -> str:
     return secrets.token_urlsafe(32)
 
 
-def digest(secret: str) -> str:
+def secret_digest(secret: str) -> str:
     """Return the digest of a key that the server stores, so that look-ups take the same time for any guess."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
@@ -43,7 +43,7 @@ class Access:
 
     def is_key(self, value: str) -> bool:
         """Return whether a key was issued by this server."""
-        return digest(value) in self._keys
+        return secret_digest(value) in self._keys
 
     def exchange(self, code: str) -> str | None:
         """Issue a key for the code of the link, once.
@@ -57,7 +57,7 @@ class Access:
         if not _equal(code, self.code):
             return None
         key, self.code = fresh_secret(), fresh_secret()
-        self._keys.add(digest(key))
+        self._keys.add(secret_digest(key))
         self.renewed()
         return key
 

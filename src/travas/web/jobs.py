@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TravasError
-from ..pipeline import Stage
+from ..pipeline import Phase
 
 Watch = Callable[[str, float], None]
 """Called with a description of the current work and its progress, from 0 to 1."""
@@ -109,7 +109,7 @@ class Job:
                 kind, content = here.recv()
                 if kind == "progress":
                     self.words, self.share = content
-                    if content[0] == Stage.CHARGING:
+                    if content[0] == Phase.CHARGING:
                         self._let_charge(here)
                     continue
                 finished = True
@@ -134,7 +134,7 @@ class Job:
         """What an error adds about the charge, which the task itself could not say."""
         if not self.charging:
             return ""
-        if self.words == Stage.CHARGING:
+        if self.words == Phase.CHARGING:
             return "; the release may have been charged: look at the account before you release again"
         return "; the charge stands, because noise may have been drawn"
 
@@ -169,7 +169,7 @@ def _child(there: Connection, task: Callable[..., Any], arguments: tuple[Any, ..
 
     def watch(words: str, share: float) -> None:
         there.send(("progress", (words, share)))
-        if words == Stage.CHARGING:
+        if words == Phase.CHARGING:
             there.recv()  # leave to charge; without it the server has gone, or this process is about to be killed
 
     try:

@@ -10,23 +10,23 @@ from nicegui import Client, ui
 
 from ..budget.ledger import Ledger
 from ..errors import TravasError
-from ..pipeline import Stage
+from ..pipeline import Phase
 from ..plots.svg import BLUE
 from .access import STORED_KEY, Access
 from .entrance import ENTERED
-from .files import prepare
 from .jobs import Job
 from .parts import refusal
 from .sessions import Session, Sessions
 from .settings import Settings
 from .steps import columns, log, privacy, protection, release, result
 from .tickets import Tickets
+from .transfers import prepare
 
 _SECONDS_TO_PROVE = 30
 
 
 @dataclass(frozen=True)
-class Step:
+class PageStep:
     """One step: its name, its draw function, and whether the session is ready for it."""
 
     name: str
@@ -39,12 +39,12 @@ def _has_log(session: Session) -> bool:
 
 
 STEPS = (
-    Step("Log", log.draw, lambda session: True),
-    Step("Columns", columns.draw, _has_log),
-    Step("Protection", protection.draw, _has_log),
-    Step("Privacy", privacy.draw, _has_log),
-    Step("Release", release.draw, _has_log),
-    Step("Result", result.draw, lambda session: session.released is not None),
+    PageStep("Log", log.draw, lambda session: True),
+    PageStep("Columns", columns.draw, _has_log),
+    PageStep("Protection", protection.draw, _has_log),
+    PageStep("Privacy", privacy.draw, _has_log),
+    PageStep("Release", release.draw, _has_log),
+    PageStep("Result", result.draw, lambda session: session.released is not None),
 )
 """The steps in order. A new step is a new line here."""
 
@@ -142,7 +142,7 @@ def _doing(job: Job) -> str:
     """What a job does, how far it is, and whether it can still be cancelled."""
     if not job.charging:
         return f"{job.words} … {job.share:.0%}"
-    return f"{job.words} … " + ("this cannot be cancelled" if job.words == Stage.CHARGING else "charged, finishing")
+    return f"{job.words} … " + ("this cannot be cancelled" if job.words == Phase.CHARGING else "charged, finishing")
 
 
 def add_page(settings: Settings, ledger: Ledger, access: Access, sessions: Sessions, tickets: Tickets) -> None:

@@ -44,13 +44,13 @@ def serve(
 
     from .access import Access
     from .entrance import Entrance, add_entrance
-    from .files import add_routes
     from .guard import Guard
     from .jobs import warm_up
     from .page import add_page
     from .sessions import Sessions
     from .storage import Storage
     from .tickets import Tickets
+    from .transfers import add_routes
 
     warm_up()
     storage, access, tickets = Storage(), Access(), Tickets()

@@ -15,7 +15,7 @@ from ..model.release import Release
 from ..pipeline import Origin
 from ..sources.columns import Reading
 from ..sources.source import location_of
-from .access import digest, fresh_secret
+from .access import fresh_secret, secret_digest
 from .jobs import Job
 from .preview import Preview
 from .recipe import Recipe
@@ -169,13 +169,13 @@ class Sessions:
                 f"{self.max_sessions} sessions are open, which is the limit: close the page in another browser and wait "
                 f"{self.minutes_kept:g} minutes, or restart travas serve with a larger --max-sessions"
             )
-        session = Session(digest(key), self.storage.folder(fresh_secret()))
+        session = Session(secret_digest(key), self.storage.folder(fresh_secret()))
         self._sessions[session.id] = session
         return session
 
     def get(self, key: str) -> Session | None:
         """The session of a key, if there is one."""
-        session = self._sessions.get(digest(key))
+        session = self._sessions.get(secret_digest(key))
         if session is not None:
             session.touch()
         return session

@@ -12,7 +12,7 @@ from ..budget.ledger import Ledger
 from ..errors import ChargedError, LogError, OutputError, TravasError
 from ..model.release import MAKER, Release
 from ..model.variants import Summary, Variants
-from ..pipeline import Origin, Request, Stage, run
+from ..pipeline import Origin, Phase, Request, run
 from ..sources.columns import Reading
 from .jobs import Watch
 from .recipe import Recipe
@@ -76,7 +76,7 @@ def draw(
 
     The table is built and verified here, where it is sampled, before the log is opened.
     """
-    watch(Stage.CHECKING, 0.0)
+    watch(Phase.CHECKING, 0.0)
     request = Request(
         source=path,
         mechanism=recipe.build(),
@@ -141,8 +141,8 @@ def _read(path: Path, name: str, reading: Reading, limit: int, watch: Watch) -> 
     progress = _rarely(watch)
     with _named(path, name):
         check_unpacked(path, limit, watch)
-        watch(Stage.READING, 0.0)
-        return read(path, reading, lambda share: progress(Stage.READING, share))
+        watch(Phase.READING, 0.0)
+        return read(path, reading, lambda share: progress(Phase.READING, share))
 
 
 def _rarely(watch: Watch) -> Watch:

@@ -9,9 +9,9 @@ from nicegui import ui
 
 from ...outputs.example import write_hospital_log
 from ..access import KEY_HEADER, STORED_KEY
-from ..files import folder_logs, open_log
 from ..parts import note, onward, title
 from ..preview import SUFFIXES
+from ..transfers import folder_logs, open_log
 
 if TYPE_CHECKING:
     from ..page import Page

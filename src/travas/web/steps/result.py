@@ -13,8 +13,8 @@ from ...plots.process_map import process_map
 from ...plots.svg import name_of
 from ...privacy.numbers import as_text
 from ...synthesis.synthetic_release import SyntheticRelease
-from ..files import FORMATS
 from ..parts import confidential, note, picture, table, title
+from ..transfers import FORMATS
 
 if TYPE_CHECKING:
     from ..page import Page

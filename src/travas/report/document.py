@@ -15,7 +15,7 @@ from ..budget.account import Account
 from ..model import explain
 from ..plots.svg import printable
 from ..privacy.numbers import as_text
-from . import tables, texts
+from . import sections, texts
 from .content import ReportContent
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def as_html(content: ReportContent) -> str:
     from markupsafe import Markup
 
     style = files(__package__).joinpath("templates/report.css").read_text(encoding="utf-8")
-    curve = tables.curve(content.mechanism)
+    curve = sections.curve(content.mechanism)
     return (
         _environment()
         .get_template("report.html")
@@ -42,11 +42,11 @@ def as_html(content: ReportContent) -> str:
             **_words(content),
             style=Markup(style),
             style_hash="sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
-            chart=Markup(tables.chart(content)) if content.variants else "",
-            variants=tables.variants(content),
-            left_out=max(len(content.variants) - tables.SHOWN, 0),
-            rules=tables.rules(content),
-            steps=tables.steps(content.mechanism),
+            chart=Markup(sections.chart(content)) if content.variants else "",
+            variants=sections.variants(content),
+            left_out=max(len(content.variants) - sections.SHOWN, 0),
+            rules=sections.rules(content),
+            steps=sections.steps(content.mechanism),
             curve=curve,
             curve_picture=Markup(curve.picture),
             history=_history(content),
@@ -106,12 +106,12 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "counting": texts.counting(mechanism),
         "synthetic": explain.SYNTHETIC if mechanism.kind == "synthetic log" else "",
         "noise": mechanism.noise_in_words(),
-        "quality": tables.quality(content),
+        "quality": sections.quality(content),
         "frequencies": texts.frequencies(stated["release"]["frequencies"], released),
         "count_in_file": explain.COUNT_IN_FILE if stated["release"]["frequencies"] == "estimated" else "",
         "has_intervals": content.estimate is not None and content.estimate.intervals is not None,
         "missing": explain.of_missing(content.estimate, explain.pairs(mechanism)) or "not estimated from this file",
-        "activity_names": tables.activity_names(content.variants),
+        "activity_names": sections.activity_names(content.variants),
         "about_epsilon": about_epsilon,
         "about_delta": about_delta,
         "proof": texts.PROOFS[guarantee.standing].format(name=mechanism.name),
