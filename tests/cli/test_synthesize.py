@@ -158,3 +158,29 @@ def test_a_public_alphabet_is_a_file(tmp_path: Path, small_csv: Path, travas: Ru
     ran = travas("synthesize", small_csv, *PARAMETERS, "--alphabet", names, "-o", tmp_path / "out.json")
     assert ran.code == 0
     assert read_synthetic(tmp_path / "out.json").measurements.activities == ("register", "release", "visit")
+
+
+def test_a_database_sends_distinct_traces_only(tmp_path: Path, travas: Run) -> None:
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "log.db")) as connection:
+        connection.execute(
+            "create table events as select 'c' || case_number as case_id, activity, timestamp '2025-01-01' + "
+            "interval (step) second as timestamp from range(3000) as cases(case_number), "
+            "(values ('in', 0), ('test', 1), ('out', 2)) as steps(activity, step)"
+        )
+    output = tmp_path / "out.json"
+    ran = travas("synthesize", f"duckdb:///{tmp_path}/log.db", "--table", "events", *PARAMETERS, "-o", output)
+    assert (ran.code, ran.err) == (0, "")
+    made = read_synthetic(output)
+    assert made.measurements.variants[0][0] == ("in", "test", "out") and 2800 < sum(made.counts) < 3600
+
+
+def test_long_and_many_are_no_error(tmp_path: Path, travas: Run) -> None:
+    """A case of 6,000 events, and more than 1,000 activities: neither is refused."""
+    rows = ["long,a,2025-01-01\n" for _ in range(6000)]
+    rows += [f"{case},b{number},2025-01-01\n" for case in range(40) for number in range(30 * case, 30 * case + 30)]
+    log = tmp_path / "log.csv"
+    log.write_text(HEAD + "".join(rows))
+    ran = travas("synthesize", log, *PARAMETERS, "-o", tmp_path / "out.json")
+    assert ran.code == 0 and verify(tmp_path / "out.json.guarantee.json", tmp_path / "out.json").digest_checked

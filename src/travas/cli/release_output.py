@@ -117,8 +117,6 @@ def _public(released: Release, facts: dict[str, Any], variants: Variants) -> Any
         for rung, rule in enumerate(released.abstractions):
             if times := released.rungs.count(rung):
                 table.add_row("abstraction", f"{rule}: {some(times, 'variants')}")
-    for notice in released.notices.values():
-        table.add_row("note", notice)
     for reason in released.guarantee.assumptions:
         table.add_row("assumed", reason)
     return table
