@@ -101,10 +101,10 @@ def name_data_set(tab: Any, name: str = "") -> None:
         tab.get_by_text("before: 0 releases").wait_for()
 
 
-def release(tab: Any) -> None:
+def release(tab: Any, title: str = "Released") -> None:
     name_data_set(tab)
     tab.get_by_role("button", name=re.compile("^Release (for|again)")).click()
-    heading(tab, "Released")
+    heading(tab, title)
 
 
 def saved(tab: Any, link: str, folder: Path, name: str) -> Path:
@@ -331,6 +331,30 @@ def test_a_ladder_from_rungs_to_a_verified_release(page: Any, travas: Run, tmp_p
         assert travas("verify", promise, file).code == 0
     report = saved(page, "release.csv.report.html", tmp_path, "r.html").read_text()
     assert "Step by step" in report and "95 % interval" in report and "prefix:2: The first so many activities" in report
+
+
+def test_a_synthetic_log_is_called_one_on_every_page(page: Any, travas: Run, tmp_path: Path) -> None:
+    to_protection(page)
+    choose(page, "Mechanism", "synthesis")
+    page.get_by_text("This is a synthetic log").wait_for()
+    assert page.get_by_label(re.compile("^Activities, one per line .optional")).count() == 1
+    press(page, "Continue")
+    page.get_by_text("Noise: discrete Gaussian").wait_for()
+    press(page, "Continue")
+    heading(page, "Release")
+    release(page, "Synthetic log")
+    card = page.locator(".card").inner_text()
+    assert "generated cases of" in card and "have a variant that was released as such" in card
+    assert page.locator(".q-tab-panel th").all_inner_texts() == ["Trace", "Origin", "Cases"]
+    page.get_by_role("tab", name="Process map").click()
+    page.get_by_text("Of a synthetic log").wait_for()
+    for suffix in (".xes.gz", ".json"):
+        file = saved(page, f"release{suffix}", tmp_path, f"r{suffix}")
+        promise = saved(page, f"release{suffix}.guarantee.json", tmp_path, f"r{suffix}.guarantee.json")
+        assert travas("verify", promise, file).code == 0
+    assert package.read_synthetic(tmp_path / "r.json").origins
+    report = saved(page, "release.xes.gz.report.html", tmp_path, "r.html").read_text()
+    assert "Synthetic log." in report and "<td>generated</td>" in report
 
 
 def test_a_wrong_abstraction_is_one_line(page: Any, tmp_path: Path) -> None:
