@@ -148,6 +148,28 @@ def test_the_number_of_cases_of_a_person_counts() -> None:
         GaussianNoise(replace(calibration(), max_cases=2))
 
 
+@pytest.mark.parametrize("max_cases", [1, 3])
+@pytest.mark.parametrize(("epsilon", "known"), [("1", "1.455"), ("0.5", "0.7248"), ("4", "5.933")])
+def test_replacing_a_case_costs_what_corollary_1_says(epsilon: str, known: str, max_cases: int) -> None:
+    """The figure is the least of its digits at which the closed form, in floating point, is at most δ."""
+    made = calibration(epsilon, "1e-6", max_cases)
+    found = gaussian_verifier.replace_one(made)
+    step = 10.0 ** -(len(known) - 2)
+    assert found is not None and abs(float(found) - float(known)) < 1.01 * step  # contributions of M cases are rounded
+    squares = 2 * sum((max_cases * part.contribution) ** 2 for part in made.stages)
+    mu = (squares / (STANDARD_DEVIATION**2 - 16)) ** 0.5
+    revealed = float(sum(part.delta for part in made.stages))
+
+    def spent(at: float) -> float:
+        return revealed + float(norm.sf(at / mu - mu / 2) - np.exp(at) * norm.sf(at / mu + mu / 2))
+
+    assert spent(float(found)) <= 1e-6 < spent(float(found) - 1.01 * step)
+
+
+def test_where_corollary_1_says_less_than_group_privacy_there_is_no_figure() -> None:
+    assert gaussian_verifier.replace_one(calibration("0.5", "0.9")) is None
+
+
 def test_parts_of_delta_must_not_exceed_the_whole() -> None:
     right = calibration()
     with pytest.raises(VerificationError, match="exceed the whole"):
