@@ -178,7 +178,7 @@ def test_no_directory_is_made_for_the_results(grid: Path, tmp_path: Path, travas
         ("[metrics]", "[metrics]\nbeauty = 3", "metric is 'beauty'"),
         ("= 3\nabsolute", "= 0\nabsolute", "0 runs"),
         ('mechanism = "optimal"', 'mechanism = "optimul"', "mechanism is 'optimul'"),
-        ('mechanism = "optimal"', 'mechanism = "optimal"\nprune = 4', "ours has 'prune'"),
+        ('mechanism = "optimal"', 'mechanism = "optimal"\nprune = 4', "ours has the unknown key 'prune'"),
         ('"small.csv"', '"missing.csv"', "missing.csv: cannot be opened"),
         ("[[9, 12]]", "[[9]]", "tree: prune on small is a list; use one number or text, or a table of 1 rows"),
         ("[[9, 12]]", "[[9, 12], [3, 4]]", "prune on small is a list; use"),
@@ -193,7 +193,7 @@ def test_no_directory_is_made_for_the_results(grid: Path, tmp_path: Path, travas
         ("max_length = 3\n", "", "tree on small: prefix-tree needs max_length"),
         ('epsilon = ["1"]', 'epsilon = ["1e-9"]\ndelta = ["1e-8", "1e-9"]', "needs a noise table"),
         ("on.small", "on.large", "unknown key 'large'"),
-        ("[mechanisms.ours]", "[mechanisms.original]", "another name"),
+        ("[mechanisms.ours]", "[mechanisms.original]", "a name other than"),
         ("epsilon =", "epsilon = =", "not TOML"),
     ],
 )  # fmt: skip

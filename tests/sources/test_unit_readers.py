@@ -193,7 +193,7 @@ def test_every_mechanism_gets_the_counts_it_needs() -> None:
     variants = read(table, PATIENT)
     assert anonymize(variants, epsilon=2, delta="1e-2").guarantee.unit == PrivacyUnit("patient", 2)
     with pytest.raises(
-        ParameterError, match="counted for the unit 'patient' .max_cases 2, units.*cases.: read it again"
+        ParameterError, match="counted for the unit 'patient' .max_cases 2, units.*cases.; read it again"
     ):
         anonymize(variants, tree)
     cases = Reading(order="file", unit="patient", max_cases=2, counted="cases")
