@@ -16,10 +16,12 @@ from scipy.stats import norm
 
 from travas import MissingExtraError, ParameterError, PrivacyUnit, mechanism, plan
 from travas.budget.accounting import Spending, _Grid, _interval, _slack, basic, compose
+from travas.budget.ledger import _spending
 from travas.mechanisms.synthesis import Synthesis
 from travas.model.mechanism import Pair
 from travas.privacy.gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
-from travas.privacy.guarantee import ONE_CASE, Standing
+from travas.privacy.guarantee import Standing
+from travas.privacy.person_tables import Gaussian
 from travas.privacy.tables import ONE, exponential_bounds
 
 ANY = Fraction(1, 100)  # an interval: tables do not depend on it
@@ -42,9 +44,10 @@ def true_delta(tables: Sequence[Sequence[Pair]], epsilon: Fraction) -> Fraction:
     return max(found) - rounding
 
 
-def spend(mechanism: str, epsilon: str, delta: str, max_cases: int = 1) -> Spending:
-    unit = PrivacyUnit("patient", max_cases) if max_cases > 1 else ONE_CASE
-    return Spending(mechanism, Fraction(epsilon), Fraction(delta), unit)
+def spend(name: str, epsilon: str, delta: str, max_cases: int = 1) -> Spending:
+    if max_cases == 1:
+        return Spending(name, Fraction(epsilon), Fraction(delta))
+    return _spending(mechanism(name, epsilon, delta, unit=PrivacyUnit("patient", max_cases)))
 
 
 def by_count(spending: Spending) -> list[list[Pair]]:
@@ -216,13 +219,22 @@ def test_a_person_of_several_counts_costs_what_the_verifier_found() -> None:
     assert exact is not None and exact < 3  # by (ε, δ) alone: more than 5
 
 
-def test_a_charge_of_a_version_with_other_tables_is_taken_at_its_worst() -> None:
+def test_a_charge_keeps_the_table_that_it_was_made_with() -> None:
     """Before there was a table for all counts, each was given its part of (ε, δ), and the standing was proven."""
-    unit = PrivacyUnit("patient", 10)
+    unit, table = PrivacyUnit("patient", 10), Gaussian(Fraction("13.515625"), 73)
     worst = spend("unknown", "1", "1e-6").pairs(ANY)
-    for standing, known in ((None, True), (Standing.VERIFIED, True), (Standing.PROVEN, False)):
-        charged = Spending("optimal", Fraction(1), Fraction(1, 10**6), unit, standing)
-        assert (charged.pairs(ANY) != worst) is known
+    parts = spend("optimal", "1/10", "1e-7").pairs(ANY)
+    for standing, of_parts, of_table in (
+        (None, True, True),
+        (Standing.PROVEN, True, False),
+        (Standing.VERIFIED, False, True),  # without its table: what it was is not known
+    ):
+        former = Spending("optimal", Fraction(1), Fraction(1, 10**6), unit, standing)
+        assert former.pairs(ANY) == ((*parts[:2], 10) if of_parts else worst)
+        charged = Spending("optimal", Fraction(1), Fraction(1, 10**6), unit, standing, table)
+        assert (charged.pairs(ANY) != worst and len(charged.pairs(ANY)[0]) == 146) is of_table
+    wrong = Spending("optimal", Fraction(1), Fraction(1, 10**6), unit, Standing.VERIFIED, Gaussian(Fraction(13), 73))
+    assert wrong.pairs(ANY) == worst
     chained = Spending("optimal", Fraction(1), Fraction(1, 10**6), PrivacyUnit("patient", 2), Standing.PROVEN)
     assert chained.pairs(ANY) != worst and chained.pairs(ANY)[2] == 2
 

@@ -6,6 +6,7 @@ import json
 import sqlite3
 import stat
 import sys
+from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -31,9 +32,12 @@ from travas import (
 from travas.budget import file, ledger
 from travas.budget.account import Account, Entry
 from travas.budget.accounting import Spending, compose
+from travas.budget.book import entry_of
 from travas.budget.file import VERSION, open_ledger
 from travas.budget.ledger import default_path
+from travas.budget.records import Charged, decode, encode
 from travas.model.mechanism import Mechanism
+from travas.privacy.person_tables import Gaussian
 
 LOG = {("register", "visit", "release"): 20, ("register", "release"): 2}
 HALF = mechanism("optimal", "0.5", "1e-6")
@@ -239,6 +243,23 @@ def test_the_charge_comes_before_the_noise(book: Ledger, monkeypatch: pytest.Mon
     assert len(book.history()) == 1
 
 
+def test_a_charge_records_the_table_for_all_counts_of_a_person(book: Ledger) -> None:
+    book.create_account("clinic")
+    for most in (3, 10):
+        charge(book, "clinic", mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("patient", most)))
+    assert [entry.spending.person_table for entry in book.history()] == [None, Gaussian(Fraction("13.515625"), 73)]
+    with closing(sqlite3.connect(book.path)) as connection:
+        contents = [content for (content,) in connection.execute("SELECT content FROM record ORDER BY number")]
+    assert ["person_table" in content for content in contents] == [False, False, True]  # else as earlier versions did
+    charged = decode(contents[-1])
+    assert isinstance(charged, Charged)
+    former = replace(charged, person_table=None, standing="proven")  # a charge of an earlier version has no such field
+    assert "person_table" not in encode(former) and decode(encode(former)) == former
+    assert entry_of(1, former, "clinic", None).spending.person_table is None
+    with pytest.raises(ValueError, match="person_table"):
+        entry_of(1, replace(charged, person_table={"table": "other"}), "clinic", None)
+
+
 @pytest.mark.parametrize("kind", [OutputError, LogError])
 def test_what_fails_after_the_charge_says_so(
     kind: type[Exception], book: Ledger, travas: Run, small_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -246,7 +267,7 @@ def test_what_fails_after_the_charge_says_so(
     def full(*_: object) -> None:
         raise kind("out.json: cannot be written, no space left")
 
-    monkeypatch.setattr("travas.Release.write", full)
+    monkeypatch.setattr("travas.outputs.write.ReservedRelease.write", full)
     ran = travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "out.json")
     assert (
         ran.code == 4

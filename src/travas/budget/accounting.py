@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..errors import MissingExtraError, ParameterError
+from ..errors import MissingExtraError, ParameterError, VerificationError
 from ..mechanisms import from_description
 from ..model.mechanism import Mechanism, Pair
 from ..privacy.guarantee import ONE_CASE, PrivacyUnit, Standing
+from ..privacy.person_tables import Gaussian
 from ..privacy.tables import MAX_EPSILON, ONE, exponential_bounds
 
 _GRID = 1 << 13  # grid steps for the sum of all ε
@@ -32,8 +33,8 @@ _SCALE = 192
 class Spending:
     """The cost of one release for one unit, sufficient to rebuild its table.
 
-    `standing` is that of a charged release; None for a planned one. Versions of travas without a table for all counts
-    of a unit charged the parts of each as *proven*: for these, the worst case is assumed.
+    `standing` is that of a charged release; None for a planned one. `person_table` is the table for all counts of a unit
+    together; None if each has its part of (ε, δ), which is *proven*. Where both disagree, the worst case is assumed.
     """
 
     mechanism: str
@@ -41,6 +42,7 @@ class Spending:
     delta: Fraction
     unit: PrivacyUnit = ONE_CASE
     standing: Standing | None = None
+    person_table: Gaussian | None = None
 
     def pairs(self, interval: Fraction) -> tuple[list[Pair], list[Pair], int]:
         """Return the probabilities of all outcomes of one count with and without one unit, times 2^128, and reversed.
@@ -50,10 +52,12 @@ class Spending:
         """
         unit = {"name": self.unit.name, "max_cases": self.unit.max_cases}
         described = {"mechanism": self.mechanism, "epsilon": self.epsilon, "delta": self.delta, "unit": unit}
+        if self.person_table is not None:
+            described["person_table"] = self.person_table.describe()
         try:
             mechanism = from_description(described)
             pairs_of_table, gaussian = mechanism.loss_pairs(), mechanism.gaussian_loss()
-        except ParameterError:  # it needs options that the ledger does not have, or another package
+        except (ParameterError, VerificationError):  # options that the ledger does not have, another package or table
             return self.worst()
         if gaussian is not None:
             pairs = gaussian.pairs(interval)
@@ -68,8 +72,10 @@ class Spending:
         return pairs, _reversed(pairs), 1
 
     def _same_tables(self, mechanism: Mechanism) -> bool:
-        joint = self.unit.max_cases > 1 and mechanism.verified_units
-        return self.standing is None or self.standing is Standing.VERIFIED or not joint
+        is_charged = self.standing in (Standing.VERIFIED, Standing.PROVEN)
+        if self.unit.max_cases == 1 or not is_charged:
+            return True
+        return (self.standing is Standing.VERIFIED) is mechanism.verified_units
 
 
 def _reversed(pairs: list[Pair]) -> list[Pair]:

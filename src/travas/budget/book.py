@@ -13,6 +13,7 @@ from unicodedata import normalize
 
 from ..errors import ParameterError
 from ..privacy.guarantee import PrivacyUnit, Standing
+from ..privacy.person_tables import Gaussian
 from .account import Account, Budget, Entry, comparable
 from .accounting import Spending
 from .records import Assigned, Charged, Created, Limited, Record, decode
@@ -117,7 +118,8 @@ def entry_of(number: int, charge: Charged, dataset: str | None, location: str | 
     """Convert a charge to an entry of an account. Raises ValueError if its values are invalid."""
     unit = PrivacyUnit(charge.unit, charge.max_cases)
     standing = Standing(charge.standing)
-    spending = Spending(charge.mechanism, _fraction(charge.epsilon), _fraction(charge.delta), unit, standing)
+    table = None if charge.person_table is None else Gaussian.from_plain(charge.person_table)
+    spending = Spending(charge.mechanism, _fraction(charge.epsilon), _fraction(charge.delta), unit, standing, table)
     return Entry(
         number, charge.time, dataset, spending, charge.minimum_cases, standing, charge.software, charge.case, location
     )

@@ -15,6 +15,7 @@ from pathlib import Path
 from ..errors import BudgetError, LedgerError, ParameterError
 from ..model.mechanism import Mechanism
 from ..privacy.numbers import Number, exact_delta, exact_epsilon
+from ..privacy.person_tables import Gaussian
 from .account import Account, Budget, CompositionRule, Entry, check_name, comparable
 from .accounting import Spending, compose
 from .book import Book, Key
@@ -292,12 +293,21 @@ def _charged(key: Key, mechanism: Mechanism, case: str) -> Charged:
         minimum_cases=least if isinstance(least, int) else None,
         standing=str(mechanism.guarantee().standing),
         software=f"travas {__version__}",
+        person_table=None if spending.person_table is None else spending.person_table.describe(),
     )
 
 
 def _spending(mechanism: Mechanism) -> Spending:
     guarantee = mechanism.guarantee()
-    return Spending(guarantee.mechanism, guarantee.epsilon, guarantee.delta, guarantee.unit, guarantee.standing)
+    table = getattr(mechanism, "person_table", None)
+    return Spending(
+        guarantee.mechanism,
+        guarantee.epsilon,
+        guarantee.delta,
+        guarantee.unit,
+        guarantee.standing,
+        table if isinstance(table, Gaussian) else None,
+    )
 
 
 def _now() -> str:

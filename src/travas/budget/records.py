@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from .account import CompositionRule
 
@@ -34,7 +35,10 @@ class Limited:
 
 @dataclass(frozen=True)
 class Charged:
-    """A release, charged to a name or, without one, to a location. Version 1 did not record what a case is."""
+    """A release, charged to a name or, without one, to a location. Version 1 did not record what a case is.
+
+    `person_table` describes a table for all counts of a unit together. Records without it are charges of other tables.
+    """
 
     time: str
     dataset: str | None
@@ -48,6 +52,7 @@ class Charged:
     minimum_cases: int | None
     standing: str
     software: str
+    person_table: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,8 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 def encode(record: Record) -> str:
     """Encode a record as one line of ASCII JSON, which also represents paths that are not valid text."""
-    return json.dumps({"kind": _NAMES[type(record)]} | asdict(record), separators=(",", ":"))
+    fields = {name: value for name, value in asdict(record).items() if name != "person_table" or value is not None}
+    return json.dumps({"kind": _NAMES[type(record)]} | fields, separators=(",", ":"))
 
 
 def decode(content: str) -> Record:

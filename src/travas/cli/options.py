@@ -178,7 +178,8 @@ def with_mechanism(command: Callable[..., None]) -> Callable[..., None]:
 def build(description: Description, epsilon: str, delta: str, unit: PrivacyUnit) -> Mechanism:
     """Build the mechanism that the options describe."""
     of_unit = {"name": unit.name, "max_cases": unit.max_cases}
-    return from_description(description | {"epsilon": epsilon, "delta": delta, "unit": of_unit}, references="follow")
+    described = description | {"epsilon": epsilon, "delta": delta, "unit": of_unit}
+    return from_description(described, references="follow", missing="default")
 
 
 def _reading_option(kind: Any, default: Any, about: str, choices: Any = None) -> tuple[Any, Any]:

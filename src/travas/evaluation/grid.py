@@ -68,7 +68,7 @@ class Cell:
 
     def build(self) -> Mechanism:
         """The mechanism of the cell."""
-        return from_description(self.describe(), references="follow")
+        return from_description(self.describe(), references="follow", missing="default")
 
     @property
     def _identity(self) -> list[Any]:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import attrs
 
+from ..errors import ParameterError, shown
 from ..model.estimate import Estimate, estimate
 from ..model.keep_curve import KeepCurve
-from ..model.mechanism import Mechanism, Pair
+from ..model.mechanism import Mechanism, Pair, References
 from ..model.release import MAKER, Release
 from ..model.variants import Variants
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, RandomBytes
 from ..privacy.numbers import whole_number
-from ..privacy.person_tables import JointNoise, joint_noise
+from ..privacy.person_tables import Gaussian, joint_noise, verified_noise
 from ..privacy.tables import Table, check_buildable, predicted_length
 
 if TYPE_CHECKING:
@@ -28,12 +30,21 @@ if TYPE_CHECKING:
 FEWEST_TOGETHER = 4
 """The number of counts per unit from which one table for all is considered; with fewer, it hardly keeps more."""
 
+PersonTable = Gaussian | Literal["composed"]
+"""The noise of a unit with several counts: a table for all of them together, or one for each with its part of (ε, δ)."""
+
 MAX_MINIMUM_CASES = 10**9
 _LONGEST_PAIRS = 100_000  # entries; for longer tables, the losses are bounded by (ε, δ)
 
 
 def _least(value: int) -> int:
     return whole_number(value, "minimum_cases", 1, MAX_MINIMUM_CASES, "; 1 means no pre-threshold")
+
+
+def _person_table(value: PersonTable | None) -> PersonTable | None:
+    if value is None or value == "composed" or isinstance(value, Gaussian):
+        return value
+    raise ParameterError(f"person_table is {shown(value)}: it must be 'composed' or a table", field="person_table")
 
 
 @attrs.frozen(slots=False)
@@ -44,35 +55,63 @@ class PartitionSelection(Mechanism):
     Output     some of these variants and no others, with noisy counts ≥ c ≥ `minimum_cases`
     Neighbours one case more or less changes one count by one; one unit at most `max_cases` counts, each by one
     Guarantee  (ε, δ), verified in exact integers on the table of N; key, count and absence are functions of n − N;
-               for several counts of a unit by (ε, δ)/max_cases each, or by one table for all, whichever keeps more
+               for several counts of a unit by (ε, δ)/max_cases each, or by one table for all: `person_table`
     `minimum_cases` T shifts N and c by T − 1: the same noise, hence the same (ε, δ), and never a variant with fewer cases.
+    `person_table` is None for one count; for several, if not set, it is the table that keeps more, by ε, δ and
+    `max_cases` alone. It is part of the description, so the rule may change without a description changing its meaning.
     """
 
     counted = "units"
+    former_options: ClassVar[Mapping[str, Any]] = {"person_table": "composed"}
 
     minimum_cases: int = attrs.field(default=1, converter=_least)
+    person_table: PersonTable | None = attrs.field(default=None, converter=_person_table, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
         check_buildable(self.step.epsilon, self.step.delta)
+        if self.unit.max_cases > 1 and self.person_table is None:
+            object.__setattr__(self, "person_table", self._best_table())
+        elif self.unit.max_cases == 1 and self.person_table is not None:
+            raise ParameterError(
+                "person_table is set, but the unit has one count; set a unit with several cases as well",
+                field="person_table",
+            )
+
+    def _best_table(self) -> PersonTable:
+        """The table that keeps more: by ε, δ and `max_cases` alone."""
+        if self.unit.max_cases < FEWEST_TOGETHER:
+            return "composed"
+        found = joint_noise(self.epsilon, self.delta, self.unit.max_cases, self._build())
+        return "composed" if found is None else found.shape
+
+    @classmethod
+    def from_plain(cls, option: str, value: Any, references: References) -> Any:
+        if option == "person_table" and isinstance(value, Mapping):
+            return Gaussian.from_plain(value)
+        return super().from_plain(option, value, references)
 
     @abstractmethod
     def _build(self) -> Table:
         """The table of N for one count that changes by one, not yet verified."""
 
     @cached_property
-    def joint(self) -> JointNoise | None:
-        """The noise made for all counts of a unit together, where it keeps more: by ε, δ and `max_cases` alone."""
-        if self.unit.max_cases < FEWEST_TOGETHER:
+    def joint(self) -> Noise | None:
+        """The noise of a table for all counts of a unit together, verified; None if each count has its part of (ε, δ)."""
+        if not isinstance(self.person_table, Gaussian):
             return None
-        return joint_noise(self.epsilon, self.delta, self.unit.max_cases, self._build())
+        return verified_noise(self.person_table, self.epsilon, self.delta, self.unit.max_cases)
 
     def _table(self) -> Table:
-        return self._build() if self.joint is None else self.joint.noise.table
+        return self._build() if self.joint is None else self.joint.table
 
     @cached_property
     def _curve(self) -> KeepCurve:
-        return KeepCurve(self._table, predicted_length(self.step.epsilon, self.step.delta), self.minimum_cases)
+        if isinstance(self.person_table, Gaussian):
+            longest = self.person_table.length
+        else:
+            longest = predicted_length(self.step.epsilon, self.step.delta)
+        return KeepCurve(self._table, longest, self.minimum_cases)
 
     def keep_curve(self) -> KeepCurve:
         return self._curve
@@ -87,7 +126,7 @@ class PartitionSelection(Mechanism):
     def noise(self) -> Noise:
         """The verified table."""
         if self.joint is not None:
-            return self.joint.noise
+            return self.joint
         return Noise(self._curve.table, self.step.epsilon, self.step.delta)
 
     @property
@@ -115,10 +154,10 @@ class PartitionSelection(Mechanism):
 
     @property
     def verified_units(self) -> bool:
-        return self.joint is not None or super().verified_units
+        return isinstance(self.person_table, Gaussian) or super().verified_units
 
     def unit_terms(self) -> dict[str, Any]:
-        return super().unit_terms() if self.joint is None else self.joint.describe()
+        return self.person_table.describe() if isinstance(self.person_table, Gaussian) else super().unit_terms()
 
     def tables(self) -> tuple[Noise, ...]:
         return (self.noise,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
@@ -19,6 +19,7 @@ from ..privacy.group_privacy import GroupStep, step
 from ..privacy.guarantee import ONE_CASE, Counted, Guarantee, PrivacyUnit, Replacing, Standing
 from ..privacy.noise import Noise, RandomBytes
 from ..privacy.numbers import Number, as_text, exact_delta, exact_epsilon
+from ..privacy.person_tables import Gaussian
 from ..privacy.tables import MAX_EPSILON
 from .abstraction import FULL, Abstraction
 from .estimate import Estimate
@@ -70,6 +71,8 @@ class Mechanism(ABC):
         invents_variants: Whether a release may contain sequences that do not occur in the log.
         generalises: Whether it generalises traces itself, by `abstractions`.
         extra: The extra of travas that has to be installed, if any.
+        former_options: Options for units of several cases that descriptions of earlier versions do not have, with the
+            values that they had then. A description never changes its meaning: there, these are the values.
     """
 
     name: ClassVar[str]
@@ -79,6 +82,7 @@ class Mechanism(ABC):
     invents_variants: ClassVar[bool] = False
     generalises: ClassVar[bool] = False
     extra: ClassVar[str | None] = None
+    former_options: ClassVar[Mapping[str, Any]] = {}
 
     epsilon: Fraction = attrs.field(converter=_epsilon)
     delta: Fraction = attrs.field(converter=exact_delta)
@@ -131,7 +135,7 @@ class Mechanism(ABC):
         """Describe the mechanism as plain values for JSON and TOML, with all options including defaults.
 
         This is the only encoding of a mechanism: guarantee files, the ledger, experiments and the web app use it. The
-        generator of the noise is not part of it.
+        generator of the noise is not part of it, nor are `former_options` that have their former value.
 
         Returns:
             `mechanism`, `epsilon`, `delta` and `unit`, followed by the options.
@@ -143,7 +147,10 @@ class Mechanism(ABC):
             "epsilon": as_text(self.epsilon),
             "delta": as_text(self.delta),
             "unit": unit,
-        } | options
+        } | {name: value for name, value in options.items() if not self._is_former(name, value)}
+
+    def _is_former(self, option: str, value: Any) -> bool:
+        return option in self.former_options and value in (None, self.former_options[option])
 
     @classmethod
     def from_plain(cls, option: str, value: Any, references: References) -> Any:
@@ -341,4 +348,6 @@ def _plain(value: Any) -> Any:
         return as_text(value)
     if isinstance(value, Abstraction):
         return value.as_json()
+    if isinstance(value, Gaussian):
+        return value.describe()
     return [_plain(part) for part in value] if isinstance(value, tuple) else value

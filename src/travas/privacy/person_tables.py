@@ -7,15 +7,16 @@ The search looks at ε, δ and the number of counts: nothing else. Derivation: d
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
-from ..errors import VerificationError
+from ..errors import ParameterError, VerificationError, shown
 from .noise import Noise
-from .numbers import as_text
+from .numbers import as_text, exact, whole_number
 from .tables import ONE, Table, exponential_bounds, table_from
 
 _GRID = 512  # σ is a multiple of so small a part of a power of two
@@ -23,6 +24,8 @@ _MARGINS = (Fraction(1, 500), Fraction(1, 50), Fraction(1, 4))  # of δ, for wha
 _WIDE = 1250  # σ·√counts from which the verifier computes more coarsely, which costs up to _COARSE of ε
 _COARSE = 1 / 100
 _MOST_WORK = 100_000  # σ·√counts beyond which no table is considered
+_SIGMAS = Fraction(1, 10), Fraction(100_000)
+_MAX_THRESHOLD = 1_000_000
 _BITS = 256  # after the point, of weights before they are rounded
 
 
@@ -32,6 +35,37 @@ class Gaussian:
 
     sigma: Fraction
     threshold: int
+
+    def __post_init__(self) -> None:
+        least, most = _SIGMAS
+        if not least <= exact(self.sigma, "sigma") <= most:
+            raise ParameterError(
+                f"sigma is {shown(as_text(self.sigma))}: it must be from {as_text(least)} to {as_text(most)}", field="sigma"
+            )
+        whole_number(self.threshold, "threshold", 1, _MAX_THRESHOLD)
+
+    def describe(self) -> dict[str, Any]:
+        """The table as plain values, from which `from_plain` builds it again, bit by bit."""
+        return {"table": "gaussian", "sigma": as_text(self.sigma), "threshold": self.threshold}
+
+    @classmethod
+    def from_plain(cls, value: Any) -> Gaussian:
+        """Return the table that `describe` described; ParameterError if it is none."""
+        if (
+            not isinstance(value, Mapping)
+            or set(value) != {"table", "sigma", "threshold"}
+            or value["table"] != "gaussian"
+        ):
+            raise ParameterError(
+                "person_table is not the description of a table; it must have table 'gaussian', sigma and threshold",
+                field="person_table",
+            )
+        return cls(exact(value["sigma"], "sigma"), value["threshold"])
+
+    @property
+    def length(self) -> int:
+        """The number of entries."""
+        return 2 * self.threshold - 1
 
     def table(self) -> Table:
         """Its table: weights rounded down, what is left of 2^128 in the centre."""
@@ -74,10 +108,6 @@ class JointNoise:
     shape: Gaussian
     noise: Noise
 
-    def describe(self) -> dict[str, Any]:
-        """The shape as plain values, for the guarantee file."""
-        return {"table": "gaussian", "sigma": as_text(self.shape.sigma), "threshold": self.shape.threshold}
-
 
 def joint_noise(epsilon: Fraction, delta: Fraction, counts: int, alone: Table) -> JointNoise | None:
     """The verified table for this many counts together with the least threshold, if it keeps more than another table.
@@ -99,6 +129,12 @@ def joint_noise(epsilon: Fraction, delta: Fraction, counts: int, alone: Table) -
 
 
 @lru_cache(maxsize=64)
+def verified_noise(shape: Gaussian, epsilon: Fraction, delta: Fraction, counts: int) -> Noise:
+    """The noise of a stated table, verified for this many counts together; VerificationError if it spends more than δ."""
+    return Noise(shape.table(), epsilon, delta, counts)
+
+
+@lru_cache(maxsize=64)
 def _least(epsilon: Fraction, delta: Fraction, counts: int, limit: int) -> JointNoise | None:
     """The verified table of the least threshold, if there is one within the limit."""
     for margin in _MARGINS:
@@ -106,7 +142,7 @@ def _least(epsilon: Fraction, delta: Fraction, counts: int, limit: int) -> Joint
         if shape is None or shape.threshold > limit:
             return None
         try:
-            return JointNoise(shape, Noise(shape.table(), epsilon, delta, counts))
+            return JointNoise(shape, verified_noise(shape, epsilon, delta, counts))
         except VerificationError:
             continue
     return None
@@ -127,7 +163,7 @@ def _proposal(epsilon: float, delta: float, counts: int) -> Gaussian | None:
     shapes = [
         Gaussian(index * unit, threshold)
         for index in range(first, first + first // 3)  # beyond, the threshold grows with σ
-        if (threshold := _least_threshold(float(index * unit), epsilon, delta, counts))
+        if 0 < (threshold := _least_threshold(float(index * unit), epsilon, delta, counts)) <= _MAX_THRESHOLD
     ]
     return min(shapes, key=lambda shape: (shape.threshold, shape.sigma), default=None)
 

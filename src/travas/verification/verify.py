@@ -85,7 +85,11 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         ) from None
     if reading is not None and reading.privacy_unit != rebuilt.unit:
         raise VerificationError(f"{path}: is inconsistent: its reading and its mechanism have different units")
-    for field, true in describe(rebuilt, facts, stated.get("reading"), stated["version"]).items():
+    try:
+        expected = describe(rebuilt, facts, stated.get("reading"), stated["version"])
+    except VerificationError as error:
+        raise VerificationError(f"{path}: {error}") from None
+    for field, true in expected.items():
         claimed = _current(stated.get(field)) if field == "assumed_public" else stated.get(field)
         if claimed != true and field != "software":
             raise VerificationError(
@@ -126,7 +130,8 @@ def _description(stated: dict[str, Any]) -> dict[str, Any]:
         described: dict[str, Any] = stated["description"]
         return described
     kind = MECHANISMS.get(stated["mechanism"])
-    options = {option: stated["parameters"][option] for option in kind.options()} if kind else {}
+    names = [option for option in kind.options() if option not in kind.former_options] if kind else []
+    options = {option: stated["parameters"][option] for option in names}
     if not isinstance(options.get("rungs", []), list) or any(
         isinstance(rung, str) for rung in options.get("rungs", [])
     ):

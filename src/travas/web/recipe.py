@@ -57,7 +57,7 @@ class Recipe:
             share = step(exact_epsilon(self.epsilon), exact_delta(self.delta), unit.max_cases, "units")
             if predicted_length(share.epsilon, share.delta) > LONGEST_SEARCH:
                 raise ParameterError("finding the number of runs of utravas would take long; set the number of runs")
-        return from_description(self.describe())
+        return from_description(self.describe(), missing="default")
 
     def describe(self) -> dict[str, Any]:
         """The description of the mechanism, as far as it was typed."""
