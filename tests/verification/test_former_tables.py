@@ -77,9 +77,7 @@ def no_search(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("changed", [{}, OF_TRAVAS])
 @pytest.mark.parametrize("version", [1, 2])
-def test_files_from_before_still_verify(
-    version: int, changed: dict[str, Any], tmp_path: Path, no_search: None
-) -> None:
+def test_files_from_before_still_verify(version: int, changed: dict[str, Any], tmp_path: Path, no_search: None) -> None:
     stated = json.loads(FORMER) | changed
     if version == 2:
         described = DESCRIPTION | {"mechanism": stated["mechanism"]}
@@ -102,9 +100,7 @@ def written(folder: Path) -> tuple[Path, dict[str, Any]]:
     return guarantee, json.loads(guarantee.read_text())
 
 
-def test_the_recorded_table_is_verified_and_not_searched_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_recorded_table_is_verified_and_not_searched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     guarantee, stated = written(tmp_path)
     assert stated["description"] == DESCRIPTION | {"person_table": TABLE}
     monkeypatch.setattr("travas.mechanisms.selection.joint_noise", lambda *_: None)
@@ -152,7 +148,7 @@ def test_tables_that_make_no_sense_are_refused(table: Any, why: str) -> None:
 
 
 def test_a_description_is_the_mechanism_with_its_table() -> None:
-    for chosen in (mechanism("travas", 1, "1e-6", unit=PATIENT), Optimal(1, "1e-6", unit=PATIENT)):  # type: ignore[arg-type]
+    for chosen in (mechanism("travas", 1, "1e-6", unit=PATIENT), Optimal(1, "1e-6", unit=PATIENT)):
         described = json.loads(json.dumps(chosen.describe()))
         assert described["person_table"] == TABLE
         assert from_description(described) == chosen and from_description(described).describe() == described

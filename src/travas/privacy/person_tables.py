@@ -40,7 +40,8 @@ class Gaussian:
         least, most = _SIGMAS
         if not least <= exact(self.sigma, "sigma") <= most:
             raise ParameterError(
-                f"sigma is {shown(as_text(self.sigma))}: it must be from {as_text(least)} to {as_text(most)}", field="sigma"
+                f"sigma is {shown(as_text(self.sigma))}: it must be from {as_text(least)} to {as_text(most)}",
+                field="sigma",
             )
         whole_number(self.threshold, "threshold", 1, _MAX_THRESHOLD)
 

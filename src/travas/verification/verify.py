@@ -90,8 +90,7 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     except VerificationError as error:
         raise VerificationError(f"{path}: {error}") from None
     for field, true in expected.items():
-        claimed = _current(stated.get(field)) if field == "assumed_public" else stated.get(field)
-        if claimed != true and field != "software":
+        if _claimed(stated, field) != true and field != "software":
             raise VerificationError(
                 f"{path}: is inconsistent: {field} is not what {rebuilt.name} at this epsilon and delta gives"
             )
@@ -113,6 +112,13 @@ _FORMER_WORDING = (
     ),
 )
 """Sentences of guarantee files of earlier versions, and their current wording."""
+
+
+def _claimed(stated: dict[str, Any], field: str) -> Any:
+    """Return a field of a guarantee file. Files from before there were synthetic logs have no `kind`."""
+    if field == "assumed_public":
+        return _current(stated.get(field))
+    return stated.get(field, "variants") if field == "kind" else stated.get(field)
 
 
 def _current(assumptions: Any) -> Any:
