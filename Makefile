@@ -46,6 +46,7 @@ coverage: .venv/installed-test ## the tests again, with the lines and branches o
 	$(BIN)/coverage report
 
 # The lowest versions of the direct dependencies that pyproject.toml allows; tools of the tests are the newest.
+# Warnings are no errors there: old Matplotlib and POT use what newer packages and Python deprecate.
 .venv-oldest/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/pip install --quiet --disable-pip-version-check uv
@@ -55,7 +56,7 @@ coverage: .venv/installed-test ## the tests again, with the lines and branches o
 	touch $@
 
 test-oldest: .venv-oldest/installed ## the quick tests with the oldest dependencies that are allowed
-	.venv-oldest/bin/python -m pytest -n auto --dist loadgroup -m "not slow"
+	.venv-oldest/bin/python -m pytest -n auto --dist loadgroup -m "not slow" -W default
 
 bench: .venv/installed-bench ## the ratios the README quotes
 	$(BIN)/python benchmarks/core.py
