@@ -76,8 +76,8 @@ def test_an_ibis_table(database: str) -> None:
     ("reading", "words"),
     [
         (Reading(), "neither table nor query is set"),
-        (Reading(table="events", order="file"), "order is 'file', but the rows .* have no order"),
-        (Reading(table="events", ties="file"), "ties is 'file', but the rows .* have no order"),
+        (Reading(table="events", order="file"), "order is 'file' but the rows .* have no order"),
+        (Reading(table="events", ties="file"), "ties is 'file' but the rows .* have no order"),
         (Reading(table="nothing"), r"table 'nothing': cannot be opened \("),
         (Reading(query="SELEC 1"), "query cannot be parsed"),
         (Reading(query="SELECT * FROM nothing"), r"query: cannot be opened \("),
