@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +19,12 @@ DATA = Path(os.environ.get("TRAVAS_DATA", Path(__file__).resolve().parents[2] / 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--at-least", type=int, default=0, help="fail if fewer tests than this were run")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A shell that starts us in the background makes us ignore Ctrl-C, and so would the programs that we test."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

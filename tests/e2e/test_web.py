@@ -330,7 +330,7 @@ def test_a_ladder_from_rungs_to_a_verified_release(page: Any, travas: Run, tmp_p
         promise = saved(page, f"release{suffix}.guarantee.json", tmp_path, f"r{suffix}.guarantee.json")
         assert travas("verify", promise, file).code == 0
     report = saved(page, "release.csv.report.html", tmp_path, "r.html").read_text()
-    assert "Step by step" in report and "95 % interval" in report and "prefix:2: The first so many activities" in report
+    assert "Step by step" in report and "95 % interval" in report and "prefix:2: The first n activities" in report
 
 
 def test_a_synthetic_log_is_called_one_on_every_page(page: Any, travas: Run, tmp_path: Path) -> None:
@@ -380,7 +380,7 @@ def test_a_wrong_abstraction_is_one_line(page: Any, tmp_path: Path) -> None:
     field.fill("first | prefix:3")
     choose(page, "Unit", "one patient")
     page.get_by_label("Maximum number of cases per patient").fill("2")
-    page.get_by_role("alert").filter(has_text="under an abstraction would count several times").wait_for()
+    page.get_by_role("alert").filter(has_text="and would count it several times").wait_for()
     assert "--ladder" not in alert(page)
     choose(page, "Unit", "one case")
     press(page, "Continue")

@@ -231,6 +231,8 @@ def test_a_bomb_costs_time_and_nothing_else(kind: str, tmp_path: Path) -> None:
         block = piece * 10_000
         for _ in range(1100):
             out.write(block)
+        if kind == "many events":
+            out.write(b"</trace></log>")
 
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (700 << 20, 700 << 20))
