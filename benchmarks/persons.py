@@ -11,8 +11,8 @@ from fractions import Fraction
 from itertools import product
 
 from travas import Optimal, PrivacyUnit
+from travas.privacy.noise_tables import Table, optimal_table
 from travas.privacy.person_tables import threshold_of, variance_of
-from travas.privacy.tables import Table, optimal_table
 
 COUNTS = (2, 3, 5, 10, 20, 50)
 EPSILONS = ("0.5", "1", "2")

@@ -21,8 +21,8 @@ from travas.mechanisms.synthesis import Synthesis
 from travas.model.mechanism import Pair
 from travas.privacy.gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
 from travas.privacy.guarantee import Standing
+from travas.privacy.noise_tables import ONE, exponential_bounds
 from travas.privacy.person_tables import Gaussian
-from travas.privacy.tables import ONE, exponential_bounds
 
 ANY = Fraction(1, 100)  # an interval: tables do not depend on it
 

@@ -29,12 +29,12 @@ from travas import (
     anonymize,
     mechanism,
 )
-from travas.budget import file, ledger
+from travas.budget import ledger, ledger_file
 from travas.budget.account import Account, Entry
 from travas.budget.accounting import Spending, compose
 from travas.budget.book import entry_of
-from travas.budget.file import VERSION, open_ledger
 from travas.budget.ledger import default_path
+from travas.budget.ledger_file import VERSION, open_ledger
 from travas.budget.records import Charged, decode, encode
 from travas.model.mechanism import Mechanism
 from travas.privacy.person_tables import Gaussian
@@ -379,7 +379,7 @@ def test_a_newer_ledger_asks_for_a_newer_travas(book: Ledger, travas: Run, small
 
 def test_a_ledger_in_use_is_waited_for_and_then_an_error(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     book.create_account("x")
-    monkeypatch.setattr(file, "BUSY_SECONDS", 0.2)
+    monkeypatch.setattr(ledger_file, "BUSY_SECONDS", 0.2)
     other = sqlite3.connect(book.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(LedgerError, match="another process"):

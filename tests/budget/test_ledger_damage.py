@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Run
 from travas import BudgetError, Ledger, LedgerError, ParameterError, mechanism
-from travas.budget.file import APPLICATION, VERSION, open_ledger
+from travas.budget.ledger_file import APPLICATION, VERSION, open_ledger
 
 ONE = mechanism("optimal", 1, "1e-6")
 
@@ -189,7 +189,7 @@ def test_a_migration_that_fails_leaves_the_old_ledger(tmp_path: Path, monkeypatc
     def fail(*_: object) -> None:
         raise sqlite3.OperationalError
 
-    monkeypatch.setattr("travas.budget.file.OpenLedger.append", fail)
+    monkeypatch.setattr("travas.budget.ledger_file.OpenLedger.append", fail)
     with pytest.raises(LedgerError):
         Ledger(path)
     assert path.read_bytes() == before

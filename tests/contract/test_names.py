@@ -1,4 +1,4 @@
-"""No class has the name of another, and what a public function returns is public."""
+"""No module and no class has the name of another, and what a public function returns is public."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ from pathlib import Path
 import travas
 
 PACKAGE = Path(travas.__file__).parent
+
+
+def test_no_module_has_the_name_of_another() -> None:
+    paths: defaultdict[str, list[str]] = defaultdict(list)
+    for path in PACKAGE.rglob("*.py"):
+        if path.stem not in {"__init__", "__main__"}:
+            paths[path.stem].append(path.relative_to(PACKAGE).as_posix())
+    assert len(paths) > 100
+    assert {name: found for name, found in paths.items() if len(found) > 1} == {}
 
 
 def test_no_class_has_the_name_of_another() -> None:

@@ -20,8 +20,8 @@ from travas.mechanisms.prefix_tree import PrefixTree, TwoSidedNoise
 from travas.mechanisms.sacofa import SaCoFa, eventually_follows
 from travas.mechanisms.trie import Trie
 from travas.privacy.noise import Noise
+from travas.privacy.noise_tables import ONE, laplace_table
 from travas.privacy.sampling import DiscreteLaplace, choose, geometric_up_to, uniform_below
-from travas.privacy.tables import ONE, laplace_table
 
 ALPHABET = ("a", "b", "c")
 traces = st.lists(st.sampled_from([*ALPHABET, "x"]), min_size=1, max_size=5).map(tuple)

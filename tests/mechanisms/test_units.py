@@ -23,7 +23,7 @@ from travas.mechanisms.sacofa import SaCoFa
 from travas.mechanisms.selection import PartitionSelection
 from travas.privacy.group_privacy import step
 from travas.privacy.noise import Noise
-from travas.privacy.tables import ONE, Table, optimal_table, travas_table
+from travas.privacy.noise_tables import ONE, Table, optimal_table, travas_table
 
 Chances = dict[int | None, int]
 TREES = {"max_length": 1, "prune": 3, "alphabet": ["a", "b"]}

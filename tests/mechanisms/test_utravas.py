@@ -14,7 +14,7 @@ from travas.evaluation.published import UTravasPublished
 from travas.mechanisms.travas import Travas
 from travas.mechanisms.utravas import UTravas, dropped_estimate, merged_runs
 from travas.privacy.noise import Seeded
-from travas.privacy.tables import ONE
+from travas.privacy.noise_tables import ONE
 
 
 @pytest.mark.parametrize("splits", [1, 2, 5])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from travas import ParameterError, VerificationError
 from travas.privacy.noise import Noise, Seeded
-from travas.privacy.tables import (
+from travas.privacy.noise_tables import (
     ONE,
     Table,
     exponential_bounds,

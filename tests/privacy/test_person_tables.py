@@ -21,8 +21,8 @@ from travas.mechanisms.selection import PartitionSelection
 from travas.privacy import person_tables
 from travas.privacy.composition import composed_delta
 from travas.privacy.noise import Noise
+from travas.privacy.noise_tables import ONE, Table, optimal_table, table_from
 from travas.privacy.person_tables import Gaussian, joint_noise, threshold_of, variance_of
-from travas.privacy.tables import ONE, Table, optimal_table, table_from
 
 
 def growth_below(epsilon: Fraction) -> Fraction:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from travas import LogError, Reading, read
-from travas.sources import xes
+from travas.sources import xes_reader
 from travas.sources.columns import OnMissing
 
 
@@ -185,8 +185,8 @@ def test_timestamps_that_are_none_are_quoted_as_private(path: Path) -> None:
 
 def test_a_long_trace_is_read_piece_by_piece(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The path for huge traces, forced on small ones: every event once, in order, missing ones found."""
-    monkeypatch.setattr(xes, "_OPEN_TRACE_BYTES", 0)
-    monkeypatch.setattr(xes, "_CHUNK", 37)
+    monkeypatch.setattr(xes_reader, "_OPEN_TRACE_BYTES", 0)
+    monkeypatch.setattr(xes_reader, "_CHUNK", 37)
     names = [f"a{n % 7}" for n in range(300)]
     text = log_of(named("1", *names), named("2", "x"), named("3", *names[:5]))
     assert variants(path, text) == {tuple(names): 1, ("x",): 1, tuple(names[:5]): 1}
@@ -196,11 +196,11 @@ def test_a_long_trace_is_read_piece_by_piece(path: Path, monkeypatch: pytest.Mon
     }
     with pytest.raises(LogError, match="1 event without an activity, the first at event 301 of trace 1"):
         variants(path, log_of(named("1", *names, "")))
-    monkeypatch.setattr(xes, "MAX_TRACE_EVENTS", 250)
+    monkeypatch.setattr(xes_reader, "MAX_TRACE_EVENTS", 250)
     assert variants(path, text) == {tuple(names[:250]): 1, ("x",): 1, tuple(names[:5]): 1}
     assert read(path).notes == ("only the first 250 events of 1 trace were read",)
     late = Reading(order="time")
-    monkeypatch.setattr(xes, "MAX_TRACE_EVENTS", 50)
+    monkeypatch.setattr(xes_reader, "MAX_TRACE_EVENTS", 50)
     assert variants(path, log_of(timed("1", *events)), late) == {tuple(a for a, _, _ in reversed(events[:50])): 1}
 
 

@@ -13,8 +13,8 @@ from statistics_of_noise import fits
 from travas import mechanism
 from travas.mechanisms.selection import PartitionSelection
 from travas.privacy.noise import Noise
+from travas.privacy.noise_tables import ONE, Table, laplace_table
 from travas.privacy.sampling import DiscreteLaplace
-from travas.privacy.tables import ONE, Table, laplace_table
 
 DRAWS = 4_000_000
 CASES = [("1", "0.05"), ("0.1", "0.01"), ("2", "1e-6"), ("0.05", "0.5")]

@@ -20,8 +20,8 @@ from ..errors import MissingExtraError, ParameterError, VerificationError
 from ..mechanisms import from_description
 from ..model.mechanism import Mechanism, Pair
 from ..privacy.guarantee import ONE_CASE, PrivacyUnit, Standing
+from ..privacy.noise_tables import MAX_EPSILON, ONE, exponential_bounds
 from ..privacy.person_tables import Gaussian
-from ..privacy.tables import MAX_EPSILON, ONE, exponential_bounds
 
 _GRID = 1 << 13  # grid steps for the sum of all ε
 _REACH = 8  # losses beyond ± 8ε are moved to infinity or up to the lowest grid loss

@@ -19,7 +19,7 @@ from ..privacy.person_tables import Gaussian
 from .account import Account, Budget, CompositionRule, Entry, check_name, comparable
 from .accounting import Spending, compose
 from .book import Book, Key
-from .file import make_ledger, open_ledger
+from .ledger_file import make_ledger, open_ledger
 from .records import Assigned, Charged, Created, Limited
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..errors import MissingExtraError, ParameterError, shown
+from ..privacy.noise_tables import MAX_EPSILON
 from ..privacy.numbers import Number, exact_delta, exact_epsilon
-from ..privacy.tables import MAX_EPSILON
 from .accounting import Spending, compose
 
 MAX_RELEASES = 10_000

@@ -171,7 +171,7 @@ def forecast(
     from .console import show_chances, show_forecast
 
     if kinds:
-        from .kinds import compare_kinds
+        from .kinds_output import compare_kinds
 
         if len(epsilon or ()) != 1 or len(delta or ()) != 1 or plot is not None or abstractions is not None:
             raise ParameterError("--kinds requires one --epsilon and one --delta, without --plot and --abstractions")

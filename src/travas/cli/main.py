@@ -26,7 +26,7 @@ from ..model.release import Frequencies, check_frequencies
 from ..pipeline import Request, run
 from ..sources.columns import Reading
 from . import commands, diagnostics, synthesize
-from .budget import app as budget_app
+from .budget_command import app as budget_app
 from .console import console, stages
 from .interrupts import INTERRUPTED, finish
 from .options import (

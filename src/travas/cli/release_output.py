@@ -12,7 +12,7 @@ from ..model.variants import Variants
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text, rounded_up
 from ..sources.columns import some
-from .budget import charged, print_charge
+from .budget_command import charged, print_charge
 from .console import grid, panel, print_json
 from .diagnostics import print_notes, share_of
 

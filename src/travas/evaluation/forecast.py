@@ -15,8 +15,8 @@ from ..model.estimate import intervals
 from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism
 from ..model.variants import CODE_BYTES, Variants
+from ..privacy.noise_tables import ONE
 from ..privacy.numbers import as_text
-from ..privacy.tables import ONE
 from ..sources.columns import DEFAULT_READING, Reading
 from ..sources.engine import read
 

@@ -11,8 +11,8 @@ from ..model.abstraction import Abstraction
 from ..model.mechanism import Mechanism, References
 from ..model.variants import Activity
 from ..privacy.guarantee import ONE_CASE, PrivacyUnit
+from ..privacy.noise_tables import MAX_EPSILON
 from ..privacy.numbers import Number, exact_delta, exact_epsilon
-from ..privacy.tables import MAX_EPSILON
 from .extensions import Maker, extension, options_of, refuse_unknown
 
 _CLASSES = {

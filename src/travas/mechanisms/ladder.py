@@ -21,8 +21,8 @@ from ..model.variants import Trace, Variants
 from ..privacy.group_privacy import GroupStep
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise
+from ..privacy.noise_tables import Table
 from ..privacy.numbers import Number, as_text, exact, whole_number
-from ..privacy.tables import Table
 from .optimal import Optimal
 from .prefix_tree import TwoSidedNoise
 from .selection import MAX_MINIMUM_CASES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from ..privacy.tables import Table, optimal_table
+from ..privacy.noise_tables import Table, optimal_table
 from .selection import PartitionSelection
 
 

@@ -20,9 +20,9 @@ from ..model.variants import Activity, Trace, Variants
 from ..privacy.group_privacy import GroupStep
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, RandomBytes
+from ..privacy.noise_tables import laplace_table
 from ..privacy.numbers import as_text, whole_number
 from ..privacy.sampling import DiscreteLaplace
-from ..privacy.tables import laplace_table
 from .trie import Prefixes, Trie
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from ..model.release import MAKER, Release
 from ..model.variants import Variants
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, RandomBytes
+from ..privacy.noise_tables import Table, check_buildable, predicted_length
 from ..privacy.numbers import whole_number
 from ..privacy.person_tables import Gaussian, joint_noise, verified_noise
-from ..privacy.tables import Table, check_buildable, predicted_length
 
 if TYPE_CHECKING:
     import numpy as np

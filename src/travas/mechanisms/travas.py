@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from ..privacy.tables import Table, travas_table
+from ..privacy.noise_tables import Table, travas_table
 from .selection import PartitionSelection
 
 

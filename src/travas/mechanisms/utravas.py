@@ -17,8 +17,8 @@ from ..model.release import MAKER, Release
 from ..model.variants import Variants
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, RandomBytes
+from ..privacy.noise_tables import Table, travas_threshold
 from ..privacy.numbers import whole_number
-from ..privacy.tables import Table, travas_threshold
 from .travas import Travas
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from ..privacy.gaussian_losses import GaussianLoss
 from ..privacy.group_privacy import GroupStep, step
 from ..privacy.guarantee import ONE_CASE, Counted, Guarantee, PrivacyUnit, Replacing, Standing
 from ..privacy.noise import Noise, RandomBytes
+from ..privacy.noise_tables import MAX_EPSILON
 from ..privacy.numbers import Number, as_text, exact_delta, exact_epsilon
 from ..privacy.person_tables import Gaussian
-from ..privacy.tables import MAX_EPSILON
 from .abstraction import FULL, Abstraction
 from .estimate import Estimate
 from .keep_curve import KeepCurve

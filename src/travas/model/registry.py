@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 REGISTRY = {
     "write": "travas.outputs.write:write_release",
-    "polars": "travas.outputs.tables:polars_events",
-    "pandas": "travas.outputs.tables:pandas_events",
+    "polars": "travas.outputs.event_tables:polars_events",
+    "pandas": "travas.outputs.event_tables:pandas_events",
     "draw": "travas.outputs.picture_file:write_release_picture",
 }
 

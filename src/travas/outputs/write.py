@@ -19,10 +19,10 @@ from ..errors import OutputError
 from ..model.release import Release
 from ..sources.files import suffix_of
 from .atomic import Existing, Reservation, cannot_write, check_target, is_system_error, reserved
+from .event_tables import write_csv, write_parquet
 from .guarantee_file import describe, file_digest, guarantee_path
-from .json import write_json
-from .tables import write_csv, write_parquet
-from .xes import write_xes, write_xes_gz
+from .json_writer import write_json
+from .xes_writer import write_xes, write_xes_gz
 
 WRITERS: dict[str, Callable[[Release, Path], None]] = {
     ".xes": write_xes,

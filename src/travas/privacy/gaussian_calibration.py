@@ -14,8 +14,8 @@ from math import isqrt
 
 from ..errors import ParameterError
 from .gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Selection, Stage, StagePlan
+from .noise_tables import MAX_EPSILON, MIN_DELTA, exponential_bounds
 from .numbers import as_text
-from .tables import MAX_EPSILON, MIN_DELTA, exponential_bounds
 
 BITS = 320
 FAR = 14

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from .gaussian_calibration import normal_tail_bounds
-from .tables import ONE
+from .noise_tables import ONE
 
 _BITS = 160
 _POINT_BITS = 96  # cuts are rounded down to multiples of 2^-96

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .guarantee import Counted
+from .noise_tables import exponential_bounds
 from .numbers import rounded_down
-from .tables import exponential_bounds
 
 _BITS = 192
 

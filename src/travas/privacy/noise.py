@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import VerificationError
 from .composition import composed_delta
+from .noise_tables import ONE, Table
 from .numbers import as_text, rounded_up
-from .tables import ONE, Table
 
 if TYPE_CHECKING:  # numpy costs a tenth of a second: `travas --help` does without
     import numpy as np

@@ -16,8 +16,8 @@ from typing import Any
 
 from ..errors import ParameterError, VerificationError, shown
 from .noise import Noise
+from .noise_tables import ONE, Table, exponential_bounds, table_from
 from .numbers import as_text, exact, whole_number
-from .tables import ONE, Table, exponential_bounds, table_from
 
 _GRID = 512  # σ is a multiple of so small a part of a power of two
 _MARGINS = (Fraction(1, 500), Fraction(1, 50), Fraction(1, 4))  # of δ, for what the estimates of the search neglect

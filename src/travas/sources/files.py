@@ -54,7 +54,7 @@ class Files:
     def _variants(self, paths: Sequence[Path], reading: Reading, where: str) -> Variants:
         kinds = {suffix_of(path, _KNOWN) for path in paths}
         if kinds <= {*CSV_SUFFIXES}:
-            from .csv import read_csv
+            from .csv_reader import read_csv
 
             return read_csv(paths, reading, where, self.progress)
         if kinds <= {*PARQUET_SUFFIXES}:
@@ -67,7 +67,7 @@ class Files:
             if reading.unit is not None:
                 raise no_unit(reading, f"the release {where}")
             return _read_release(paths[0])
-        from .xes import read_xes
+        from .xes_reader import read_xes
 
         return read_xes(paths[0], reading, self.progress)
 

@@ -13,8 +13,8 @@ from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
 from ..model.release import MAKER, ORIGIN, Frequencies, Release
 from ..model.variants import Trace
+from ..outputs.event_tables import TIME_FORMAT, marked_events
 from ..outputs.names import escape
-from ..outputs.tables import TIME_FORMAT, marked_events
 from ..sources.columns import TIMESTAMP, released_columns
 from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
 from .release_file import Content, read_release, read_table, said_by

@@ -18,7 +18,7 @@ from .jobs import Job
 from .parts import refusal
 from .sessions import Session, Sessions
 from .settings import Settings
-from .steps import columns, log, privacy, protection, release, result
+from .steps import choose_columns, choose_log, choose_privacy, choose_protection, make_release, show_result
 from .tickets import Tickets
 from .transfers import prepare
 
@@ -39,12 +39,12 @@ def _has_log(session: Session) -> bool:
 
 
 STEPS = (
-    PageStep("Log", log.draw, lambda session: True),
-    PageStep("Columns", columns.draw, _has_log),
-    PageStep("Protection", protection.draw, _has_log),
-    PageStep("Privacy", privacy.draw, _has_log),
-    PageStep("Release", release.draw, _has_log),
-    PageStep("Result", result.draw, lambda session: session.released is not None),
+    PageStep("Log", choose_log.draw, lambda session: True),
+    PageStep("Columns", choose_columns.draw, _has_log),
+    PageStep("Protection", choose_protection.draw, _has_log),
+    PageStep("Privacy", choose_privacy.draw, _has_log),
+    PageStep("Release", make_release.draw, _has_log),
+    PageStep("Result", show_result.draw, lambda session: session.released is not None),
 )
 """The steps in order. A new step is a new line here."""
 

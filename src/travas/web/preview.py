@@ -105,7 +105,7 @@ def _head(path: Path) -> bytes:
 
 
 def _csv(path: Path, reading: Reading) -> Preview:
-    from ..sources.csv import dialect_of
+    from ..sources.csv_reader import dialect_of
 
     head = _head(path)
     dialect = dialect_of(head, reading)

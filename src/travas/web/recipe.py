@@ -13,8 +13,8 @@ from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
 from ..privacy.group_privacy import step
 from ..privacy.guarantee import MAX_CASES
+from ..privacy.noise_tables import predicted_length
 from ..privacy.numbers import exact_delta, exact_epsilon
-from ..privacy.tables import predicted_length
 from ..sources.columns import DEFAULT_READING, Reading
 
 OFFERED = tuple(MECHANISMS)

@@ -13,9 +13,9 @@ from ..model.release import Release
 from ..model.variants import Activity
 from ..privacy.numbers import as_text
 from ..sources.columns import TIMESTAMP
+from .event_tables import START
 from .guarantee_file import ARTIFICIAL
 from .names import ESCAPED, escape
-from .tables import START
 
 
 def _attribute(value: str) -> str:

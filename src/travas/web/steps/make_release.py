@@ -16,7 +16,7 @@ from ...model.mechanism import Mechanism
 from ...model.release import MAKER
 from ...privacy.guarantee import protects
 from .. import tasks
-from ..budget import show_budget
+from ..account_panel import show_budget
 from ..curve import view
 from ..jobs import Job
 from ..parts import confidential, note, onward, refusal, table, title
