@@ -29,7 +29,8 @@ from travas.mechanisms.coded_traces import (
     length_sums,
     transition_sums,
 )
-from travas.mechanisms.synthesis import MOST_ACTIVITIES, MOST_KEYS, SHARES, Synthesis
+from travas.mechanisms.gaussian_mechanism import MOST_ACTIVITIES, MOST_KEYS
+from travas.mechanisms.synthesis import SHARES, Synthesis
 from travas.model.trace_features import LENGTH_EDGES, cells
 from travas.model.variants import Trace
 from travas.privacy.gaussian import GaussianNoise

@@ -6,40 +6,31 @@ Proof, line by line: docs/mechanisms/synthesis.md.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from ..errors import ParameterError
 from ..model.estimate import Estimate, measured
-from ..model.mechanism import Kind, Mechanism
+from ..model.mechanism import Kind
 from ..model.trace_features import cells
 from ..model.variants import Activity, Trace, Variants
-from ..privacy.gaussian import GaussianNoise
-from ..privacy.gaussian_calibration import calibrate, largest_mu, split_delta
-from ..privacy.gaussian_losses import GaussianLoss
-from ..privacy.gaussian_stages import STANDARD_DEVIATION, Selection, Stage, StagePlan
-from ..privacy.gaussian_verifier import replace_one
-from ..privacy.guarantee import Guarantee, Replacement, Replacing, Standing
-from ..privacy.noise import Noise, Seeded
-from ..privacy.numbers import as_text
+from ..privacy.gaussian_stages import Selection, StagePlan
+from ..privacy.noise import Seeded
 from ..synthesis.chain import choose_pairs
 from ..synthesis.measurements import ACTIVITIES, LENGTHS, REFINEMENT, TRANSITIONS, VARIANTS, Measurements
 from ..synthesis.randomness import new_seed
 from ..synthesis.synthetic_release import SyntheticRelease
 from .coded_traces import CodedTraces, activity_sums, context_sums, length_sums, transition_sums
-from .prefix_tree import public_alphabet
-
-MOST_KEYS = 64
-"""K: at most this many activities of a case are counted when activities are selected."""
-
-MOST_ACTIVITIES = 1000
-"""At most this many activities enter the transitions."""
+from .gaussian_mechanism import (
+    MOST_ACTIVITIES,
+    MOST_KEYS,
+    GaussianMechanism,
+    as_plain_names,
+    check_width,
+    small_alphabet,
+)
 
 SHARES = {
     VARIANTS: Fraction(15, 100),
@@ -53,17 +44,8 @@ SHARES = {
 _SELECTIONS = {VARIANTS: Selection(), ACTIVITIES: Selection(1, MOST_KEYS)}
 
 
-def _alphabet(value: Sequence[Activity] | None) -> tuple[Activity, ...] | None:
-    names = public_alphabet(value)
-    if names is not None and len(names) > MOST_ACTIVITIES:
-        raise ParameterError(
-            f"alphabet has {len(names):,} activities: use at most {MOST_ACTIVITIES:,}", field="alphabet"
-        )
-    return names
-
-
 @attrs.frozen(slots=False)
-class Synthesis(Mechanism):
+class Synthesis(GaussianMechanism):
     """Measure variants, activities, lengths and transitions with Gaussian noise, and generate traces from that.
 
     Input      a log's variants and their true counts; optionally a public alphabet
@@ -78,61 +60,16 @@ class Synthesis(Mechanism):
     counted = "cases"
     invents_variants = True
 
-    alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=_alphabet)
+    alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=small_alphabet)
 
-    def __attrs_post_init__(self) -> None:
-        super().__attrs_post_init__()
-        _ = self.noise  # refused here, before anything is read, if a case could add nothing
-
-    @cached_property
-    def noise(self) -> GaussianNoise:
-        """The calibrated and verified noise of all measurements."""
+    def plans(self) -> tuple[StagePlan, ...]:
+        """V, A, L, T1 and T2; with a public alphabet A is left out, and the shares of the others grow in proportion."""
         used = {name: share for name, share in SHARES.items() if name != ACTIVITIES or self.alphabet is None}
         total = sum(used.values())
-        plans = tuple(StagePlan(name, share / total, _SELECTIONS.get(name)) for name, share in used.items())
-        return GaussianNoise(calibrate(self.epsilon, self.delta, plans, self.unit.max_cases))
-
-    def tables(self) -> tuple[Noise, ...]:
-        """None: the noise needs no table."""
-        return ()
-
-    def _promise(self) -> Guarantee:
-        return self._guarantee(self.noise.delta_spent, Standing.PROVEN, self._replacing)
-
-    @cached_property
-    def _replacing(self) -> Replacing:
-        """Corollary 1, where it says more than group privacy."""
-        epsilon = replace_one(self.noise.calibration)
-        return "any mechanism" if epsilon is None else Replacement(epsilon, self.delta)
-
-    def gaussian_loss(self) -> GaussianLoss:
-        """From ε and δ alone: the same for every division into stages, and for every unit."""
-        gaussian_delta, revealed = split_delta(self.delta, 1)
-        return GaussianLoss(largest_mu(self.epsilon, gaussian_delta), revealed, self.delta)
+        return tuple(StagePlan(name, share / total, _SELECTIONS.get(name)) for name, share in used.items())
 
     def parameters(self) -> dict[str, Any]:
-        names = self.alphabet and [list(name) if isinstance(name, tuple) else name for name in self.alphabet]
-        calibration = self.noise.calibration
-        return {
-            "alphabet": names,
-            "noise": "discrete Gaussian",
-            "standard_deviation": STANDARD_DEVIATION,
-            "gaussian_delta": as_text(calibration.gaussian_delta),
-            "stages": [_stage_as_json(stage) for stage in calibration.stages],
-        }
-
-    def noise_in_words(self) -> tuple[str, ...]:
-        """The noise, and for every measurement what a case adds to it and the threshold of what is selected."""
-        lines = [
-            f"discrete Gaussian, standard deviation S = {STANDARD_DEVIATION:,}, sampled exactly; every inequality of the "
-            "theorem was recomputed"
-        ]
-        for stage in self.noise.calibration.stages:
-            selected = f", released above {stage.threshold:,}" if stage.selection is not None else ""
-            lines.append(
-                f"{stage.name}: a case adds at most {stage.contribution:,}{selected}; noise of {stage.deviation:.1f} cases"
-            )
-        return tuple(lines)
+        return {"alphabet": as_plain_names(self.alphabet)} | self.constants()
 
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         """The numbers of cases as they are: what they tell is in the measurements (`SyntheticRelease.quality`)."""
@@ -141,9 +78,7 @@ class Synthesis(Mechanism):
     def check(self, variants: Variants) -> None:
         """Also refuse an alphabet whose names are made of another number of columns."""
         super().check(variants)
-        width = len(variants.columns)
-        if any((len(name) if isinstance(name, tuple) else 1) != width for name in self.alphabet or ()):
-            raise ParameterError(f"an activity of this log is made of {width} columns, one of the alphabet is not")
+        check_width(self.alphabet, variants)
 
     def _release(self, variants: Variants) -> SyntheticRelease:
         return SyntheticRelease.generated(
@@ -180,7 +115,7 @@ class Synthesis(Mechanism):
         else:
             refinement = self._noisy(context_sums(projected, pairs, second), allowed[pairs[:, 1]])
         return Measurements(
-            contributions={stage.name: stage.contribution for stage in self.noise.calibration.stages},
+            contributions=self.contributions,
             variants=tuple(sorted(of_variants.items())),
             activities=activities,
             activity_sums={name: value for name, value in selected.items() if name in set(activities)},
@@ -189,13 +124,6 @@ class Synthesis(Mechanism):
             pairs=pairs,
             refinement=refinement,
         )
-
-    def _noisy(self, sums: NDArray[np.int64], where: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-        """Sums with noise; where there is no cell, 0."""
-        chosen = np.ones(sums.shape, dtype=bool) if where is None else where
-        noisy = np.zeros_like(sums)
-        noisy[chosen] = sums[chosen] + self.noise.draw(int(chosen.sum()), self.random_bytes)
-        return noisy
 
     def _release_variants(self, variants: Variants, log: CodedTraces) -> list[tuple[int, int]]:
         """V: variants whose noisy sum exceeds the threshold, by index, with that sum."""
@@ -231,10 +159,3 @@ class Synthesis(Mechanism):
         by_sum = sorted(selected, key=lambda activity: (-selected[activity], activity))
         public = [activity for activity in self.alphabet or () if activity not in mass]
         return tuple(sorted([*by_mass, *by_sum, *public][:MOST_ACTIVITIES]))
-
-
-def _stage_as_json(stage: Stage) -> dict[str, Any]:
-    described: dict[str, Any] = {"stage": stage.name, "contribution": stage.contribution}
-    if stage.selection is not None:
-        described |= {"most_keys": stage.selection.most, "threshold": stage.threshold, "delta": as_text(stage.delta)}
-    return described

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import LogError, VerificationError
-from ..mechanisms.synthesis import MOST_ACTIVITIES, Synthesis
+from ..mechanisms.gaussian_mechanism import MOST_ACTIVITIES
+from ..mechanisms.synthesis import Synthesis
 from ..model.trace_features import cells
 from ..model.variants import Activity, Trace
 from ..synthesis.measurements import ACTIVITIES, VARIANTS, Measurements

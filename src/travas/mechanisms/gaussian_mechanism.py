@@ -1,0 +1,141 @@
+"""What all mechanisms of Gaussian measurements have in common: calibration, guarantee, description and noise.
+
+The theorem and its corollaries: docs/mechanisms/synthesis.md.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError
+from ..model.mechanism import Mechanism
+from ..model.variants import Activity, Variants
+from ..privacy.gaussian import GaussianNoise
+from ..privacy.gaussian_calibration import calibrate, largest_mu, split_delta
+from ..privacy.gaussian_losses import GaussianLoss
+from ..privacy.gaussian_stages import STANDARD_DEVIATION, Stage, StagePlan
+from ..privacy.gaussian_verifier import replace_one
+from ..privacy.guarantee import Guarantee, Replacement, Replacing, Standing
+from ..privacy.noise import Noise
+from ..privacy.numbers import as_text
+from .prefix_tree import public_alphabet
+
+MOST_KEYS = 64
+"""K: at most this many activities of a case are counted when activities are selected."""
+
+MOST_ACTIVITIES = 1000
+"""At most this many activities are measured."""
+
+
+@attrs.frozen(slots=False)
+class GaussianMechanism(Mechanism):
+    """A sequence of measurements with Gaussian noise. A subclass states its stages by `plans`.
+
+    Neighbours one case more or less adds a vector of bounded norm to every measurement; a person at most `max_cases`
+    Guarantee  (ε, δ) by the theorem, with every inequality verified on the constants that are used
+    """
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        _ = self.noise  # refused here, before anything is read, if a case could add nothing
+
+    @abstractmethod
+    def plans(self) -> tuple[StagePlan, ...]:
+        """The stages with their shares of μ², which add up to 1, in the order in which they are measured."""
+
+    @cached_property
+    def noise(self) -> GaussianNoise:
+        """The calibrated and verified noise of all measurements."""
+        return GaussianNoise(calibrate(self.epsilon, self.delta, self.plans(), self.unit.max_cases))
+
+    def tables(self) -> tuple[Noise, ...]:
+        """None: the noise needs no table."""
+        return ()
+
+    def _promise(self) -> Guarantee:
+        return self._guarantee(self.noise.delta_spent, Standing.PROVEN, self._replacing)
+
+    @cached_property
+    def _replacing(self) -> Replacing:
+        """Corollary 1, where it says more than group privacy."""
+        epsilon = replace_one(self.noise.calibration)
+        return "any mechanism" if epsilon is None else Replacement(epsilon, self.delta)
+
+    def gaussian_loss(self) -> GaussianLoss:
+        """From ε and δ alone: the same for every division into stages, and for every unit."""
+        gaussian_delta, revealed = split_delta(self.delta, 1)
+        return GaussianLoss(largest_mu(self.epsilon, gaussian_delta), revealed, self.delta)
+
+    def constants(self) -> dict[str, Any]:
+        """The constants of the noise and of all stages, as plain values."""
+        calibration = self.noise.calibration
+        return {
+            "noise": "discrete Gaussian",
+            "standard_deviation": STANDARD_DEVIATION,
+            "gaussian_delta": as_text(calibration.gaussian_delta),
+            "stages": [_stage_as_json(stage) for stage in calibration.stages],
+        }
+
+    @property
+    def contributions(self) -> dict[str, int]:
+        """Δ of every stage, by name."""
+        return {stage.name: stage.contribution for stage in self.noise.calibration.stages}
+
+    def noise_in_words(self) -> tuple[str, ...]:
+        """The noise, and for every measurement what a case adds to it and the threshold of what is selected."""
+        lines = [
+            f"discrete Gaussian, standard deviation S = {STANDARD_DEVIATION:,}, sampled exactly; every inequality of the "
+            "theorem was recomputed"
+        ]
+        for stage in self.noise.calibration.stages:
+            selected = f", released above {stage.threshold:,}" if stage.selection is not None else ""
+            lines.append(
+                f"{stage.name}: a case adds at most {stage.contribution:,}{selected}; noise of {stage.deviation:.1f} cases"
+            )
+        return tuple(lines)
+
+    def _noisy(self, sums: NDArray[np.int64], where: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        """Sums with noise; where there is no cell, 0."""
+        chosen = np.ones(sums.shape, dtype=bool) if where is None else where
+        noisy = np.zeros_like(sums)
+        noisy[chosen] = sums[chosen] + self.noise.draw(int(chosen.sum()), self.random_bytes)
+        return noisy
+
+
+def _stage_as_json(stage: Stage) -> dict[str, Any]:
+    described: dict[str, Any] = {"stage": stage.name, "contribution": stage.contribution}
+    if stage.selection is not None:
+        described |= {"most_keys": stage.selection.most, "threshold": stage.threshold, "delta": as_text(stage.delta)}
+    return described
+
+
+# ---------------------------------------------------------------------------------------------- the public alphabet
+
+
+def small_alphabet(value: Sequence[Activity] | None) -> tuple[Activity, ...] | None:
+    """A public list of at most 1,000 activities, as the option of a mechanism."""
+    names = public_alphabet(value)
+    if names is not None and len(names) > MOST_ACTIVITIES:
+        raise ParameterError(
+            f"alphabet has {len(names):,} activities: use at most {MOST_ACTIVITIES:,}", field="alphabet"
+        )
+    return names
+
+
+def as_plain_names(alphabet: tuple[Activity, ...] | None) -> list[Any] | None:
+    """A public alphabet as plain values for JSON."""
+    return None if alphabet is None else [list(name) if isinstance(name, tuple) else name for name in alphabet]
+
+
+def check_width(alphabet: tuple[Activity, ...] | None, variants: Variants) -> None:
+    """Refuse an alphabet whose names are made of another number of columns than those of the log."""
+    width = len(variants.columns)
+    if any((len(name) if isinstance(name, tuple) else 1) != width for name in alphabet or ()):
+        raise ParameterError(f"an activity of this log is made of {width} columns, one of the alphabet is not")
