@@ -20,7 +20,7 @@ from harness import DATA
 from travas import read
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.prefix_tree import Tree, TwoSidedNoise
-from travas.model.variants import CODE_BYTES
+from travas.model.traces import CODE_BYTES
 from travas.privacy.noise_tables import ONE
 from travas.privacy.numbers import exact
 

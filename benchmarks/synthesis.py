@@ -29,7 +29,7 @@ import numpy as np
 from harness import DATA, SCRATCH, finish, row
 
 from travas import Variants, mechanism, read, relative_log_similarity
-from travas.model.variants import Trace
+from travas.model.traces import Trace
 from travas.privacy.noise import Seeded
 
 JOURNAL = SCRATCH / "synthesis.jsonl"

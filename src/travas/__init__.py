@@ -13,7 +13,7 @@ else:
         "Synthesis": "travas.mechanisms.synthesis",
         "SyntheticRelease": "travas.synthesis.synthetic_release",
         "read_synthetic": "travas.verification.synthetic_file",
-        "write_report": "travas.report.content",
+        "write_report": "travas.report.report_file",
     }
 
     def __getattr__(name: str) -> Any:

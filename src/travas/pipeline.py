@@ -23,7 +23,8 @@ from .errors import ChargedError, ParameterError
 from .mechanisms import mechanism as mechanism_by_name
 from .model.mechanism import Mechanism
 from .model.release import MAKER, Frequencies, Release, check_frequencies
-from .model.variants import Activity, Variants
+from .model.traces import Activity
+from .model.variants import Variants
 from .outputs.atomic import Existing
 from .outputs.inputs import check_not_input
 from .outputs.write import ReservedRelease, check_output, reserved_release

@@ -41,7 +41,7 @@ from .verification.verify import Verified, verify
 
 if TYPE_CHECKING:
     from .mechanisms.synthesis import Synthesis
-    from .report.content import write_report
+    from .report.report_file import write_report
     from .synthesis.synthetic_release import SyntheticRelease
     from .verification.synthetic_file import read_synthetic
 

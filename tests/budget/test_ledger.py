@@ -34,7 +34,8 @@ from travas.budget.account import Account, Entry
 from travas.budget.accounting import Spending, compose
 from travas.budget.book import entry_of
 from travas.budget.ledger import default_path
-from travas.budget.ledger_file import VERSION, open_ledger
+from travas.budget.ledger_file import open_ledger
+from travas.budget.ledger_schema import VERSION
 from travas.budget.records import Charged, decode, encode
 from travas.model.mechanism import Mechanism
 from travas.privacy.person_tables import Gaussian

@@ -11,7 +11,8 @@ import pytest
 
 from conftest import Run
 from travas import BudgetError, Ledger, LedgerError, ParameterError, mechanism
-from travas.budget.ledger_file import APPLICATION, VERSION, open_ledger
+from travas.budget.ledger_file import open_ledger
+from travas.budget.ledger_schema import APPLICATION, VERSION
 
 ONE = mechanism("optimal", 1, "1e-6")
 
@@ -189,7 +190,7 @@ def test_a_migration_that_fails_leaves_the_old_ledger(tmp_path: Path, monkeypatc
     def fail(*_: object) -> None:
         raise sqlite3.OperationalError
 
-    monkeypatch.setattr("travas.budget.ledger_file.OpenLedger.append", fail)
+    monkeypatch.setattr("travas.budget.ledger_schema.OpenLedger.append", fail)
     with pytest.raises(LedgerError):
         Ledger(path)
     assert path.read_bytes() == before

@@ -32,7 +32,7 @@ from travas.mechanisms.coded_traces import (
 from travas.mechanisms.gaussian_mechanism import MOST_ACTIVITIES, MOST_KEYS
 from travas.mechanisms.synthesis import SHARES, Synthesis
 from travas.model.trace_features import LENGTH_EDGES, cells
-from travas.model.variants import Trace
+from travas.model.traces import Trace
 from travas.privacy.gaussian import GaussianNoise
 from travas.privacy.gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Stage
 from travas.privacy.guarantee import PrivacyUnit

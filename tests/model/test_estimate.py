@@ -17,7 +17,7 @@ from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.travas import Travas
 from travas.model.estimate import MOST_THRESHOLDS, _whole, estimate
 from travas.model.release import MAKER
-from travas.model.variants import Trace
+from travas.model.traces import Trace
 from travas.privacy.noise import Seeded
 from travas.sources.example_log import hospital_traces
 

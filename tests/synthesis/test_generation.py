@@ -27,7 +27,7 @@ from travas.model.trace_features import (
     longest_in,
     states,
 )
-from travas.model.variants import Trace
+from travas.model.traces import Trace
 from travas.privacy.gaussian_stages import STANDARD_DEVIATION
 from travas.privacy.noise import Seeded
 from travas.synthesis.chain import Chain, choose_pairs

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
 from .book import Book, entry_of
-from .ledger_file import VERSION, OpenLedger, create_schema
+from .ledger_schema import VERSION, OpenLedger, create_schema
 from .records import Charged, Limited, Record
 
 if TYPE_CHECKING:

@@ -143,7 +143,7 @@ def report(
 
     Example: travas report release.json.guarantee.json release.json -o report.html --reason "Decided on 3 May"
     """
-    from ..report.content import write_report
+    from ..report.report_file import write_report
     from .budget_command import existing_ledger
 
     if ledger is not None and dataset is None:

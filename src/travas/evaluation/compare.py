@@ -14,7 +14,8 @@ from ..errors import ParameterError, shown
 from ..mechanisms.extensions import extension
 from ..model.abstraction import FULL, Abstraction, Grouped
 from ..model.release import Release
-from ..model.variants import Trace, Variants
+from ..model.traces import Trace
+from ..model.variants import Variants
 from ..sources.columns import DEFAULT_READING, Reading
 from ..sources.engine import read
 from ..verification.verify import released_abstractions, released_reading

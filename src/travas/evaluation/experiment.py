@@ -7,7 +7,6 @@ and its error is recorded. Only a missing extra ends the experiment.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
@@ -235,12 +234,3 @@ def _write(table: pl.DataFrame, path: Path) -> None:
             table.write_parquet(partial)
     except OutputError as error:
         raise OutputError(f"{error}; the journal keeps the runs", field="output") from None
-
-
-def digest_of(path: Path) -> str:
-    """Return a short digest of a log, so that another log of the same name is run again."""
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
-    except OSError as error:
-        raise LogError(f"{path}: cannot be opened ({error.strerror}); check `data` and `logs` of the grid") from None

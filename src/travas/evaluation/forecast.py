@@ -14,7 +14,8 @@ from ..model.abstraction import Abstraction
 from ..model.estimate import intervals
 from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism
-from ..model.variants import CODE_BYTES, Variants
+from ..model.traces import CODE_BYTES
+from ..model.variants import Variants
 from ..privacy.noise_tables import ONE
 from ..privacy.numbers import as_text
 from ..sources.columns import DEFAULT_READING, Reading

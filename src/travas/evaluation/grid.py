@@ -17,6 +17,7 @@ from ..mechanisms import find_mechanism, from_description
 from ..mechanisms.extensions import options_of
 from ..model.mechanism import Mechanism
 from ..model.release import Frequencies, check_frequencies
+from ..outputs.guarantee_file import file_digest
 from ..privacy.numbers import as_text, exact_delta, exact_epsilon
 from ..sources.columns import DEFAULT_READING, Reading
 from .compare import METRICS, find_metric
@@ -159,8 +160,6 @@ class Grid:
 
 def read_grid(path: str | Path, data: str | Path | None = None) -> Grid:
     """Read a grid from a TOML file. Logs are in `data`, otherwise in the `data` of the file, otherwise next to it."""
-    from .experiment import digest_of
-
     path = Path(path)
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -174,7 +173,7 @@ def read_grid(path: str | Path, data: str | Path | None = None) -> Grid:
         if not isinstance(beside, str):
             raise LogError(f"data is {shown(beside)}; use the folder of the logs, as text")
         folder = path.parent / beside if data is None else Path(data)
-        logs = tuple(_log(name, given, folder, digest_of) for name, given in _section(content, "logs").items())
+        logs = tuple(_log(name, given, folder) for name, given in _section(content, "logs").items())
         names = [log.name for log in logs]
         entries = tuple(
             _entry(label, given, content, names) for label, given in _section(content, "mechanisms").items()
@@ -230,7 +229,7 @@ def _section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     return section
 
 
-def _log(name: str, given: Any, folder: Path, digest_of: Any) -> LogFile:
+def _log(name: str, given: Any, folder: Path) -> LogFile:
     given = {"file": given} if isinstance(given, str) else given
     if not isinstance(given, dict) or not isinstance(given.get("file"), str):
         raise LogError(f"the log {name!r} has no file")
@@ -249,7 +248,15 @@ def _log(name: str, given: Any, folder: Path, digest_of: Any) -> LogFile:
         if not isinstance(value, tuple) and not isinstance(value, _TYPES.get(option, str)):
             raise LogError(f"the log {name!r} has {option} = {shown(value)}; use text")
     path = folder / given["file"]
-    return LogFile(name, path, Reading(**options) if options else DEFAULT_READING, digest_of(path))
+    return LogFile(name, path, Reading(**options) if options else DEFAULT_READING, _short_digest(path))
+
+
+def _short_digest(path: Path) -> str:
+    """Return a short digest of a log, so that another log of the same name is run again."""
+    try:
+        return file_digest(path)[:16]
+    except OSError as error:
+        raise LogError(f"{path}: cannot be opened ({error.strerror}); check `data` and `logs` of the grid") from None
 
 
 def _entry(label: str, given: Any, content: Mapping[str, Any], logs: list[str]) -> GridEntry:

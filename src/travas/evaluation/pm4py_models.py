@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import LogError, MissingExtraError
-from ..model.variants import Activity
+from ..model.traces import Activity
 from .metrics import Counts, both
 
 Cases = frozenset[tuple[tuple[str, ...], int]]

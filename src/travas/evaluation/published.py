@@ -20,7 +20,8 @@ from ..mechanisms.utravas import MOST_SPLITS, UTravas
 from ..model.estimate import Estimate, measured
 from ..model.mechanism import Mechanism
 from ..model.release import MAKER, Release
-from ..model.variants import Trace, Variants
+from ..model.traces import Trace
+from ..model.variants import Variants
 from ..privacy.group_privacy import GroupStep
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, Seeded

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 from ..errors import ParameterError, shown
 from ..model.abstraction import Abstraction
 from ..model.mechanism import Mechanism, References
-from ..model.variants import Activity
+from ..model.traces import Activity
 from ..privacy.guarantee import ONE_CASE, PrivacyUnit
 from ..privacy.noise_tables import MAX_EPSILON
 from ..privacy.numbers import Number, exact_delta, exact_epsilon

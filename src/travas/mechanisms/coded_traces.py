@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..model.trace_features import BUCKETS, Transitions, bucket_of, first_occurrences, states
-from ..model.variants import CODE, Variants
+from ..model.traces import CODE
+from ..model.variants import Variants
 from ..privacy.gaussian_stages import Stage
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..model.mechanism import Mechanism
-from ..model.variants import Activity, Variants
+from ..model.traces import Activity
+from ..model.variants import Variants
 from ..privacy.gaussian import GaussianNoise
 from ..privacy.gaussian_calibration import calibrate, largest_mu, split_delta
 from ..privacy.gaussian_losses import GaussianLoss

@@ -17,7 +17,8 @@ from ..model.estimate import CONFIDENCE, Estimate, estimate
 from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism, References
 from ..model.release import MAKER, Release
-from ..model.variants import Trace, Variants
+from ..model.traces import Trace
+from ..model.variants import Variants
 from ..privacy.group_privacy import GroupStep
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise

@@ -16,7 +16,8 @@ from ..errors import CONFIDENTIAL, ParameterError, shown
 from ..model.estimate import CONFIDENCE, Estimate, measured
 from ..model.mechanism import Mechanism
 from ..model.release import MAKER, Release
-from ..model.variants import Activity, Trace, Variants
+from ..model.traces import Activity, Trace
+from ..model.variants import Variants
 from ..privacy.group_privacy import GroupStep
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, RandomBytes

@@ -15,7 +15,8 @@ import numpy as np
 from ..model.estimate import Estimate, measured
 from ..model.mechanism import Kind
 from ..model.trace_features import cells
-from ..model.variants import Activity, Trace, Variants
+from ..model.traces import Activity, Trace
+from ..model.variants import Variants
 from ..privacy.gaussian_stages import Selection, StagePlan
 from ..privacy.noise import Seeded
 from ..synthesis.chain import choose_pairs

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..model.variants import CODE, Activity, Trace, Variants
+from ..model.traces import CODE, Activity, Trace
+from ..model.variants import Variants
 
 if TYPE_CHECKING:
     import numpy as np

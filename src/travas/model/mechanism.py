@@ -24,7 +24,8 @@ from ..privacy.person_tables import Gaussian
 from .abstraction import FULL, Abstraction
 from .estimate import Estimate
 from .keep_curve import KeepCurve
-from .variants import Trace, Variants
+from .traces import Trace
+from .variants import Variants
 
 if TYPE_CHECKING:
     from .release import Release

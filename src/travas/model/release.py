@@ -14,7 +14,7 @@ from .abstraction import FULL, Abstraction
 from .estimate import Estimate
 from .mechanism import Mechanism
 from .registry import registered
-from .variants import Trace
+from .traces import Trace
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,29 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ..errors import CONFIDENTIAL, LogError, shown
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .abstraction import FULL, Abstraction
+from .traces import CODE, CODE_BYTES, Activity, AnyTrace, Codes, Trace
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-Activity = str | tuple[str, ...]
-"""A name, or a tuple of names if an activity has several columns. Never a joined string."""
-
-Trace = tuple[Activity, ...]
-"""A trace variant: the sequence of activities of a case."""
-
-# A mapping is invariant in its keys: dict[tuple[str, ...], int] is no Mapping[Trace, int].
-AnyTrace = TypeVar("AnyTrace", bound=Trace)
-
-CODE = "uint32"
-"""Activities are interned: a key is the bytes of its activities' codes."""
-
-CODE_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -145,14 +132,6 @@ def _check_activity(activity: Activity, index: int, columns: int) -> None:
 def _is_text(name: str) -> bool:
     """Return whether a value is text that can be encoded; unpaired surrogates cannot."""
     return name.isascii() or name.encode(errors="ignore").decode() == name
-
-
-class Codes(dict[Activity, int]):
-    """Interns activities: a new activity gets the next code."""
-
-    def __missing__(self, activity: Activity) -> int:
-        code = self[activity] = len(self)
-        return code
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import MissingExtraError
 from ..model.release import Release
-from ..model.variants import Activity
+from ..model.traces import Activity
 from ..privacy.guarantee import Standing
 from ..sources.columns import CASE, TIMESTAMP
 from .names import escape

@@ -10,7 +10,7 @@ from typing import IO, Any
 from xml.sax.saxutils import quoteattr
 
 from ..model.release import Release
-from ..model.variants import Activity
+from ..model.traces import Activity
 from ..privacy.numbers import as_text
 from ..sources.columns import TIMESTAMP
 from .event_tables import START

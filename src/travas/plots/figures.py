@@ -15,7 +15,7 @@ from typing import Any, Literal
 from ..errors import MissingExtraError
 from ..model.mechanism import Mechanism
 from ..model.release import Release
-from ..model.variants import Activity, Trace
+from ..model.traces import Activity, Trace
 from ..privacy.numbers import as_text
 
 _BLUE, _ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind readers, and in grey

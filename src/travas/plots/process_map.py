@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from ..model.variants import Trace
+from ..model.traces import Trace
 from .svg import BLUE, GREY, INK, document, escape, name_of, shortened, text
 
 MOST_ACTIVITIES, MOST_EDGES = 30, 50

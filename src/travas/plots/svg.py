@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from xml.sax.saxutils import escape as _escaped
 
-from ..model.variants import Activity
+from ..model.traces import Activity
 
 BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#999999", "#222222"  # the first two: Okabe and Ito
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ..model.mechanism import Mechanism
-from ..model.variants import Trace
+from ..model.traces import Trace
 from ..plots.charts import frequencies_chart, keep_curve
 from ..plots.svg import name_of, shortened
 from ..privacy.numbers import exact, rounded_up

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from ..errors import LogError, MissingExtraError, ParameterError, TravasError
-from ..model.variants import Codes, Variants
+from ..model.traces import Codes
+from ..model.variants import Variants
 from .columns import Reading, released_columns
 from .expression import COUNT, Query
 from .interrupt import interruptible

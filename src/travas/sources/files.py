@@ -10,7 +10,8 @@ from pathlib import Path
 
 from ..errors import LogError, ParameterError
 from ..model.mechanism import Progress
-from ..model.variants import Trace, Variants
+from ..model.traces import Trace
+from ..model.variants import Variants
 from .columns import Reading
 from .folders import listing, unopened
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from ..model.variants import CODE, Activity, Codes, Roles, Trace, Variants
+from ..model.traces import CODE, Activity, Codes, Trace
+from ..model.variants import Roles, Variants
 from ..privacy.guarantee import Counted, PrivacyUnit
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from ..errors import LogError, MissingExtraError, ParameterError, TravasError
-from ..model.variants import Activity, Trace, Variants
+from ..model.traces import Activity, Trace
+from ..model.variants import Variants
 from .columns import Reading, released_columns
 from .expression import CASE, COUNT, Query
 from .interrupt import interruptible

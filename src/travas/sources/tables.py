@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from ..errors import LogError
-from ..model.variants import CODE, CODE_BYTES, Activity, Codes, Variants
+from ..model.traces import CODE, CODE_BYTES, Activity, Codes
+from ..model.variants import Variants
 from .columns import NO_EVENTS, Reading, released_columns
 from .events import COUNT, Events
 

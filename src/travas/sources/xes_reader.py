@@ -13,7 +13,8 @@ from lxml import etree
 
 from ..errors import CONFIDENTIAL, LogError
 from ..model.mechanism import Progress
-from ..model.variants import Codes, Roles, Variants
+from ..model.traces import Codes
+from ..model.variants import Roles, Variants
 from .chunks import chunks
 from .columns import (
     ACTIVITY,

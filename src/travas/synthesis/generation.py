@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.trace_features import BUCKETS, bucket_of
-from ..model.variants import Trace
+from ..model.traces import Trace
 from .chain import Chain
 from .lengths import Lengths
 from .matching import matched

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import LogError
 from ..model.trace_features import BUCKETS, states
-from ..model.variants import Activity, Trace
+from ..model.traces import Activity, Trace
 from ..privacy.gaussian_stages import STANDARD_DEVIATION
 
 VARIANTS, ACTIVITIES, LENGTHS, TRANSITIONS, REFINEMENT = (

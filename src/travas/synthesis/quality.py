@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model.explain import EMPTY_SYNTHETIC
 from ..model.trace_features import BUCKETS, LENGTH_EDGES, cells
-from ..model.variants import Activity
+from ..model.traces import Activity
 from .chain import Chain, order_one
 from .measurements import LENGTHS, VARIANTS, Measurements
 

@@ -12,7 +12,7 @@ from ..errors import LogError, VerificationError
 from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
 from ..model.release import MAKER, ORIGIN, Frequencies, Release
-from ..model.variants import Trace
+from ..model.traces import Trace
 from ..outputs.event_tables import TIME_FORMAT, marked_events
 from ..outputs.names import escape
 from ..sources.columns import TIMESTAMP, released_columns

@@ -14,7 +14,7 @@ from ..errors import LogError, ParameterError
 from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
 from ..model.release import MAKER, ORIGIN, RULE, Frequencies, Release
-from ..model.variants import Activity, Trace
+from ..model.traces import Activity, Trace
 from ..outputs.names import ESCAPED, unescape
 from ..outputs.write import WRITERS
 from ..sources.chunks import chunks

@@ -14,7 +14,7 @@ from ..errors import LogError, VerificationError
 from ..mechanisms.gaussian_mechanism import MOST_ACTIVITIES
 from ..mechanisms.synthesis import Synthesis
 from ..model.trace_features import cells
-from ..model.variants import Activity, Trace
+from ..model.traces import Activity, Trace
 from ..synthesis.measurements import ACTIVITIES, VARIANTS, Measurements
 from ..synthesis.synthetic_release import SyntheticRelease
 from .release_file import Content, read_release

@@ -122,7 +122,8 @@ def report(
 ) -> None:
     """The report on a release that was written; its traces and intervals are those of the release itself."""
     from ..outputs.guarantee_file import guarantee_path
-    from ..report.content import check_report, read_content, save_report
+    from ..report.content import read_content
+    from ..report.report_file import check_report, save_report
     from ..synthesis.synthetic_release import SyntheticRelease
 
     watch("verifying", 0.0)

@@ -6,11 +6,12 @@ examples: docs/abstractions.md. For a whole log, steps process all traces at onc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...errors import ParameterError
 from ...privacy.guarantee import Counted, PrivacyUnit
+from ..traces import CODE, Codes
 from .rules import FileStep, Group, Only, Without, read_rules
 from .steps import AsSet, First, Flat, Fold, Loops, Prefix, Step, Suffix
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..variants import Trace, Variants
+    from ..traces import Trace
+    from ..variants import Variants
 
 STEPS: dict[str, type[Step]] = {
     step.name: step for step in (Fold, Loops, First, Prefix, Suffix, Only, Without, Group, AsSet)
@@ -78,10 +80,12 @@ class Abstraction:
 
     def __call__(self, trace: Trace) -> Trace:
         """Return the generalised trace."""
-        from ..variants import Variants
+        import numpy as np
 
-        variants = self.of(Variants.from_mapping({trace: 1})) if trace else None
-        return next(iter(variants.traces(range(len(variants)))), ()) if variants else ()
+        codes = Codes()
+        encoded = np.array([codes[activity] for activity in trace], dtype=np.int64)
+        flat = self._applied(Flat(list(codes), encoded, np.array([len(trace)])))
+        return tuple(flat.alphabet[code] for code in flat.codes.tolist())
 
     def of(self, variants: Variants) -> Variants:
         """Return the generalised log. Traces that became equal are merged; cases with an empty trace are left out."""
@@ -100,13 +104,8 @@ class Abstraction:
         """Return the generalised log, and the key of each variant."""
         import numpy as np
 
-        from ..variants import CODE, Variants
-
         self.check(variants.unit, variants.counted)
-        flat = Flat.of(variants)
-        for step in self.steps:
-            flat = step.apply(flat)
-        flat = flat.compact()
+        flat = self._applied(Flat.of(variants)).compact()
         encoded = flat.codes.astype(CODE).tobytes()
         places: dict[bytes, int] = {}
         ends = (np.cumsum(flat.lengths) * 4).tolist()
@@ -116,18 +115,20 @@ class Abstraction:
         counts = _sums(groups, variants.counts, len(places))
         lost = int(variants.counts[groups < 0].sum())
         note = (f"{lost} cases with an empty trace under {self} were left out",) if lost else ()
-        abstracted = Variants(
-            flat.alphabet,
-            list(places),
-            counts,
-            variants.columns,
-            (*variants.notes, *note),
-            variants.abstraction | self,
-            unit=variants.unit,
-            counted=variants.counted,
-            roles=variants.roles,
+        abstracted = replace(
+            variants,
+            alphabet=flat.alphabet,
+            keys=list(places),
+            counts=counts,
+            notes=(*variants.notes, *note),
+            abstraction=variants.abstraction | self,
         )
         return Grouped(abstracted, groups)
+
+    def _applied(self, flat: Flat) -> Flat:
+        for step in self.steps:
+            flat = step.apply(flat)
+        return flat
 
 
 FULL = Abstraction()

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import LogError, ParameterError
+from ..traces import Codes
 from .steps import Flat, Step
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..variants import Activity
+    from ..traces import Activity
 
 
 class FileStep(Step):
@@ -96,8 +97,6 @@ class Group(FileStep):
 
     def apply(self, flat: Flat) -> Flat:
         import numpy as np
-
-        from ..variants import Codes
 
         groups, codes = dict(self.groups), Codes()
         mapped = [codes[groups.get(_one_column(self, name), _one_column(self, name))] for name in flat.alphabet]

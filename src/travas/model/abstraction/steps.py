@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...errors import ParameterError
+from ..traces import CODE, CODE_BYTES
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..variants import Activity, Variants
+    from ..traces import Activity
+    from ..variants import Variants
 
 MAX_LENGTH = 10**9
 
@@ -30,8 +32,6 @@ class Flat:
     @classmethod
     def of(cls, variants: Variants) -> Flat:
         import numpy as np
-
-        from ..variants import CODE, CODE_BYTES
 
         lengths = np.fromiter(map(len, variants.keys), np.int64, len(variants)) // CODE_BYTES
         codes = np.frombuffer(b"".join(variants.keys), CODE).astype(np.int64)

@@ -1,0 +1,27 @@
+"""Activities and traces, and how they are encoded: the words of every other module."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+Activity = str | tuple[str, ...]
+"""A name, or a tuple of names if an activity has several columns. Never a joined string."""
+
+Trace = tuple[Activity, ...]
+"""A trace variant: the sequence of activities of a case."""
+
+# A mapping is invariant in its keys: dict[tuple[str, ...], int] is no Mapping[Trace, int].
+AnyTrace = TypeVar("AnyTrace", bound=Trace)
+
+CODE = "uint32"
+"""Activities are interned: a key is the bytes of its activities' codes."""
+
+CODE_BYTES = 4
+
+
+class Codes(dict[Activity, int]):
+    """Interns activities: a new activity gets the next code."""
+
+    def __missing__(self, activity: Activity) -> int:
+        code = self[activity] = len(self)
+        return code

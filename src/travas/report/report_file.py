@@ -1,0 +1,85 @@
+"""The report as a file, written after everything in it was verified."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from ..budget.account import Account, Entry
+from ..errors import OutputError, ParameterError
+from ..model import explain
+from ..model.mechanism import Mechanism
+from ..outputs.atomic import Existing, atomic_output, check_target
+from ..outputs.inputs import check_not_same
+from .content import ReportContent, read_content
+from .document import as_html
+
+
+def write_report(
+    guarantee: str | Path,
+    release: str | Path,
+    output: str | Path,
+    reason: str = "",
+    account: Account | None = None,
+    existing: Existing = "fail",
+    stated_cases: int | None = None,
+) -> Path:
+    """Verify a release against its guarantee and write the report, one self-contained `.html` file.
+
+    Args:
+        guarantee: The guarantee file.
+        release: The release of the guarantee.
+        output: The `.html` file to write.
+        reason: Why these parameters were chosen.
+        account: The account of the data set, including this release.
+        existing: Whether an existing report is replaced.
+        stated_cases: The number of cases stated by the owner. If δ is large for that many cases, the report warns.
+
+    Returns:
+        The path of the report.
+
+    Raises:
+        OutputError: The report cannot be written there, or would overwrite the release or its guarantee.
+        VerificationError: The guarantee is wrong or not established, so there is no report.
+    """
+    path = Path(output)
+    check_report(path, existing, Path(guarantee), Path(release))
+    explain.check_stated_cases(stated_cases)
+    made = replace(
+        read_content(Path(guarantee), Path(release)), reason=reason, account=account, stated_cases=stated_cases
+    )
+    if account is not None and not any(_is_charge_of(made.mechanism, entry) for entry in account.entries):
+        raise ParameterError(f"{account.label}: this release was not charged to this account; check the data set")
+    return save_report(made, path, existing)
+
+
+def _is_charge_of(mechanism: Mechanism, entry: Entry) -> bool:
+    spending, guarantee = entry.spending, mechanism.guarantee()
+    return (spending.mechanism, spending.epsilon, spending.delta, spending.unit) == (
+        guarantee.mechanism, guarantee.epsilon, guarantee.delta, guarantee.unit,
+    )  # fmt: skip
+
+
+def check_report(path: Path, existing: Existing, guarantee: Path, release: Path) -> None:
+    """Refuse a report that cannot be written or would overwrite what it is about, before any work is done for it."""
+    if path.suffix.lower() != ".html":
+        raise OutputError(f"{path}: unsupported file extension for a report; use .html", field="output")
+    check_not_same([path], [release], "release")
+    check_not_same([path], [guarantee], "guarantee")
+    check_target(path, existing)
+
+
+def save_report(content: ReportContent, path: Path, existing: Existing = "replace") -> Path:
+    """Write the report atomically.
+
+    Args:
+        content: The content.
+        path: The file to write.
+        existing: Whether a report that exists is replaced.
+
+    Returns:
+        The path.
+    """
+    with atomic_output(path, existing) as partial:
+        partial.write_text(as_html(content), encoding="utf-8", newline="\n")
+    return path
