@@ -20,6 +20,7 @@ from .diagnostics import share_of
 from .options import AsJson, Description, LedgerFile, StatedCases, build, with_mechanism
 
 if TYPE_CHECKING:
+    from ..verification.privacy_curve import Point
     from ..web.entrance import Entrance
 
 
@@ -31,6 +32,12 @@ def verify(
     ] = None,
     epsilon: Annotated[str | None, typer.Option(help="ε, instead of a guarantee file.", metavar="NUMBER")] = None,
     delta: Annotated[str | None, typer.Option(help="δ, instead of a guarantee file.", metavar="NUMBER")] = None,
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Also compute the exact privacy curve: the worst-case δ at other ε.")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the privacy curve: .png, .svg or .pdf.", metavar="FILE")
+    ] = None,
     stated_cases: StatedCases = None,
     as_json: AsJson = False,
     *,
@@ -40,7 +47,7 @@ def verify(
 
     The exit code is 1 if the verification fails.
 
-    Examples: travas verify release.xes.gz.guarantee.json release.xes.gz · travas verify --epsilon 1 --delta 1e-6
+    Examples: travas verify release.xes.gz.guarantee.json release.xes.gz · travas verify --epsilon 1 --delta 1e-6 --curve
     """
     from ..outputs.guarantee_file import describe_unit
     from ..verification.verify import verify as verify_files
@@ -62,7 +69,8 @@ def verify(
     if facts.standing is Standing.NOT_ESTABLISHED:
         reasons = "; ".join(facts.assumptions)
         raise VerificationError(f"the guarantee of {mechanism.name} is not established: {reasons}")
-    curve = _curve(mechanism)
+    keeps = _keep_curve(mechanism)
+    losses = _privacy_curve(mechanism, plot) if curve or plot is not None else ()
     weak = weak_protection(facts.epsilon, facts.delta, stated_cases)
     if as_json:
         print_json(
@@ -78,8 +86,9 @@ def verify(
                 "digest_checked": digest_checked,
                 "notes": list(notes),
                 "warnings": list(weak),
-                "keep_probability": [{"cases": cases, "probability": kept} for cases, kept in curve],
+                "keep_probability": [{"cases": cases, "probability": kept} for cases, kept in keeps],
             }
+            | ({"curve": [point.as_json() for point in losses]} if losses else {})
         )
         return
     table = facts_grid()
@@ -110,16 +119,44 @@ def verify(
         "The guarantee holds, but the protection is weak" if weak else "The guarantee holds",
         "yellow" if weak else "green",
     )
-    if curve:
+    if keeps:
         noun = mechanism.noun
         table = facts_grid()
-        for cases, kept in curve:
+        for cases, kept in keeps:
             unit = "" if noun != "cases" else " case" if cases == 1 else " cases"
             table.add_row(f"{cases:,}{unit}", bar(kept), percent(kept))
         panel(table, f"Probability that a variant is released, by its number of {noun}", "cyan")
+    if losses:
+        _show_privacy_curve(losses)
+    if plot is not None:
+        console().print(f"figure: {plot}")
 
 
-def _curve(mechanism: Mechanism) -> list[tuple[int, float]]:
+def _privacy_curve(mechanism: Mechanism, plot: Path | None) -> tuple[Point, ...]:
+    """Compute the privacy curve, and draw it if wanted."""
+    from ..verification.curve_picture import draw_curve
+    from ..verification.privacy_curve import points
+
+    with progress("computing the privacy curve"):
+        found = points(mechanism)
+    if plot is not None:
+        draw_curve(mechanism, found, plot)
+    return found
+
+
+def _show_privacy_curve(points: tuple[Point, ...]) -> None:
+    table = facts_grid()
+    for point in points:
+        shown = point.as_json()
+        table.add_row(
+            f"ε' = {shown['epsilon']}",
+            f"δ at most {shown['at_most']}",
+            "exact" if point.is_exact else f"at least {shown['reached']}",
+        )
+    panel(table, "Worst-case δ at other ε, from what is sampled", "cyan")
+
+
+def _keep_curve(mechanism: Mechanism) -> list[tuple[int, float]]:
     """Return the keep probability at a dozen case counts; empty if it depends on more than the case count."""
     curve = mechanism.keep_curve()
     if curve is None or curve.rungs:

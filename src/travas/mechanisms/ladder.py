@@ -152,7 +152,8 @@ class Ladder(Mechanism):
     # --------------------------------------------------------------------------------------------- how it is divided
 
     @property
-    def _chooses(self) -> bool:
+    def chooses(self) -> bool:
+        """Whether one rung is selected by a noisy test."""
         return self.shares == ADAPTIVE and len(self.rungs) > 1
 
     @cached_property
@@ -170,7 +171,7 @@ class Ladder(Mechanism):
         rest = self.epsilon * (1 - CASES_SHARE)
         if isinstance(self.shares, tuple):
             return tuple(self.part(rest * share, self.delta * share) for share in self.shares)
-        rest -= self.epsilon * CHOICE_SHARE if self._chooses else 0
+        rest -= self.epsilon * CHOICE_SHARE if self.chooses else 0
         return (self.part(rest, self.delta),) * len(self.rungs)
 
     @cached_property
@@ -181,13 +182,13 @@ class Ladder(Mechanism):
 
     def spending(self) -> list[tuple[str, Optimal]]:
         """The selections that are paid for, by name: one per rung, or one for the selected rung."""
-        if self._chooses:
+        if self.chooses:
             return [("the selected rung", self._selections[0])]
         return [(str(rung), selection) for rung, selection in zip(self.rungs, self._selections, strict=True)]
 
     @cached_property
     def _curve(self) -> KeepCurve:
-        rungs = tuple(map(str, self.rungs if self._chooses else self.rungs[:1]))
+        rungs = tuple(map(str, self.rungs if self.chooses else self.rungs[:1]))
         return replace(self._selections[0].keep_curve(), build=self._table, rungs=rungs)
 
     def _table(self) -> Table:
@@ -213,7 +214,7 @@ class Ladder(Mechanism):
 
     def parameters(self) -> dict[str, Any]:
         steps = [{"step": "number of cases", "epsilon": as_text(self._counting.epsilon), "delta": "0"}]
-        if self._chooses:
+        if self.chooses:
             choice = as_text(2 * self._testing.epsilon)
             steps.append({"step": "choice of the rung", "epsilon": choice, "delta": "0"})
         for name, selection in self.spending():
@@ -232,7 +233,7 @@ class Ladder(Mechanism):
         import numpy as np
 
         cases = max(0, int(variants.counts.sum()) + int(self._counting.draw(1, self.random_bytes)[0]))
-        places = [self._choice(variants, cases)] if self._chooses else range(len(self.rungs))
+        places = [self._choice(variants, cases)] if self.chooses else range(len(self.rungs))
         left = variants.counts.copy()  # cases not covered so far
         traces, counts, rungs = [], [], []
         for rung in places:
@@ -274,7 +275,7 @@ class Ladder(Mechanism):
     def impossible(self, variants: tuple[Trace, ...], rungs: tuple[int, ...]) -> str | None:
         if any(not 0 <= rung < len(self.rungs) for rung in rungs):
             return "it has a rung that is not on the ladder"
-        return "it has several rungs but only one is selected" if self._chooses and len(set(rungs)) > 1 else None
+        return "it has several rungs but only one is selected" if self.chooses and len(set(rungs)) > 1 else None
 
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         """Estimate from noisy counts on the last rung alone."""

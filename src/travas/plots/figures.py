@@ -37,6 +37,7 @@ class Panel:
         y_label: The label of the vertical axis.
         lines: Points by the name of the line.
         top: The upper end of the vertical axis; None: from the data.
+        scale: The scale of the vertical axis.
     """
 
     title: str
@@ -44,6 +45,7 @@ class Panel:
     y_label: str
     lines: Mapping[str, Sequence[Point]]
     top: float | None = None
+    scale: Literal["linear", "log"] = "linear"
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,9 @@ def draw_panels(rows: Sequence[Sequence[Panel]], title: str, form: PictureFormat
             axes.set_title(panel.title, fontsize=10)
             axes.set_xlabel(panel.x_label)
             axes.set_ylabel(panel.y_label)
-            axes.set_ylim(0, panel.top)
+            axes.set_yscale(panel.scale)
+            if panel.scale == "linear":
+                axes.set_ylim(0, panel.top)
             axes.grid(alpha=0.3)
             axes.spines[["top", "right"]].set_visible(False)
     axes_of[0][0].legend(frameon=False, fontsize=8)

@@ -48,11 +48,16 @@ class _Sums:
         """The sum of two independent ones: one product of long decimal numbers (Kronecker), rounded down."""
         if not self.masses or not other.masses:
             return _Sums(0, [])
-        slots = len(self.masses) + len(other.masses) - 1
-        product = _EXACT.multiply(*(_EXACT.create_decimal(_packed(part.masses)) for part in (self, other)))
-        digits = str(product).zfill(slots * _SLOT)
-        masses = [int(digits[start : start + _SLOT]) >> BITS for start in range(0, slots * _SLOT, _SLOT)]
+        masses = [coefficient >> BITS for coefficient in exact_product(self.masses, other.masses)]
         return _Sums(self.lowest + other.lowest, masses)
+
+
+def exact_product(first: list[int], second: list[int]) -> list[int]:
+    """The convolution of two lists of masses below 2^128 with sums of at most about 2^128: exact, in units of 2^-256."""
+    slots = len(first) + len(second) - 1
+    product = _EXACT.multiply(*(_EXACT.create_decimal(_packed(masses)) for masses in (first, second)))
+    digits = str(product).zfill(slots * _SLOT)
+    return [int(digits[start : start + _SLOT]) for start in range(0, slots * _SLOT, _SLOT)]
 
 
 def _packed(masses: list[int]) -> str:

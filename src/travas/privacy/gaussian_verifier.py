@@ -53,6 +53,32 @@ def verify(calibration: Calibration) -> Fraction:
     return revealed + (1 - revealed) * gaussian + SMOOTHING_DELTA
 
 
+def profile(calibration: Calibration, epsilon: Fraction) -> Fraction:
+    """The theorem's δ at another ε ≥ 0, for constants that were verified: an upper bound.
+
+    Args:
+        calibration: The constants.
+        epsilon: Any ε ≥ 0.
+
+    Returns:
+        δ_T + (1 − δ_T)·δ_μ(ε) + 4κ.
+    """
+    revealed = 1 - math.prod((1 - stage.delta for stage in calibration.stages), start=Fraction(1))
+    return revealed + (1 - revealed) * _gaussian_delta(calibration, epsilon) + SMOOTHING_DELTA
+
+
+def reached(squared_norm: int, epsilon: Fraction) -> Fraction:
+    """A lower bound of δ at ε for sums that differ by a vector of this squared norm (docs/audit.md, Lemma 6)."""
+    variance = STANDARD_DEVIATION**2 + SMOOTHING_VARIANCE
+    mu = Fraction(math.isqrt((squared_norm << 200) // variance), 1 << 100)
+    if not mu:
+        return Fraction(0)
+    near = _tail(epsilon / mu - mu / 2)[0]
+    far = _tail(epsilon / mu + mu / 2)[1]
+    growth = Fraction(_CONTEXT.next_plus(_CONTEXT.exp(_as_decimal(epsilon)))) * (1 + _MARGIN)
+    return max(Fraction(0), near - growth * far - SMOOTHING_DELTA * (1 + growth))
+
+
 def replace_one(calibration: Calibration) -> Fraction | None:
     """An ε at which replacing all cases of one person by others costs no more than δ (Corollary 1).
 

@@ -98,6 +98,12 @@ class Noise:
         return drawn
 
 
+def joint_delta(noise: Noise, epsilon: Fraction) -> Fraction:
+    """An upper bound of δ at another ε ≥ 0, for all counts that the noise was verified for together."""
+    weights = list(_weights(noise.table))
+    return composed_delta(weights, _growth_for_verification(epsilon), noise.delta, noise.counts)
+
+
 def _weights(table: Table) -> Iterator[int]:
     """P[N = j]·2^128, j = 1, 2, …, from the arrays that are sampled; refused unless they are a distribution."""
     below = total = 0

@@ -1,0 +1,188 @@
+"""Privacy curves: against brute force on small tables, against other code, and against the stated (ε, δ)."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Run
+from travas import Mechanism, PrivacyUnit, VerificationError, mechanism
+from travas.budget.accounting import Spending, compose
+from travas.mechanisms import MECHANISMS
+from travas.mechanisms.selection import PartitionSelection
+from travas.mechanisms.utravas import UTravas
+from travas.privacy.guarantee import ONE_CASE, Standing
+from travas.privacy.loss_bounds import of_pairs, of_response
+from travas.privacy.tables import ONE
+from travas.verification.privacy_curve import ComposedCurve, points, privacy_curve, table_step, weights_of
+
+ROUNDING = Fraction(1, 1 << 98)  # what compositions cut from the ends
+PERSON = PrivacyUnit("patient", 3)
+MANY = PrivacyUnit("patient", 6)
+TREE = {"max_length": 3, "prune": 2, "alphabet": ["a", "b"]}
+OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "optimal": [{}, {"minimum_cases": 4}, {"unit": PERSON}, {"unit": MANY}],
+    "travas": [{}, {"unit": PERSON}],
+    "utravas": [{"splits": 1}, {"splits": 2}, {"splits": 2, "unit": PERSON}],
+    "prefix-tree": [TREE, TREE | {"delta": "0"}, TREE | {"unit": PERSON}],
+    "sacofa": [TREE, TREE | {"unit": PERSON}],
+    "ladder": [{}, {"rungs": "full,prefix:4,prefix:2"}, {"unit": PERSON}],
+    "synthesis": [{}, {"unit": PERSON}, {"alphabet": ["a", "b"]}],
+}
+"""Every mechanism with a guarantee; a new one fails the first test until it is listed here."""
+
+MADE = [(name, options) for name, all_ in OPTIONS.items() for options in all_]
+
+
+def made(name: str, options: dict[str, Any], epsilon: str = "1") -> Mechanism:
+    delta = options.get("delta", "1e-3")
+    return mechanism(name, epsilon, delta, **{key: value for key, value in options.items() if key != "delta"})
+
+
+def test_every_mechanism_with_a_guarantee_has_a_curve() -> None:
+    assert set(OPTIONS) == set(MECHANISMS)
+
+
+@pytest.mark.parametrize(("name", "options"), MADE)
+def test_the_curve_keeps_what_is_stated_and_falls(name: str, options: dict[str, Any]) -> None:
+    rule = made(name, options)
+    found = points(rule, [rule.epsilon * step / 2 for step in range(5)])
+    for point in found:
+        assert 0 <= point.reached <= point.at_most <= 1
+    for earlier, later in pairwise(found):
+        assert later.at_most <= earlier.at_most and later.reached <= earlier.reached
+    stated = found[2]
+    assert stated.epsilon == rule.epsilon and stated.at_most <= rule.delta + ROUNDING
+    assert found[0].at_most > 0
+
+
+@pytest.mark.parametrize("epsilon", ["0", "0.3", "1", "1.7"])
+def test_one_count_is_the_sum_over_all_outputs_of_all_counts(epsilon: str) -> None:
+    """Slow twin: the distribution of the whole output for every count, as fractions, in both directions."""
+    rule = mechanism("optimal", "1", "0.01")
+    assert isinstance(rule, PartitionSelection)
+    weights = [Fraction(weight, ONE) for weight in weights_of(rule.noise.table)]
+
+    def output(count: int) -> dict[int | None, Fraction]:
+        found: dict[int | None, Fraction] = {}
+        for drawn, weight in enumerate(weights, start=1):
+            seen = count - drawn if count >= drawn else None
+            found[seen] = found.get(seen, Fraction(0)) + weight
+        return found
+
+    growth = Fraction(math.exp(float(epsilon)))
+    worst = Fraction(0)
+    for count in range(len(weights) + 2):
+        for here, there in ((count, count + 1), (count + 1, count)):
+            one, other = output(here), output(there)
+            parts = (max(Fraction(0), p - growth * other.get(seen, Fraction(0))) for seen, p in one.items())
+            worst = max(worst, sum(parts, Fraction(0)))
+    (point,) = points(rule, [Fraction(epsilon)])
+    assert float(point.reached) == pytest.approx(float(worst), rel=1e-9, abs=1e-14)
+    assert float(point.at_most) == pytest.approx(float(worst), rel=1e-9, abs=1e-14)
+    assert point.is_exact
+
+
+@pytest.mark.parametrize("epsilon", ["0", "0.2", "0.5", "0.8"])
+def test_a_person_with_three_counts_is_the_sum_over_all_tuples(epsilon: str) -> None:
+    """Slow twin of a composition: every triple of outcomes. The bounds are around it, and close."""
+    pairs = [(ONE // 10, 0), (ONE // 2, ONE // 3), (ONE * 2 // 5, ONE // 2), (0, ONE // 6)]
+    at, exact = Fraction(epsilon), 0.0
+    for chosen in product(pairs, repeat=3):
+        p, q = (math.prod(pair[side] / ONE for pair in chosen) for side in (0, 1))
+        exact += max(0.0, p - math.exp(float(at)) * q)
+    above, below = (of_pairs(pairs, Fraction(1, 400), side).repeated(3).delta(at) for side in ("above", "below"))
+    assert float(below) <= exact + 1e-12 and exact - 1e-12 <= float(above)
+    assert float(above) - float(below) < 0.01
+
+
+def test_a_composition_agrees_with_dp_accounting() -> None:
+    """Two codes with nothing in common: exact integers here, Google's privacy-loss distributions in the ledger."""
+    rule = mechanism("optimal", "1", "1e-3", unit=PERSON)
+    other = compose([Spending("optimal", Fraction(1), Fraction(1, 1000), PERSON)])
+    for point in points(rule, [Fraction(step, 4) for step in range(5)]):
+        assert float(other.delta(point.epsilon)) == pytest.approx(float(point.at_most), rel=2e-3)
+
+
+def test_discrete_laplace_noise_is_randomised_response() -> None:
+    """P[X = x] ∝ e^(−ε|x|), shifted by one: the sum over all x is the formula that the curve uses."""
+    for epsilon in (0.1, 1.0):
+        ratio = math.exp(-epsilon)
+        chance = [(1 - ratio) / (1 + ratio) * ratio ** abs(x) for x in range(-400, 402)]
+        for at in (0.0, epsilon / 2, epsilon):
+            exact = sum(max(0.0, p - math.exp(at) * q) for p, q in pairwise(chance))
+            bound = of_response(Fraction(epsilon), Fraction(0), Fraction(epsilon) / 8, "above").delta(Fraction(at))
+            assert float(bound) == pytest.approx(exact, abs=1e-9)
+
+
+def test_what_two_logs_reach_in_utravas_is_below_its_curve() -> None:
+    """The means of two runs, enumerated for a frequent variant, tell less than both runs."""
+    rule = made("utravas", {"splits": 2})
+    assert isinstance(rule, UTravas)
+    weights = [weight / ONE for weight in weights_of(rule.run.noise.table)]
+
+    def means(count: int) -> dict[int, float]:
+        found: dict[int, float] = {}
+        for (one, p), (two, q) in product(enumerate(weights, 1), repeat=2):
+            seen = round((2 * count - one - two) / 2)
+            found[seen] = found.get(seen, 0.0) + p * q
+        return found
+
+    here, there = means(501), means(500)
+    reached = sum(max(0.0, p - math.e * there.get(seen, 0.0)) for seen, p in here.items())
+    assert 0 < reached <= float(points(rule, [Fraction(1)])[0].at_most)
+
+
+@pytest.mark.parametrize("fault", ["threshold off by one", "k - 1 for k"])
+def test_noise_that_spends_more_has_a_curve_above_what_is_stated(fault: str) -> None:
+    """The curve does not believe the stated (ε, δ): it is computed from the table."""
+    rule = mechanism("travas", "0.5", "0.05")
+    assert isinstance(rule, PartitionSelection)
+    weights = weights_of(rule.noise.table)
+    if fault == "k - 1 for k":
+        weights = weights[1:-1]
+        weights[len(weights) // 2] += ONE - sum(weights)
+    else:
+        weights = [weights[0] + weights[1], *weights[2:]]
+    pairs = list(zip([*weights, 0], [0, *weights], strict=True))
+    assert of_pairs(pairs, Fraction(1, 1000), "below").delta(Fraction(1, 2)) > Fraction(1, 20)
+
+
+def test_a_table_too_long_for_the_grid_is_bounded_by_what_it_was_verified_for() -> None:
+    rule = mechanism("optimal", "1", "1e-3")
+    assert isinstance(rule, PartitionSelection)
+    exact = ComposedCurve((table_step(rule.noise, 2, 2),))
+    from travas.verification import privacy_curve as module
+
+    longest, module._LONGEST = module._LONGEST, 3
+    try:
+        bounded = ComposedCurve((table_step(rule.noise, 2, 2),))
+    finally:
+        module._LONGEST = longest
+    at = Fraction(1)
+    assert bounded.at(at).reached == 0 and bounded.at(at).at_most >= exact.at(at).at_most
+
+
+def test_no_curve_without_a_guarantee() -> None:
+    tree = mechanism("prefix-tree", "1", "1e-3", max_length=3, prune=2)
+    assert tree.guarantee().standing is Standing.NOT_ESTABLISHED and tree.unit == ONE_CASE
+    with pytest.raises(VerificationError, match="not established"):
+        privacy_curve(tree)
+
+
+def test_the_command_line_prints_and_draws_it(travas: Run, tmp_path: Path, small_csv: Path) -> None:
+    out = tmp_path / "release.json"
+    assert travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", out).code == 0
+    ran = travas("verify", f"{out}.guarantee.json", "--curve", "--plot", tmp_path / "curve.svg")
+    assert ran.code == 0 and "Worst-case δ at other ε" in ran.out and "exact" in ran.out
+    assert b"<svg" in (tmp_path / "curve.svg").read_bytes()
+    stated = json.loads(travas("verify", f"{out}.guarantee.json", "--curve", "--json").out)["curve"]
+    at_one = next(point for point in stated if point["epsilon"] == "1")
+    assert Fraction(at_one["at_most"]) <= Fraction("1.001e-6") and len(stated) == 17
+    assert "curve" not in json.loads(travas("verify", f"{out}.guarantee.json", "--json").out)
