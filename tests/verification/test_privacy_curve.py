@@ -19,7 +19,7 @@ from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.utravas import UTravas
 from travas.privacy.guarantee import ONE_CASE, Standing
 from travas.privacy.loss_bounds import of_pairs, of_response
-from travas.privacy.tables import ONE
+from travas.privacy.noise_tables import ONE
 from travas.verification.privacy_curve import ComposedCurve, points, privacy_curve, table_step, weights_of
 
 ROUNDING = Fraction(1, 1 << 98)  # what compositions cut from the ends

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Literal
 
 from .composition import exact_product
-from .tables import BITS, ONE, exponential_bounds
+from .noise_tables import BITS, ONE, exponential_bounds
 
 Side = Literal["above", "below"]
 """On which side of the exact curve a bound is."""

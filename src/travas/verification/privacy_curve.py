@@ -28,8 +28,8 @@ from ..privacy.gaussian_verifier import profile, reached
 from ..privacy.guarantee import Standing
 from ..privacy.loss_bounds import GROWTH_BITS, LossBound, Side, common_interval, growth_bounds, of_pairs, of_response
 from ..privacy.noise import Noise, joint_delta
+from ..privacy.noise_tables import MAX_EPSILON, Table
 from ..privacy.numbers import as_text, rounded_down, rounded_up
-from ..privacy.tables import MAX_EPSILON, Table
 from ..synthesis.measurements import LENGTHS, TRANSITIONS, VARIANTS
 
 POINTS = 16
