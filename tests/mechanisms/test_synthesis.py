@@ -25,12 +25,12 @@ from travas.mechanisms.coded_traces import (
     CodedTraces,
     activity_sums,
     context_sums,
-    integer_root,
     length_sums,
     transition_sums,
 )
 from travas.mechanisms.gaussian_mechanism import MOST_ACTIVITIES, MOST_KEYS
 from travas.mechanisms.synthesis import SHARES, Synthesis
+from travas.model.integer_root import integer_root
 from travas.model.trace_features import LENGTH_EDGES, cells
 from travas.model.traces import Trace
 from travas.privacy.gaussian import GaussianNoise

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..model.integer_root import integer_root
 from ..model.trace_features import BUCKETS, Transitions, bucket_of, first_occurrences, states
 from ..model.traces import CODE
 from ..model.variants import Variants
@@ -128,11 +129,3 @@ def context_sums(traces: CodedTraces, pairs: NDArray[np.int64], stage: Stage) ->
     weights = transition_weights(traces, stage)
     np.add.at(sums, row * size + transitions.symbol[later], weights[transitions.owner[later]])
     return sums.reshape(len(pairs), size)
-
-
-def integer_root(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """⌊√v⌋ for 0 ≤ v < 2^52: a float's root is off by at most one, and corrected."""
-    root = np.sqrt(values).astype(np.int64)
-    root -= root * root > values
-    root += (root + 1) ** 2 <= values
-    return root

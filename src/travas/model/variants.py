@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .totals import Totals
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -32,7 +34,8 @@ class Variants:
 
     `columns`: the activity columns; `notes`: remarks for the data owner about what was left out; `abstraction`: the
     public rule applied to every trace before counting. With a `unit` of several cases, `counted` states what is counted:
-    see `sources.contribution_bounding`.
+    see `sources.contribution_bounding`. `totals` answers further questions about the counted cases, if times or attributes
+    were read.
     """
 
     alphabet: Sequence[Activity]
@@ -44,6 +47,7 @@ class Variants:
     unit: PrivacyUnit = field(default=ONE_CASE, kw_only=True)
     counted: Counted = field(default="cases", kw_only=True)
     roles: Roles | None = field(default=None, kw_only=True)
+    totals: Totals | None = field(default=None, kw_only=True)
 
     def __repr__(self) -> str:
         return "Variants(confidential)"
@@ -80,6 +84,28 @@ class Variants:
         traces = self.traces(range(len(self)))
         order = sorted(range(len(self)), key=traces.__getitem__)
         return replace(self, keys=[self.keys[index] for index in order], counts=self.counts[order])
+
+    def generalised(
+        self,
+        abstraction: Abstraction,
+        alphabet: Sequence[Activity],
+        keys: Sequence[bytes],
+        counts: NDArray[np.int64],
+        notes: tuple[str, ...],
+    ) -> Variants:
+        """Return the variants after an abstraction, with further notes; they are in memory, wherever these are."""
+        return Variants(
+            alphabet,
+            keys,
+            counts,
+            self.columns,
+            (*self.notes, *notes),
+            self.abstraction | abstraction,
+            unit=self.unit,
+            counted=self.counted,
+            roles=self.roles,
+            totals=None if self.totals is None else self.totals.under(abstraction),
+        )
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[AnyTrace, int], columns: tuple[str, ...] = ()) -> Variants:

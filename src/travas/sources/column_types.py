@@ -36,6 +36,28 @@ def check_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str)
                 f"{where}: column {name!r} has type {schema[name]}, which cannot order events; accepted types are text, "
                 f"numbers, dates and timestamps; convert it, for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
             )
+    check_detail_types(columns, schema, where)
+
+
+def check_detail_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str) -> None:
+    """Raise LogError if the type of a column does not allow to measure it as a time, a name or a number."""
+    unfit = [(name, "not exact names") for name in columns.details.attributes if not _is_name(schema[name])]
+    unfit += [(name, "not numbers") for name in columns.details.numbers if not _is_number(schema[name])]
+    if columns.details.times == "read" and not _is_time(schema[str(columns.timestamp)]):
+        unfit.append((str(columns.timestamp), "not dates or timestamps, so that durations cannot be measured"))
+    for name, what in unfit:
+        raise LogError(
+            f"{where}: column {name!r} has type {schema[name]}, whose values are {what}; convert it, "
+            f"for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
+        )
+
+
+def _is_number(kind: pl.DataType) -> bool:
+    return _is_text(kind) or kind.is_numeric() or isinstance(kind, pl.Null)
+
+
+def _is_time(kind: pl.DataType) -> bool:
+    return _is_text(kind) or isinstance(kind, pl.Datetime | pl.Date | pl.Null)
 
 
 def _is_name(kind: pl.DataType) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError, shown
 from ..model.abstraction import FULL, Abstraction
+from ..model.totals import NO_DETAILS, Details
 from ..model.variants import Roles
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .encodings import check_encoding
@@ -32,6 +33,8 @@ _USUAL = {
     "timestamp": (TIMESTAMP, "timestamp"),
 }
 
+NUMBER = r"^[+-]?[0-9]{1,15}([.][0-9]{1,15})?([eE][+-]?[0-9]{1,2})?$"
+"""Text that is a number. Every engine parses it to the same float; other text is a missing number."""
 
 _LONGEST_NAME = 60
 _SETTINGS = (
@@ -69,6 +72,7 @@ class Reading:
         counted: What is counted, cases or units; None is what the mechanism needs.
         table: The table of events in a database.
         query: A SELECT that returns the events, instead of a table.
+        details: What is read beside the variants; set by what the mechanism measures.
     """
 
     case: str | None = None
@@ -88,6 +92,7 @@ class Reading:
     counted: Counted | None = None
     table: str | None = None
     query: str | None = None
+    details: Details = NO_DETAILS
 
     def __post_init__(self) -> None:
         for name, choices in (("order", Order), ("on_missing", OnMissing), ("duplicate_cases", DuplicateCases)):
@@ -267,6 +272,19 @@ class Columns:
     timestamp: str | None
     ties: str | None
     unit: str | None
+    by_time: bool
+    details: Details
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns that are read, each once."""
+        single = (self.case, *self.activities, self.timestamp, self.ties, self.unit)
+        return [name for name in dict.fromkeys((*single, *self.attributes)) if name is not None]
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of all case attributes, those with names before those with numbers."""
+        return (*self.details.attributes, *self.details.numbers)
 
     @property
     def roles(self) -> Roles:
@@ -281,7 +299,7 @@ class Columns:
         for name in activities:
             _column(name, "activity", present, where)
         timestamp: str | None = None
-        if reading.by_time():
+        if reading.by_time() or reading.details.times == "read":
             timestamp = _column(reading.timestamp, "timestamp", present, where)
         elif reading.order is None and (timestamp := recognised("timestamp", present)) is None:
             raise LogError(
@@ -293,7 +311,10 @@ class Columns:
         if ties is not None:
             _column(ties, "ties", present, where)
         unit = None if reading.unit is None else _column(reading.unit, "unit", present, where)
-        return cls(case, activities, timestamp, ties, unit)
+        for name in (*reading.details.attributes, *reading.details.numbers):
+            _column(name, "attribute", present, where)
+        by_time = timestamp is not None and reading.order != "file"
+        return cls(case, activities, timestamp, ties, unit, by_time, reading.details)
 
 
 def recognised(role: str, present: Sequence[str]) -> str | None:

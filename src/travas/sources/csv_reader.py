@@ -73,8 +73,7 @@ def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Prog
 def _needed(table: pl.LazyFrame, reading: Reading, path: Path) -> pl.LazyFrame:
     """Select the columns that are read; position and other columns may differ between files."""
     columns = Columns.of(reading, table.collect_schema().names(), str(path))
-    names = (columns.case, *columns.activities, columns.timestamp, columns.ties, columns.unit)
-    return table.select(cs.by_name(name) for name in dict.fromkeys(names) if name is not None)
+    return table.select(cs.by_name(name) for name in columns.names)
 
 
 def _blank_lines(files: Sequence[_File]) -> list[int]:

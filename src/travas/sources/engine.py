@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from ..model.mechanism import Progress
 from ..model.release import Release
+from ..model.totals import check_details
 from ..model.variants import Variants
 from .columns import DEFAULT_READING, Reading
 from .files import merged, no_unit
@@ -37,7 +38,9 @@ def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _
     Returns:
         The variants and the number of cases of each.
     """
-    return reading.abstraction.of(_read(source, reading, progress))
+    variants = _read(source, reading, progress)
+    check_details(variants.totals, reading.details)
+    return reading.abstraction.of(variants)
 
 
 def _read(source: Any, reading: Reading, progress: Progress) -> Variants:

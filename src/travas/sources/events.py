@@ -19,9 +19,9 @@ import polars.selectors as cs
 
 from ..errors import CONFIDENTIAL, LogError
 from .column_types import check_types
-from .columns import Columns, Reading, left_out, missing_message
+from .columns import NUMBER, Columns, Reading, left_out, missing_message
 from .contribution_bounding import case_digest, several_units
-from .instants import NANOSECONDS, TIME, UnknownFormatError, instants
+from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, aware, instants
 
 EVENTS_PER_PART = 32_000_000
 """Sorting a part takes about 60 bytes per event."""
@@ -56,7 +56,7 @@ class Events:
         self.columns = Columns.of(reading, self._schema.names(), where)
         self.notes: list[str] = []
         columns = self.columns
-        for name in (columns.case, *columns.activities, columns.timestamp, columns.ties, columns.unit):
+        for name in columns.names:
             if f"{name}_duplicated_0" in self._schema:
                 raise LogError(f"{where}: two columns are named {name!r}; rename one {CONFIDENTIAL}")
         check_types(columns, self._schema, where)
@@ -77,13 +77,22 @@ class Events:
         light = all(kind.is_temporal() or kind.is_numeric() for kind in kinds)
         return rows // (EVENTS_PER_PART * (PARTS_PER_PASS if light else 1)) + 1
 
-    def traces(self, number: int, passes: int) -> pl.DataFrame:
-        """Return the traces of the cases of a pass: `parts` (parallel lists of names) and `COUNT`."""
+    @property
+    def attributes(self) -> list[str]:
+        """The columns of `cases` with the values of attributes."""
+        return [f"attribute {index}" for index in range(len(self.columns.attributes))]
+
+    def traces(self, number: int, passes: int) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+        """Return the traces of a pass, and its counted cases if details are read.
+
+        Traces have `parts` (parallel lists of names) and `COUNT`; cases have `parts`, `TIME` and `AWARE` (parallel lists)
+        and `attributes`.
+        """
         for attempt in range(_ATTEMPTS):
-            events, cases = self._read(number, passes, attempt)
-            traces = self._counted(events)
-            if cases is None or cases == traces[COUNT].sum():
-                return traces
+            events, identifiers = self._read(number, passes, attempt)
+            traces, cases = self._counted(events)
+            if identifiers is None or identifiers == traces[COUNT].sum():
+                return traces, cases
         raise LogError(f"{self.where}: the log changed while it was being read; try again")
 
     def _read(self, number: int, passes: int, seed: int) -> tuple[pl.DataFrame, int | None]:
@@ -92,7 +101,10 @@ class Events:
         rows = self._table if passes == 1 else self._table.filter(_hash(case, kind) % passes == number)
         events = rows.select(**self._numbers(seed)).collect(engine="streaming", optimizations=self._columns_apart)
         if self.columns.timestamp is not None:
-            events = events.with_columns(self._instants(events[TIME]))
+            times = events[TIME]
+            events = events.with_columns(self._instants(times))
+            if self._reads_times and times.dtype == pl.String:
+                events = events.with_columns(aware(times, self.reading.timestamp_format))
         if any(events[name].null_count() for name in self._needed):
             self.notes = list(self._left_out)
             events = events.drop_nulls(list(self._needed))
@@ -101,24 +113,56 @@ class Events:
             return events, None
         return events, rows.select(_name(case).n_unique()).collect(engine="streaming").item()
 
-    def _counted(self, events: pl.DataFrame) -> pl.DataFrame:
+    def _counted(self, events: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame | None]:
         owners = self._owners(events) if self.columns.unit is not None and events.height else None
+        reads_details = bool(self.reading.details)
         tables = []
         for part in _in_parts(events.drop(_UNIT, strict=False)):
-            ordered = part if self.columns.timestamp is None else _in_time_order(part, self.parts, self.reading)
-            names = pl.col(self.parts).to_physical()  # Polars cannot group by lists of categoricals and something else
-            cases = ordered.lazy().group_by(_CASE).agg(names)
-            if owners is None:
-                tables.append(cases.group_by(self.parts).len(COUNT).collect())
-            else:
-                tables.append(self._kept(cases.join(owners.lazy(), on=_CASE)).collect())
+            cases = self._cases(part)
+            if owners is not None:
+                cases = self._kept(cases.join(owners.lazy(), on=_CASE))
+            elif not reads_details:
+                cases = cases.group_by(self.parts).len(COUNT)
+            tables.append(cases.collect())
         counted = pl.concat(tables)
-        if owners is not None:
-            counted = self._kept(counted.lazy()).group_by(self.parts).len(COUNT).collect()
+        if owners is not None and len(tables) > 1:
+            counted = self._kept(counted.lazy()).collect()
+        named = [pl.col(part).list.eval(pl.element().cat.to(events[part].dtype)) for part in self.parts]
+        cases_read = counted.with_columns(named) if reads_details else None
+        if owners is not None or reads_details:
+            counted = counted.lazy().group_by(self.parts).len(COUNT).collect()
         elif len(tables) > 1:
             counted = counted.group_by(self.parts).agg(pl.col(COUNT).sum())
-        named = (pl.col(part).list.eval(pl.element().cat.to(events[part].dtype)) for part in self.parts)
-        return counted.with_columns(named)
+        return counted.with_columns(named), cases_read
+
+    def _cases(self, events: pl.DataFrame) -> pl.LazyFrame:
+        """Group events by case: the names of its activities as numbers, and its details."""
+        by = _sort_keys(events, self.parts, self.reading) if self.columns.by_time else []
+        ordered = events
+        if by and not (len(by) == 1 and events[TIME].is_sorted()):
+            ordered = events.sort(by, maintain_order=True, nulls_last=True)
+        lists = [pl.col(self.parts).to_physical()]  # Polars cannot group by lists of categoricals and something else
+        lists += [pl.col(name) for name in (TIME, AWARE) if self._reads_times and name in events.columns]
+        if self.reading.ties != "activity":
+            firsts = [pl.col(name).drop_nulls().first() for name in self.attributes]
+            return ordered.lazy().group_by(_CASE).agg(*lists, *firsts)
+        cases = ordered.lazy().group_by(_CASE).agg(*lists)
+        for name in self.attributes:  # of simultaneous events with one name, the smallest value: rows have no order
+            own = events.lazy().filter(pl.col(name).is_not_null())
+            value = pl.col(name).cast(pl.String) if isinstance(events[name].dtype, pl.Categorical) else pl.col(name)
+            values = own.sort([*by, value], maintain_order=True).group_by(_CASE).agg(pl.col(name).first())
+            cases = cases.join(values, on=_CASE, how="left")
+        return cases
+
+    @property
+    def is_zoned(self) -> bool:
+        """Whether timestamps have a zone, by the type of their column; text is decided value by value."""
+        kind = None if self.columns.timestamp is None else self._schema[self.columns.timestamp]
+        return isinstance(kind, pl.Datetime) and kind.time_zone is not None
+
+    @property
+    def _reads_times(self) -> bool:
+        return self.reading.details.times == "read"
 
     @cached_property
     def _needed(self) -> dict[str, str]:
@@ -139,6 +183,9 @@ class Events:
             read[_TIE] = _column(columns.ties)
         if columns.unit is not None:
             read[_UNIT] = _compared(columns.unit, kinds[columns.unit])
+        named = len(columns.details.attributes)
+        for index, (place, name) in enumerate(zip(self.attributes, columns.attributes, strict=True)):
+            read[place] = _coded(name) if index < named else _number(name, kinds[name])
         return read
 
     @property
@@ -204,7 +251,7 @@ class Events:
     def _kept(self, cases: pl.LazyFrame) -> pl.LazyFrame:
         """Select the cases that are counted. Applied to the selections of parts, it selects what it would of the whole."""
         if self.reading.counts_of == "units":
-            cases = cases.group_by(_UNIT, *self.parts).agg(pl.col(_DIGEST).min())
+            cases = cases.group_by(_UNIT, *self.parts).agg(pl.all().sort_by(_DIGEST).first())
         return cases.filter(pl.col(_DIGEST).rank("ordinal").over(_UNIT) <= self.reading.privacy_unit.max_cases)
 
 
@@ -215,8 +262,8 @@ def _in_parts(events: pl.DataFrame) -> Iterator[pl.DataFrame]:
     yield from (events.filter(part == number) for number in range(parts)) if parts > 1 else (events,)
 
 
-def _in_time_order(events: pl.DataFrame, parts: list[str], reading: Reading) -> pl.DataFrame:
-    """Sort all events by time; one stable sort of the whole log also orders the events of each case."""
+def _sort_keys(events: pl.DataFrame, parts: list[str], reading: Reading) -> list[pl.Expr]:
+    """Return the keys of a stable sort by time; one sort of the whole log also orders the events of each case."""
     by: list[pl.Expr] = [pl.col(name) for name in (TIME, NANOSECONDS) if name in events.columns]
     if reading.ties == "activity":
         by += [pl.col(part).cast(pl.String) for part in parts]
@@ -232,9 +279,7 @@ def _in_time_order(events: pl.DataFrame, parts: list[str], reading: Reading) -> 
             by += [number, pl.when(number.is_null()).then(tie)]
         else:
             by.append(tie)
-    elif len(by) == 1 and events[TIME].is_sorted():
-        return events.drop(TIME)
-    return events.sort(by, maintain_order=True, nulls_last=True).drop(TIME, NANOSECONDS, _TIE, strict=False)
+    return by
 
 
 def _column(name: str) -> pl.Expr:
@@ -266,6 +311,14 @@ def _hash(column: str, kind: pl.DataType) -> pl.Expr:
     """Hash a case identifier; equal for equal cases in any file."""
     value = _column(column)
     return (value if kind.is_numeric() else value.cast(pl.String)).hash()
+
+
+def _number(column: str, kind: pl.DataType) -> pl.Expr:
+    """Return a number; NaN and text that is not a plain decimal number are null."""
+    if kind.is_numeric():
+        return _column(column).cast(pl.Float64).fill_nan(None)
+    text = _column(column).cast(pl.String)
+    return pl.when(text.str.contains(NUMBER)).then(text).cast(pl.Float64, strict=False)
 
 
 def _time(column: str, kind: pl.DataType) -> pl.Expr:

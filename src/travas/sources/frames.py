@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -13,6 +13,8 @@ from .events import Events
 from .tables import variants_of
 
 _WHERE = "data frame"
+
+_Use = Literal["name", "time", "number"]
 
 
 def read_frame(frame: Any, reading: Reading) -> Variants:
@@ -43,34 +45,41 @@ def _from_pandas(frame: Any, reading: Reading) -> pl.DataFrame:
     if len(set(names)) < len(names):
         raise LogError(f"{_WHERE}: two columns have the same name; rename one")
     columns = Columns.of(reading, names, _WHERE)
-    wanted = {columns.case, *columns.activities, columns.timestamp, columns.ties, columns.unit}
-    identifying = {columns.case, *columns.activities, columns.unit}
     series = [
-        _column(frame.iloc[:, index].rename(name), name == columns.timestamp and name not in identifying)
+        _column(frame.iloc[:, index].rename(name), _use(name, columns))
         for index, name in enumerate(names)
-        if name in wanted
+        if name in columns.names
     ]
     return pl.DataFrame(series)
 
 
-def _column(values: Any, is_time: bool) -> pl.Series:
+def _use(name: str, columns: Columns) -> _Use:
+    """Return what a column is read as; a column with several roles is read as names, the strictest."""
+    if name in (columns.case, *columns.activities, columns.unit, *columns.details.attributes):
+        return "name"
+    if name == columns.timestamp:
+        return "time"
+    return "number" if name in columns.details.numbers and name != columns.ties else "name"
+
+
+def _column(values: Any, use: _Use) -> pl.Series:
     """Convert one column by its type alone; an object column must hold text, value by value."""
     import pandas as pd
 
     name, kind = str(values.name), values.dtype
     if isinstance(kind, pd.CategoricalDtype):
-        categories = _column(pd.Series(kind.categories, name=name), is_time)
+        categories = _column(pd.Series(kind.categories, name=name), use)
         return categories.gather(pl.Series(values.cat.codes.to_numpy()).replace(-1, None))
     if kind.kind == "O" and not isinstance(kind, pd.api.extensions.ExtensionDtype):
-        return _texts(values, name, is_time)
-    if not _is_plain(kind):
-        raise _refused(name, f"is of type {kind}", _conversion(name, kind.kind == "f", is_time))
+        return _texts(values, name, use)
+    if not _is_plain(kind) and not (use == "number" and kind.kind == "f"):
+        raise _refused(name, f"is of type {kind}", _conversion(name, kind.kind == "f", use))
     try:
         converted: pl.Series = pl.from_pandas(values)
     except ImportError:
         raise MissingExtraError("reading a pandas DataFrame", "pandas") from None
     except Exception as error:  # pyarrow raises many kinds, some quoting a cell
-        conversion = _conversion(name, False, is_time)
+        conversion = _conversion(name, False, use)
         raise _refused(name, f"cannot be converted ({type(error).__name__})", conversion) from None
     return converted
 
@@ -94,13 +103,13 @@ def _is_plain(kind: Any) -> bool:
     return isinstance(kind, pd.StringDtype | pd.DatetimeTZDtype) or kind.kind in "biuM"
 
 
-def _texts(values: Any, name: str, is_time: bool) -> pl.Series:
+def _texts(values: Any, name: str, use: _Use) -> pl.Series:
     """Convert an object column of text. Other values are refused before any type inference."""
     texts = [None if _is_missing(value) else value for value in values]
     for row, value in enumerate(texts, start=1):
         if value is not None and not isinstance(value, str):
             what = f"holds a value of type {type(value).__name__} in row {row:,}; object columns must hold text only"
-            raise _refused(name, what, _conversion(name, False, is_time))
+            raise _refused(name, what, _conversion(name, False, use))
     try:
         return pl.Series(name, [value and str.__str__(value) for value in texts], dtype=pl.String, strict=True)
     except UnicodeError:
@@ -115,9 +124,9 @@ def _is_missing(value: Any) -> bool:
     return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)
 
 
-def _conversion(name: str, is_float: bool, is_time: bool) -> str:
+def _conversion(name: str, is_float: bool, use: _Use) -> str:
     column = f"df[{name!r}]"
-    if is_time:
+    if use == "time":
         return f"{column} = pd.to_datetime({column}, {'unit=' + repr('s') if is_float else 'utc=True'})"
     return (
         f"{column} = {column}.astype('Int64'), exact up to 2**53"

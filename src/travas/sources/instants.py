@@ -9,7 +9,7 @@ import polars as pl
 from ..errors import ParameterError
 from .timestamps import parse_timestamp
 
-TIME, NANOSECONDS = "time", "nanoseconds"
+TIME, NANOSECONDS, AWARE = "time", "nanoseconds", "aware"
 
 _MICROSECONDS = pl.Datetime("us")
 _ISO_FORMATS = [
@@ -47,6 +47,18 @@ def instants(texts: pl.Series, timestamp_format: str | None) -> list[pl.Series]:
     if timestamp_format is not None or finer.null_count() == len(finer):
         return [parsed.alias(TIME)]
     return [parsed.alias(TIME), finer.str.pad_end(3, "0").cast(pl.Int64).fill_null(0).alias(NANOSECONDS)]
+
+
+def aware(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
+    """Return whether each timestamp has a zone.
+
+    Args:
+        texts: Timestamps that `instants` parses.
+        timestamp_format: As for `instants`.
+    """
+    if timestamp_format is None:
+        return texts.str.contains(r":[0-9]{2}.*(Z|z|[+-][0-9:]{2,6})$").alias(AWARE)
+    return pl.Series(AWARE, ["%z" in timestamp_format], dtype=pl.Boolean).new_from_index(0, len(texts))
 
 
 def _parsed(texts: pl.Series, form: str) -> pl.Series:

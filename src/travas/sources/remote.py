@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ..model.totals import Totals
+
 
 class Store(Protocol):
     """Access to the traces in the source."""
@@ -45,9 +47,10 @@ class RemoteVariants(Variants):
         unit: PrivacyUnit,
         counted: Counted,
         roles: Roles | None = None,
+        totals: Totals | None = None,
     ) -> None:
         self.__dict__ |= {"_store": store, "counts": counts, "_lengths": lengths, "columns": columns, "notes": notes}
-        self.__dict__ |= {"unit": unit, "counted": counted, "roles": roles}
+        self.__dict__ |= {"unit": unit, "counted": counted, "roles": roles, "totals": totals}
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -63,7 +66,7 @@ class RemoteVariants(Variants):
     def canonical(self) -> Variants:
         """Return the variants in the order of their traces; all of them are transferred."""
         here = Variants(self.alphabet, self.keys, self.counts, self.columns, self.notes)
-        return replace(here, unit=self.unit, counted=self.counted, roles=self.roles).canonical()
+        return replace(here, unit=self.unit, counted=self.counted, roles=self.roles, totals=self.totals).canonical()
 
     @cached_property
     def alphabet(self) -> Sequence[Activity]:

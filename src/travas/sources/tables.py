@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ..errors import LogError
 from ..model.traces import CODE, CODE_BYTES, Activity, Codes
 from ..model.variants import Variants
 from .columns import NO_EVENTS, Reading, released_columns
+from .encoded_tables import CaseEncoder
 from .events import COUNT, Events
 
 
@@ -35,12 +37,14 @@ def read_parquet(paths: Sequence[Path], reading: Reading, where: str) -> Variant
 def variants_of(events: Events, rows: int = 0) -> Variants:
     """Count the variants of a table. `rows` is the approximate number of rows, if known."""
     reading = events.reading
-    passes, codes = events.passes(rows), Codes()
+    passes, codes, encoder = events.passes(rows), Codes(), CaseEncoder(events)
     keys: list[bytes] = []
     counts = pl.Series(COUNT, dtype=pl.Int64)
     for number in range(passes):
-        traces = events.traces(number, passes)
+        traces, cases = events.traces(number, passes)
         keys += keys_of(traces, events.parts, codes)
+        if cases is not None:
+            encoder.add(cases, codes_of(cases, events.parts, codes))
         counts.append(traces[COUNT].cast(pl.Int64))
     if passes > 1:
         totals = pl.DataFrame({"key": keys, COUNT: counts}).group_by("key").agg(pl.col(COUNT).sum())
@@ -55,12 +59,20 @@ def variants_of(events: Events, rows: int = 0) -> Variants:
         unit=reading.privacy_unit,
         counted=reading.counts_of,
         roles=events.columns.roles,
+        totals=encoder.totals(codes) if reading.details else None,
     )
 
 
 def keys_of(traces: pl.DataFrame, parts: Sequence[str], codes: Codes) -> list[bytes]:
     """Return the keys of traces, from lists of categoricals; parallel lists if an activity has several parts."""
-    lengths = traces[parts[0]].list.len()
+    content = codes_of(traces, parts, codes).tobytes()
+    sizes = traces[parts[0]].list.len().to_numpy().astype(np.int64) * CODE_BYTES
+    ends = np.cumsum(sizes)
+    return [content[start:end] for start, end in zip((ends - sizes).tolist(), ends.tolist(), strict=True)]
+
+
+def codes_of(traces: pl.DataFrame, parts: Sequence[str], codes: Codes) -> NDArray[np.uint32]:
+    """Return the codes of all activities of traces, one after another."""
     names = traces.select(pl.col(part).explode() for part in parts)
     kinds = names.unique()
     rows = kinds.select(pl.all().cast(pl.String)).rows()
@@ -74,7 +86,5 @@ def keys_of(traces: pl.DataFrame, parts: Sequence[str], codes: Codes) -> list[by
     else:
         kinds = kinds.with_columns(pl.Series("code", new))
         coded = names.join(kinds, on=list(parts), how="left", maintain_order="left")["code"].to_numpy()
-    content = coded.astype(CODE, copy=False).tobytes()
-    sizes = lengths.to_numpy().astype(np.int64) * CODE_BYTES
-    ends = np.cumsum(sizes)
-    return [content[start:end] for start, end in zip((ends - sizes).tolist(), ends.tolist(), strict=True)]
+    result: NDArray[np.uint32] = coded.astype(CODE, copy=False)
+    return result

@@ -6,7 +6,7 @@ examples: docs/abstractions.md. For a whole log, steps process all traces at onc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...errors import ParameterError
@@ -84,7 +84,7 @@ class Abstraction:
 
         codes = Codes()
         encoded = np.array([codes[activity] for activity in trace], dtype=np.int64)
-        flat = self._applied(Flat(list(codes), encoded, np.array([len(trace)])))
+        flat = self.applied(Flat(list(codes), encoded, np.array([len(trace)])))
         return tuple(flat.alphabet[code] for code in flat.codes.tolist())
 
     def of(self, variants: Variants) -> Variants:
@@ -105,7 +105,7 @@ class Abstraction:
         import numpy as np
 
         self.check(variants.unit, variants.counted)
-        flat = self._applied(Flat.of(variants)).compact()
+        flat = self.applied(Flat.of(variants)).compact()
         encoded = flat.codes.astype(CODE).tobytes()
         places: dict[bytes, int] = {}
         ends = (np.cumsum(flat.lengths) * 4).tolist()
@@ -115,17 +115,10 @@ class Abstraction:
         counts = _sums(groups, variants.counts, len(places))
         lost = int(variants.counts[groups < 0].sum())
         note = (f"{lost} cases with an empty trace under {self} were left out",) if lost else ()
-        abstracted = replace(
-            variants,
-            alphabet=flat.alphabet,
-            keys=list(places),
-            counts=counts,
-            notes=(*variants.notes, *note),
-            abstraction=variants.abstraction | self,
-        )
-        return Grouped(abstracted, groups)
+        return Grouped(variants.generalised(self, flat.alphabet, list(places), counts, note), groups)
 
-    def _applied(self, flat: Flat) -> Flat:
+    def applied(self, flat: Flat) -> Flat:
+        """Return the traces after all steps."""
         for step in self.steps:
             flat = step.apply(flat)
         return flat

@@ -23,11 +23,16 @@ MAX_LENGTH = 10**9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Flat:
-    """All traces, concatenated: `codes` into `alphabet`, and the length of each trace. Confidential."""
+    """All traces, concatenated: `codes` into `alphabet`, and the length of each trace. Confidential.
+
+    `origin`, where it is set: the index of each event before the first step. Every step keeps events, reorders them or
+    renames their activities; it never makes one.
+    """
 
     alphabet: Sequence[Activity]
     codes: NDArray[np.int64]
     lengths: NDArray[np.int64]
+    origin: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, variants: Variants) -> Flat:
@@ -54,7 +59,14 @@ class Flat:
         import numpy as np
 
         lengths = np.bincount(self.rows()[kept], minlength=len(self.lengths))
-        return replace(self, codes=self.codes[kept], lengths=lengths)
+        return replace(self, codes=self.codes[kept], lengths=lengths, origin=self._moved(kept))
+
+    def reordered(self, order: NDArray[np.int64]) -> Flat:
+        """Return the traces with their events in another order, which must not move events to other traces."""
+        return replace(self, codes=self.codes[order], origin=self._moved(order))
+
+    def _moved(self, index: NDArray[Any]) -> NDArray[np.int64] | None:
+        return None if self.origin is None else self.origin[index]
 
     def compact(self) -> Flat:
         """Return the traces encoded by the activities that occur, in the order of their names."""
@@ -169,7 +181,7 @@ class AsSet(Step):
         import numpy as np
 
         flat = First().apply(flat).compact()
-        return replace(flat, codes=flat.codes[np.lexsort((flat.codes, flat.rows()))])
+        return flat.reordered(np.lexsort((flat.codes, flat.rows())))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,91 @@
+"""The public calendar: weeks, weekdays and hours of instants, in whole microseconds, by the wall clock of a public zone.
+
+Engines know neither zones nor calendars: they compare instants with the changes of the zone's offset, which are computed
+here once, and divide integers. So all of them agree, whatever time zone data they were built with.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from ..errors import ParameterError, shown
+
+SECOND = 1_000_000
+HOUR = 3600 * SECOND
+DAY = 24 * HOUR
+WEEK_DAYS = 7
+
+BLOCKS = 128
+WEEKS_PER_BLOCK = 64
+WEEKS = BLOCKS * WEEKS_PER_BLOCK
+"""Weeks from Monday 1969-12-29 to the end of 2126; earlier dates are in the first, later ones in the last."""
+
+DAYS_FROM_MONDAY = 3
+"""1970-01-01 was a Thursday: the day before this many days was the first of the calendar."""
+
+FIRST_INSTANT = -62_135_596_800 * SECOND
+LAST_INSTANT = 253_402_300_800 * SECOND - 1
+"""The years 1 to 9999: other instants count as the nearest of these."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_ONE_DAY = timedelta(days=1)
+
+
+@lru_cache
+def zone_offsets(zone: str) -> tuple[tuple[int, int], ...]:
+    """Return the offsets of a time zone within the calendar.
+
+    Args:
+        zone: A name of the IANA time zone database, such as `Europe/Berlin`.
+
+    Returns:
+        For each change, from when on (in microseconds of UTC) and how far the wall clock is ahead of UTC. The first
+        offset also holds for all earlier instants, the last one for all later ones.
+
+    Raises:
+        ParameterError: There is no such zone.
+    """
+    known = check_zone(zone)
+    day = _EPOCH - timedelta(days=DAYS_FROM_MONDAY + 1)
+    end = _EPOCH + timedelta(days=WEEKS * WEEK_DAYS)
+    offsets = [(_microseconds(day - _EPOCH), _offset(day, known))]
+    while day < end:
+        following = day + _ONE_DAY
+        if (offset := _offset(following, known)) != offsets[-1][1]:
+            offsets.append((_change(day, known), offset))
+        day = following
+    return tuple(offsets)
+
+
+def check_zone(zone: str) -> ZoneInfo:
+    """Return a time zone by its name, or raise ParameterError."""
+    try:
+        return ZoneInfo(zone)
+    except (KeyError, ValueError, TypeError, OSError):
+        raise ParameterError(
+            f"zone is {shown(zone)}, which is not a time zone; use a name such as 'Europe/Berlin' or 'UTC'",
+            field="zone",
+        ) from None
+
+
+def _change(day: datetime, zone: ZoneInfo) -> int:
+    """Return the second of the first change of the offset within a day."""
+    first, last = 0, 24 * 3600  # the offset of `day` holds at `first` and no longer at `last`
+    before = _offset(day, zone)
+    while last - first > 1:
+        middle = (first + last) // 2
+        if _offset(day + timedelta(seconds=middle), zone) == before:
+            first = middle
+        else:
+            last = middle
+    return _microseconds(day - _EPOCH) + last * SECOND
+
+
+def _offset(moment: datetime, zone: ZoneInfo) -> int:
+    return _microseconds(moment.astimezone(zone).utcoffset() or timedelta())
+
+
+def _microseconds(span: timedelta) -> int:
+    return span // timedelta(microseconds=1)

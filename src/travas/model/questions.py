@@ -1,0 +1,301 @@
+"""Questions to an engine beside the variants: what all counted cases add to public cells, as one sum of integers per cell.
+
+A question is a public, frozen value. What a case adds is a vector of non-negative integers of Euclidean norm at most
+`contribution` (Δ), which depends on that case and the question alone. "Counts ÷ norm" means W·c, where c counts the
+events or steps of the case by cell and W = isqrt(⌊Δ²/Σc²⌋).
+
+Every case is first reduced to the activities of the question, after the abstraction of the reading. A case without
+events after that adds nothing. Times are whole microseconds; a step back in time counts as 0. What a timestamp without
+a zone, a date, a missing value or a date out of range means: docs/reading.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isfinite
+from numbers import Integral
+from typing import Literal
+
+from ..errors import ParameterError, shown
+from .calendar import BLOCKS, SECOND, WEEKS_PER_BLOCK, check_zone
+from .traces import Activity
+
+Others = Literal["drop", "node"]
+"""What happens to events of activities that a question does not list: they go, or they all become one node."""
+
+DURATION_EDGES = tuple(SECOND * 4**power for power in range(15))
+"""Microseconds: a duration is in bucket k if it is at least the first k edges; the last bucket has no upper edge."""
+
+DURATION_BUCKETS = len(DURATION_EDGES) + 1
+
+MAX_CONTRIBUTION = 1 << 26
+"""Δ² and W² stay below 2^52, where the square roots of all engines are exact."""
+
+KINDS_OF_DAY = 2
+"""Rows of the cells of hours: working days, then weekend days."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What every question has.
+
+    Attributes:
+        contribution: Δ, the largest Euclidean norm of what one case adds.
+    """
+
+    contribution: int
+
+    def __post_init__(self) -> None:
+        value = self.contribution
+        if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= value <= MAX_CONTRIBUTION:
+            raise ParameterError(
+                f"contribution is {shown(value)}; use a whole number from 1 to {MAX_CONTRIBUTION}", field="contribution"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellQuestion(Question):
+    """A question whose cells are public: its answer is an array of `shape`."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the answer."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectedQuestion(CellQuestion):
+    """A question about the events of certain activities.
+
+    Attributes:
+        activities: The activities, without duplicates. Their indexes stand for them in `pairs` and in answers.
+        others: What happens to all other events. With `node` they are activity number `len(activities)`.
+    """
+
+    activities: tuple[Activity, ...]
+    others: Others = "drop"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(set(self.activities)) != len(self.activities):
+            raise ParameterError("activities has duplicates; list every activity once", field="activities")
+        if self.others not in ("drop", "node"):
+            raise ParameterError(f"others is {shown(self.others)}; use 'drop' or 'node'", field="others")
+
+    @property
+    def nodes(self) -> int:
+        """The number of different activities after the projection."""
+        return len(self.activities) + (self.others == "node")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Durations(ProjectedQuestion):
+    """Durations of directly-follows steps: counts ÷ norm of (pair, bucket). Steps of other pairs are not counted.
+
+    Attributes:
+        pairs: The pairs that are cells, as indexes of the two activities, without duplicates.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(set(self.pairs)) != len(self.pairs):
+            raise ParameterError("pairs has duplicates; list every pair once", field="pairs")
+        for pair in self.pairs:
+            if len(pair) != 2 or not all(0 <= index < self.nodes for index in pair):
+                raise ParameterError(f"pairs has {pair}; use pairs of indexes below {self.nodes}", field="pairs")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.pairs), DURATION_BUCKETS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Throughput(ProjectedQuestion):
+    """Time from the first to the last event: Δ in the bucket of the duration."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (DURATION_BUCKETS,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalendarQuestion(ProjectedQuestion):
+    """A question about the wall clock of a public zone.
+
+    Attributes:
+        zone: A name of the IANA time zone database. Timestamps with a zone are converted to it; those without are taken
+            as its wall clock.
+    """
+
+    zone: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_zone(self.zone)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartBlocks(CalendarQuestion):
+    """Block of 64 weeks of the first event: Δ in one cell."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (BLOCKS,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartWeeks(CalendarQuestion):
+    """Week of the first event, in chosen blocks: Δ in one cell; a case that starts in another block adds nothing.
+
+    Attributes:
+        blocks: The chosen blocks, without duplicates: the rows of the answer.
+    """
+
+    blocks: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(set(self.blocks)) != len(self.blocks) or not all(0 <= block < BLOCKS for block in self.blocks):
+            raise ParameterError(f"blocks must be different numbers below {BLOCKS}", field="blocks")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.blocks), WEEKS_PER_BLOCK)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartWeekdays(CalendarQuestion):
+    """Weekday of the first event, Monday first: Δ in one cell."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (7,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventWeekdays(CalendarQuestion):
+    """Weekdays of all events, Monday first: counts ÷ norm."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (7,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HoursQuestion(CalendarQuestion):
+    """A question about hours of working days and of weekend days.
+
+    Attributes:
+        weekend: The weekend days; Monday is 0.
+    """
+
+    weekend: tuple[int, ...] = (5, 6)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not all(day in range(7) for day in self.weekend):
+            raise ParameterError(f"weekend is {self.weekend}; use weekdays from 0 (Monday) to 6", field="weekend")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (KINDS_OF_DAY, 24)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartHours(HoursQuestion):
+    """Hour of the first event, on a working day or a weekend day: Δ in one cell."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventHours(HoursQuestion):
+    """Hours of all events, on working days and weekend days: counts ÷ norm."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttributeValues(Question):
+    """Values of a case attribute: every counted case adds Δ to its value. The values are not public.
+
+    The answer is a mapping of values to sums. Cases without a value add to `None`.
+
+    Attributes:
+        attribute: The name of the attribute, one of `Details.attributes`.
+    """
+
+    attribute: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinnedQuestion(CellQuestion):
+    """A question about a numeric case attribute.
+
+    Attributes:
+        attribute: The name of the attribute, one of `Details.numbers`.
+        edges: Increasing numbers: a value is in bin k if it is at least the first k edges. Comparison is of binary
+            floating-point numbers of 64 bits. Cases without a number are in one more bin, the last.
+    """
+
+    attribute: str
+    edges: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_edges(self.edges)
+
+    @property
+    def bins(self) -> int:
+        """The number of bins of numbers."""
+        return len(self.edges) + 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttributeBins(BinnedQuestion):
+    """Bins of a numeric attribute, and missing: every counted case adds Δ to one cell."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.bins + 1,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttributeValuesByLast(ProjectedQuestion):
+    """Value of an attribute × last activity: Δ in one cell.
+
+    Attributes:
+        attribute: The name of the attribute, one of `Details.attributes`.
+        values: The values that are cells; two more rows are for all other values and for missing ones.
+    """
+
+    attribute: str
+    values: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(set(self.values)) != len(self.values):
+            raise ParameterError("values has duplicates; list every value once", field="values")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.values) + 2, self.nodes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttributeBinsByLast(ProjectedQuestion, BinnedQuestion):
+    """Bin of a numeric attribute, or missing, × last activity: Δ in one cell."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.bins + 1, self.nodes)
+
+
+def check_edges(edges: tuple[float, ...]) -> None:
+    """Raise ParameterError unless these are increasing numbers."""
+    numbers = all(isinstance(edge, int | float) and not isinstance(edge, bool) and isfinite(edge) for edge in edges)
+    if not edges or not numbers or not all(one < other for one, other in pairwise(map(float, edges))):
+        raise ParameterError(f"bins are {shown(edges)}; use increasing numbers", field="bins")
+
+
+TIME_QUESTIONS: tuple[type[CellQuestion], ...] = (Durations, Throughput, CalendarQuestion)
+"""Questions that need timestamps."""

@@ -1,0 +1,88 @@
+"""Answers to questions about the cases behind variants, summed where the data are. The answers are confidential."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from ..errors import ParameterError, shown
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .abstraction import Abstraction
+    from .questions import AttributeValues, CellQuestion
+
+
+@dataclass(frozen=True)
+class Details:
+    """What is read of a log beside its variants, decided before it is opened.
+
+    Attributes:
+        times: Whether timestamps are read. Then every event needs one, whatever orders the events.
+        attributes: Case attributes whose values are names.
+        numbers: Case attributes whose values are numbers.
+    """
+
+    times: Literal["ignore", "read"] = "ignore"
+    attributes: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.times not in ("ignore", "read"):
+            raise ParameterError(f"times is {shown(self.times)}; use 'ignore' or 'read'", field="times")
+        names = (*self.attributes, *self.numbers)
+        if len(set(names)) != len(names) or "" in names:
+            raise ParameterError(f"attributes is {shown(names)}; list every attribute once", field="attributes")
+
+    def __bool__(self) -> bool:
+        return self.times == "read" or bool(self.attributes or self.numbers)
+
+    def covers(self, other: Details) -> bool:
+        """Return whether everything that is read with `other` is read with this."""
+        times = self.times == "read" or other.times == "ignore"
+        return times and {*other.attributes} <= {*self.attributes} and {*other.numbers} <= {*self.numbers}
+
+
+NO_DETAILS = Details()
+
+
+class Totals(Protocol):
+    """Answers questions about exactly the cases that the variants count. Holds the log, or access to it."""
+
+    @property
+    def details(self) -> Details:
+        """What was read: questions about anything else cannot be answered."""
+
+    def sums(self, question: CellQuestion) -> NDArray[np.int64]:
+        """Return what all cases add to the cells of a question, of its `shape`. Confidential."""
+
+    def value_sums(self, question: AttributeValues) -> dict[str | None, int]:
+        """Return what all cases add to the values that occur; None stands for missing ones. Confidential."""
+
+    def under(self, abstraction: Abstraction) -> Totals:
+        """Return the answers for traces that are generalised further by an abstraction."""
+
+
+def check_details(totals: Totals | None, details: Details) -> None:
+    """Raise ParameterError unless questions about these details can be answered: by what was asked for, not by values.
+
+    Args:
+        totals: The handle of the variants; None if there is none.
+        details: What the questions are about.
+    """
+    if not details or (totals is not None and totals.details.covers(details)):
+        return
+    if details.times == "read" and (totals is None or totals.details.times == "ignore"):
+        raise ParameterError(
+            "times are to be measured, but the log was read without timestamps; use a log with a timestamp column",
+            field="times",
+        )
+    known = NO_DETAILS if totals is None else totals.details
+    missing = [*({*details.attributes} - {*known.attributes}), *({*details.numbers} - {*known.numbers})]
+    name = min(missing)
+    raise ParameterError(
+        f"the attribute {name!r} is to be measured, but the log was read without it; use a log with this column",
+        field="attributes",
+    )

@@ -1,0 +1,280 @@
+"""The counted cases of a file or frame as a few numbers per event, and the sums of what they add to cells.
+
+An event takes 4 bytes for its activity and 8 for its time, and one more where timestamps are text; a case takes 8 bytes
+for its length, 4 for each attribute and 8 for each numeric attribute. All sums are of 64-bit integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..model import questions as q
+from ..model.abstraction import FULL, Abstraction
+from ..model.abstraction.steps import Flat
+from ..model.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, WEEK_DAYS, WEEKS, WEEKS_PER_BLOCK, zone_offsets
+from ..model.integer_root import integer_root
+from ..model.totals import Details, Totals, check_details
+from ..model.traces import Activity
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+
+_DURATION_EDGES = np.array(q.DURATION_EDGES, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Coded:
+    """Values of an attribute by case: indexes into `values`, −1 if missing."""
+
+    codes: NDArray[np.int32]
+    values: Sequence[str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EncodedCases:
+    """Cases, one after another: confidential.
+
+    Attributes:
+        alphabet: The activities.
+        codes: The activity of every event, as an index into `alphabet`.
+        lengths: The number of events of every case.
+        times: Microseconds since 1970 of every event, between the years 1 and 9999; None if times are not read.
+        aware: Whether a timestamp has a zone: for all events alike, or for each.
+        attributes: The values of named attributes, by attribute.
+        numbers: The values of numeric attributes, by attribute; NaN is missing.
+    """
+
+    alphabet: Sequence[Activity]
+    codes: NDArray[np.uint32]
+    lengths: Integers
+    times: Integers | None = None
+    aware: NDArray[np.bool_] | bool = True
+    attributes: Mapping[str, Coded] = field(default_factory=dict)
+    numbers: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EncodedTotals:
+    """Answers questions about encoded cases. Confidential."""
+
+    cases: EncodedCases
+    details: Details
+    abstraction: Abstraction = FULL
+
+    def under(self, abstraction: Abstraction) -> Totals:
+        """Return the answers for traces that are generalised further."""
+        return replace(self, abstraction=self.abstraction | abstraction)
+
+    def sums(self, question: q.CellQuestion) -> Integers:
+        """Return what all cases add to the cells of a question."""
+        if isinstance(question, q.TIME_QUESTIONS):
+            check_details(self, Details("read"))
+        sums = self._sums(question)
+        return sums.reshape(question.shape)
+
+    def value_sums(self, question: q.AttributeValues) -> dict[str | None, int]:
+        """Return what all cases add to the values of an attribute."""
+        coded = self._attribute(question.attribute)
+        numbers = np.bincount(coded.codes[self._traces.counted] + 1, minlength=len(coded.values) + 1).tolist()
+        names = [None, *coded.values]
+        return {name: n * question.contribution for name, n in zip(names, numbers, strict=True) if n}
+
+    def _sums(self, question: q.CellQuestion) -> Integers:
+        match question:
+            case q.AttributeBins():
+                bins = self._bins(question)[self._traces.counted]
+                return _histogram(bins, question)
+            case q.AttributeValuesByLast():
+                return self._by_last(self._rows(question), question)
+            case q.AttributeBinsByLast():
+                return self._by_last(self._bins(question), question)
+            case q.Durations():
+                return _durations(self._traces.projected(question), question)
+            case q.Throughput():
+                return _throughput(self._traces.projected(question), question)
+            case q.EventWeekdays() | q.EventHours():
+                events = self._traces.projected(question)
+                cells = _calendar_cells(events.wall_clock(question.zone), question)
+                return _counts_by_norm(events.owner, cells, question)
+            case q.CalendarQuestion():
+                events = self._traces.projected(question).first_events()
+                return _histogram(_calendar_cells(events.wall_clock(question.zone), question), question)
+        raise TypeError(f"not a question: {type(question).__name__}")
+
+    @cached_property
+    def _traces(self) -> _Traces:
+        """The events under the abstraction."""
+        cases = self.cases
+        if not self.abstraction.steps:
+            times = np.empty(0, dtype=np.int64) if cases.times is None else cases.times
+            return _Traces(cases.alphabet, cases.codes, cases.lengths, times, cases.aware)
+        flat = Flat(cases.alphabet, cases.codes.astype(np.int64), cases.lengths, np.arange(len(cases.codes)))
+        flat = self.abstraction.applied(flat)
+        origin = np.empty(0, dtype=np.int64) if flat.origin is None else flat.origin
+        times = np.empty(0, dtype=np.int64) if cases.times is None else cases.times[origin]
+        aware = cases.aware if isinstance(cases.aware, bool) else cases.aware[origin]
+        return _Traces(flat.alphabet, flat.codes.astype(np.uint32), flat.lengths, times, aware)
+
+    def _attribute(self, name: str) -> Coded:
+        check_details(self, Details(attributes=(name,)))
+        return self.cases.attributes[name]
+
+    def _rows(self, question: q.AttributeValuesByLast) -> Integers:
+        coded = self._attribute(question.attribute)
+        row_of = {value: row for row, value in enumerate(question.values)}
+        other = len(row_of)
+        rows = [*(row_of.get(value, other) for value in coded.values), other + 1]  # the last one is for −1
+        return np.array(rows, dtype=np.int64)[coded.codes]
+
+    def _bins(self, question: q.BinnedQuestion) -> Integers:
+        check_details(self, Details(numbers=(question.attribute,)))
+        values = self.cases.numbers[question.attribute]
+        bins = np.searchsorted(np.array(question.edges, dtype=np.float64), values, side="right")
+        return np.where(np.isnan(values), question.bins, bins)
+
+    def _by_last(self, rows: Integers, question: q.ProjectedQuestion) -> Integers:
+        events = self._traces.projected(question)
+        cells = rows[events.counted] * question.nodes + events.codes[events.ends - 1]
+        return _histogram(cells, question)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Traces:
+    """Events of all cases, after an abstraction or a projection; cases can be without events."""
+
+    alphabet: Sequence[Activity]
+    codes: NDArray[Any]
+    lengths: Integers
+    times: Integers
+    aware: NDArray[np.bool_] | bool
+
+    @cached_property
+    def counted(self) -> NDArray[np.bool_]:
+        """Which cases have events."""
+        return self.lengths > 0
+
+    @cached_property
+    def ends(self) -> Integers:
+        """The index after the last event of every case with events."""
+        ends: Integers = np.cumsum(self.lengths)[self.counted]
+        return ends
+
+    @cached_property
+    def starts(self) -> Integers:
+        """The index of the first event of every case with events."""
+        return self.ends - self.lengths[self.counted]
+
+    @cached_property
+    def owner(self) -> Integers:
+        """The index of the case of every event."""
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
+    def projected(self, question: q.ProjectedQuestion) -> _Traces:
+        """Return the events as nodes of a question."""
+        index_of = {activity: index for index, activity in enumerate(question.activities)}
+        other = len(index_of) if question.others == "node" else -1
+        nodes = np.array([index_of.get(activity, other) for activity in self.alphabet], dtype=np.int64)
+        codes = nodes[self.codes] if len(nodes) else np.empty(0, dtype=np.int64)
+        if (nodes >= 0).all():
+            return replace(self, codes=codes)
+        kept = codes >= 0
+        lengths = np.bincount(self.owner[kept], minlength=len(self.lengths))
+        times = self.times[kept] if len(self.times) else self.times
+        aware = self.aware if isinstance(self.aware, bool) else self.aware[kept]
+        return replace(self, codes=codes[kept], lengths=lengths, times=times, aware=aware)
+
+    def first_events(self) -> _Traces:
+        """Return the cases that have events, reduced to the first of each."""
+        starts = self.starts
+        aware = self.aware if isinstance(self.aware, bool) else self.aware[starts]
+        return _Traces(self.alphabet, self.codes[starts], np.ones_like(starts), self.times[starts], aware)
+
+    def wall_clock(self, zone: str) -> Integers:
+        """Return microseconds since 1970 by the wall clock of a zone."""
+        changes, offsets = np.array(zone_offsets(zone), dtype=np.int64).T
+        if self.aware is False:
+            return self.times
+        ahead = offsets[0] if len(offsets) == 1 else offsets[_last_change(changes, self.times)]
+        return self.times + (ahead if self.aware is True else np.where(self.aware, ahead, 0))
+
+
+def _last_change(changes: Integers, times: Integers) -> Integers:
+    """Return the index of the offset that holds at each time."""
+    return np.searchsorted(changes[1:], times, side="right")
+
+
+def _durations(events: _Traces, question: q.Durations) -> Integers:
+    """Counts ÷ norm of the steps of the pairs, by duration."""
+    nodes = question.nodes
+    pair_at = np.full(nodes * nodes, -1, dtype=np.int64)
+    for index, (one, other) in enumerate(question.pairs):
+        pair_at[one * nodes + other] = index
+    pairs = pair_at[events.codes[:-1].astype(np.int64) * nodes + events.codes[1:]]
+    inner = np.ones(len(pairs), dtype=bool)
+    inner[events.ends[:-1] - 1] = False  # from one case to the next
+    chosen = np.flatnonzero(inner & (pairs >= 0))
+    buckets = _bucket(events.times[chosen + 1] - events.times[chosen])
+    return _counts_by_norm(events.owner[chosen], pairs[chosen] * q.DURATION_BUCKETS + buckets, question)
+
+
+def _throughput(events: _Traces, question: q.Throughput) -> Integers:
+    return _histogram(_bucket(events.times[events.ends - 1] - events.times[events.starts]), question)
+
+
+def _bucket(durations: Integers) -> Integers:
+    """Return the bucket of each duration; negative ones are in the first, like 0."""
+    return np.searchsorted(_DURATION_EDGES, durations, side="right")
+
+
+def _calendar_cells(wall: Integers, question: q.CalendarQuestion) -> Integers:
+    """Return the cell of each moment, or −1 if it is in none."""
+    days = wall // DAY
+    match question:
+        case q.StartBlocks():
+            return _weeks(days) // WEEKS_PER_BLOCK
+        case q.StartWeeks():
+            weeks = _weeks(days)
+            rows = np.full(BLOCKS, -1, dtype=np.int64)
+            rows[list(question.blocks)] = np.arange(len(question.blocks))
+            row = rows[weeks // WEEKS_PER_BLOCK]
+            return np.where(row < 0, -1, row * WEEKS_PER_BLOCK + weeks % WEEKS_PER_BLOCK)
+        case q.HoursQuestion():
+            weekend = np.isin(np.arange(WEEK_DAYS), question.weekend).astype(np.int64)
+            return weekend[_weekdays(days)] * 24 + (wall - days * DAY) // HOUR
+    return _weekdays(days)
+
+
+def _weeks(days: Integers) -> Integers:
+    return np.clip((days + DAYS_FROM_MONDAY) // WEEK_DAYS, 0, WEEKS - 1)
+
+
+def _weekdays(days: Integers) -> Integers:
+    return (days + DAYS_FROM_MONDAY) % WEEK_DAYS
+
+
+def _histogram(cells: Integers, question: q.CellQuestion) -> Integers:
+    """Return the sums where every case adds Δ to one cell, or nothing where it is negative."""
+    size = int(np.prod(question.shape))
+    return np.bincount(cells[cells >= 0], minlength=size).astype(np.int64) * question.contribution
+
+
+def _counts_by_norm(owner: Integers, cells: Integers, question: q.CellQuestion) -> Integers:
+    """Return the sums where every case adds W·c, W = isqrt(⌊Δ²/Σc²⌋)."""
+    size = int(np.prod(question.shape))
+    sums = np.zeros(size, dtype=np.int64)
+    if not len(owner):
+        return sums
+    keys, counts = np.unique(owner * size + cells, return_counts=True)
+    owners, cells = np.divmod(keys, size)
+    squares = np.zeros(int(owner.max()) + 1, dtype=np.int64)
+    np.add.at(squares, owners, counts * counts)
+    weights = integer_root(question.contribution**2 // np.maximum(squares, 1))
+    np.add.at(sums, cells, counts * weights[owners])
+    return sums
