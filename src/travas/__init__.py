@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from .public import __all__ as __all__
 else:
     _LATE = {
+        "LengthQuality": "travas.synthesis.quality",
+        "MeasuredNumber": "travas.synthesis.quality",
+        "Measurements": "travas.synthesis.measurements",
+        "PairQuality": "travas.synthesis.quality",
+        "Quality": "travas.synthesis.quality",
         "Synthesis": "travas.mechanisms.synthesis",
         "SyntheticRelease": "travas.synthesis.synthetic_release",
         "read_synthetic": "travas.verification.synthetic_file",

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 GuaranteeRule = Literal["required", "not required"]
 """Whether a release whose guarantee is not established is refused."""
 
-Origin = Literal["original", "copy"]
+LogOrigin = Literal["original", "copy"]
 """Whether the source is where the data are kept, or a temporary copy."""
 
 
@@ -83,7 +83,7 @@ class Request:
     frequencies: Frequencies = "estimated"
     ledger: Ledger | None = None
     dataset: str | None = None
-    origin: Origin = "original"
+    origin: LogOrigin = "original"
     guarantee: GuaranteeRule = "required"
 
     def __post_init__(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .budget.account import Account, Budget, Entry
+from .budget.accounting import Spending
 from .budget.ledger import Ledger
 from .budget.plan import Plan, plan
 from .errors import (
@@ -20,21 +21,30 @@ from .errors import (
     VerificationError,
 )
 from .evaluation.compare import Comparison, compare
-from .evaluation.forecast import Forecast, forecast
+from .evaluation.forecast import Expected, Forecast, forecast
 from .evaluation.metrics import absolute_log_difference, relative_log_similarity
 from .mechanisms import from_description, mechanism
 from .mechanisms.ladder import Ladder
 from .mechanisms.optimal import Optimal
-from .mechanisms.prefix_tree import PrefixTree
+from .mechanisms.prefix_tree import PrefixTree, TwoSidedNoise
 from .mechanisms.sacofa import SaCoFa
 from .mechanisms.travas import Travas
 from .mechanisms.utravas import UTravas
-from .model.abstraction import Abstraction
+from .model.abstraction import Abstraction, Grouped
+from .model.abstraction.steps import AbstractionStep, FlatLog
+from .model.estimate import Estimate
+from .model.keep_curve import KeepCurve
 from .model.mechanism import Mechanism
 from .model.release import Release
-from .model.variants import Summary, Variants, summary
+from .model.traces import Activity, Trace
+from .model.variants import Roles, Summary, Variants, summary
 from .pipeline import Outcome, Request, anonymize, run, synthesize
+from .privacy.gaussian import GaussianNoise
+from .privacy.gaussian_losses import GaussianLoss
+from .privacy.gaussian_stages import StagePlan
+from .privacy.group_privacy import GroupStep
 from .privacy.guarantee import Guarantee, PrivacyUnit, Standing
+from .privacy.noise import Noise
 from .sources.columns import Reading
 from .sources.engine import read
 from .verification.verify import Verified, verify
@@ -42,6 +52,8 @@ from .verification.verify import Verified, verify
 if TYPE_CHECKING:
     from .mechanisms.synthesis import Synthesis
     from .report.report_file import write_report
+    from .synthesis.measurements import Measurements
+    from .synthesis.quality import LengthQuality, MeasuredNumber, PairQuality, Quality
     from .synthesis.synthetic_release import SyntheticRelease
     from .verification.synthetic_file import read_synthetic
 
@@ -49,38 +61,59 @@ from ._version import __version__
 
 __all__ = [
     "Abstraction",
+    "AbstractionStep",
     "Account",
+    "Activity",
     "Budget",
     "BudgetError",
     "ChargedError",
     "Comparison",
     "EmptyLogError",
     "Entry",
+    "Estimate",
+    "Expected",
+    "FlatLog",
     "Forecast",
+    "GaussianLoss",
+    "GaussianNoise",
+    "GroupStep",
+    "Grouped",
     "Guarantee",
+    "KeepCurve",
     "Ladder",
     "Ledger",
     "LedgerError",
+    "LengthQuality",
     "LogError",
+    "MeasuredNumber",
+    "Measurements",
     "Mechanism",
     "MissingExtraError",
+    "Noise",
     "Optimal",
     "Outcome",
     "OutputError",
+    "PairQuality",
     "ParameterError",
     "Plan",
     "PrefixTree",
     "PrivacyUnit",
+    "Quality",
     "Reading",
     "Release",
     "Request",
+    "Roles",
     "SaCoFa",
+    "Spending",
+    "StagePlan",
     "Standing",
     "Summary",
     "Synthesis",
     "SyntheticRelease",
+    "Trace",
     "Travas",
     "TravasError",
+    "TwoSidedNoise",
     "UTravas",
     "Variants",
     "VerificationError",

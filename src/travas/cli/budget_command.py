@@ -30,8 +30,8 @@ COLUMNS = (
     "minimum_cases", "standing", "software",
 )  # fmt: skip
 Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Only this data set.")]
-Epsilon = Annotated[str, typer.Option(help="ε that all releases together may spend.", metavar="NUMBER")]
-Delta = Annotated[str, typer.Option(help="δ that all releases together may spend.", metavar="NUMBER")]
+TotalEpsilon = Annotated[str, typer.Option(help="ε that all releases together may spend.", metavar="NUMBER")]
+TotalDelta = Annotated[str, typer.Option(help="δ that all releases together may spend.", metavar="NUMBER")]
 
 
 @app.command()
@@ -169,8 +169,8 @@ def export(
 
 @app.command("plan")
 def plan_releases(
-    epsilon: Epsilon,
-    delta: Delta,
+    epsilon: TotalEpsilon,
+    delta: TotalDelta,
     releases: Annotated[str, typer.Option(help="Number of planned releases.", metavar="NUMBER")],
     as_json: AsJson = False,
 ) -> None:

@@ -26,9 +26,9 @@ from . import metrics
 if TYPE_CHECKING:
     from ..model.variants import Variants
 
-Kind = Literal["variants", "ladder", "synthetic log"]
+ReleaseKind = Literal["variants", "ladder", "synthetic log"]
 
-KINDS: dict[Kind, str] = {"variants": "optimal", "ladder": "ladder", "synthetic log": "synthesis"}
+KINDS: dict[ReleaseKind, str] = {"variants": "optimal", "ladder": "ladder", "synthetic log": "synthesis"}
 """The kinds of release, and the mechanism of each."""
 
 STRONG = 73
@@ -57,7 +57,7 @@ class Outlook:
         facts: What follows from ε and δ, in words.
     """
 
-    kind: Kind
+    kind: ReleaseKind
     mechanism: Mechanism
     facts: tuple[str, ...]
 
@@ -73,18 +73,18 @@ class Trial:
         variants: The number of variants.
     """
 
-    kind: Kind
+    kind: ReleaseKind
     case_coverage: float
     similarity: float | None
     variants: int
 
 
-def mechanisms(epsilon: Number, delta: Number, unit: PrivacyUnit = ONE_CASE) -> dict[Kind, Mechanism]:
+def mechanisms(epsilon: Number, delta: Number, unit: PrivacyUnit = ONE_CASE) -> dict[ReleaseKind, Mechanism]:
     """The mechanism of every kind at (ε, δ)."""
     return {kind: mechanism(name, epsilon, delta, unit=unit) for kind, name in KINDS.items()}
 
 
-def outlooks(made: dict[Kind, Mechanism], stated_cases: int | None = None) -> list[Outlook]:
+def outlooks(made: dict[ReleaseKind, Mechanism], stated_cases: int | None = None) -> list[Outlook]:
     """What each kind of release can do, without any log.
 
     Args:
@@ -132,7 +132,7 @@ def _enough(rule: Synthesis) -> int:
     return int(float(f"{STRONG * rule.noise.stage(TRANSITIONS).deviation:.1e}"))
 
 
-def advice(made: dict[Kind, Mechanism], stated_cases: int | None = None) -> tuple[str, ...]:
+def advice(made: dict[ReleaseKind, Mechanism], stated_cases: int | None = None) -> tuple[str, ...]:
     """When to use which kind of release, in plain words, from public numbers alone.
 
     Args:
@@ -152,7 +152,7 @@ def advice(made: dict[Kind, Mechanism], stated_cases: int | None = None) -> tupl
     return weak, ADVICE[0], ADVICE[2]
 
 
-def trials(source: Any, made: dict[Kind, Mechanism], reading: Reading = DEFAULT_READING) -> list[Trial]:
+def trials(source: Any, made: dict[ReleaseKind, Mechanism], reading: Reading = DEFAULT_READING) -> list[Trial]:
     """Try every kind of release on a log. Confidential: nothing is released and nothing is charged.
 
     Args:
@@ -184,7 +184,7 @@ def trials(source: Any, made: dict[Kind, Mechanism], reading: Reading = DEFAULT_
     return found
 
 
-def _trial(kind: Kind, rule: Mechanism, variants: Variants) -> Trial:
+def _trial(kind: ReleaseKind, rule: Mechanism, variants: Variants) -> Trial:
     released = rule.release(variants)
     few = max(len(variants), len(released.variants)) <= MOST_VARIANTS
     similarity = metrics.relative_log_similarity(variants, released) if few else None

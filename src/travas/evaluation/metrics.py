@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Buffer = Literal["length", "penalty"]
 Counts = Mapping[Trace, int]
-Edge = tuple[Activity, Activity]
+ActivityPair = tuple[Activity, Activity]
 
 _PENALTY = 10
 _BYTES_PER_ARC = 52  # of the transport problem: measured, benchmarks/metrics.py
@@ -207,8 +207,8 @@ def fake_variants(original: Any, released: Any) -> int:
 class EdgeDifference:
     """Directly-follows edges with their frequencies: in the original only, and in the released log only."""
 
-    lost: dict[Edge, int]
-    added: dict[Edge, int]
+    lost: dict[ActivityPair, int]
+    added: dict[ActivityPair, int]
     kept: int
 
 
@@ -222,8 +222,8 @@ def directly_follows_difference(original: Any, released: Any) -> EdgeDifference:
     )
 
 
-def _edges(log: Counts) -> Counter[Edge]:
-    edges: Counter[Edge] = Counter()
+def _edges(log: Counts) -> Counter[ActivityPair]:
+    edges: Counter[ActivityPair] = Counter()
     for trace, count in log.items():
         for edge in pairwise(trace):
             edges[edge] += count

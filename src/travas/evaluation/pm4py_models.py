@@ -100,7 +100,7 @@ def _scores(behaviour: _Behaviour, tree: Hashable) -> tuple[float, float]:
     return _fitness(model, behaviour.traces), _precision(model, behaviour.prefixes)
 
 
-def _fitness(model: _Model, traces: Prefixes) -> float:
+def _fitness(model: _Model, traces: _Prefixes) -> float:
     """½(1 − missing/consumed) + ½(1 − remaining/produced), of the tokens of all cases."""
     taken: Counter[_Step] = Counter()
     for prefix, step, _ in model.replay(traces):
@@ -115,7 +115,7 @@ def _fitness(model: _Model, traces: Prefixes) -> float:
     return 0.5 * (1 - missing / consumed) + 0.5 * (1 - remaining / produced)
 
 
-def _precision(model: _Model, prefixes: Prefixes) -> float:
+def _precision(model: _Model, prefixes: _Prefixes) -> float:
     """1 − escaping/offered, of the activities that the model offers the cases after each prefix that fits."""
     offered = escaping = 0
     for prefix, step, fits in model.replay(prefixes):
@@ -137,7 +137,7 @@ class _Prefix:
     following: set[str] = field(default_factory=set)
 
 
-Prefixes = tuple[_Prefix, ...]
+_Prefixes = tuple[_Prefix, ...]
 """Every prefix once, parents first. The first is the empty one."""
 
 
@@ -145,8 +145,8 @@ Prefixes = tuple[_Prefix, ...]
 class _Behaviour:
     """A log, ready to be replayed on any model. Known by identity, so that a cache holds it once."""
 
-    traces: Prefixes
-    prefixes: Prefixes
+    traces: _Prefixes
+    prefixes: _Prefixes
 
 
 @functools.lru_cache(maxsize=4)
@@ -158,7 +158,7 @@ def _behaviour(cases: Cases) -> _Behaviour:
     return _Behaviour(traces, prefixes)
 
 
-def _prefixes(cases: Cases, spell: Callable[[str], list[str]]) -> Prefixes:
+def _prefixes(cases: Cases, spell: Callable[[str], list[str]]) -> _Prefixes:
     """The prefixes of a log, if an activity is replayed as the events that it is spelled in."""
     prefixes = [_Prefix(0, "")]
     places: dict[tuple[int, str], int] = {}
@@ -198,7 +198,7 @@ class _Model:
         self.step = functools.cache(lambda marking, event: self._ask(marking, [event], {}))
         self.finish = functools.cache(lambda marking: self._ask(marking, [], self.final))
 
-    def replay(self, prefixes: Prefixes) -> Iterator[tuple[_Prefix, _Step, bool]]:
+    def replay(self, prefixes: _Prefixes) -> Iterator[tuple[_Prefix, _Step, bool]]:
         """Every prefix with its last step, and whether it fits: no step so far had a token missing."""
         steps = [self._ask(self.initial, [], {})]
         fits = [True]

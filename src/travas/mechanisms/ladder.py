@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from ..errors import ParameterError, shown
-from ..model.abstraction import Abstraction, Files, parse_ladder
+from ..model.abstraction import Abstraction, RuleFiles, parse_ladder
 from ..model.estimate import CONFIDENCE, Estimate, estimate
 from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism, References
@@ -137,7 +137,7 @@ class Ladder(Mechanism):
         """Convert rungs from lists of steps or text."""
         if option != "rungs" or value == "default":
             return value
-        files: Files = "read" if references == "follow" else "refuse"
+        files: RuleFiles = "read" if references == "follow" else "refuse"
         if isinstance(value, str):
             return parse_ladder(value, files)
         rules = value if isinstance(value, list) else [value]

@@ -20,7 +20,7 @@ from ..model.variants import Variants
 from .chunks import chunks, is_gzip
 from .columns import Columns, Reading
 from .events import Events
-from .quoting import Kind, first_fault
+from .quoting import FaultKind, first_fault
 from .tables import variants_of
 
 _DELIMITERS = ",;\t|"
@@ -31,7 +31,7 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codec
 _COMPRESSED = {b"\x28\xb5\x2f\xfd": "Zstandard", b"\x78\x01": "zlib", b"\x78\x9c": "zlib", b"\x78\xda": "zlib"}
 """Formats that Polars would decompress, so that the scan would see other bytes than the parser."""
 
-_FAULTS: dict[Kind, str] = {
+_FAULTS: dict[FaultKind, str] = {
     "stray quote": "the quote {quote!r} neither opens nor closes a cell and is not doubled",
     "open quote": "the quote {quote!r} is never closed",
     "carriage return": "a carriage return outside quotes is not followed by a line feed",

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..model import questions as q
 from ..model.abstraction import FULL, Abstraction
-from ..model.abstraction.steps import Flat
+from ..model.abstraction.steps import FlatLog
 from ..model.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, WEEK_DAYS, WEEKS, WEEKS_PER_BLOCK, zone_offsets
 from ..model.integer_root import integer_root
 from ..model.totals import Details, Totals, check_details
@@ -115,7 +115,7 @@ class EncodedTotals:
         if not self.abstraction.steps:
             times = np.empty(0, dtype=np.int64) if cases.times is None else cases.times
             return _Traces(cases.alphabet, cases.codes, cases.lengths, times, cases.aware)
-        flat = Flat(cases.alphabet, cases.codes.astype(np.int64), cases.lengths, np.arange(len(cases.codes)))
+        flat = FlatLog(cases.alphabet, cases.codes.astype(np.int64), cases.lengths, np.arange(len(cases.codes)))
         flat = self.abstraction.applied(flat)
         origin = np.empty(0, dtype=np.int64) if flat.origin is None else flat.origin
         times = np.empty(0, dtype=np.int64) if cases.times is None else cases.times[origin]

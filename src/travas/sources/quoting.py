@@ -21,7 +21,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Kind = Literal["stray quote", "open quote", "carriage return", "nul"]
+FaultKind = Literal["stray quote", "open quote", "carriage return", "nul"]
 
 _LINE_FEED, _CARRIAGE_RETURN = ord("\n"), ord("\r")
 _WORD_BYTES = 8
@@ -33,7 +33,7 @@ _Words = NDArray[np.uint64]
 class Fault:
     """A violation of strict CSV: its byte offset, and that of the last quote before it, if any."""
 
-    kind: Kind
+    kind: FaultKind
     offset: int
     quote_before: int | None = None
 

@@ -19,7 +19,7 @@ _RADIUS = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredNumber:
     """A measured number with its 95 % interval. The interval accounts for the noise, and for nothing else.
 
     Attributes:
@@ -51,7 +51,7 @@ class PairQuality:
 
     before: Activity | None
     after: Activity | None
-    weight: Measured
+    weight: MeasuredNumber
     used: bool
 
 
@@ -67,7 +67,7 @@ class LengthQuality:
 
     shortest: int
     longest: int | None
-    cases: Measured
+    cases: MeasuredNumber
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class Quality:
         noise_share: The share of the weight used for generation that noise alone would be expected to contribute.
     """
 
-    cases: Measured
-    released_cases: Measured
+    cases: MeasuredNumber
+    released_cases: MeasuredNumber
     pairs: tuple[PairQuality, ...]
     lengths: tuple[LengthQuality, ...]
     noise_share: float
@@ -179,9 +179,9 @@ def _noise_share(chain: Chain, allowed: np.ndarray[tuple[int, int], np.dtype[np.
     return min(1.0, expected / kept) if kept > 0 else 1.0
 
 
-def _measured(value: float, deviation: float) -> Measured:
+def _measured(value: float, deviation: float) -> MeasuredNumber:
     radius = _RADIUS * deviation
-    return Measured(value, max(0.0, value - radius), max(0.0, value + radius))
+    return MeasuredNumber(value, max(0.0, value - radius), max(0.0, value + radius))
 
 
 def _range(bucket: int) -> tuple[int, int | None]:

@@ -23,7 +23,7 @@ from typing import Any
 from ..errors import TravasError
 from ..pipeline import Phase
 
-Watch = Callable[[str, float], None]
+JobWatch = Callable[[str, float], None]
 """Called with a description of the current work and its progress, from 0 to 1."""
 
 

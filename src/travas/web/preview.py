@@ -12,9 +12,9 @@ from typing import Any
 from ..errors import LogError, TravasError
 from ..sources.columns import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading, recognised
 from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
-from .jobs import Job, Limits, Watch
+from .jobs import Job, JobWatch, Limits
 from .parquet_size import parquet_size
-from .unpacking import Content, allowed, check_size, content_of
+from .unpacking import FileContent, allowed, check_size, content_of
 
 SUFFIXES = XES_SUFFIXES + CSV_SUFFIXES + PARQUET_SUFFIXES
 _ROWS = 6
@@ -62,7 +62,7 @@ async def preview(path: Path, name: str, limit: int, reading: Reading = DEFAULT_
     return found
 
 
-def look(path: Path, name: str, limit: int, reading: Reading, watch: Watch) -> Preview:
+def look(path: Path, name: str, limit: int, reading: Reading, watch: JobWatch) -> Preview:
     """Preview the beginning of a file, unpacking at most some megabytes. Raises LogError if it is not a log."""
     kind = suffix_of(path, SUFFIXES)
     if kind is None:
@@ -82,7 +82,7 @@ def look(path: Path, name: str, limit: int, reading: Reading, watch: Watch) -> P
         raise LogError(str(error).replace(str(path), name)) from None
 
 
-def _check_kind(path: Path, kind: str, content: Content) -> None:
+def _check_kind(path: Path, kind: str, content: FileContent) -> None:
     """Refuse a file whose name contradicts its first bytes."""
     if content == "parquet" and kind not in PARQUET_SUFFIXES:
         raise LogError(f"{path}: named {kind}, but its content is Parquet; rename it to .parquet")

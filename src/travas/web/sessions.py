@@ -12,7 +12,7 @@ from typing import Any
 from ..budget.account import Account
 from ..errors import ParameterError, TravasError
 from ..model.release import Release
-from ..pipeline import Origin
+from ..pipeline import LogOrigin
 from ..sources.columns import Reading
 from ..sources.source import location_of
 from .access import fresh_secret, secret_digest
@@ -25,7 +25,7 @@ from .tasks import Diagnosis
 
 
 @dataclass(frozen=True)
-class Released:
+class FinishedRelease:
     """A release of this session: the public thing, its files' folder, and the reason given. `kept` is confidential."""
 
     release: Release
@@ -53,7 +53,7 @@ class Session:
     recipe: Recipe = field(default_factory=Recipe)
     reason: str = ""
     diagnosis: Diagnosis | None = None
-    released: Released | None = None
+    released: FinishedRelease | None = None
     dataset: str = ""
     releases: int = 0
     job: Job | None = None
@@ -77,7 +77,7 @@ class Session:
         self.version += 1
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> LogOrigin:
         """An upload is a copy whose location says nothing, so the ledger needs a name for it."""
         return "copy" if self.log is None or self.log.parent == self.folder else "original"
 

@@ -12,9 +12,9 @@ from ..budget.ledger import Ledger
 from ..errors import ChargedError, LogError, OutputError, TravasError
 from ..model.release import MAKER, Release
 from ..model.variants import Summary, Variants
-from ..pipeline import Origin, Phase, Request, run
+from ..pipeline import LogOrigin, Phase, Request, run
 from ..sources.columns import Reading
-from .jobs import Watch
+from .jobs import JobWatch
 from .recipe import Recipe
 from .unpacking import check_unpacked
 
@@ -48,7 +48,7 @@ class Drawn:
     notes: tuple[str, ...]
 
 
-def diagnose(path: Path, name: str, reading: Reading, limit: int, watch: Watch) -> Diagnosis:
+def diagnose(path: Path, name: str, reading: Reading, limit: int, watch: JobWatch) -> Diagnosis:
     """Diagnose the original log. Confidential."""
     import numpy as np
 
@@ -68,9 +68,9 @@ def draw(
     limit: int,
     ledger: Path,
     dataset: str,
-    origin: Origin,
+    origin: LogOrigin,
     output: Path,
-    watch: Watch,
+    watch: JobWatch,
 ) -> Drawn:
     """Charge the ledger, draw the noise once and write the release, which then stays until the session ends.
 
@@ -105,7 +105,7 @@ def _kept(release: Release, variants: Variants) -> str:
     return f"{len(release.variants):,} traces{' on the rungs' if on_rungs else ''}, of a log of {total}"
 
 
-def write(release: Release, path: Path, watch: Watch) -> None:
+def write(release: Release, path: Path, watch: JobWatch) -> None:
     """The release and its guarantee file."""
     watch("writing", 0.0)
     release.write(path, existing="replace")
@@ -118,7 +118,7 @@ def report(
     reason: str,
     account: Account,
     stated_cases: int | None,
-    watch: Watch,
+    watch: JobWatch,
 ) -> None:
     """The report on a release that was written; its traces and intervals are those of the release itself."""
     from ..outputs.guarantee_file import guarantee_path
@@ -136,7 +136,7 @@ def report(
     save_report(said, output)
 
 
-def _read(path: Path, name: str, reading: Reading, limit: int, watch: Watch) -> Variants:
+def _read(path: Path, name: str, reading: Reading, limit: int, watch: JobWatch) -> Variants:
     from ..sources.engine import read
 
     progress = _rarely(watch)
@@ -146,7 +146,7 @@ def _read(path: Path, name: str, reading: Reading, limit: int, watch: Watch) -> 
         return read(path, reading, lambda share: progress(Phase.READING, share))
 
 
-def _rarely(watch: Watch) -> Watch:
+def _rarely(watch: JobWatch) -> JobWatch:
     """The same, but called only when a stage begins or another hundredth of it is done."""
     seen: tuple[str, float] = "", 0.0
 

@@ -14,7 +14,7 @@ from typing import Literal
 from ..errors import LogError
 from .parquet_size import parquet_size
 
-Content = Literal["gzip", "parquet", "text"]
+FileContent = Literal["gzip", "parquet", "text"]
 
 MEMORY_LIMIT = 2 << 30
 """The largest compressed CSV, which is unpacked into memory."""
@@ -35,7 +35,7 @@ _UNREADABLE = {
 }
 
 
-def content_of(path: Path) -> Content:
+def content_of(path: Path) -> FileContent:
     """What a file is by its first bytes. LogError where it is compressed in a way that is not read here."""
     with path.open("rb") as stream:
         head = stream.read(8)

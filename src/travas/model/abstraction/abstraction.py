@@ -13,7 +13,7 @@ from ...errors import ParameterError
 from ...privacy.guarantee import Counted, PrivacyUnit
 from ..traces import CODE, Codes
 from .rules import FileStep, Group, Only, Without, read_rules
-from .steps import AsSet, First, Flat, Fold, Loops, Prefix, Step, Suffix
+from .steps import AbstractionStep, AsSet, First, FlatLog, Fold, Loops, Prefix, Suffix
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from ..traces import Trace
     from ..variants import Variants
 
-STEPS: dict[str, type[Step]] = {
+STEPS: dict[str, type[AbstractionStep]] = {
     step.name: step for step in (Fold, Loops, First, Prefix, Suffix, Only, Without, Group, AsSet)
 }
 MAX_STEPS = 20
 
-Files = Literal["read", "refuse"]
+RuleFiles = Literal["read", "refuse"]
 """Whether a step that names a file reads it; a web user must not read files of the server."""
 
 
@@ -39,7 +39,7 @@ class Abstraction:
     ('a', 'b')
     """
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[AbstractionStep, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.steps) > MAX_STEPS:
@@ -54,7 +54,7 @@ class Abstraction:
         return " | ".join(map(str, self.steps)) or "full"
 
     @classmethod
-    def parse(cls, text: str, files: Files = "read") -> Abstraction:
+    def parse(cls, text: str, files: RuleFiles = "read") -> Abstraction:
         """Parse `full`, or steps separated by `|`. A file that a step names is read now and becomes part of the rule.
 
         Args:
@@ -84,7 +84,7 @@ class Abstraction:
 
         codes = Codes()
         encoded = np.array([codes[activity] for activity in trace], dtype=np.int64)
-        flat = self.applied(Flat(list(codes), encoded, np.array([len(trace)])))
+        flat = self.applied(FlatLog(list(codes), encoded, np.array([len(trace)])))
         return tuple(flat.alphabet[code] for code in flat.codes.tolist())
 
     def of(self, variants: Variants) -> Variants:
@@ -105,7 +105,7 @@ class Abstraction:
         import numpy as np
 
         self.check(variants.unit, variants.counted)
-        flat = self.applied(Flat.of(variants)).compact()
+        flat = self.applied(FlatLog.of(variants)).compact()
         encoded = flat.codes.astype(CODE).tobytes()
         places: dict[bytes, int] = {}
         ends = (np.cumsum(flat.lengths) * 4).tolist()
@@ -117,7 +117,7 @@ class Abstraction:
         note = (f"{lost} cases with an empty trace under {self} were left out",) if lost else ()
         return Grouped(variants.generalised(self, flat.alphabet, list(places), counts, note), groups)
 
-    def applied(self, flat: Flat) -> Flat:
+    def applied(self, flat: FlatLog) -> FlatLog:
         """Return the traces after all steps."""
         for step in self.steps:
             flat = step.apply(flat)
@@ -157,12 +157,12 @@ def _sums(groups: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> ND
     return sums
 
 
-def parse_ladder(text: str, files: Files = "read") -> tuple[Abstraction, ...]:
+def parse_ladder(text: str, files: RuleFiles = "read") -> tuple[Abstraction, ...]:
     """Parse abstractions separated by commas, from fine to coarse: `full,fold,first,prefix:6`."""
     return tuple(Abstraction.parse(part.strip(), files) for part in text.split(","))
 
 
-def _parse_step(name: str, files: Files = "read") -> Step:
+def _parse_step(name: str, files: RuleFiles = "read") -> AbstractionStep:
     kind, _, argument = name.partition(":")
     if kind not in STEPS:
         available = ", ".join(step.usage for step in STEPS.values())
@@ -173,11 +173,11 @@ def _parse_step(name: str, files: Files = "read") -> Step:
     return step.make(read_rules(name, argument) if issubclass(step, FileStep) else argument)
 
 
-def _step_from_json(content: Any) -> Step:
+def _step_from_json(content: Any) -> AbstractionStep:
     if isinstance(content, dict) and len(content) == 1:
         [(kind, rules)] = content.items()
         if kind in STEPS and issubclass(STEPS[kind], FileStep):
             return STEPS[kind].make(rules)
-    elif isinstance(content, str) and not issubclass(STEPS.get(content.partition(":")[0], Step), FileStep):
+    elif isinstance(content, str) and not issubclass(STEPS.get(content.partition(":")[0], AbstractionStep), FileStep):
         return _parse_step(content)
     raise ParameterError(f"abstraction has the unknown step {str(content)[:60]!r}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import LogError, ParameterError
 from ..traces import Codes
-from .steps import Flat, Step
+from .steps import AbstractionStep, FlatLog
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..traces import Activity
 
 
-class FileStep(Step):
+class FileStep(AbstractionStep):
     """A rule from a public file, which the guarantee contains completely."""
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Only(FileStep):
     activities: tuple[str, ...]
 
     @classmethod
-    def make(cls, argument: Any) -> Step:
+    def make(cls, argument: Any) -> AbstractionStep:
         lines = argument.splitlines() if isinstance(argument, str) else argument
         names = sorted({name for name in lines if name}) if isinstance(lines, list) and _texts(lines) else []
         if not names:
@@ -53,10 +53,10 @@ class Only(FileStep):
     def rules(self) -> Any:
         return list(self.activities)
 
-    def apply(self, flat: Flat) -> Flat:
+    def apply(self, flat: FlatLog) -> FlatLog:
         return flat.where(self._named(flat)[flat.codes])
 
-    def _named(self, flat: Flat) -> NDArray[np.bool_]:
+    def _named(self, flat: FlatLog) -> NDArray[np.bool_]:
         import numpy as np
 
         activities = set(self.activities)
@@ -68,7 +68,7 @@ class Without(Only):
 
     name, usage = "without", "without:FILE"
 
-    def apply(self, flat: Flat) -> Flat:
+    def apply(self, flat: FlatLog) -> FlatLog:
         return flat.where(~self._named(flat)[flat.codes])
 
 
@@ -80,7 +80,7 @@ class Group(FileStep):
     groups: tuple[tuple[str, str], ...]
 
     @classmethod
-    def make(cls, argument: Any) -> Step:
+    def make(cls, argument: Any) -> AbstractionStep:
         pairs = [row for row in csv.reader(io.StringIO(argument)) if row] if isinstance(argument, str) else argument
         if not isinstance(pairs, list) or not pairs or not all(_texts(pair, 2) and all(pair) for pair in pairs):
             raise LogError("abstraction group: every line must be `activity,group`; use a CSV file with two columns")
@@ -95,7 +95,7 @@ class Group(FileStep):
     def rules(self) -> Any:
         return [list(pair) for pair in self.groups]
 
-    def apply(self, flat: Flat) -> Flat:
+    def apply(self, flat: FlatLog) -> FlatLog:
         import numpy as np
 
         groups, codes = dict(self.groups), Codes()
@@ -111,7 +111,7 @@ def _texts(value: Any, length: int | None = None) -> bool:
     )
 
 
-def _one_column(step: Step, activity: Activity) -> str:
+def _one_column(step: AbstractionStep, activity: Activity) -> str:
     if isinstance(activity, tuple):
         raise ParameterError(
             f"abstraction {step.usage} supports one activity column but the log has {len(activity)}; "

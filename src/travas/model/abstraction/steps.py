@@ -22,7 +22,7 @@ MAX_LENGTH = 10**9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Flat:
+class FlatLog:
     """All traces, concatenated: `codes` into `alphabet`, and the length of each trace. Confidential.
 
     `origin`, where it is set: the index of each event before the first step. Every step keeps events, reorders them or
@@ -35,7 +35,7 @@ class Flat:
     origin: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, variants: Variants) -> Flat:
+    def of(cls, variants: Variants) -> FlatLog:
         import numpy as np
 
         lengths = np.fromiter(map(len, variants.keys), np.int64, len(variants)) // CODE_BYTES
@@ -54,21 +54,21 @@ class Flat:
 
         return np.arange(len(self.codes)) - np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
 
-    def where(self, kept: NDArray[np.bool_]) -> Flat:
+    def where(self, kept: NDArray[np.bool_]) -> FlatLog:
         """Return the traces with only these events."""
         import numpy as np
 
         lengths = np.bincount(self.rows()[kept], minlength=len(self.lengths))
         return replace(self, codes=self.codes[kept], lengths=lengths, origin=self._moved(kept))
 
-    def reordered(self, order: NDArray[np.int64]) -> Flat:
+    def reordered(self, order: NDArray[np.int64]) -> FlatLog:
         """Return the traces with their events in another order, which must not move events to other traces."""
         return replace(self, codes=self.codes[order], origin=self._moved(order))
 
     def _moved(self, index: NDArray[Any]) -> NDArray[np.int64] | None:
         return None if self.origin is None else self.origin[index]
 
-    def compact(self) -> Flat:
+    def compact(self) -> FlatLog:
         """Return the traces encoded by the activities that occur, in the order of their names."""
         import numpy as np
 
@@ -80,7 +80,7 @@ class Flat:
 
 
 @dataclass(frozen=True)
-class Step(ABC):
+class AbstractionStep(ABC):
     """A fixed rule on one trace."""
 
     name: ClassVar[str]
@@ -90,22 +90,22 @@ class Step(ABC):
         return self.name
 
     @classmethod
-    def make(cls, argument: Any) -> Step:
+    def make(cls, argument: Any) -> AbstractionStep:
         if argument:
             raise ParameterError(f"abstraction {cls.name}:{argument} has too many arguments; use {cls.usage}")
         return cls()
 
     @abstractmethod
-    def apply(self, flat: Flat) -> Flat:
+    def apply(self, flat: FlatLog) -> FlatLog:
         """Return the traces after this step."""
 
 
-class Fold(Step):
+class Fold(AbstractionStep):
     """Immediate repetitions of an activity count once."""
 
     name = usage = "fold"
 
-    def apply(self, flat: Flat) -> Flat:
+    def apply(self, flat: FlatLog) -> FlatLog:
         import numpy as np
 
         kept = np.ones(len(flat.codes), dtype=bool)
@@ -113,12 +113,12 @@ class Fold(Step):
         return flat.where(kept)
 
 
-class Loops(Step):
+class Loops(AbstractionStep):
     """Immediate repetitions of a block of activities count once, shortest blocks first, from left to right."""
 
     name = usage = "loops"
 
-    def apply(self, flat: Flat) -> Flat:
+    def apply(self, flat: FlatLog) -> FlatLog:
         import numpy as np
 
         ends = np.cumsum(flat.lengths)
@@ -158,12 +158,12 @@ def _drop_loops(codes: list[int], start: int, end: int, kept: bytearray) -> None
                 break
 
 
-class First(Step):
+class First(AbstractionStep):
     """The first occurrence of every activity, in order."""
 
     name = usage = "first"
 
-    def apply(self, flat: Flat) -> Flat:
+    def apply(self, flat: FlatLog) -> FlatLog:
         import numpy as np
 
         _, first = np.unique(flat.rows() * len(flat.alphabet) + flat.codes, return_index=True)
@@ -172,12 +172,12 @@ class First(Step):
         return flat.where(kept)
 
 
-class AsSet(Step):
+class AsSet(AbstractionStep):
     """The set of activities, in the order of their names."""
 
     name = usage = "set"
 
-    def apply(self, flat: Flat) -> Flat:
+    def apply(self, flat: FlatLog) -> FlatLog:
         import numpy as np
 
         flat = First().apply(flat).compact()
@@ -185,14 +185,14 @@ class AsSet(Step):
 
 
 @dataclass(frozen=True)
-class _Cut(Step):
+class _Cut(AbstractionStep):
     length: int
 
     def __str__(self) -> str:
         return f"{self.name}:{self.length}"
 
     @classmethod
-    def make(cls, argument: Any) -> Step:
+    def make(cls, argument: Any) -> AbstractionStep:
         if not re.fullmatch(r"[0-9]{1,10}", argument, re.ASCII) or not 1 <= int(argument) <= MAX_LENGTH:
             raise ParameterError(
                 f"abstraction {cls.name} has the length {argument!r}; use {cls.usage} with a whole number from 1"
@@ -205,7 +205,7 @@ class Prefix(_Cut):
 
     name, usage = "prefix", "prefix:n"
 
-    def apply(self, flat: Flat) -> Flat:
+    def apply(self, flat: FlatLog) -> FlatLog:
         return flat.where(flat.positions() < self.length)
 
 
@@ -214,7 +214,7 @@ class Suffix(_Cut):
 
     name, usage = "suffix", "suffix:n"
 
-    def apply(self, flat: Flat) -> Flat:
+    def apply(self, flat: FlatLog) -> FlatLog:
         import numpy as np
 
         return flat.where(flat.positions() >= np.repeat(flat.lengths, flat.lengths) - self.length)

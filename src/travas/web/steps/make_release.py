@@ -21,7 +21,7 @@ from ..curve import view
 from ..jobs import Job
 from ..parts import confidential, note, onward, refusal, table, title
 from ..recipe import Recipe
-from ..sessions import Released, Session
+from ..sessions import FinishedRelease, Session
 
 if TYPE_CHECKING:
     from ..page import Page
@@ -138,5 +138,5 @@ async def start(page: Page) -> None:
 
 def _keep(session: Session, recipe: Recipe, chosen: Mechanism, reason: str, folder: Path, drawn: tasks.Drawn) -> None:
     release = replace(drawn.release, mechanism=chosen, maker=MAKER)
-    session.released = Released(release, recipe, folder, reason, drawn.account, drawn.kept, drawn.notes)
+    session.released = FinishedRelease(release, recipe, folder, reason, drawn.account, drawn.kept, drawn.notes)
     session.step = RESULT
