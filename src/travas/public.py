@@ -36,6 +36,7 @@ from .model.estimate import Estimate
 from .model.keep_curve import KeepCurve
 from .model.mechanism import Mechanism
 from .model.release import Release
+from .model.totals import Details, Totals
 from .model.traces import Activity, Trace
 from .model.variants import Roles, Summary, Variants, summary
 from .pipeline import Outcome, Request, anonymize, run, synthesize
@@ -68,6 +69,7 @@ __all__ = [
     "BudgetError",
     "ChargedError",
     "Comparison",
+    "Details",
     "EmptyLogError",
     "Entry",
     "Estimate",
@@ -110,6 +112,7 @@ __all__ = [
     "Summary",
     "Synthesis",
     "SyntheticRelease",
+    "Totals",
     "Trace",
     "Travas",
     "TravasError",

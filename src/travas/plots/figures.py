@@ -24,7 +24,7 @@ _SHOWN = 15
 
 PictureFormat = Literal["png", "svg", "pdf"]
 
-Point = tuple[float | str, float]
+PlotPoint = tuple[float | str, float]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Panel:
     title: str
     x_label: str
     y_label: str
-    lines: Mapping[str, Sequence[Point]]
+    lines: Mapping[str, Sequence[PlotPoint]]
     top: float | None = None
     scale: Literal["linear", "log"] = "linear"
 

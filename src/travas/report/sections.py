@@ -41,7 +41,7 @@ class Steps:
 
 
 @dataclass(frozen=True)
-class Curve:
+class CurveSection:
     """The probability of release; `picture` is SVG, `rows` are (cases, probability). Empty if unknown."""
 
     rung: str = ""
@@ -127,15 +127,15 @@ def variants(content: ReportContent) -> list[VariantRow]:
     ]
 
 
-def curve(mechanism: Mechanism) -> Curve:
+def curve(mechanism: Mechanism) -> CurveSection:
     """Return the probability of release; on a ladder, for the first or the selected rung."""
     curve = mechanism.keep_curve()
     if curve is None:
-        return Curve()
+        return CurveSection()
     points = curve.points()
     marks = {points[0], points[-1], *(next(p for p in points if p[1] >= share) for share in (0.05, 0.5, 0.95))}
     rows = tuple((f"{cases:,}", f"{share:.3%}" if share >= 1e-5 else f"{share:.1e}") for cases, share in sorted(marks))
-    return Curve(curve.rung, keep_curve(points, mechanism.noun), rows)
+    return CurveSection(curve.rung, keep_curve(points, mechanism.noun), rows)
 
 
 def _ranked(content: ReportContent) -> list[int]:
