@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from .public import __all__ as __all__
 else:
     _LATE = {
+        "Audit": "travas.evaluation.audit",
+        "audit": "travas.evaluation.audit",
         "LengthQuality": "travas.synthesis.quality",
         "MeasuredNumber": "travas.synthesis.quality",
         "Measurements": "travas.synthesis.measurements",

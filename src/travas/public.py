@@ -51,6 +51,7 @@ from .sources.engine import read
 from .verification.verify import Verified, verify
 
 if TYPE_CHECKING:
+    from .evaluation.audit import Audit, audit
     from .mechanisms.synthesis import Synthesis
     from .report.report_file import write_report
     from .synthesis.measurements import Measurements
@@ -65,6 +66,7 @@ __all__ = [
     "AbstractionStep",
     "Account",
     "Activity",
+    "Audit",
     "Budget",
     "BudgetError",
     "ChargedError",
@@ -124,6 +126,7 @@ __all__ = [
     "__version__",
     "absolute_log_difference",
     "anonymize",
+    "audit",
     "compare",
     "forecast",
     "from_description",

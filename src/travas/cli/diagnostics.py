@@ -65,6 +65,7 @@ def compare(
 
     Example: travas compare hospital.xes.gz release.xes.gz --plot what-survived.png
     """
+    from ..evaluation.audit import read_released
     from ..evaluation.compare import compare as compare_logs
     from ..model.abstraction import FULL
     from ..sources.engine import read
@@ -75,7 +76,7 @@ def compare(
     with progress("reading the original log") as watch:
         true = read(original, plain, watch)
     with progress("reading the released log"):
-        counts = _read_released(released, plain)
+        counts = read_released(released, plain)
     with progress("measuring"):
         rules = released_abstractions(Path(released)) if rule == FULL else (rule,)
         comparison = compare_logs(true, counts, metric or None, rules)
@@ -112,21 +113,6 @@ def _as_released(reading: Reading, release: Path) -> Reading:
         return replace(reading, unit=unit["name"], max_cases=unit.get("max_cases"), counted=unit.get("counted"))
     except ParameterError as error:
         raise LogError(f"{path}: {error}") from None
-
-
-def _read_released(released: str, reading: Reading) -> Variants:
-    """A travas release has the default column names; a log of another tool may have those of the original."""
-    from ..sources.columns import released_columns
-    from ..sources.engine import read
-
-    reading = replace(reading, unit=None, max_cases=None, counted=None)
-    ours = Reading(activities=released_columns(reading.activities) if reading.activities else ())
-    try:
-        return read(released, ours)
-    except LogError:
-        if reading == ours:
-            raise
-    return read(released, reading)
 
 
 @with_reading

@@ -25,7 +25,7 @@ from ..mechanisms import mechanism as mechanism_by_name
 from ..model.release import Frequencies, check_frequencies
 from ..pipeline import Request, run
 from ..sources.columns import Reading
-from . import commands, diagnostics, synthesize
+from . import audit, commands, diagnostics, synthesize
 from .budget_command import app as budget_app
 from .console import console, stages
 from .interrupts import INTERRUPTED, finish
@@ -52,7 +52,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     help="Release the trace variants of an event log under differential privacy, with a verified guarantee.",
-    epilog="Start with: [bold]travas demo[/bold]. Exit codes: 0 success, 1 verification failed, 2 refused, "
+    epilog="Start with: [bold]travas demo[/bold]. Exit codes: 0 success, 1 verification failed or claim contradicted, 2 refused, "
     "3 over budget, 4 failed after the charge, 5 out of memory, 6 result not printed, 70 bug, 130 interrupted, "
     "141 broken pipe.",
 )
@@ -155,6 +155,7 @@ def demo(
 app.command()(synthesize.synthesize)
 app.command("inspect")(diagnostics.inspect_log)
 app.command()(diagnostics.compare)
+app.command()(audit.audit)
 app.command()(diagnostics.forecast)
 app.command()(diagnostics.experiment)
 app.command()(commands.verify)
@@ -182,8 +183,8 @@ def _root(
 def main() -> None:
     """Run the command line and return the exit code. Errors are one line on standard error.
 
-    Exit codes: 1 a verification failed, 2 refused, 3 over budget, 4 failed after the charge, 5 out of memory,
-    6 standard output cannot be written, 70 a bug, 130 interrupted, 141 broken pipe (`| head`).
+    Exit codes: 1 a verification failed or an audit contradicts a claim, 2 refused, 3 over budget, 4 failed after the
+    charge, 5 out of memory, 6 standard output cannot be written, 70 a bug, 130 interrupted, 141 broken pipe (`| head`).
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
