@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 else:
     _LATE = {
         "Audit": "travas.evaluation.audit",
+        "Finding": "travas.evaluation.audit_tests",
         "audit": "travas.evaluation.audit",
         "LengthQuality": "travas.synthesis.quality",
         "MeasuredNumber": "travas.synthesis.quality",

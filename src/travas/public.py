@@ -52,6 +52,7 @@ from .verification.verify import Verified, verify
 
 if TYPE_CHECKING:
     from .evaluation.audit import Audit, audit
+    from .evaluation.audit_tests import Finding
     from .mechanisms.synthesis import Synthesis
     from .report.report_file import write_report
     from .synthesis.measurements import Measurements
@@ -76,6 +77,7 @@ __all__ = [
     "Entry",
     "Estimate",
     "Expected",
+    "Finding",
     "FlatLog",
     "Forecast",
     "GaussianLoss",

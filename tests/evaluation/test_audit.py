@@ -42,7 +42,8 @@ def contradicting(result: Audit) -> set[str]:
 
 
 def claim(original: Any, released: Any, **options: Any) -> Audit:
-    return package.audit(original, released, **({"epsilon": 1, "delta": "1e-6"} | options))
+    claimed: dict[str, Any] = {"epsilon": 1, "delta": "1e-6"} | options
+    return package.audit(original, released, **claimed)
 
 
 # ------------------------------------------------------------------------------------------------------- variants
@@ -154,7 +155,7 @@ def test_xes_and_data_frames_are_audited_alike(tmp_path: Path) -> None:
     import pandas as pd
 
     rows = events(60, secret=True)
-    traces = {}
+    traces: dict[str, list[dict[str, str]]] = {}
     for row in rows:
         traces.setdefault(row["case_id"], []).append(row)
     parts = ['<?xml version="1.0"?><log>']

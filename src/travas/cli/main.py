@@ -25,7 +25,7 @@ from ..mechanisms import mechanism as mechanism_by_name
 from ..model.release import Frequencies, check_frequencies
 from ..pipeline import Request, run
 from ..sources.columns import Reading
-from . import audit, commands, diagnostics, synthesize
+from . import audit_command, commands, diagnostics, synthesize
 from .budget_command import app as budget_app
 from .console import console, stages
 from .interrupts import INTERRUPTED, finish
@@ -155,7 +155,7 @@ def demo(
 app.command()(synthesize.synthesize)
 app.command("inspect")(diagnostics.inspect_log)
 app.command()(diagnostics.compare)
-app.command()(audit.audit)
+app.command()(audit_command.audit)
 app.command()(diagnostics.forecast)
 app.command()(diagnostics.experiment)
 app.command()(commands.verify)

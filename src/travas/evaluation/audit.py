@@ -14,7 +14,8 @@ from itertools import pairwise
 from typing import Any
 
 from ..errors import EmptyLogError, LogError
-from ..model.variants import Trace, Variants
+from ..model.traces import Trace
+from ..model.variants import Variants
 from ..privacy.noise_tables import predicted_length
 from ..privacy.numbers import Number, as_text, exact_delta, exact_epsilon
 from ..sources.columns import DEFAULT_READING, Reading, released_columns

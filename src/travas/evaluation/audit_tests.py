@@ -153,7 +153,7 @@ def chance_of_text(value: str, alike: int) -> float:
     Returns:
         A hundred times the probability that as many random texts of this shape contain it, at most 1.
     """
-    return min(1.0, 100 * alike / 2.0 ** bits_of_shape(value))
+    return min(1.0, 100 * alike / math.exp2(bits_of_shape(value)))
 
 
 def shape(value: str) -> str:

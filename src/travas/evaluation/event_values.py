@@ -13,6 +13,7 @@ import polars as pl
 from lxml import etree
 
 from ..errors import LogError
+from ..model.traces import Trace
 from ..sources.chunks import chunks
 from ..sources.columns import CASE, Columns, Reading, recognised
 from ..sources.csv_reader import dialect_of
@@ -56,7 +57,7 @@ class EventTable:
                 found.append(known)
         return found
 
-    def first_occurrences(self) -> list[tuple[str, ...]]:
+    def first_occurrences(self) -> list[Trace]:
         """The variants in the order in which their first case occurs; for one activity column."""
         if len(self.columns.activities) != 1:
             return []
