@@ -54,7 +54,7 @@ def outputs(run: object, log: Path, name: str, epsilon: str) -> NDArray[np.int64
     return found
 
 
-OWN_TEST = ("sacofa", "synthesis")  # of synthesis: tests/mechanisms/test_synthesis.py
+OWN_TEST = ("sacofa", "synthesis")  # below, and in test_synthesis_black_box.py
 
 
 @pytest.mark.parametrize(
