@@ -107,6 +107,32 @@ begin()
 discrete_gaussian(1_000_000, os.urandom)
 end()
 """
+SYNTHESIZE = """
+begin()
+import travas
+travas.synthesize(PATH, epsilon=1, delta="1e-6").write(OUT, existing="replace")
+end()
+"""
+SYNTHESIZE_LARGE = """
+import travas
+log = travas.read(PATH)
+begin()
+travas.synthesize(log, epsilon=1, delta="1e-6").write(OUT, existing="replace")
+end()
+"""
+SYNTHESIZE_DISTINCT = """
+import numpy as np, travas
+rng = np.random.default_rng(0)
+lengths = np.clip(rng.geometric(1 / 8, 1_000_000) + 3, 1, 60)
+events = (rng.zipf(1.4, lengths.sum()) % 40).astype("uint32").tobytes()
+ends = 4 * np.cumsum(lengths)
+keys = [events[begin:end] for begin, end in zip((ends - 4 * lengths).tolist(), ends.tolist())]
+log = travas.Variants([f"activity {i}" for i in range(40)], keys, np.ones(len(keys), dtype=np.int64))
+del events
+begin()
+travas.synthesize(log, epsilon=1, delta="1e-6").write(OUT, existing="replace")
+end()
+"""
 NOISE_OPENDP = """
 import numpy as np, opendp.prelude as dp
 dp.enable_features("contrib")
@@ -187,6 +213,17 @@ def noise() -> None:
     row("Exact discrete Gaussian noise, a draw of 1 M", gaussian, 3, "≤", "µs")
 
 
+def synthetic_logs() -> None:
+    for name, bar in (("sepsis", 5), ("bpic2012", 15)):
+        if (path := DATA / f"{name}.xes.gz").exists():
+            seconds, _ = best(3, ours=(SYNTHESIZE, {"PATH": path, "OUT": SCRATCH / "synthetic.xes.gz"}))["ours"]
+            row(f"Synthetic log of {name}, from file to file", seconds, bar, "≤", "s")
+    for what, script in (("1 M cases", SYNTHESIZE_LARGE), ("1 M cases, all different", SYNTHESIZE_DISTINCT)):
+        seconds, memory = measure(script, PATH=BIG, OUT=SCRATCH / "synthetic.parquet")
+        row(f"Synthetic log of {what}, 11 M events, after reading", seconds, 180, "≤", "s")
+        row(f"Synthetic log of {what}, 11 M events: peak memory", memory / 1024, 3, "≤", "GB")
+
+
 def imports() -> None:
     found = best(5, **{name: (script, {}) for name, script in IMPORTS.items()})
     row("import travas: time of import polars", found["import travas"][0] / found["import polars"][0], 1.3, "≤")
@@ -198,7 +235,7 @@ def main() -> None:
     if not BIG.exists():
         print("generating 1 M cases, 11 M events …", flush=True)
         measure("begin()\n" + GENERATE + "\nend()", PATH=BIG)
-    for part in (parquet, xes_out, xes_in, noise, imports):
+    for part in (parquet, xes_out, xes_in, noise, synthetic_logs, imports):
         part()
     finish()
 

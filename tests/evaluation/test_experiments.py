@@ -92,6 +92,24 @@ def test_results_are_reproduced_by_their_seeds_and_done_once(grid: Path, tmp_pat
     assert not (tmp_path / "first.parquet.journal").exists()
 
 
+def test_synthetic_logs_are_measured_and_reproduced(small_csv: Path, tmp_path: Path) -> None:
+    rows = ["case_id,activity,timestamp"]
+    rows += [f"{case},{name},{step}" for case in range(400) for step, name in enumerate("abc" + "bd" * (case % 5))]
+    small_csv.write_text("\n".join(rows) + "\n")
+    grid = tmp_path / "grid.toml"
+    grid.write_text(
+        'epsilon = ["4"]\ndelta = ["1e-3"]\n[logs]\nsmall = "small.csv"\n[metrics]\nrelative_log_similarity = 2\n'
+        "[mechanisms.synthesis]\n[mechanisms.optimal]\n"
+    )
+    wanted = read_grid(grid)
+    results = experiment(wanted, tmp_path / "results.parquet", silent, workers=1)
+    again = experiment(wanted, tmp_path / "again.parquet", silent, workers=1)
+    assert results.drop("seconds").equals(again.drop("seconds"))
+    synthetic = results.filter(label="synthesis")
+    assert synthetic["error"].to_list() == [None, None] and synthetic["relative_log_similarity"].min() > 0.7  # type: ignore[operator]
+    assert synthetic["relative_log_similarity"].n_unique() == 2  # another seed, other noise
+
+
 def test_a_wider_grid_keeps_what_is_done(grid: Path, tmp_path: Path) -> None:
     results = tmp_path / "results.parquet"
     first = experiment(read_grid(grid), results, silent)

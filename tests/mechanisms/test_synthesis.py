@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from travas import ParameterError, Standing, Variants, mechanism, read, verify
+from travas.mechanisms import coded_traces
 from travas.mechanisms.coded_traces import (
     CodedTraces,
     activity_sums,
@@ -161,11 +162,22 @@ logs = st.dictionaries(traces, st.integers(1, 50), min_size=1, max_size=12)
 
 
 @given(
-    log=logs, chosen=st.sets(st.sampled_from("abcdefg"), max_size=6), pairs=st.sets(st.tuples(*[st.integers(0, 5)] * 2))
+    log=logs,
+    chosen=st.sets(st.sampled_from("abcdefg"), max_size=6),
+    pairs=st.sets(st.tuples(*[st.integers(0, 5)] * 2)),
+    block=st.sampled_from([1, 2, 7, 1 << 20]),
 )
 @settings(deadline=None, max_examples=60)
-def test_fast_sums_are_those_of_the_plain_twin(log: Any, chosen: set[str], pairs: set[tuple[int, int]]) -> None:
-    """All stages on all small logs: Σ over cases of u_i(x; y)."""
+def test_fast_sums_are_those_of_the_plain_twin(
+    log: Any, chosen: set[str], pairs: set[tuple[int, int]], block: int
+) -> None:
+    """All stages on all small logs, whatever the size of the blocks: Σ over cases of u_i(x; y)."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coded_traces, "BLOCK", block)
+        _check_sums(log, chosen, pairs)
+
+
+def _check_sums(log: Any, chosen: set[str], pairs: set[tuple[int, int]]) -> None:
     rule = RULES["usual"]
     variants = Variants.from_mapping(log)
     activities = tuple(sorted(chosen & {activity for trace in log for activity in trace}))
@@ -194,6 +206,20 @@ def test_fast_sums_are_those_of_the_plain_twin(log: Any, chosen: set[str], pairs
     rows = [(states[before], states[after]) for before, after in contexts]
     refined = as_counter(context_sums(projected, table, sums(rule, "refinement")), rows, symbols)
     assert Counter({(*row, symbol): value for (row, symbol), value in refined.items()}) == expected["refinement"]
+
+
+def test_blocks_hold_every_trace_once() -> None:
+    """A trace is never divided, however long it is; a block has about as many events as it should."""
+    lengths = [3, 3, 50, 1, 1, 1, 4]
+    log = {(f"{number}",) * length: number + 1 for number, length in enumerate(lengths)}
+    coded = CodedTraces.of(Variants.from_mapping(log))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coded_traces, "BLOCK", 6)
+        blocks = list(coded.blocks())
+    assert [length for block in blocks for length in block.lengths.tolist()] == lengths
+    assert [code for block in blocks for code in block.codes.tolist()] == coded.codes.tolist()
+    assert [count for block in blocks for count in block.counts.tolist()] == coded.counts.tolist()
+    assert max(len(block.codes) - int(block.lengths.max(initial=0)) for block in blocks) < 6
 
 
 def as_counter(table: NDArray[np.int64], rows: list[Any], columns: list[Any]) -> Counter[Any]:
@@ -363,7 +389,8 @@ def test_persons_share_what_a_case_may_add() -> None:
 
 def released(seed: int = 1) -> SyntheticRelease:
     rule = attrs.evolve(synthesis("4", "1e-3"), random_bytes=Seeded(seed))
-    release = rule.release(Variants.from_mapping({trace: 50 * cases for trace, cases in SMALL.items()}))
+    rare: dict[Trace, int] = {("a", *"bc" * repeats): 2 for repeats in range(4, 40)}
+    release = rule.release(Variants.from_mapping({trace: 50 * cases for trace, cases in SMALL.items()} | rare))
     assert isinstance(release, SyntheticRelease)
     return release
 

@@ -103,6 +103,25 @@ def test_lengths_are_cleaned() -> None:
     assert hazards(np.array([1.0, 1.0, 2.0]), np.ones(3)).tolist() == [0.25, 1 / 3, 1.0]
 
 
+@pytest.mark.parametrize(("cases", "plausible"), [(2.5, False), (12.0, True)])
+def test_noise_alone_makes_no_cases(cases: float, plausible: bool) -> None:
+    """No bucket stands out. Their total does or does not: below two of its own deviations nothing is generated."""
+    contribution = STANDARD_DEVIATION // 10  # σ = 10 cases in a bucket, 10·√BUCKETS in the total
+    values = np.linspace(cases, cases + 1, BUCKETS)
+    lengths = Lengths.of(_empty(lengths=(values * contribution).astype(np.int64), contribution=contribution))
+    assert lengths.cases == pytest.approx(values.sum() if plausible else 0.0, rel=1e-3)
+    assert lengths.shares.sum() == pytest.approx(float(plausible))
+
+
+def test_a_log_of_released_variants_has_few_other_cases() -> None:
+    """500 cases of one variant: what was generated beside them came from noise, about 100 cases of it."""
+    rule = mechanism("synthesis", 1, "1e-6")
+    made = [
+        rule.with_random_bytes(Seeded(seed)).release(Variants.from_mapping({tuple("abc"): 500})) for seed in range(5)
+    ]
+    assert sorted(sum(release.counts) for release in made)[2] < 550
+
+
 def _empty(lengths: Any = None, contribution: int = 1000) -> Measurements:
     zero = np.zeros((1, 1), dtype=np.int64)
     none = np.zeros(BUCKETS, dtype=np.int64) if lengths is None else lengths
@@ -150,7 +169,8 @@ def test_labels_agree_with_the_history() -> None:
 
 
 def test_the_same_seed_makes_the_same_log() -> None:
-    measurements = released().measurements
+    rare: dict[Trace, int] = {("a", *"bc" * repeats, "d"): 9 for repeats in range(4, 40)}
+    measurements = released(log=LOG | rare).measurements
     assert generate(measurements, 5) == generate(measurements, 5)
     assert generate(measurements, 5) != generate(measurements, 6)
 

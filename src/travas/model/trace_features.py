@@ -8,7 +8,7 @@ States are START (0) and 1 + 2a + label; symbols are 2a + label and END (2n). De
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,7 +63,7 @@ def cells(activities: int) -> NDArray[np.bool_]:
     return allowed
 
 
-def first_occurrences(owner: NDArray[np.int64], codes: NDArray[np.int64], activities: int) -> NDArray[np.bool_]:
+def first_occurrences(owner: NDArray[np.int64], codes: NDArray[np.integer[Any]], activities: int) -> NDArray[np.bool_]:
     """For every event, whether its activity has not occurred before in its trace."""
     import numpy as np
 
@@ -92,7 +92,7 @@ class Transitions:
     symbol: NDArray[np.int64]
 
     @classmethod
-    def of(cls, codes: NDArray[np.int64], lengths: NDArray[np.int64], activities: int) -> Transitions:
+    def of(cls, codes: NDArray[np.integer[Any]], lengths: NDArray[np.int64], activities: int) -> Transitions:
         """The transitions of traces of these lengths, whose codes follow one another."""
         import numpy as np
 

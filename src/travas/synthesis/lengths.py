@@ -12,6 +12,7 @@ from .measurements import LENGTHS, Measurements
 
 LEAST = 1.0  # a bucket below this many standard deviations is taken as empty
 CERTAIN = 4.0  # buckets above the last one that exceeds this many standard deviations are taken as empty
+PLAUSIBLE = 2.0  # where no bucket is certain: if all together are below this many standard deviations, there is no case
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,8 @@ class Lengths:
         noisy = measurements.in_cases(LENGTHS, measurements.lengths)
         deviation = measurements.deviation(LENGTHS)
         certain = np.flatnonzero(noisy > CERTAIN * deviation)
+        if not len(certain) and noisy.sum() < PLAUSIBLE * deviation * len(noisy) ** 0.5:
+            return cls(0.0, np.zeros(len(noisy)), 0)
         last = int(certain[-1]) if len(certain) else int(np.argmax(noisy))
         kept = np.where((noisy > LEAST * deviation) & (np.arange(len(noisy)) <= last), noisy, 0.0)
         if not kept.any():

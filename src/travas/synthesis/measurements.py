@@ -57,6 +57,16 @@ class Measurements:
         shapes = (self.lengths.shape, self.transitions.shape, self.refinement.shape)
         if shapes != ((BUCKETS,), (size, size), (rows, size)):
             raise LogError("the measurements are inconsistent: a table has another size than its activities require")
+        needed = {VARIANTS, LENGTHS, TRANSITIONS, REFINEMENT}
+        if not needed <= self.contributions.keys() or not all(
+            1 <= value < 1 << 62 for value in self.contributions.values()
+        ):
+            raise LogError("the measurements are inconsistent: a contribution is missing or out of range")
+        if self.pairs is not None and not ((self.pairs >= [0, 1]) & (self.pairs < size)).all():
+            raise LogError("the measurements are inconsistent: a pair is not one of two states")
+        names = [*self.activities, *(activity for trace, _ in self.variants for activity in trace)]
+        if len({None if isinstance(name, str) else len(name) for name in names}) > 1:
+            raise LogError("the measurements are inconsistent: activities are made of different numbers of columns")
 
     def deviation(self, stage: str) -> float:
         """The standard deviation of the noise of a stage, in cases."""

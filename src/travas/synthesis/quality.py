@@ -98,8 +98,9 @@ class Quality:
         used = sum(pair.used for pair in self.pairs)
         if not used:
             return "no directly-follows pair stands out from the noise"
+        pairs = f"the {used:,} directly-follows pairs" if used > 1 else "the one directly-follows pair"
         return (
-            f"about {self.noise_share:.0%} of the weight of the {used:,} directly-follows pairs used is noise; "
+            f"about {self.noise_share:.0%} of the weight of {pairs} used is noise; "
             f"{len(self.mostly_noise):,} of them cannot be distinguished from noise"
         )
 

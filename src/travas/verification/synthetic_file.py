@@ -36,13 +36,13 @@ def read_synthetic(path: str | Path) -> SyntheticRelease:
         if content["standing"] == Standing.NOT_ESTABLISHED:
             mechanism = mechanism.with_random_bytes(Seeded(0))
         traces = tuple(tuple(a if isinstance(a, str) else tuple(a) for a in trace) for trace in content["variants"])
-        origins = tuple(content["origins"])
-        if not set(origins) <= {"released", "generated"} or len(origins) != len(traces):
+        origins, noisy = tuple(content["origins"]), tuple(map(int, content["noisy"]))
+        if not set(origins) <= {"released", "generated"} or not len(origins) == len(noisy) == len(traces):
             raise ValueError
         return SyntheticRelease(
             mechanism,
             traces,
-            tuple(map(int, content["noisy"])),
+            noisy,
             tuple(map(str, content["columns"])),
             "noisy",
             tuple(map(Abstraction.from_json, content["abstractions"])),
