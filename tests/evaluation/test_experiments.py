@@ -94,7 +94,11 @@ def test_results_are_reproduced_by_their_seeds_and_done_once(grid: Path, tmp_pat
 
 def test_synthetic_logs_are_measured_and_reproduced(small_csv: Path, tmp_path: Path) -> None:
     rows = ["case_id,activity,timestamp"]
-    rows += [f"{case},{name},{step}" for case in range(400) for step, name in enumerate("abc" + "bd" * (case % 5))]
+    rows += [
+        f"{case},{name},2025-01-{1 + step:02d}"
+        for case in range(400)
+        for step, name in enumerate("abc" + "bd" * (case % 5))
+    ]
     small_csv.write_text("\n".join(rows) + "\n")
     grid = tmp_path / "grid.toml"
     grid.write_text(

@@ -75,6 +75,36 @@ def test_the_release_is_the_one_from_memory(name: str, singletons: Path) -> None
         assert bool(len(releases[0].variants) > 10) == (minimum_cases == 1)
 
 
+@pytest.mark.parametrize("columns", [("activity",), ("activity", "step")])
+def test_all_traces_travel_as_integers(
+    columns: tuple[str, ...], spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """4 bytes per event and a digest per trace, however long the names are: docs/synthesis.md."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    cases, steps = 300, 12
+    rows = [
+        (f"c{case}", f"{'long name ' * 20}{(case * step) % 17}", f"{step % 2}", 60 * step)
+        for case in range(cases)
+        for step in range(steps)
+    ]
+    path = tmp_path / "log.parquet"
+    pl.DataFrame(rows, schema=["case_id", "activity", "step", "timestamp"], orient="row").write_parquet(path)
+    variants = read(f"spark:{path}", Reading(activities=columns))
+    expected = dict(variants.items())
+    answers: list[Any] = []
+    original = DataFrame.toArrow
+
+    def noted(self: DataFrame) -> Any:
+        answers.append(original(self))
+        return answers[-1]
+
+    monkeypatch.setattr(DataFrame, "toArrow", noted)
+    assert dict(in_memory(variants).items()) == expected and len(expected) > 10
+    [travelled] = answers
+    assert travelled.nbytes < 4 * sum(map(len, expected)) + 40 * len(expected)
+
+
 def test_as_many_singletons_are_kept_as_the_table_says(singletons: Path) -> None:
     """The number kept is binomial. False alarms: one in a billion; a third more or less would be noticed."""
     chosen = Optimal(1, "1/2")

@@ -26,8 +26,9 @@ from conftest import Run
 from travas import Variants, mechanism
 from travas.mechanisms import coded_traces
 from travas.mechanisms.coded_traces import CodedTraces
-from travas.mechanisms.synthesis import MOST_KEYS, Synthesis
-from travas.model.variants import Trace
+from travas.mechanisms.gaussian_mechanism import MOST_KEYS
+from travas.mechanisms.synthesis import Synthesis
+from travas.model.traces import Trace
 from travas.privacy.gaussian import GaussianNoise
 from travas.privacy.gaussian_stages import STANDARD_DEVIATION, Stage
 from travas.privacy.noise import RandomBytes

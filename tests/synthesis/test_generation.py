@@ -21,6 +21,7 @@ from travas.model.trace_features import (
     BUCKETS,
     LENGTH_EDGES,
     Transitions,
+    bounded_squares,
     bucket_of,
     cells,
     first_occurrences,
@@ -89,6 +90,14 @@ def test_cells_leave_out_what_cannot_occur() -> None:
     assert allowed[0].tolist() == [True, False, True, False, False]  # START: firsts only
     assert allowed[1].tolist() == allowed[2].tolist() == [False, True, True, True, True]  # a: no first a
     assert first_occurrences(np.array([0, 0, 1]), np.array([0, 0, 0]), 2).tolist() == [True, False, True]
+
+
+def test_norms_do_not_overflow() -> None:
+    """A square that wrapped around to a small or negative number would let a very long case add without bound."""
+    squares = bounded_squares(np.array([0, 3, 1 << 30, 1 << 32, 1 << 62]))
+    assert squares.tolist() == [0, 9, 1 << 60, 1 << 60, 1 << 60]
+    largest = mechanism("synthesis", 20, "0.5").noise.calibration.stages  # type: ignore[attr-defined]
+    assert max(stage.contribution for stage in largest) ** 2 < 1 << 60
 
 
 def test_lengths_are_cleaned() -> None:

@@ -124,5 +124,13 @@ class Transitions:
         begin = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if len(keys) else np.empty(0, dtype=np.int64)
         times = np.diff(np.r_[begin, len(keys)])
         squares = np.zeros(self.traces, dtype=np.int64)
-        np.add.at(squares, keys[begin] // states(self.activities) ** 2, times**2)
+        np.add.at(squares, keys[begin] // states(self.activities) ** 2, bounded_squares(times))
         return squares
+
+
+def bounded_squares(times: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Squares that stay within 64 bits: beyond 2^60, which is more than any Δ², a trace adds nothing anyway."""
+    import numpy as np
+
+    squares: NDArray[np.int64] = np.minimum(times, 1 << 30) ** 2
+    return squares

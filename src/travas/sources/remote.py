@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from ..model.traces import CODE, Activity, Codes, Trace
+from ..model.traces import Activity, Trace
 from ..model.variants import Roles, Variants
 from ..privacy.guarantee import Counted, PrivacyUnit
 
@@ -23,6 +23,9 @@ class Store(Protocol):
 
     def traces(self, places: Sequence[int]) -> list[Trace]:
         """Return the traces with these indexes, in this order."""
+
+    def keys(self, alphabet: Sequence[Activity]) -> list[bytes]:
+        """Return all traces, each as the bytes of its activities' codes: their places in the alphabet."""
 
     def alphabet(self) -> list[Activity]:
         """Return all activities of the log."""
@@ -74,7 +77,4 @@ class RemoteVariants(Variants):
 
     @cached_property
     def keys(self) -> Sequence[bytes]:
-        import numpy as np
-
-        codes = Codes({activity: code for code, activity in enumerate(self.alphabet)})
-        return [np.array([codes[name] for name in trace], CODE).tobytes() for trace in self.traces(range(len(self)))]
+        return self._store.keys(self.alphabet)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from ..errors import LogError, MissingExtraError, ParameterError, TravasError
-from ..model.traces import Activity, Trace
+from ..model.traces import CODE, CODE_BYTES, Activity, Trace
 from ..model.variants import Variants
 from .columns import Reading, released_columns
 from .expression import CASE, COUNT, Query
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _DIGEST, _LENGTH = "digest", "length"
+_STEP, _ROW, _CODE = "travas_step", "travas_row", "travas_code"
 _EVENTS, _ROWS = "travas_events", "travas_rows"
 
 
@@ -138,8 +139,37 @@ class _Store:
         traces = self._rows(fetched, self.query.parts)
         by_digest = dict(zip(fetched[_DIGEST].to_pylist(), traces, strict=True))
         if not len(by_digest) == fetched.num_rows == len(places):
-            raise LogError(f"{self.query.where}: changed while it was being read; nothing was released; try again")
+            raise self._changed()
         return [by_digest[digest] for digest in wanted.to_pylist()]
+
+    def keys(self, alphabet: Sequence[Activity]) -> list[bytes]:
+        """Return all traces, coded on the cluster: 4 bytes per event travel, and a digest per trace."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        from pyspark.sql import functions as f
+
+        parts, session = self.query.parts, self.frame.sparkSession
+        names = [(name,) if isinstance(name, str) else name for name in alphabet]
+        columns = {part: pa.array([name[index] for name in names], pa.string()) for index, part in enumerate(parts)}
+        codes = session.createDataFrame(pa.table(columns | {_CODE: pa.array(range(len(names)), pa.int32())}))
+        events = self.frame.select(_DIGEST, f.posexplode(f.arrays_zip(*parts)).alias(_STEP, _ROW))
+        events = events.select(_DIGEST, _STEP, *(f.col(f"{_ROW}.{part}").alias(part) for part in parts))
+        coded = events.join(codes, parts).groupBy(_DIGEST)
+        ordered = f.sort_array(f.collect_list(f.struct(_STEP, _CODE)))
+        rows = coded.agg(ordered.alias(_ROW)).select(_DIGEST, f.col(f"{_ROW}.{_CODE}").alias(_CODE))
+        fetched = _run(session, self.query.where, rows.toArrow).combine_chunks()
+        order = pc.index_in(self.digests.combine_chunks(), value_set=fetched[_DIGEST].combine_chunks())
+        if order.null_count or fetched.num_rows != len(self.digests):
+            raise self._changed()
+        lists = fetched[_CODE].combine_chunks()
+        events_of = lists.flatten().to_numpy().astype(CODE).tobytes()
+        ends = np.cumsum(pc.list_value_length(lists).to_numpy()) * CODE_BYTES
+        begins = np.concatenate([[0], ends[:-1]])
+        return [events_of[begins[index] : ends[index]] for index in order.to_pylist()]
+
+    def _changed(self) -> LogError:
+        return LogError(f"{self.query.where}: changed while it was being read; nothing was released; try again")
 
     def alphabet(self) -> list[Activity]:
         """Return all activities of the log."""
