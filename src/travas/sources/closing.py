@@ -1,0 +1,233 @@
+"""Periods: which cases a release of one month (or week, quarter, year) counts, and how much of each.
+
+A case is closed by its first end activity, or by the first gap of a public length. It belongs to the period in which it
+is closed, and to no other; its trace ends there. Whether a case is closed before an instant depends only on its own
+events before that instant, so cases that are reopened later do not return: docs/mechanisms/periods.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Literal, get_args
+
+from ..errors import ParameterError, shown
+
+Calendar = Literal["day", "week", "month", "quarter", "year"]
+"""The length of the periods of a series."""
+
+_UNITS = {"d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1), "s": timedelta(seconds=1)}
+_LONGEST = timedelta(days=3660)
+_FORMS = "'2026-02' (a month), '2026', '2026-Q1', '2026-W07', '2026-02-14', or '2026-02-01/2026-02-15' (without its end)"
+
+
+@dataclass(frozen=True)
+class Period:
+    """The cases that a release counts: those closed in this period, each up to its closing. All values are public.
+
+    Attributes:
+        name: The period in UTC: `2026-02`, `2026`, `2026-Q1`, `2026-W07`, `2026-02-14`, or two days `A/B`, of which B is
+            not part of it.
+        end_activities: The first event with one of these activities closes a case and is the last of its trace. Of
+            activities made of several columns, the first column counts.
+        gap: Instead: a case is closed when nothing has happened in it for this long, such as `30d`, `12h` or `90m`.
+        grace: How long after the end of the period every event of it is present, such as `7d`. No release is made
+            before; the guarantee rests on it.
+
+    >>> Period("2026-02", end_activities=("discharge",), grace="7d").earliest_release
+    datetime.datetime(2026, 3, 8, 0, 0, tzinfo=datetime.timezone.utc)
+    """
+
+    name: str
+    end_activities: tuple[str, ...] = ()
+    gap: str | None = None
+    grace: str = "0d"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ParameterError(f"period is {shown(self.name)}; use {_FORMS}", field="period")
+        _ = self.start, self.end  # raises if the name is invalid
+        object.__setattr__(self, "end_activities", tuple(self.end_activities))
+        if bool(self.end_activities) == (self.gap is not None):
+            raise ParameterError(
+                f"period is {shown(self.name)}: set either end_activities or gap, which close a case",
+                field="end_activities",
+            )
+        for activity in self.end_activities:
+            if not isinstance(activity, str) or not activity:
+                raise ParameterError(f"end_activities has {shown(activity)}; use names of activities", field="period")
+        if len(set(self.end_activities)) != len(self.end_activities):
+            raise ParameterError("end_activities has an activity twice; remove one", field="end_activities")
+        if self.gap is not None and not duration("gap", self.gap):
+            raise ParameterError(f"gap is {shown(self.gap)}: it must be longer than nothing, such as 30d", field="gap")
+        duration("grace", self.grace)
+
+    @property
+    def start(self) -> datetime:
+        """The first instant of the period."""
+        return _range(self.name)[0]
+
+    @property
+    def end(self) -> datetime:
+        """The first instant after the period."""
+        return _range(self.name)[1]
+
+    @property
+    def gap_length(self) -> timedelta | None:
+        """The gap as a length of time."""
+        return None if self.gap is None else duration("gap", self.gap)
+
+    @property
+    def earliest_release(self) -> datetime:
+        """The instant from which on the log is assumed to hold every event of the period."""
+        return self.end + duration("grace", self.grace)
+
+    @property
+    def last_events(self) -> tuple[datetime, datetime]:
+        """The range [from, to) in which the last event of a trace lies if its case is closed in this period."""
+        gap = self.gap_length or timedelta(0)
+        return self.start - gap, self.end - gap
+
+    @property
+    def folder(self) -> str:
+        """The name as the name of a directory."""
+        return self.name.replace("/", "--")
+
+    @property
+    def assumption(self) -> str:
+        """What the guarantee rests on, for the guarantee file."""
+        return (
+            f"when the release was made, {self.grace} or more after the end of the period {self.name}, the log held every "
+            f"event dated before {self.end:%Y-%m-%d} (UTC), and such events are neither added nor changed later"
+        )
+
+    def rule(self) -> dict[str, Any]:
+        """Return the rule that closes cases, without the period: the same for all periods of a series."""
+        return {"end_activities": sorted(self.end_activities), "gap": self.gap, "grace": self.grace}
+
+    def describe(self) -> dict[str, Any]:
+        """Return all values, for the guarantee file."""
+        return asdict(self) | {
+            "end_activities": list(self.end_activities),
+            "start": self.start.isoformat(),
+            "end": self.end.isoformat(),
+        }
+
+    @classmethod
+    def from_description(cls, described: Any) -> Period:
+        """Rebuild a period from what `describe` returned."""
+        names = {"name", "end_activities", "gap", "grace", "start", "end"}
+        if not isinstance(described, Mapping) or set(described) != names:
+            raise ParameterError("the description of the period is incomplete", field="period")
+        activities = described["end_activities"]
+        if not isinstance(activities, list):
+            raise ParameterError("the period has end_activities that are not a list of text", field="period")
+        period = cls(described["name"], tuple(activities), described["gap"], described["grace"])
+        if period.describe() != dict(described):
+            raise ParameterError(f"the period {shown(period.name)} does not start or end as stated", field="period")
+        return period
+
+    def trace_length(self, times: Sequence[int], ends: Sequence[bool]) -> int:
+        """Return how many events of a case are counted: 0 if it is not closed in this period.
+
+        Args:
+            times: The times of its events in microseconds since 1970, in order.
+            ends: Whether each of them is an end activity.
+
+        Returns:
+            The number of events up to its closing, if that lies in the period.
+        """
+        length = self._closing(times, ends)
+        if not length:
+            return 0
+        first, last = (_microseconds(instant) for instant in self.last_events)
+        return length if first <= times[length - 1] < last else 0
+
+    def _closing(self, times: Sequence[int], ends: Sequence[bool]) -> int:
+        """Return the number of events up to the closing; with a gap, the last event of the case counts as closed."""
+        if self.gap_length is None:
+            return next((index + 1 for index, is_end in enumerate(ends) if is_end), 0)
+        gap = self.gap_length // timedelta(microseconds=1)
+        return next((i for i in range(1, len(times)) if times[i] - times[i - 1] >= gap), len(times))
+
+
+def duration(field: str, text: str) -> timedelta:
+    """Return a length of time: a whole number and d, h, m or s.
+
+    >>> duration("gap", "36h")
+    datetime.timedelta(days=1, seconds=43200)
+    """
+    match = re.fullmatch(r"([0-9]{1,9})([dhms])", text, re.ASCII) if isinstance(text, str) else None
+    if match is None or (length := int(match[1]) * _UNITS[match[2]]) > _LONGEST:
+        raise ParameterError(
+            f"{field} is {shown(text)}; use a whole number of days, hours, minutes or seconds up to ten years, such as "
+            "30d, 12h, 90m or 45s",
+            field=field,
+        )
+    return length
+
+
+def latest_period(calendar: str, before: datetime) -> str:
+    """Return the name of the last period of a calendar that ends at or before an instant."""
+    if calendar not in get_args(Calendar):
+        choices = ", ".join(get_args(Calendar))
+        raise ParameterError(f"every is {shown(calendar)}; use one of {choices}", field="every")
+    name = ""
+    for back in range(800):  # every period is shorter than that, and its predecessor starts before it
+        name = _name(calendar, (before - timedelta(days=back)).date())
+        if _range(name)[1] <= before:
+            break
+    return name
+
+
+def _name(calendar: str, day: date) -> str:
+    year, week, _ = day.isocalendar()
+    names = {
+        "day": f"{day:%Y-%m-%d}",
+        "week": f"{year}-W{week:02}",
+        "month": f"{day:%Y-%m}",
+        "quarter": f"{day.year}-Q{(day.month + 2) // 3}",
+        "year": f"{day.year}",
+    }
+    return names[calendar]
+
+
+def _range(name: str) -> tuple[datetime, datetime]:
+    """Return the range [start, end) of a period in UTC."""
+    try:
+        first, second = _days(name)
+        start, end = (datetime(day.year, day.month, day.day, tzinfo=UTC) for day in (first, second))
+    except (ValueError, OverflowError):
+        raise ParameterError(f"period is {shown(name)}; use {_FORMS}", field="period") from None
+    if start >= end:
+        raise ParameterError(f"period is {shown(name)}: it must start before it ends", field="period")
+    return start, end
+
+
+def _days(name: str) -> tuple[date, date]:
+    """Return the first day of a period and the first day after it. Raises ValueError."""
+    if match := re.fullmatch(r"(\d{4})", name, re.ASCII):
+        return _months(int(match[1]), 1, 12)
+    if match := re.fullmatch(r"(\d{4})-Q([1-4])", name, re.ASCII):
+        return _months(int(match[1]), 3 * int(match[2]) - 2, 3)
+    if match := re.fullmatch(r"(\d{4})-(\d{2})", name, re.ASCII):
+        return _months(int(match[1]), int(match[2]), 1)
+    if match := re.fullmatch(r"(\d{4})-W(\d{2})", name, re.ASCII):
+        monday = date.fromisocalendar(int(match[1]), int(match[2]), 1)
+        return monday, monday + timedelta(days=7)
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", name, re.ASCII):
+        return date.fromisoformat(name), date.fromisoformat(name) + timedelta(days=1)
+    if match := re.fullmatch(r"(\d{4}-\d{2}-\d{2})/(\d{4}-\d{2}-\d{2})", name, re.ASCII):
+        return date.fromisoformat(match[1]), date.fromisoformat(match[2])
+    raise ValueError("not a period")
+
+
+def _months(year: int, month: int, number: int) -> tuple[date, date]:
+    after = month - 1 + number
+    return date(year, month, 1), date(year + after // 12, after % 12 + 1, 1)
+
+
+def _microseconds(instant: datetime) -> int:
+    return (instant - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
