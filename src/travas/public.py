@@ -46,6 +46,7 @@ from .privacy.gaussian_stages import StagePlan
 from .privacy.group_privacy import GroupStep
 from .privacy.guarantee import Guarantee, PrivacyUnit, Standing
 from .privacy.noise import Noise
+from .sources.closing import Period
 from .sources.columns import Reading
 from .sources.engine import read
 from .verification.verify import Verified, verify
@@ -101,6 +102,7 @@ __all__ = [
     "OutputError",
     "PairQuality",
     "ParameterError",
+    "Period",
     "Plan",
     "PrefixTree",
     "PrivacyUnit",

@@ -20,7 +20,9 @@ Calendar = Literal["day", "week", "month", "quarter", "year"]
 
 _UNITS = {"d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1), "s": timedelta(seconds=1)}
 _LONGEST = timedelta(days=3660)
-_FORMS = "'2026-02' (a month), '2026', '2026-Q1', '2026-W07', '2026-02-14', or '2026-02-01/2026-02-15' (without its end)"
+_FORMS = (
+    "'2026-02' (a month), '2026', '2026-Q1', '2026-W07', '2026-02-14', or '2026-02-01/2026-02-15' (without its end)"
+)
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ class Period:
         length = self._closing(times, ends)
         if not length:
             return 0
-        first, last = (_microseconds(instant) for instant in self.last_events)
+        first, last = (microseconds(instant) for instant in self.last_events)
         return length if first <= times[length - 1] < last else 0
 
     def _closing(self, times: Sequence[int], ends: Sequence[bool]) -> int:
@@ -229,5 +231,6 @@ def _months(year: int, month: int, number: int) -> tuple[date, date]:
     return date(year, month, 1), date(year + after // 12, after % 12 + 1, 1)
 
 
-def _microseconds(instant: datetime) -> int:
+def microseconds(instant: datetime) -> int:
+    """Return an instant as microseconds since 1970."""
     return (instant - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)

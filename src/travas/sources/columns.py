@@ -13,6 +13,7 @@ from ..model.abstraction import FULL, Abstraction
 from ..model.totals import NO_DETAILS, Details
 from ..model.variants import Roles
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
+from .closing import Period
 from .encodings import check_encoding
 from .timestamps import check_format
 
@@ -73,6 +74,8 @@ class Reading:
         table: The table of events in a database.
         query: A SELECT that returns the events, instead of a table.
         details: What is read beside the variants; set by what the mechanism measures.
+        period: Count only the cases that are closed in a period, each up to its closing: docs/mechanisms/periods.md.
+            Events are then ordered by time.
     """
 
     case: str | None = None
@@ -93,6 +96,7 @@ class Reading:
     table: str | None = None
     query: str | None = None
     details: Details = NO_DETAILS
+    period: Period | None = None
 
     def __post_init__(self) -> None:
         for name, choices in (("order", Order), ("on_missing", OnMissing), ("duplicate_cases", DuplicateCases)):
@@ -124,6 +128,8 @@ class Reading:
             raise ParameterError("table and query are both set; set only one of them", field="query")
         if self.order == "file" and self.ties not in (None, "file"):
             raise ParameterError(f"ties is {self.ties!r} but order is 'file'; set order to 'time'", field="order")
+        if self.period is not None and self.order == "file":
+            raise ParameterError("period is set but order is 'file'; set order to 'time'", field="order")
         if isinstance(self.abstraction, str):
             object.__setattr__(self, "abstraction", Abstraction.parse(self.abstraction))
         if self.encoding is not None:
@@ -203,6 +209,7 @@ class Reading:
             "query": None if self.query is None else QUERY_USED,
             "columns": {"case": roles.case, "activities": list(roles.activities), "timestamp": roles.timestamp},
             "recognised": {role: list(names) for role, names in _USUAL.items()},
+            **({} if self.period is None else {"period": self.period.describe()}),
         }
 
     @classmethod
@@ -218,7 +225,7 @@ class Reading:
         Raises:
             ParameterError: The description is incomplete or invalid.
         """
-        if not isinstance(description, Mapping) or set(description) != {*_SETTINGS, *_DESCRIBED}:
+        if not isinstance(description, Mapping) or set(description) - {"period"} != {*_SETTINGS, *_DESCRIBED}:
             raise ParameterError("the description of the reading is incomplete", field="reading")
         settings: dict[str, Any] = {name: description[name] for name in _SETTINGS}
         for name, value in settings.items():
@@ -228,19 +235,24 @@ class Reading:
         if not isinstance(activities, list) or not all(isinstance(name, str) for name in activities):
             raise ParameterError("the reading has activities that are not a list of text", field="activities")
         _check_roles(description["columns"])
+        period = Period.from_description(description["period"]) if "period" in description else None
         return cls(
-            activities=tuple(activities), abstraction=Abstraction.from_json(description["abstraction"]), **settings
+            activities=tuple(activities),
+            abstraction=Abstraction.from_json(description["abstraction"]),
+            period=period,
+            **settings,
         )
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """The assumptions of the guarantee that cannot be checked: docs/reading.md, lemma 9."""
-        return () if self.query is None else (BY_QUERY,)
+        by_query = () if self.query is None else (BY_QUERY,)
+        return by_query if self.period is None else (*by_query, self.period.assumption)
 
     def by_time(self) -> bool:
-        """Return whether events are ordered by time: by `order`, or implied by `timestamp` or `ties`."""
+        """Return whether events are ordered by time: by `order`, or implied by `timestamp`, `ties` or `period`."""
         if self.order is None:
-            return self.timestamp is not None or self.ties not in (None, "file")
+            return self.timestamp is not None or self.ties not in (None, "file") or self.period is not None
         return self.order == "time"
 
     def tie_column(self) -> str | None:

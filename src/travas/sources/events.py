@@ -18,6 +18,7 @@ import polars as pl
 import polars.selectors as cs
 
 from ..errors import CONFIDENTIAL, LogError
+from .closed_events import check_dated, closed_events
 from .column_types import check_types
 from .columns import NUMBER, Columns, Reading, left_out, missing_message
 from .contribution_bounding import case_digest, several_units
@@ -60,9 +61,11 @@ class Events:
             if f"{name}_duplicated_0" in self._schema:
                 raise LogError(f"{where}: two columns are named {name!r}; rename one {CONFIDENTIAL}")
         check_types(columns, self._schema, where)
+        if reading.period is not None:
+            check_dated(str(columns.timestamp), self._schema, where)
         self._columns_apart = pl.QueryOptFlags(projection_pushdown=not whole_rows)
         is_number = self._schema[columns.case].is_integer()  # cases of a unit are selected by their identifier
-        self._by_hash = hashed and columns.unit is None and not is_number
+        self._by_hash = hashed and columns.unit is None and not is_number and reading.period is None
 
     @property
     def parts(self) -> list[str]:
@@ -110,8 +113,20 @@ class Events:
             events = events.drop_nulls(list(self._needed))
             rows = rows.filter(~pl.any_horizontal(*self._missing.values()))
         if not self._by_hash:
-            return events, None
+            return self._of_period(events), None
         return events, rows.select(_name(case).n_unique()).collect(engine="streaming").item()
+
+    def _of_period(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Return the events of the period: those of cases that are closed in it, up to their closing."""
+        period = self.reading.period
+        if period is None:
+            return events
+        closed = []
+        for part in _in_parts(events):
+            by = _sort_keys(part, self.parts, self.reading)
+            ordered = part.sort(by, maintain_order=True, nulls_last=True)
+            closed.append(closed_events(ordered, period, _CASE, TIME, self.parts[0]))
+        return pl.concat(closed)
 
     def _counted(self, events: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame | None]:
         owners = self._owners(events) if self.columns.unit is not None and events.height else None

@@ -20,6 +20,7 @@ from operator import and_
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError
+from .closed_rows import COUNTS, END, MOMENT, closed_rows, dated, is_one_of
 from .columns import NO_EVENTS, Columns, Reading, left_out, missing_message, some
 from .contribution_bounding import several_units
 
@@ -54,6 +55,7 @@ class Query:
     where: str
     gather: Gather = gather
     as_bytes: Callable[[Any], Any] = as_it_is
+    as_instant: Callable[[Any], Any] = as_it_is
     columns: Columns = field(init=False)
 
     def __post_init__(self) -> None:
@@ -135,13 +137,21 @@ class Query:
             read |= {f"tie_{index}": key for index, key in enumerate(self._ties(_present(table[columns.ties])))}
         if columns.unit is not None:
             read |= {UNIT: self._unit(table[columns.unit]), _DIGEST: self._digest(table[columns.case])}
+        if (period := self.reading.period) is not None:
+            read[MOMENT] = self.as_instant(dated(table[columns.timestamp], self._unfit))
+            first = self.as_bytes(self._name(table[columns.activities[0]]))
+            read[END] = is_one_of(first, period.end_activities, self.as_bytes)
         return table.select(**read)
 
     def _cases(self, events: ir.Table) -> ir.Table:
-        present = {f"without_{name}": events[name] for name in (CASE, *self.parts, TIME)}
-        ties = [events[name] for name in events.columns if name.startswith("tie_")]
-        keys = [events[TIME], *ties, *(events[part] for part in self.parts)]
-        complete = reduce(and_, (value.notnull() for value in present.values()))
+        names = (CASE, *self.parts, TIME)
+        complete = reduce(and_, (events[name].notnull() for name in names))
+        sorting = [TIME, *(name for name in events.columns if name.startswith("tie_")), *self.parts]
+        if self.reading.period is not None:
+            events = closed_rows(events, self.reading.period, complete, CASE, sorting)
+            complete = events[COUNTS]
+        keys = [events[name] for name in sorting]
+        present = {f"without_{name}": events[name] for name in names}
         lacking = {name: events.count() - value.count() for name, value in present.items()}  # faster than summing
         if self.columns.unit is None:
             return self.gather(events, self.parts, keys, complete, lacking)

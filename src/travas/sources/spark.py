@@ -52,7 +52,7 @@ class Spark:
         if not hasattr(frame, "sparkSession"):
             raise LogError(f"a {type(frame).__name__} is not an event log; use a pyspark.sql DataFrame")
         events = ibis.table(ibis.schema(PySparkType.to_ibis(frame.schema)), name=_EVENTS)
-        query = Query(events, reading, where, gather=_gather)
+        query = Query(events, reading, where, gather=_gather, as_instant=_instants(frame.schema))
         variants: Variants = _run(frame.sparkSession, where, lambda: _Store.of(frame, query))
         return variants
 
@@ -76,6 +76,27 @@ def _gather(events: ir.Table, parts: list[str], keys: list[Any], where: Any, oth
         for part, field in zip(parts, fields[-len(parts) :], strict=True)
     }
     return cases.mutate(**arrays)
+
+
+def _instants(schema: Any) -> Callable[[Any], Any]:
+    """Return the function from timestamps to microseconds since 1970.
+
+    Spark reads literals, and adds days, in the time zone of the session; microseconds are the same in all zones.
+    """
+    import ibis
+
+    @ibis.udf.scalar.builtin(signature=(("timestamp",), "int64"))
+    def unix_micros(moment): ...  # type: ignore[no-untyped-def]
+
+    @ibis.udf.scalar.builtin(signature=(("string",), "timestamp"))
+    def to_timestamp(text): ...  # type: ignore[no-untyped-def]
+
+    def instant(moment: Any) -> Any:
+        if schema[moment.get_name()].dataType.typeName() == "timestamp":
+            return unix_micros(moment)
+        return unix_micros(to_timestamp(moment.cast("string") + "Z"))  # without a zone, times are UTC
+
+    return instant
 
 
 @dataclass(frozen=True)

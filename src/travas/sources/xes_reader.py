@@ -16,6 +16,7 @@ from ..model.mechanism import Progress
 from ..model.traces import Codes
 from ..model.variants import Roles, Variants
 from .chunks import chunks
+from .closing import Period
 from .columns import (
     ACTIVITY,
     NO_EVENTS,
@@ -55,22 +56,32 @@ def read_xes(path: Path, reading: Reading, progress: Progress) -> Variants:
 
 @dataclass
 class _Case:
-    """The case read so far: the codes of its activities and, if ordered by time, their sort keys."""
+    """The case read so far: the codes of its activities and, if ordered by time, their sort keys.
+
+    `ends` says which of them are end activities, if only the cases of a period are counted.
+    """
 
     name: str = ""
     unit: str = ""
     trace: int = 0
     codes: array[int] = field(default_factory=lambda: array("I"))
     keys: list[tuple[Any, ...]] = field(default_factory=list)
+    ends: list[bool] = field(default_factory=list)
     events: int = 0
     is_cut: bool = False
 
-    def key(self) -> bytes:
-        codes = self.codes
+    def sort(self) -> None:
+        """Put the events in the order of their sort keys, if there are any."""
         if self.keys:
-            order = sorted(range(len(codes)), key=self.keys.__getitem__)
-            codes = array("I", (codes[index] for index in order))
-        return codes.tobytes()
+            order = sorted(range(len(self.codes)), key=self.keys.__getitem__)
+            self.codes = array("I", (self.codes[index] for index in order))
+            self.keys = [self.keys[index] for index in order]
+            self.ends = [self.ends[index] for index in order] if self.ends else []
+
+    def close(self, period: Period) -> None:
+        """Remove what comes after the closing of the case, or everything if it is not closed in the period."""
+        times = [key[0] // 1000 for key in self.keys]
+        del self.codes[period.trace_length(times, self.ends) :]
 
 
 class _Cases:
@@ -119,16 +130,23 @@ class _Cases:
                 merged.unit = merged.unit or case.unit
                 merged.codes.extend(case.codes)
                 merged.keys.extend(case.keys)
+                merged.ends.extend(case.ends)
         else:
             self._count(case)
 
     def _count(self, case: _Case) -> None:
+        case.sort()
         if not case.codes:
             self.empty += 1
-        elif self.kept is None:
-            self.counts[case.key()] += 1
+            return
+        if self.reading.period is not None:
+            case.close(self.reading.period)
+        if not case.codes:
+            return
+        if self.kept is None:
+            self.counts[case.codes.tobytes()] += 1
         elif case.unit:
-            self.kept.add(case.unit, case.name, case.key())
+            self.kept.add(case.unit, case.name, case.codes.tobytes())
         else:
             self.lacking(f"cases without the unit {self.reading.unit!r}", f"trace {case.trace:,}")
 
@@ -333,12 +351,14 @@ class _Document:
         case.codes.extend(map(self.cases.codes.__getitem__, names))
         if self.by_time:
             self._sort_keys(piece, columns)
+        if self.reading.period is not None:
+            case.ends.extend(map(set(self.reading.period.end_activities).__contains__, columns[0]))
         case.events += number
         if (
             len(case.codes) > MAX_TRACE_EVENTS
         ):  # cut rather than refused, because one long case must not decide about a release
             case.is_cut = True
-            del case.codes[MAX_TRACE_EVENTS:], case.keys[MAX_TRACE_EVENTS:]
+            del case.codes[MAX_TRACE_EVENTS:], case.keys[MAX_TRACE_EVENTS:], case.ends[MAX_TRACE_EVENTS:]
 
     def _check_places(self, piece: Any, number: int) -> None:
         """Refuse a trace with events that are not its children, and children that are neither events nor attributes."""
