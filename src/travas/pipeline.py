@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
@@ -19,12 +20,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from .budget.account import Account
 from .budget.ledger import Ledger
+from .budget.periods import ChargedPeriod
 from .errors import ChargedError, ParameterError
 from .mechanisms import mechanism as mechanism_by_name
 from .model.mechanism import Mechanism
 from .model.release import MAKER, Frequencies, Release, check_frequencies
 from .model.traces import Activity
-from .model.variants import Variants
+from .model.variants import Roles, Variants
 from .outputs.atomic import Existing
 from .outputs.inputs import check_not_input
 from .outputs.write import ReservedRelease, check_output, reserved_release
@@ -141,7 +143,7 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
         request.mechanism.check(variants)
         watch(Phase.CHARGING, 0.0)
         with _InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk
-            account = _charge(request, "" if variants.roles is None else variants.roles.case)
+            account = _charge(request, variants.roles)
             with _after_the_charge(account, end):
                 interrupts.deliver()
                 watch(Phase.WRITING, 0.0)
@@ -187,6 +189,7 @@ def _check(request: Request) -> None:
             "without a guarantee (research on public logs only)",
             field="guarantee",
         )
+    _check_period(request)
     if request.output is not None:
         check_output(request.output, request.existing)
         log = [request.source] if isinstance(request.source, str | Path) else []
@@ -195,14 +198,30 @@ def _check(request: Request) -> None:
 
     np.zeros(1) @ np.zeros(1)
     if request.ledger is not None:
-        request.ledger.check(request.dataset, request.location, request.mechanism, request.reading.case or "")
+        period = ChargedPeriod.of(request.reading, None)
+        request.ledger.check(request.dataset, request.location, request.mechanism, request.reading.case or "", period)
 
 
-def _charge(request: Request, case: str) -> Account | None:
+def _check_period(request: Request) -> None:
+    """Refuse a period that cannot be counted, or whose events may not all be present yet."""
+    if (period := request.reading.period) is None:
+        return
+    if isinstance(request.source, Variants | Mapping | Release):
+        raise ParameterError("period is set but the source is counts, which have no times; use events", field="period")
+    if datetime.now(UTC) < period.earliest_release:
+        raise ParameterError(
+            f"period is {period.name!r}: it can be released from {period.earliest_release:%Y-%m-%d %H:%M} UTC on, {period.grace} "
+            "after its end, when all its events are present",
+            field="period",
+        )
+
+
+def _charge(request: Request, roles: Roles | None) -> Account | None:
     """Charge the ledger, if there is one."""
     if request.ledger is None:
         return None
-    return request.ledger.charge(request.dataset, request.location, request.mechanism, case)
+    case, period = "" if roles is None else roles.case, ChargedPeriod.of(request.reading, roles)
+    return request.ledger.charge(request.dataset, request.location, request.mechanism, case, period)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from ..errors import BudgetError, ParameterError
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text, exact_delta, exact_epsilon, rounded_up
 from .accounting import Spending, basic, compose
+from .periods import ChargedPeriod, alternatives
 
 CompositionRule = Literal["basic", "exact"]
 """How releases compose: by Σε and Σδ, or by the privacy losses of their noise tables."""
@@ -55,7 +56,7 @@ class Budget:
 class Entry:
     """One charge. `time` is the system time; charges are ordered by their numbers.
 
-    `case` is the case column or attribute; None if it was not recorded.
+    `case` is the case column or attribute; None if it was not recorded. `period` is that of a release of one period.
     """
 
     number: int
@@ -67,6 +68,7 @@ class Entry:
     software: str
     case: str | None = None
     location: str | None = None
+    period: ChargedPeriod | None = None
 
     def as_json(self) -> dict[str, int | str | None]:
         """Return all fields. The location is only for the owner of the ledger."""
@@ -81,6 +83,7 @@ class Entry:
             "unit": self.spending.unit.name,
             "max_cases": self.spending.unit.max_cases,
             "case": self.case,
+            "period": None if self.period is None else self.period.name,
             "minimum_cases": self.minimum_cases,
             "standing": str(self.standing),
             "software": self.software,
@@ -114,14 +117,25 @@ class Account:
         return [entry.spending for entry in self.entries]
 
     @cached_property
+    def alternatives(self) -> list[list[Spending]]:
+        """The charges that add up for one unit: one list for each period, of which a case is in one."""
+        return alternatives((entry.spending, entry.period) for entry in self.entries)
+
+    @cached_property
     def spent(self) -> tuple[Fraction, Fraction]:
-        """(Σε, Σδ)."""
-        return basic(self.spendings)
+        """(Σε, Σδ) for one unit: of different periods, the largest counts."""
+        sums = [basic(spendings) for spendings in self.alternatives]
+        return max(epsilon for epsilon, _ in sums), max(delta for _, delta in sums)
+
+    @property
+    def has_periods(self) -> bool:
+        """Whether charges of different periods count once."""
+        return len({entry.period.name for entry in self.entries if entry.period and entry.spending.unit.is_case}) > 1
 
     @cached_property
     def delta_used(self) -> Fraction | None:
         """δ used at the budget's ε, rounded conservatively; None without a budget."""
-        return self.budget.delta_used(self.spendings) if self.budget else None
+        return max(map(self.budget.delta_used, self.alternatives)) if self.budget else None
 
     @property
     def left(self) -> tuple[Fraction, Fraction] | None:
@@ -144,17 +158,22 @@ class Account:
             f"δ = {used} used of {as_text(self.budget.delta)} at ε = {as_text(self.budget.epsilon)}, exactly composed"
         )
 
-    def admit(self, spending: Spending, standing: Standing, case: str | None) -> None:
+    def admit(
+        self, spending: Spending, standing: Standing, case: str | None, period: ChargedPeriod | None = None
+    ) -> None:
         """Raise BudgetError unless another release can be charged to this account.
 
         Guarantees compose only if they protect the same unit and define a case in the same way. `max_cases` may differ,
-        because each guarantee holds for all cases of a unit, regardless of how many are counted.
+        because each guarantee holds for all cases of a unit, regardless of how many are counted. Periods must be
+        disjoint, or the same, under one rule.
         """
         for entry in self.entries:
             if entry.spending.unit.name != spending.unit.name:
                 raise self._does_not_add_up("unit", entry.spending.unit.name, spending.unit.name)
             if entry.case is not None and case is not None and entry.case != case:
                 raise self._does_not_add_up("case", entry.case, case)
+            if period is not None and entry.period is not None and spending.unit.is_case:
+                self._check_period(period, entry.period)
         if self.budget is None:
             return
         if standing is Standing.NOT_ESTABLISHED:
@@ -167,18 +186,26 @@ class Account:
                 f"{self.label}: the guarantee of an earlier release is not established, so what was spent is not known; "
                 "nothing was released; use another data set"
             )
-        together = [*self.spendings, spending]
-        if self.budget.allows(together):
+        charges = [*((entry.spending, entry.period) for entry in self.entries), (spending, period)]
+        together = alternatives(charges)
+        if all(map(self.budget.allows, together)):
             return
         asked = f"ε = {as_text(spending.epsilon)}, δ = {as_text(spending.delta)}"
         if self.budget.composition == "exact":
-            asked += f", for a total of δ = {rounded_up(self.budget.delta_used(together), 4)}"
+            asked += f", for a total of δ = {rounded_up(max(map(self.budget.delta_used, together)), 4)}"
         raise BudgetError(f"{self.label}: {self.remainder}; this release needs {asked}; nothing was released")
 
     @property
     def has_unknown_cost(self) -> bool:
         """Return whether a release without an established guarantee was charged."""
         return any(entry.standing is Standing.NOT_ESTABLISHED for entry in self.entries)
+
+    def _check_period(self, period: ChargedPeriod, earlier: ChargedPeriod) -> None:
+        if (reason := period.conflict(earlier)) is not None:
+            raise BudgetError(
+                f"{self.label}: {reason}; nothing was released; use the rule and the periods of the earlier releases, or "
+                "another dataset"
+            )
 
     def _does_not_add_up(self, what: str, before: str, now: str) -> BudgetError:
         return BudgetError(

@@ -16,6 +16,7 @@ from ..privacy.guarantee import PrivacyUnit, Standing
 from ..privacy.person_tables import Gaussian
 from .account import Account, Budget, Entry, comparable
 from .accounting import Spending
+from .periods import ChargedPeriod
 from .records import Assigned, Charged, Created, Limited, Record, decode
 
 _FRACTION = re.compile(r"[0-9]+(/[1-9][0-9]*)?", re.ASCII)
@@ -120,9 +121,11 @@ def entry_of(number: int, charge: Charged, dataset: str | None, location: str | 
     standing = Standing(charge.standing)
     table = None if charge.person_table is None else Gaussian.from_plain(charge.person_table)
     spending = Spending(charge.mechanism, _fraction(charge.epsilon), _fraction(charge.delta), unit, standing, table)
+    period = None if charge.period is None else ChargedPeriod.from_plain(charge.period)
     return Entry(
-        number, charge.time, dataset, spending, charge.minimum_cases, standing, charge.software, charge.case, location
-    )
+        number, charge.time, dataset, spending, charge.minimum_cases, standing, charge.software, charge.case, location,
+        period,
+    )  # fmt: skip
 
 
 def _fraction(text: str) -> Fraction:

@@ -10,6 +10,7 @@ import os
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 
 from ..errors import BudgetError, LedgerError, ParameterError
@@ -20,6 +21,7 @@ from .account import Account, Budget, CompositionRule, Entry, check_name, compar
 from .accounting import Spending, compose
 from .book import Book, Key
 from .ledger_file import make_ledger, open_ledger
+from .periods import ChargedPeriod
 from .records import Assigned, Charged, Created, Limited
 
 
@@ -159,7 +161,14 @@ class Ledger:
             ledger.append(Assigned(_now(), key.dataset, key.location, name))
             return ledger.book.account(Key(name))
 
-    def check(self, dataset: str | None, location: str | None, mechanism: Mechanism, case: str) -> Account:
+    def check(
+        self,
+        dataset: str | None,
+        location: str | None,
+        mechanism: Mechanism,
+        case: str,
+        period: ChargedPeriod | None = None,
+    ) -> Account:
         """Raise the error that `charge` would raise. Nothing is charged.
 
         Args:
@@ -167,14 +176,22 @@ class Ledger:
             location: Where the log is, or None if it is in memory: see `travas.sources.source.location_of`.
             mechanism: The mechanism of the release.
             case: The case column or attribute.
+            period: The period of a release of one period: `ChargedPeriod.of`.
 
         Returns:
             The account as it is before the charge.
         """
         with open_ledger(self.path) as ledger:
-            return self._admitted(ledger.book, dataset, location, mechanism, case)[0]
+            return self._admitted(ledger.book, dataset, location, mechanism, case, period)[0]
 
-    def charge(self, dataset: str | None, location: str | None, mechanism: Mechanism, case: str) -> Account:
+    def charge(
+        self,
+        dataset: str | None,
+        location: str | None,
+        mechanism: Mechanism,
+        case: str,
+        period: ChargedPeriod | None = None,
+    ) -> Account:
         """Charge a release that is about to be drawn. The charge is on the disk when this returns.
 
         The first name used for a location takes over what was charged to the location without a name.
@@ -186,16 +203,17 @@ class Ledger:
             location: Where the log is, or None if it is in memory: see `travas.sources.source.location_of`.
             mechanism: The mechanism of the release.
             case: The case column or attribute.
+            period: The period of a release of one period: `ChargedPeriod.of`.
 
         Returns:
             The account after the charge.
         """
         with open_ledger(self.path) as ledger:
-            self._admitted(ledger.book, dataset, location, mechanism, case)  # slow imports come before the lock
+            self._admitted(ledger.book, dataset, location, mechanism, case, period)  # slow imports come before the lock
             with ledger.locked() as book:
-                account, assigned = self._admitted(book, dataset, location, mechanism, case)
+                account, assigned = self._admitted(book, dataset, location, mechanism, case, period)
                 key = Key(account.dataset, account.location)
-                ledger.append(*assigned, _charged(key, mechanism, case))
+                ledger.append(*assigned, _charged(key, mechanism, case, period))
             return ledger.book.account(key)
 
     def account(self, dataset: str) -> Account:
@@ -221,7 +239,13 @@ class Ledger:
             return list(ledger.book.entries())
 
     def _admitted(
-        self, book: Book, dataset: str | None, location: str | None, mechanism: Mechanism, case: str
+        self,
+        book: Book,
+        dataset: str | None,
+        location: str | None,
+        mechanism: Mechanism,
+        case: str,
+        period: ChargedPeriod | None,
     ) -> tuple[Account, tuple[Assigned, ...]]:
         """Return the account to charge, and what must be assigned to it first."""
         assigned: tuple[Assigned, ...] = ()
@@ -242,7 +266,7 @@ class Ledger:
             )
         account = book.account(key)
         try:
-            account.admit(_spending(mechanism), mechanism.guarantee().standing, case or None)
+            account.admit(_spending(mechanism), mechanism.guarantee().standing, case or None, period)
         except BudgetError as error:
             if not taken_over:
                 raise
@@ -274,9 +298,14 @@ def _check_merge(source: Account, target: Account) -> None:
                 f"{source.label}: the releases would have the {what} {' and '.join(map(repr, values))}; such guarantees "
                 "do not compose; assign it to another data set"
             )
+    for entry, other in product(source.entries, target.entries):
+        if entry.period and other.period and entry.spending.unit.is_case:
+            reason = entry.period.conflict(other.period)
+            if reason is not None:
+                raise ParameterError(f"{source.label}: {reason}; assign it to another data set")
 
 
-def _charged(key: Key, mechanism: Mechanism, case: str) -> Charged:
+def _charged(key: Key, mechanism: Mechanism, case: str, period: ChargedPeriod | None) -> Charged:
     from .._version import __version__
 
     spending, least = _spending(mechanism), mechanism.parameters().get("minimum_cases")
@@ -294,6 +323,7 @@ def _charged(key: Key, mechanism: Mechanism, case: str) -> Charged:
         standing=str(mechanism.guarantee().standing),
         software=f"travas {__version__}",
         person_table=None if spending.person_table is None else spending.person_table.describe(),
+        period=None if period is None else period.describe(),
     )
 
 

@@ -1,4 +1,8 @@
-"""Migration of ledgers of version 1, which had a table for each kind of record and no digests."""
+"""Migration of older ledgers.
+
+Version 1 had a table for each kind of record and no digests. Version 2 differs from version 3 only in that its charges
+have no periods: it is the same file, and earlier programs must not misread a later one.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,9 @@ def migrate(connection: sqlite3.Connection) -> None:
     """Convert the records in one transaction; a crash leaves the old version."""
     connection.execute("BEGIN IMMEDIATE")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version < VERSION:  # otherwise another process has migrated it
+    if version == 2:
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+    elif version < VERSION:  # otherwise another process has migrated it
         try:
             records = _records(connection)
         except ParameterError as error:

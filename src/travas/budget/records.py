@@ -38,6 +38,7 @@ class Charged:
     """A release, charged to a name or, without one, to a location. Version 1 did not record what a case is.
 
     `person_table` describes a table for all counts of a unit together. Records without it are charges of other tables.
+    `period` is that of a release of one period (`budget.periods`).
     """
 
     time: str
@@ -53,6 +54,7 @@ class Charged:
     standing: str
     software: str
     person_table: dict[str, Any] | None = None
+    period: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -73,12 +75,15 @@ _KINDS: dict[str, type[Record]] = {
     "charge": Charged,
     "assignment": Assigned,
 }
+_LATER = ("person_table", "period")
+"""Fields that the first records of this version do not have."""
+
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
 def encode(record: Record) -> str:
     """Encode a record as one line of ASCII JSON, which also represents paths that are not valid text."""
-    fields = {name: value for name, value in asdict(record).items() if name != "person_table" or value is not None}
+    fields = {name: value for name, value in asdict(record).items() if name not in _LATER or value is not None}
     return json.dumps({"kind": _NAMES[type(record)]} | fields, separators=(",", ":"))
 
 

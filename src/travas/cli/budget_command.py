@@ -27,7 +27,7 @@ app = typer.Typer(no_args_is_help=True, help="Manage the budgets of data sets an
 
 COLUMNS = (
     "number", "time", "dataset", "location", "mechanism", "epsilon", "delta", "unit", "max_cases", "case",
-    "minimum_cases", "standing", "software",
+    "period", "minimum_cases", "standing", "software",
 )  # fmt: skip
 Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Only this data set.")]
 TotalEpsilon = Annotated[str, typer.Option(help="ε that all releases together may spend.", metavar="NUMBER")]
@@ -121,13 +121,14 @@ def history(name: Name = None, ledger: LedgerFile = None, as_json: AsJson = Fals
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold cyan")
-    for heading in ("", "time", "data set", "mechanism", "ε", "δ", "unit", "case", "standing"):
+    for heading in ("", "time", "data set", "mechanism", "ε", "δ", "unit", "case", "period", "standing"):
         table.add_column(heading, overflow="fold")
     for entry in entries:
         facts = entry.as_json()
         facts["dataset"] = facts["dataset"] or facts["location"]
         facts["case"] = facts["case"] or "not recorded"
-        shown = ("number", "time", "dataset", "mechanism", "epsilon", "delta", "unit", "case", "standing")
+        facts["period"] = facts["period"] or ""
+        shown = ("number", "time", "dataset", "mechanism", "epsilon", "delta", "unit", "case", "period", "standing")
         table.add_row(*(str(facts[key]) for key in shown))
     console().print(table if entries else "no charges yet")
 
@@ -269,7 +270,8 @@ def _print_accounts(accounts: list[Account], as_json: bool) -> None:
     for account in accounts:
         table = grid()
         table.add_row("releases", f"{len(account.entries):,}")
-        table.add_row("sum", f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}")
+        once = "of different periods the largest counts" if account.has_periods else ""
+        table.add_row("sum", f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}", once)
         if account.budget is not None:
             table.add_row("budget", f"{account.budget}, {account.budget.composition} composition")
             table.add_row("left" if account.left else "used", account.remainder)

@@ -65,6 +65,7 @@ _FLAGS = {
     "existing": "--force",
     "activities": "--activity",
     "rungs": "--ladder",
+    "end_activities": "--end-activity",
 }
 """Options whose names differ from the parameter names."""
 

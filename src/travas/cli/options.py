@@ -15,6 +15,7 @@ from ..errors import LogError, ParameterError
 from ..mechanisms import MECHANISMS, from_description
 from ..model.mechanism import Mechanism
 from ..privacy.guarantee import PrivacyUnit
+from ..sources.closing import Period
 from ..sources.columns import DuplicateCases, OnMissing, Order, Reading
 
 Log = Annotated[
@@ -190,6 +191,19 @@ def _unit_option(about: str, metavar: str) -> tuple[Any, Any]:
     return _panel(str | None, "Protected unit", about, metavar), None
 
 
+def _period_option(about: str, metavar: str) -> tuple[Any, Any]:
+    return _panel(str | None, "Period", about, metavar), None
+
+
+def _period(name: str | None, end_activities: list[str] | None, gap: str | None, grace: str | None) -> Period | None:
+    if name is None:
+        for option, value in (("end_activity", end_activities), ("gap", gap), ("grace", grace)):
+            if value:
+                raise ParameterError(f"{option} is set but period is not; also set period", field="period")
+        return None
+    return Period(name, tuple(end_activities or ()), gap, grace or "0d")
+
+
 _READING_OPTIONS = {
     "case": _reading_option(str | None, None, "Case column (in XES: trace attribute)."),
     "activity": _reading_option(
@@ -233,6 +247,17 @@ _READING_OPTIONS = {
         "Column (in XES: trace attribute) that identifies the person. Default: protect one case.", "COLUMN"
     ),
     "max_cases": _unit_option("Maximum number of cases counted per person, 1 to 1000; independent of the log.", "M"),
+    "period": _period_option("Count only cases closed in this period: 2026-02, 2026-Q1, 2026-W07, 2026 …", "PERIOD"),
+    "end_activity": (
+        _panel(list[str] | None, "Period", "With --period: the first such activity closes a case; repeatable.", "NAME"),
+        None,
+    ),
+    "gap": _period_option(
+        "With --period, instead: a case is closed if nothing happens for this long, such as 30d.", "LENGTH"
+    ),
+    "grace": _period_option(
+        "With --period: all its events are present this long after its end. Default: 0d.", "LENGTH"
+    ),
     "table": _reading_option(str | None, None, "Database: the table of events, such as public.events."),
     "query": _reading_option(str | None, None, "Database: a SELECT that returns the events, instead of a table."),
 }
@@ -244,6 +269,7 @@ def with_reading(command: Callable[..., None]) -> Callable[..., None]:
     def collect(values: dict[str, Any]) -> dict[str, Any]:
         options = {name: values.pop(name) for name in _READING_OPTIONS}
         options["activities"] = tuple(options.pop("activity") or ())
+        options["period"] = _period(*(options.pop(name) for name in ("period", "end_activity", "gap", "grace")))
         options["delimiter"] = {"tab": "\t", "\\t": "\t"}.get(options["delimiter"], options["delimiter"])
         options["max_cases"] = whole_number("max_cases", options["max_cases"])
         return {"reading": Reading(**options)}

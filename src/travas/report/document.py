@@ -134,10 +134,14 @@ def _history(content: ReportContent) -> dict[str, Any]:
         spendings = [(entry.time, entry.spending) for entry in account.entries]
         rows = [(time, paid.mechanism, paid.epsilon, paid.delta) for time, paid in spendings]
     epsilon, delta = sum((row[2] for row in rows), Fraction(0)), sum((row[3] for row in rows), Fraction(0))
+    together = "Sum"
+    if account is not None and account.has_periods:
+        together, (epsilon, delta) = "For one case: of different periods the largest counts", account.spent
     return {
         "data_set": (account.name or "") if account is not None else "",
         "budget": account.remainder if account is not None else "",
         "rows": [(when, what, as_text(epsilon), as_text(delta)) for when, what, epsilon, delta in rows],
+        "together": together,
         "sum": (as_text(epsilon), as_text(delta)),
     }
 

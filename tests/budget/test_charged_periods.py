@@ -1,0 +1,197 @@
+"""The ledger and periods: charges of disjoint periods under one rule count once; anything else is refused."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from conftest import Run
+from travas import BudgetError, Ledger, ParameterError, Period, Reading, mechanism
+from travas.budget.ledger_schema import VERSION
+from travas.budget.periods import ChargedPeriod
+from travas.mechanisms import from_description
+from travas.model.variants import Roles
+
+ROLES = Roles("case_id", ("activity",), "timestamp")
+RULE = Period("2026-01", end_activities=("end",), grace="7d")
+ONE = mechanism("optimal", 1, "1e-6")
+
+
+def month(number: int, **changed: object) -> ChargedPeriod:
+    period = ChargedPeriod.of(Reading(period=replace(RULE, name=f"2026-{number:02}"), **changed), ROLES)  # type: ignore[arg-type]
+    assert period is not None
+    return period
+
+
+@pytest.fixture
+def charge(ledger_path: Path) -> Callable[..., Ledger]:
+    def charge(*periods: ChargedPeriod | None, epsilon: object = 1) -> Ledger:
+        ledger = Ledger(ledger_path)
+        for period in periods:
+            ledger.charge("hospital", None, mechanism("optimal", epsilon, "1e-6"), "case_id", period)  # type: ignore[arg-type]
+        return ledger
+
+    ledger = Ledger(ledger_path)
+    ledger.create_budget("hospital", epsilon=2, delta="2e-6")
+    return charge
+
+
+def test_twelve_months_cost_as_much_as_one(charge: Callable[..., Ledger]) -> None:
+    account = charge(*map(month, range(1, 13))).account("hospital")
+    assert account.spent == (1, Fraction("1e-6"))
+    assert account.left == (1, Fraction("1e-6"))
+    assert [entry.as_json()["period"] for entry in account.entries] == [f"2026-{n:02}" for n in range(1, 13)]
+
+
+def test_two_releases_of_one_month_add_up_and_so_do_releases_of_the_whole_log(charge: Callable[..., Ledger]) -> None:
+    ledger = charge(month(1), month(1), month(2))
+    assert ledger.account("hospital").spent == (2, Fraction("2e-6"))
+    with pytest.raises(BudgetError, match="nothing was released"):
+        charge(month(1))
+    ledger = charge(month(2), month(3))  # other months have room
+    with pytest.raises(BudgetError, match="this release needs"):
+        charge(None)
+    assert ledger.account("hospital").spent[0] == 2
+
+
+def test_the_largest_counts_and_the_whole_log_counts_for_every_month(charge: Callable[..., Ledger]) -> None:
+    charge(month(1), epsilon="1/2")
+    charge(month(2), epsilon="1/4")
+    account = charge(None, epsilon="1/3").account("hospital")
+    assert account.spent == (Fraction(5, 6), Fraction("2e-6"))
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ({"period": replace(RULE, name="2026-02", end_activities=("end", "stop"))}, r"has changed .*end_activities"),
+        ({"period": replace(RULE, name="2026-02", end_activities=(), gap="30d")}, r"has changed .*gap"),
+        ({"period": replace(RULE, name="2026-02", grace="1d")}, r"has changed .*grace"),
+        ({"period": replace(RULE, name="2026-02"), "timestamp": "sent"}, r"has changed .*timestamp"),
+        ({"period": replace(RULE, name="2026-02"), "activities": ("step",)}, r"has changed .*activities"),
+        ({"period": replace(RULE, name="2026-01-31/2026-02-28")}, "overlaps 2026-01"),
+        ({"period": replace(RULE, name="2026-Q1")}, "overlaps 2026-01"),
+    ],
+)
+def test_a_changed_rule_or_an_overlapping_range_is_refused(
+    charge: Callable[..., Ledger], other: dict[str, object], reason: str
+) -> None:
+    ledger = charge(month(1))
+    period = ChargedPeriod.of(Reading(**other), None)  # type: ignore[arg-type]
+    with pytest.raises(BudgetError, match=reason):
+        ledger.check("hospital", None, ONE, "", period)
+    period = ChargedPeriod.of(Reading(**other), ROLES)  # type: ignore[arg-type]
+    with pytest.raises(BudgetError, match=reason):
+        ledger.charge("hospital", None, ONE, "case_id", period)
+    assert len(ledger.account("hospital").entries) == 1
+
+
+def test_recognised_columns_are_compared_once_they_are_known(charge: Callable[..., Ledger]) -> None:
+    ledger = charge(month(1))
+    reading = Reading(period=replace(RULE, name="2026-02"))
+    ledger.check("hospital", None, ONE, "", ChargedPeriod.of(reading, None))
+    other = ChargedPeriod.of(reading, Roles("case_id", ("activity",), "sent"))
+    with pytest.raises(BudgetError, match=r"has changed .*columns"):
+        ledger.charge("hospital", None, ONE, "case_id", other)
+
+
+def test_what_does_not_decide_the_closing_may_change(charge: Callable[..., Ledger]) -> None:
+    account = charge(month(1), month(2, abstraction="first"), month(3, ties="activity")).account("hospital")
+    assert account.spent[0] == 1
+
+
+def test_another_query_is_another_rule(charge: Callable[..., Ledger]) -> None:
+    charge(month(1, query="SELECT 1"), month(2, query="SELECT 1"))
+    with pytest.raises(BudgetError, match=r"has changed .*query"):
+        charge(month(3, query="SELECT 2"))
+
+
+def test_for_persons_charges_add_up(ledger_path: Path) -> None:
+    """The same person may have a case in every month."""
+    ledger = Ledger(ledger_path)
+    ledger.create_budget("patients", epsilon=2, delta="2e-6")
+    persons = from_description(ONE.describe() | {"unit": {"name": "patient", "max_cases": 2}})
+    for number in (1, 2):
+        reading = Reading(period=replace(RULE, name=f"2026-{number:02}"), unit="patient", max_cases=2)
+        ledger.charge("patients", None, persons, "case_id", ChargedPeriod.of(reading, ROLES))
+    assert ledger.account("patients").spent == (2, Fraction("2e-6"))
+    with pytest.raises(BudgetError):
+        ledger.charge("patients", None, persons, "case_id", month(3))
+
+
+def test_exact_composition_also_takes_the_largest(ledger_path: Path) -> None:
+    ledger = Ledger(ledger_path)
+    ledger.create_budget("exact", epsilon=1, delta="1e-6", composition="exact")
+    for number in range(1, 5):
+        ledger.charge("exact", None, ONE, "case_id", month(number))
+    account = ledger.account("exact")
+    assert account.delta_used is not None and account.delta_used <= Fraction("1e-6")
+    with pytest.raises(BudgetError):
+        ledger.charge("exact", None, ONE, "case_id", month(4))
+
+
+def test_accounts_with_different_rules_are_not_merged(ledger_path: Path) -> None:
+    ledger = Ledger(ledger_path)
+    for name, period in (("a", month(1)), ("b", month(2, timestamp="sent"))):
+        ledger.create_account(name)
+        ledger.charge(name, None, ONE, "case_id", period)
+    with pytest.raises(ParameterError, match="has changed"):
+        ledger.assign("a", "b")
+
+
+def test_a_ledger_of_version_2_opens_with_all_its_charges(ledger_path: Path, charge: Callable[..., Ledger]) -> None:
+    before = charge(None).history()
+    with sqlite3.connect(ledger_path) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    assert Ledger(ledger_path).history() == before
+    with sqlite3.connect(ledger_path) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
+    connection.close()
+    assert charge(month(1)).account("hospital").spent[0] == 2
+
+
+def test_a_year_on_the_command_line(travas: Run, small_csv: Path, tmp_path: Path) -> None:
+    """Releases of twelve months, each at the whole budget; the report says that the largest counts."""
+    assert travas("budget", "create", "hospital", "--epsilon", "1", "--delta", "1e-6").code == 0
+    words = ("anonymize", small_csv, "--epsilon", "1", "--delta", "1e-6", "--dataset", "hospital", "--grace", "7d")
+    for number in range(1, 13):
+        period = ("--period", f"2025-{number:02}", "--end-activity", "release", "-o", tmp_path / f"{number}.json")
+        ran = travas(*words, *period)
+        assert (ran.code, ran.err) == (0, "")
+    ran = travas(*words, "--period", "2025-02", "--end-activity", "release", "-o", tmp_path / "again.json")
+    assert ran.code == 3 and "nothing was released" in ran.err
+    shown = travas("budget", "show", "hospital")
+    assert "of different periods the largest counts" in shown.out and "ε = 1, δ = 1e-6" in shown.out
+    assert "2025-07" in travas("budget", "history", "hospital").out
+    release, report = tmp_path / "1.json", tmp_path / "report.html"
+    ran = travas("report", f"{release}.guarantee.json", release, "-o", report, "--dataset", "hospital")
+    assert ran.code == 0
+    assert "of different periods the largest counts" in report.read_text()
+    guarantee = Path(f"{release}.guarantee.json").read_text()
+    assert (
+        "7d or more after the end of the period 2025-01, the log held every event dated before 2025-02-01" in guarantee
+    )
+    assert travas("verify", f"{release}.guarantee.json", release).code == 0
+
+
+def test_a_period_is_not_released_before_its_grace_period_has_passed(travas: Run, small_csv: Path) -> None:
+    ran = travas(
+        "anonymize", small_csv, "--epsilon", "1", "--delta", "1e-6", "--period", "9000-01", "--gap", "30d", "-o", "x.json"
+    )  # fmt: skip
+    assert ran.code == 2
+    assert "it can be released from 9000-02-01 00:00 UTC on" in ran.err and "(option --period)" in ran.err
+    ran = travas("anonymize", small_csv, "--epsilon", "1", "--delta", "1e-6", "--gap", "30d", "-o", "x.json")
+    assert ran.code == 2 and "gap is set but period is not" in ran.err
+
+
+def test_counts_have_no_period() -> None:
+    import travas as library
+
+    with pytest.raises(ParameterError, match="counts, which have no times"):
+        library.anonymize({("a",): 1}, epsilon=1, delta="1e-6", reading=Reading(period=RULE))
