@@ -6,6 +6,7 @@
     │   └── EmptyLogError                 nothing can be measured against a log without events
     ├── OutputError (OSError)             the output cannot be written
     ├── LedgerError (OSError)             the ledger is damaged, not a ledger, of an unsupported version or not writable
+    ├── PolicyError (ValueError)          the policy of the organisation does not allow this release
     ├── BudgetError                       the budget of the data set does not allow this release
     ├── ChargedError                      a release failed after it was charged; the charge stands
     ├── VerificationError                 a noise table, a guarantee or a digest is wrong
@@ -85,6 +86,10 @@ class OutputError(TravasError, OSError):
 
 class LedgerError(TravasError, OSError):
     """The ledger cannot be used. It is not changed, and nothing is released."""
+
+
+class PolicyError(TravasError, ValueError):
+    """The policy of the organisation does not allow this release; nothing was read and nothing was charged."""
 
 
 class BudgetError(TravasError):

@@ -18,9 +18,10 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
-from .budget.account import Account
+from .budget.account import NO_APPROVAL, Account, Approval
 from .budget.ledger import Ledger
 from .budget.periods import ChargedPeriod
+from .budget.policy import Policy
 from .errors import ChargedError, ParameterError
 from .mechanisms import mechanism as mechanism_by_name
 from .model.mechanism import Mechanism
@@ -75,6 +76,8 @@ class Request:
         dataset: The name of the account; None is the account of the source's location.
         origin: `"copy"` if the source is a temporary copy, such as an upload: its location says nothing about it.
         guarantee: Whether a release without an established guarantee is refused.
+        policy: The policy; None uses that of `TRAVAS_POLICY` or of the data directory, if there is one.
+        approval: The reason of the release, and who has signed it off.
     """
 
     source: Any
@@ -87,6 +90,8 @@ class Request:
     dataset: str | None = None
     origin: LogOrigin = "original"
     guarantee: GuaranteeRule = "required"
+    policy: Policy | None = None
+    approval: Approval = NO_APPROVAL
 
     def __post_init__(self) -> None:
         check_frequencies(self.frequencies)
@@ -197,9 +202,17 @@ def _check(request: Request) -> None:
     import numpy as np  # memory that numpy needs to start is missing now, or not at all: it ends the process
 
     np.zeros(1) @ np.zeros(1)
-    if request.ledger is not None:
-        period = ChargedPeriod.of(request.reading, None)
-        request.ledger.check(request.dataset, request.location, request.mechanism, request.reading.case or "", period)
+    account = _account(request)
+    if (policy := request.policy or Policy.found()) is not None:
+        policy.check(request.mechanism, request.approval, account, ChargedPeriod.of(request.reading, None))
+
+
+def _account(request: Request) -> Account | None:
+    """Return the account before the charge; refuse what the ledger would refuse."""
+    if request.ledger is None:
+        return None
+    case, period = request.reading.case or "", ChargedPeriod.of(request.reading, None)
+    return request.ledger.check(request.dataset, request.location, request.mechanism, case, period)
 
 
 def _check_period(request: Request) -> None:
@@ -221,7 +234,7 @@ def _charge(request: Request, roles: Roles | None) -> Account | None:
     if request.ledger is None:
         return None
     case, period = "" if roles is None else roles.case, ChargedPeriod.of(request.reading, roles)
-    return request.ledger.charge(request.dataset, request.location, request.mechanism, case, period)
+    return request.ledger.charge(request.dataset, request.location, request.mechanism, case, period, request.approval)
 
 
 @contextmanager

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .budget.account import Account, Budget, Entry
 from .budget.accounting import Spending
+from .budget.account import Account, Approval, Budget, Entry
 from .budget.ledger import Ledger
 from .budget.plan import Plan, plan
+from .budget.policy import Policy
 from .errors import (
     BudgetError,
     ChargedError,
@@ -17,6 +18,7 @@ from .errors import (
     MissingExtraError,
     OutputError,
     ParameterError,
+    PolicyError,
     TravasError,
     VerificationError,
 )
@@ -69,6 +71,7 @@ __all__ = [
     "Account",
     "Activity",
     "Audit",
+    "Approval",
     "Budget",
     "BudgetError",
     "ChargedError",
@@ -104,6 +107,8 @@ __all__ = [
     "ParameterError",
     "Period",
     "Plan",
+    "Policy",
+    "PolicyError",
     "PrefixTree",
     "PrivacyUnit",
     "Quality",

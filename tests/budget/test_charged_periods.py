@@ -43,14 +43,14 @@ def charge(ledger_path: Path) -> Callable[..., Ledger]:
 
 def test_twelve_months_cost_as_much_as_one(charge: Callable[..., Ledger]) -> None:
     account = charge(*map(month, range(1, 13))).account("hospital")
-    assert account.spent == (1, Fraction("1e-6"))
-    assert account.left == (1, Fraction("1e-6"))
+    assert account.spent == (Fraction(1), Fraction("1e-6"))
+    assert account.left == (Fraction(1), Fraction("1e-6"))
     assert [entry.as_json()["period"] for entry in account.entries] == [f"2026-{n:02}" for n in range(1, 13)]
 
 
 def test_two_releases_of_one_month_add_up_and_so_do_releases_of_the_whole_log(charge: Callable[..., Ledger]) -> None:
     ledger = charge(month(1), month(1), month(2))
-    assert ledger.account("hospital").spent == (2, Fraction("2e-6"))
+    assert ledger.account("hospital").spent == (Fraction(2), Fraction("2e-6"))
     with pytest.raises(BudgetError, match="nothing was released"):
         charge(month(1))
     ledger = charge(month(2), month(3))  # other months have room
@@ -119,7 +119,7 @@ def test_for_persons_charges_add_up(ledger_path: Path) -> None:
     for number in (1, 2):
         reading = Reading(period=replace(RULE, name=f"2026-{number:02}"), unit="patient", max_cases=2)
         ledger.charge("patients", None, persons, "case_id", ChargedPeriod.of(reading, ROLES))
-    assert ledger.account("patients").spent == (2, Fraction("2e-6"))
+    assert ledger.account("patients").spent == (Fraction(2), Fraction("2e-6"))
     with pytest.raises(BudgetError):
         ledger.charge("patients", None, persons, "case_id", month(3))
 

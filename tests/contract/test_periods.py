@@ -294,12 +294,8 @@ def test_an_event_after_the_grace_period_breaks_it() -> None:
     """The assumption is not decoration: a late event fills the gap that closed the case, and it is closed again."""
 
     def event(day: str, arrives: str) -> Arriving:
-        return Arriving(
-            "0",
-            *(datetime.fromisoformat(f"2026-{d}T00:00:00+00:00") for d in (day,)),
-            "# 0",
-            datetime.fromisoformat(f"2026-{arrives}T00:00:00+00:00"),
-        )
+        moment, arrival = (datetime.fromisoformat(f"2026-{text}T00:00:00+00:00") for text in (day, arrives))
+        return Arriving("0", moment, "# 0", arrival)
 
     in_time = [event("01-05", "01-05"), event("01-20", "02-05"), event("02-04", "02-06")]
     assert contributions(in_time, RULES[1], read) == {"0": ["2026-02"]}

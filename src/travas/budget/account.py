@@ -53,6 +53,17 @@ class Budget:
 
 
 @dataclass(frozen=True)
+class Approval:
+    """Why a release is made, and who has signed it off; recorded with the charge."""
+
+    reason: str = ""
+    signed_off_by: str = ""
+
+
+NO_APPROVAL = Approval()
+
+
+@dataclass(frozen=True)
 class Entry:
     """One charge. `time` is the system time; charges are ordered by their numbers.
 
@@ -69,6 +80,7 @@ class Entry:
     case: str | None = None
     location: str | None = None
     period: ChargedPeriod | None = None
+    approval: Approval = NO_APPROVAL
 
     def as_json(self) -> dict[str, int | str | None]:
         """Return all fields. The location is only for the owner of the ledger."""
@@ -87,6 +99,8 @@ class Entry:
             "minimum_cases": self.minimum_cases,
             "standing": str(self.standing),
             "software": self.software,
+            "reason": self.approval.reason or None,
+            "signed_off_by": self.approval.signed_off_by or None,
         }
 
 

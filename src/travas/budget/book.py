@@ -14,7 +14,7 @@ from unicodedata import normalize
 from ..errors import ParameterError
 from ..privacy.guarantee import PrivacyUnit, Standing
 from ..privacy.person_tables import Gaussian
-from .account import Account, Budget, Entry, comparable
+from .account import Account, Approval, Budget, Entry, comparable
 from .accounting import Spending
 from .periods import ChargedPeriod
 from .records import Assigned, Charged, Created, Limited, Record, decode
@@ -124,7 +124,7 @@ def entry_of(number: int, charge: Charged, dataset: str | None, location: str | 
     period = None if charge.period is None else ChargedPeriod.from_plain(charge.period)
     return Entry(
         number, charge.time, dataset, spending, charge.minimum_cases, standing, charge.software, charge.case, location,
-        period,
+        period, Approval(charge.reason or "", charge.signed_off_by or ""),
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from ..errors import BudgetError, LedgerError, ParameterError
 from ..model.mechanism import Mechanism
 from ..privacy.numbers import Number, exact_delta, exact_epsilon
 from ..privacy.person_tables import Gaussian
-from .account import Account, Budget, CompositionRule, Entry, check_name, comparable
+from .account import NO_APPROVAL, Account, Approval, Budget, CompositionRule, Entry, check_name, comparable
 from .accounting import Spending, compose
 from .book import Book, Key
 from .ledger_file import make_ledger, open_ledger
@@ -30,13 +30,14 @@ def default_path() -> Path:
     if path := os.environ.get("TRAVAS_LEDGER"):
         return Path(path)
     try:
-        base = _data_directory()
+        base = data_directory()
     except RuntimeError:
         raise LedgerError("there is no home directory for the ledger; set TRAVAS_LEDGER", field="ledger") from None
     return base / "travas" / "ledger.db"
 
 
-def _data_directory() -> Path:
+def data_directory() -> Path:
+    """Return the user's data directory. Raises RuntimeError if there is no home directory."""
     folder = Path(os.environ.get("XDG_DATA_HOME") or "")
     if folder.is_absolute():
         return folder
@@ -191,6 +192,7 @@ class Ledger:
         mechanism: Mechanism,
         case: str,
         period: ChargedPeriod | None = None,
+        approval: Approval = NO_APPROVAL,
     ) -> Account:
         """Charge a release that is about to be drawn. The charge is on the disk when this returns.
 
@@ -204,6 +206,7 @@ class Ledger:
             mechanism: The mechanism of the release.
             case: The case column or attribute.
             period: The period of a release of one period: `ChargedPeriod.of`.
+            approval: The reason of the release, and who has signed it off.
 
         Returns:
             The account after the charge.
@@ -213,7 +216,7 @@ class Ledger:
             with ledger.locked() as book:
                 account, assigned = self._admitted(book, dataset, location, mechanism, case, period)
                 key = Key(account.dataset, account.location)
-                ledger.append(*assigned, _charged(key, mechanism, case, period))
+                ledger.append(*assigned, _charged(key, mechanism, case, period, approval))
             return ledger.book.account(key)
 
     def account(self, dataset: str) -> Account:
@@ -305,7 +308,7 @@ def _check_merge(source: Account, target: Account) -> None:
                 raise ParameterError(f"{source.label}: {reason}; assign it to another data set")
 
 
-def _charged(key: Key, mechanism: Mechanism, case: str, period: ChargedPeriod | None) -> Charged:
+def _charged(key: Key, mechanism: Mechanism, case: str, period: ChargedPeriod | None, approval: Approval) -> Charged:
     from .._version import __version__
 
     spending, least = _spending(mechanism), mechanism.parameters().get("minimum_cases")
@@ -324,6 +327,8 @@ def _charged(key: Key, mechanism: Mechanism, case: str, period: ChargedPeriod | 
         software=f"travas {__version__}",
         person_table=None if spending.person_table is None else spending.person_table.describe(),
         period=None if period is None else period.describe(),
+        reason=approval.reason or None,
+        signed_off_by=approval.signed_off_by or None,
     )
 
 

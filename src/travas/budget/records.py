@@ -55,6 +55,8 @@ class Charged:
     software: str
     person_table: dict[str, Any] | None = None
     period: dict[str, Any] | None = None
+    reason: str | None = None
+    signed_off_by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ _KINDS: dict[str, type[Record]] = {
     "charge": Charged,
     "assignment": Assigned,
 }
-_LATER = ("person_table", "period")
+_LATER = ("person_table", "period", "reason", "signed_off_by")
 """Fields that the first records of this version do not have."""
 
 _NAMES = {kind: name for name, kind in _KINDS.items()}

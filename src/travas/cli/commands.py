@@ -17,7 +17,7 @@ from ..privacy.numbers import as_text, rounded_up
 from .console import bar, console, panel, percent, print_json, progress
 from .console import grid as facts_grid
 from .diagnostics import share_of
-from .options import AsJson, Description, LedgerFile, StatedCases, build, with_mechanism
+from .options import AsJson, Description, LedgerFile, PolicyFile, SignedOffBy, StatedCases, build, with_mechanism
 
 if TYPE_CHECKING:
     from ..verification.privacy_curve import Point
@@ -173,6 +173,8 @@ def report(
         str | None, typer.Option(help="Name of the data set in the ledger; adds its history.", metavar="NAME")
     ] = None,
     ledger: LedgerFile = None,
+    policy: PolicyFile = None,
+    signed_off_by: SignedOffBy = "",
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing report.")] = False,
     stated_cases: StatedCases = None,
 ) -> None:
@@ -180,6 +182,7 @@ def report(
 
     Example: travas report release.json.guarantee.json release.json -o report.html --reason "Decided on 3 May"
     """
+    from ..budget.policy import Policy
     from ..report.report_file import write_report
     from .budget_command import existing_ledger
 
@@ -187,7 +190,10 @@ def report(
         raise ParameterError("--ledger requires --dataset; also set --dataset NAME")
     account = None if dataset is None else existing_ledger(ledger).account(dataset)
     with progress("verifying the release"):
-        path = write_report(guarantee, release, output, reason, account, "replace" if force else "fail", stated_cases)
+        path = write_report(
+            guarantee, release, output, reason, account, "replace" if force else "fail", stated_cases,
+            Policy.load(policy) if policy else Policy.found(), signed_off_by,
+        )  # fmt: skip
     console().print(f"report     {path}")
 
 

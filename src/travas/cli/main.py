@@ -12,7 +12,9 @@ from typing import Annotated, get_args
 
 import typer
 
+from ..budget.account import Approval
 from ..budget.ledger import Ledger
+from ..budget.policy import Policy
 from ..errors import (
     CONFIDENTIAL_HEADING,
     BudgetError,
@@ -39,6 +41,9 @@ from .options import (
     LedgerFile,
     Log,
     Output,
+    PolicyFile,
+    Reason,
+    SignedOffBy,
     StatedCases,
     build,
     with_mechanism,
@@ -91,6 +96,9 @@ def anonymize(
             help="Accept a release without an established guarantee; the output is marked accordingly.",
         ),
     ] = False,
+    policy: PolicyFile = None,
+    reason: Reason = "",
+    signed_off_by: SignedOffBy = "",
     stated_cases: StatedCases = None,
     as_json: AsJson = False,
     *,
@@ -116,6 +124,8 @@ def anonymize(
         ledger=Ledger(ledger) if ledger else Ledger.default(),
         dataset=dataset,
         guarantee="not required" if accept_no_guarantee else "required",
+        policy=policy and Policy.load(policy),
+        approval=Approval(reason, signed_off_by),
     )
     with stages() as watch:
         outcome = run(request, watch)
@@ -140,6 +150,7 @@ def demo(
         mechanism=mechanism_by_name("optimal", "1", "1e-6"),
         output=target,
         existing="replace" if again else "fail",
+        policy=Policy("none: no real data are involved"),
     )
     with stages() as watch:
         outcome = run(request, watch)

@@ -62,6 +62,16 @@ Dataset = Annotated[
         metavar="NAME",
     ),
 ]
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--policy",
+        help="The policy file, or default. Default: TRAVAS_POLICY, or travas/policy.toml in the data folder, if it exists.",
+        metavar="FILE",
+    ),
+]
+Reason = Annotated[str, typer.Option(help="Why the release is made with these parameters; recorded.", metavar="TEXT")]
+SignedOffBy = Annotated[str, typer.Option(help="Who has signed off the release; recorded.", metavar="NAME")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..budget.account import Approval
 from ..budget.ledger import Ledger
+from ..budget.policy import Policy
 from ..errors import ParameterError
 from ..pipeline import Request, run
 from ..sources.columns import DEFAULT_READING, Reading
@@ -18,6 +20,9 @@ from .options import (
     Force,
     LedgerFile,
     Output,
+    PolicyFile,
+    Reason,
+    SignedOffBy,
     StatedCases,
     build,
     read_alphabet,
@@ -61,6 +66,9 @@ def synthesize(
     dataset: Dataset = None,
     ledger: LedgerFile = None,
     force: Force = False,
+    policy: PolicyFile = None,
+    reason: Reason = "",
+    signed_off_by: SignedOffBy = "",
     stated_cases: StatedCases = None,
     as_json: AsJson = False,
     *,
@@ -94,6 +102,8 @@ def synthesize(
         existing=existing,
         ledger=Ledger(ledger) if ledger else Ledger.default(),
         dataset=dataset,
+        policy=policy and Policy.load(policy),
+        approval=Approval(reason, signed_off_by),
     )
     with stages() as watch:
         outcome = run(request, watch)

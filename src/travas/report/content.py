@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..budget.account import Account
+from ..budget.policy import Policy
 from ..errors import VerificationError
 from ..model import explain
 from ..model.abstraction import FULL, Abstraction
@@ -41,6 +42,8 @@ class ReportContent:
         reason: Why these parameters were chosen.
         account: The account of the data set.
         stated_cases: The number of cases stated by the owner; never a counted number.
+        policy: The policy under which the release was made.
+        signed_off_by: Who has signed off the release.
         synthetic: A synthetic log with its measurements; None where the release is none, or the file has only its traces.
     """
 
@@ -56,6 +59,8 @@ class ReportContent:
     account: Account | None = None
     stated_cases: int | None = None
     synthetic: SyntheticRelease | None = None
+    policy: Policy | None = None
+    signed_off_by: str = ""
 
     def __post_init__(self) -> None:
         explain.check_stated_cases(self.stated_cases)

@@ -86,6 +86,9 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "stated": stated,
         "release_name": content.name,
         "reason": content.reason.strip(),
+        "policy_name": "" if content.policy is None else content.policy.name,
+        "policy_rules": () if content.policy is None else content.policy.rules,
+        "signed_off_by": content.signed_off_by.strip(),
         "today": _today(),
         "weak": content.weak_protection,
         "emptiness": explain.of_emptiness(len(content.variants), mechanism),
@@ -181,7 +184,8 @@ def _machine(content: ReportContent) -> dict[str, Any]:
         "delta": stated["delta"],
         "delta_spent": stated["delta_spent"],
         "replace_one": stated["replace_one"],
-        "policy": {"stated_cases": content.stated_cases, "weak_protection": list(content.weak_protection)},
+        "policy": {"stated_cases": content.stated_cases, "weak_protection": list(content.weak_protection)}
+        | ({} if content.policy is None else content.policy.describe()),
         "accounting": f"this release alone; releases of the data set: {composition} composition",
         "standing": stated["standing"],
         "mechanism": {"name": stated["mechanism"], "parameters": stated["parameters"]},
@@ -200,5 +204,6 @@ def _machine(content: ReportContent) -> dict[str, Any]:
             "assumed_public": stated["assumed_public"],
         },
         "reason": content.reason,
+        "signed_off_by": content.signed_off_by,
         "account": _charges(account),
     }

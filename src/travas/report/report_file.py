@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..budget.account import Account, Entry
+from ..budget.policy import Policy
 from ..errors import OutputError, ParameterError
 from ..model import explain
 from ..model.mechanism import Mechanism
@@ -23,6 +24,8 @@ def write_report(
     account: Account | None = None,
     existing: Existing = "fail",
     stated_cases: int | None = None,
+    policy: Policy | None = None,
+    signed_off_by: str = "",
 ) -> Path:
     """Verify a release against its guarantee and write the report, one self-contained `.html` file.
 
@@ -34,6 +37,8 @@ def write_report(
         account: The account of the data set, including this release.
         existing: Whether an existing report is replaced.
         stated_cases: The number of cases stated by the owner. If δ is large for that many cases, the report warns.
+        policy: The policy under which the release was made; the report quotes it.
+        signed_off_by: Who has signed off the release.
 
     Returns:
         The path of the report.
@@ -46,7 +51,12 @@ def write_report(
     check_report(path, existing, Path(guarantee), Path(release))
     explain.check_stated_cases(stated_cases)
     made = replace(
-        read_content(Path(guarantee), Path(release)), reason=reason, account=account, stated_cases=stated_cases
+        read_content(Path(guarantee), Path(release)),
+        reason=reason,
+        account=account,
+        stated_cases=stated_cases,
+        policy=policy,
+        signed_off_by=signed_off_by,
     )
     if account is not None and not any(_is_charge_of(made.mechanism, entry) for entry in account.entries):
         raise ParameterError(f"{account.label}: this release was not charged to this account; check the data set")

@@ -1,0 +1,155 @@
+"""The policy of an organisation: refused before anything is read, with the rule's own explanation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Run
+from travas import Approval, Ledger, ParameterError, Policy, PolicyError, Request, mechanism, run
+from travas.budget.policy import RULES
+
+RULE = {
+    "epsilon_per_release": 'at_most = "1/2"',
+    "delta_per_release": "at_most = 1e-7",
+    "epsilon_per_year": "at_most = 1.5",
+    "delta_per_year": "at_most = 1.5e-6",
+    "units": 'allowed = ["patient"]',
+    "mechanisms": 'allowed = ["travas", "ladder"]',
+    "reason": "required = true",
+    "sign_off": "required = true",
+}
+PROBLEMS = {
+    "epsilon_per_release": "ε is 1; ε per release: at most 0.5, because of the works council",
+    "delta_per_release": "δ is 1e-6; δ per release: at most 1e-7",
+    "epsilon_per_year": "ε is 2 together with the earlier releases of this year; ε per year: at most 1.5",
+    "delta_per_year": "δ is 2e-6 together with the earlier releases of this year",
+    "units": "unit is 'case'; units: only patient",
+    "mechanisms": "mechanism is 'optimal'; mechanisms: only travas, ladder",
+    "reason": "reason is empty; a reason is required",
+    "sign_off": "signed_off_by is empty; a sign-off is required",
+}
+APPROVED = Approval("decided on 3 May", "A. Officer")
+
+
+def written(path: Path, *names: str) -> Path:
+    tables = (
+        f'[rules.{name}]\n{RULE[name]}\nbecause = "of the works council"\nsource = "minutes of 3 May"' for name in names
+    )
+    path.write_text("\n".join(['name = "clinic"', *tables, ""]), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_every_rule_refuses_with_its_own_explanation_before_anything_is_read(
+    name: str, tmp_path: Path, ledger_path: Path
+) -> None:
+    ledger = Ledger(ledger_path)
+    ledger.create_account("clinic")
+    ledger.charge("clinic", None, mechanism("optimal", 1, "1e-6"), "case_id")
+    request = Request(
+        tmp_path / "there is no log.csv",
+        mechanism("optimal", 1, "1e-6"),
+        ledger=ledger,
+        dataset="clinic",
+        policy=Policy.load(written(tmp_path / "policy.toml", name)),
+    )
+    with pytest.raises(PolicyError) as error:
+        run(request)
+    assert PROBLEMS[name] in str(error.value)
+    assert "because of the works council (minutes of 3 May)" in str(error.value)
+    assert len(ledger.account("clinic").entries) == 1
+
+
+def test_a_release_within_the_policy_is_made_and_its_approval_is_recorded(small_csv: Path, ledger_path: Path) -> None:
+    policy = Policy.load(Path("default"))
+    request = Request(
+        small_csv, mechanism("optimal", 1, "1e-6"), ledger=Ledger(ledger_path), policy=policy, approval=APPROVED
+    )
+    outcome = run(request)
+    assert outcome.account is not None
+    assert outcome.account.entries[0].approval == APPROVED
+    assert Ledger(ledger_path).history()[0].as_json()["signed_off_by"] == "A. Officer"
+
+
+def test_a_yearly_limit_needs_a_ledger(small_csv: Path, tmp_path: Path) -> None:
+    policy = Policy.load(written(tmp_path / "policy.toml", "epsilon_per_year"))
+    with pytest.raises(PolicyError, match="not charged, so the sum of a year is not known"):
+        run(Request(small_csv, mechanism("optimal", 1, "1e-6"), policy=policy))
+
+
+def test_it_is_found_like_the_ledger(
+    small_csv: Path, ledger_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = Request(small_csv, mechanism("optimal", 1, "1e-6"), ledger=Ledger(ledger_path))
+    assert Policy.found() is None
+    run(request)
+    written(ledger_path.parent / "policy.toml", "sign_off")
+    with pytest.raises(PolicyError, match="policy 'clinic': signed_off_by is empty"):
+        run(request)
+    monkeypatch.setenv("TRAVAS_POLICY", str(written(tmp_path / "mine.toml", "mechanisms")))
+    with pytest.raises(PolicyError, match="mechanism is 'optimal'"):
+        run(request)
+    monkeypatch.setenv("TRAVAS_POLICY", "default")
+    with pytest.raises(PolicyError, match="reason is empty; a reason is required, because no ε is right for everybody"):
+        run(request)
+
+
+def test_the_default_policy_explains_every_rule_and_names_sources() -> None:
+    policy = Policy.load(Path("default"))
+    assert policy.name == "default policy of travas"
+    assert all(rule.because and rule.source for rule in policy.rules)
+    assert any("NIST SP 800-226" in rule.source for rule in policy.rules)
+    assert any("arXiv" in rule.source for rule in policy.rules)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nam = 'x'", "the key 'nam' is unknown; did you mean 'name'"),
+        ("[rules.epsilon_per_relase]\nat_most = 1", "did you mean 'epsilon_per_release'"),
+        ("[rules.reason]\nrequired = true", "required and because are required; a rule explains itself"),
+        ("[rules.reason]\nrequired = 'yes'\nbecause = 'x'", "required is 'yes'; it must be true or false"),
+        ("[rules.units]\nallowed = [1]\nbecause = 'x'", "allowed is a list; it must be a list of text"),
+        ("[rules.epsilon_per_year]\nat_most = 'much'\nbecause = 'x'", "at_most"),
+        ("rules = 3", "rules is 3; it must be a table"),
+        ("= 3", "not a TOML file"),
+    ],
+)
+def test_a_wrong_policy_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text(text)
+    with pytest.raises(ParameterError, match=message):
+        Policy.load(path)
+    with pytest.raises(ParameterError, match="cannot be opened"):
+        Policy.load(tmp_path / "nowhere.toml")
+
+
+def test_on_the_command_line_and_in_the_report(travas: Run, small_csv: Path, tmp_path: Path) -> None:
+    policy = written(tmp_path / "policy.toml", "reason", "sign_off")
+    release = tmp_path / "release.json"
+    words: tuple[Any, ...] = (
+        "anonymize",
+        small_csv,
+        "--epsilon",
+        "1",
+        "--delta",
+        "1e-6",
+        "-o",
+        release,
+        "--policy",
+        policy,
+    )
+    ran = travas(*words, "--reason", "decided")
+    assert ran.code == 2 and "signed_off_by is empty" in ran.err and not release.exists()
+    assert travas(*words, "--reason", "decided", "--signed-off-by", "A. Officer").code == 0
+    report = tmp_path / "report.html"
+    ran = travas(
+        "report", f"{release}.guarantee.json", release, "-o", report, "--policy", policy, "--signed-off-by", "A. Officer"
+    )  # fmt: skip
+    assert ran.code == 0
+    text = report.read_text()
+    assert "a sign-off is required" in text and "of the works council" in text and "minutes of 3 May" in text
+    assert "By A. Officer, as recorded in the ledger." in text
