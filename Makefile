@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow test-oldest coverage bench bench-ladder bench-ledger bench-metrics bench-persons bench-scale bench-synthesis bench-utility bench-web reproduce screenshots lint clean
+.PHONY: demo test test-slow test-oldest coverage bench bench-ladder bench-ledger bench-metrics bench-periods bench-persons bench-scale bench-synthesis bench-utility bench-web reproduce screenshots lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -83,6 +83,9 @@ reproduce: .venv/installed-bench ## the paper's study: half an hour on two cores
 
 bench-persons: .venv/installed ## noise for persons with several variants, before and after
 	$(BIN)/python benchmarks/persons.py
+
+bench-periods: .venv/installed-bench ## a year of monthly releases on two public logs
+	$(BIN)/python benchmarks/periods.py
 
 bench-metrics: .venv/installed-bench
 	$(BIN)/python benchmarks/metrics.py

@@ -28,6 +28,7 @@ from ..model.release import Frequencies, check_frequencies
 from ..pipeline import Request, run
 from ..sources.columns import Reading
 from . import audit_command, commands, diagnostics, synthesize
+from . import commands, diagnostics, project_commands, synthesize
 from .budget_command import app as budget_app
 from .console import console, stages
 from .interrupts import INTERRUPTED, finish
@@ -165,6 +166,8 @@ def demo(
 
 
 app.command()(synthesize.synthesize)
+app.command()(project_commands.init)
+app.command()(project_commands.release)
 app.command("inspect")(diagnostics.inspect_log)
 app.command()(diagnostics.compare)
 app.command()(audit_command.audit)

@@ -183,7 +183,7 @@ def with_mechanism(command: Callable[..., None]) -> Callable[..., None]:
         stated = {option: value for option, value in (public | options).items() if value is not None}
         return {"description": {"mechanism": mechanism} | stated}
 
-    return _with_options(command, "description", _MECHANISM_OPTIONS, collect)
+    return with_options(command, "description", _MECHANISM_OPTIONS, collect)
 
 
 def build(description: Description, epsilon: str, delta: str, unit: PrivacyUnit) -> Mechanism:
@@ -284,10 +284,10 @@ def with_reading(command: Callable[..., None]) -> Callable[..., None]:
         options["max_cases"] = whole_number("max_cases", options["max_cases"])
         return {"reading": Reading(**options)}
 
-    return _with_options(command, "reading", _READING_OPTIONS, collect)
+    return with_options(command, "reading", _READING_OPTIONS, collect)
 
 
-def _with_options(
+def with_options(
     command: Callable[..., None],
     replaced: str,
     options: dict[str, tuple[Any, Any]],

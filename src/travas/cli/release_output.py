@@ -25,7 +25,7 @@ def print_outcome(outcome: Outcome, output: Path, stated_cases: int | None, as_j
     """Print a release that was made, what was charged, and, marked, what is confidential."""
     released, variants, account = outcome.release, outcome.variants, outcome.account
     if as_json:
-        facts = _facts(released, output, stated_cases)
+        facts = outcome_facts(released, output, stated_cases)
         more = {"ledger": account and charged(account), "confidential_notes": list(variants.notes)}
         print_json(facts | more)
         return
@@ -40,7 +40,8 @@ def print_outcome(outcome: Outcome, output: Path, stated_cases: int | None, as_j
         print_charge(account)
 
 
-def _facts(released: Release, output: Path, stated_cases: int | None) -> dict[str, Any]:
+def outcome_facts(released: Release, output: Path, stated_cases: int | None) -> dict[str, Any]:
+    """Return the public facts of a release of any kind, for `--json`."""
     if released.mechanism.kind == "synthetic log":
         from .synthetic_output import synthetic_facts
 

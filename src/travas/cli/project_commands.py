@@ -1,0 +1,138 @@
+"""The commands `init` and `release`: a project file, and the releases made from it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..project.project_options import FILE_NAME, OPTIONS, ProjectOption, Values
+from .console import console, grid, panel, print_json, stages
+from .options import AsJson, Force, with_options
+
+if TYPE_CHECKING:
+    from ..project.project_release import ReleasedPeriod
+
+ProjectPath = Annotated[Path, typer.Option("--project", help="The project file.", metavar="FILE")]
+
+
+def with_project_options(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Replace the `flags` parameter of a command with the options of a project."""
+    options = [option for option in OPTIONS if option.name not in left_out]
+
+    def kind(option: ProjectOption) -> Any:
+        about = f"{option.about} Variable: {option.variable}."
+        shown = typer.Option(option.flag, help=about, metavar="TEXT", rich_help_panel=f"Section {option.section}")
+        return Annotated[(list[str] if option.is_list else str) | None, shown]
+
+    def collect(values: dict[str, Any]) -> dict[str, Any]:
+        given = {option.name: values.pop(option.name) for option in options}
+        return {
+            "flags": {
+                name: tuple(value) if isinstance(value, list) else value for name, value in given.items() if value
+            }
+        }
+
+    kinds = {option.name: (kind(option), None) for option in options}
+    return lambda command: with_options(command, "flags", kinds, collect)
+
+
+@with_project_options("log")
+def init(
+    log: Annotated[str, typer.Argument(metavar="LOG", help="The event log, as for travas anonymize.")],
+    project: ProjectPath = Path(FILE_NAME),
+    no_questions: Annotated[bool, typer.Option("--no-questions", help="Take flags and defaults, ask nothing.")] = False,
+    force: Force = False,
+    as_json: AsJson = False,
+    *,
+    flags: Values,
+) -> None:
+    """Write a commented project file, travas.toml, that describes releases completely.
+
+    In a terminal it asks a few questions, each with a default; otherwise it takes flags and defaults. It does not read
+    the log.
+
+    Example: travas init hospital.csv --dataset hospital --end-activity discharge --grace 7d
+    """
+    import os
+
+    from ..outputs.atomic import atomic_output, check_target
+    from ..project.project_file import environment_values, template
+    from ..project.questions import answered
+
+    existing = "replace" if force else "fail"
+    check_target(project, existing)
+    asks = sys.stdin.isatty() and not no_questions and not as_json
+    values = answered(log, {**environment_values(os.environ), **flags}, _ask if asks else None)
+    with atomic_output(project, existing) as partial:
+        partial.write_text(template(values), encoding="utf-8", newline="\n")
+    has_periods = "end_activity" in values or "gap" in values
+    following = f"travas release --project {project}"
+    if as_json:
+        print_json({"project": str(project), "periods": has_periods, "next": following})
+        return
+    console().print(f"project    {project}")
+    console().print(f"next       read it, change it, then: {following}")
+    if not has_periods:
+        console().print(
+            "note: without [period], every release is about all cases, and releases add up (docs/periods.md)"
+        )
+
+
+def _ask(explanation: str, question: str, default: str) -> str:
+    console().print()
+    console().print(explanation)
+    return str(typer.prompt(question, default=default, show_default=bool(default)))
+
+
+@with_project_options()
+def release(
+    project: ProjectPath = Path(FILE_NAME),
+    period: Annotated[
+        str | None,
+        typer.Option(
+            help="The period: 2026-02, 2026-Q1, 2026-W07 … Default: the last whose grace period has passed.",
+            metavar="PERIOD",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    *,
+    flags: Values,
+) -> None:
+    """Make the release of a period of a project: release, guarantee, report, README.txt and charge.
+
+    A period that was released before is refused. Options come from flags, then TRAVAS_… variables, then the file.
+
+    Example: travas release --period 2026-02
+    """
+    from ..project.project_file import Project
+    from ..project.project_release import make_release, project_period
+
+    opened = Project.load(project, flags)
+    chosen = project_period(opened, period)
+    with stages() as watch:
+        made = make_release(opened, chosen, watch)
+    _show(made, None if chosen is None else chosen.name, as_json)
+
+
+def _show(made: ReleasedPeriod, period: str | None, as_json: bool) -> None:
+    from .budget_command import charged, print_charge
+    from .release_output import outcome_facts
+
+    files = {name: str(getattr(made, name)) for name in ("folder", "release", "guarantee", "report", "readme")}
+    account = made.outcome.account
+    if as_json:
+        facts = outcome_facts(made.outcome.release, made.release, None)
+        print_json(facts | files | {"period": period, "ledger": account and charged(account)})
+        return
+    table = grid()
+    for name, path in files.items():
+        table.add_row(name, path)
+    guarantee = made.outcome.release.guarantee
+    table.add_row("protects", guarantee.protects)
+    panel(table, f"Released {period or 'the whole log'}", "green")
+    if account is not None:
+        print_charge(account)

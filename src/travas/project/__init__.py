@@ -1,0 +1,1 @@
+"""Release projects: one file that describes releases completely, and the releases made from it."""

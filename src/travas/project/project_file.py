@@ -1,0 +1,215 @@
+"""travas.toml: reading it, with flags before the environment before the file, and writing a commented one."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..budget.policy import Policy
+from ..budget.toml_settings import check_keys, load_toml
+from ..errors import ParameterError, shown
+from ..mechanisms import from_description
+from ..model.mechanism import Mechanism
+from ..privacy.guarantee import PrivacyUnit
+from ..privacy.numbers import as_text, exact
+from ..sources.closing import Period
+from ..sources.columns import Reading
+from .project_options import BY_NAME, OPTIONS, SECTIONS, ProjectOption, Values
+
+_READING = (
+    "case", "timestamp", "timestamp_format", "order", "ties", "on_missing", "duplicate_cases", "delimiter", "quote",
+    "encoding", "abstraction", "unit", "table", "query",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Project:
+    """A release project: the values of its options, and the folder that relative paths start from."""
+
+    values: Values
+    home: Path
+
+    @classmethod
+    def load(cls, path: Path, flags: Values) -> Project:
+        """Read a project file.
+
+        Args:
+            path: The file.
+            flags: Values of the command line. They come before the environment, which comes before the file.
+
+        Returns:
+            The project.
+
+        Raises:
+            ParameterError: A key is unknown, a value is invalid, or a secret is in the file.
+        """
+        stated = file_values(path)
+        for name in ("log", "query"):
+            if _has_password(str(stated.get(name, ""))):
+                raise ParameterError(
+                    f"{path}: {name} contains a password; secrets come from the environment only: remove it, and set "
+                    f"PGPASSWORD, a service file, or {BY_NAME[name].variable}"
+                )
+        return cls({**stated, **environment_values(os.environ), **flags}, path.absolute().parent)
+
+    def text(self, name: str, default: str | None = None) -> str | None:
+        """Return the value of an option that is not a list."""
+        value = self.values.get(name, default)
+        return value if value is None or isinstance(value, str) else value[0]
+
+    def items(self, name: str) -> tuple[str, ...]:
+        """Return the values of an option that is a list."""
+        value = self.values.get(name, ())
+        return (value,) if isinstance(value, str) else tuple(value)
+
+    def required(self, name: str) -> str:
+        """Return the value of an option that must be set."""
+        if not (value := self.text(name)):
+            option = BY_NAME[name]
+            raise ParameterError(
+                f"{name} is not set; set {name} in [{option.section}], {option.variable} or {option.flag}", field=name
+            )
+        return value
+
+    def whole(self, name: str) -> int | None:
+        """Return an option that is a whole number."""
+        text = self.text(name)
+        if text is not None and not (text.isascii() and text.isdecimal() and len(text) <= 12):
+            raise ParameterError(f"{name} is {shown(text)}: it must be a whole number", field=name)
+        return None if text is None else int(text)
+
+    def path(self, text: str) -> Path:
+        """Return a path of the project, relative to its folder."""
+        return self.home / text
+
+    @property
+    def source(self) -> str:
+        """The log: a URL as it is, or a path relative to the project."""
+        log = self.required("log")
+        return log if "://" in log or log.startswith("spark:") else str(self.path(log))
+
+    def period(self, name: str) -> Period:
+        """Return a period of the project."""
+        return Period(name, self.items("end_activity"), self.text("gap"), self.text("grace", "0d") or "0d")
+
+    def reading(self, period: Period | None) -> Reading:
+        """Return the rule from events to variants."""
+        options: dict[str, Any] = {name: text for name in _READING if (text := self.text(name)) is not None}
+        return Reading(activities=self.items("activity"), max_cases=self.whole("max_cases"), period=period, **options)
+
+    def policy(self) -> Policy | None:
+        """Return the policy of the project, or the one that is found like the ledger."""
+        if (text := self.text("policy")) is None:
+            return Policy.found()
+        return Policy.load(Path(text) if text == "default" else self.path(text))
+
+    def mechanism(self, unit: PrivacyUnit, policy: Policy | None) -> Mechanism:
+        """Return the mechanism."""
+        epsilon, delta = self._parameters(policy)
+        named = self.text("mechanism", "optimal") or "optimal"
+        described: dict[str, Any] = {"mechanism": named, "epsilon": epsilon, "delta": delta}
+        if (rungs := self.text("ladder")) is not None:
+            described |= {"mechanism": "ladder", "rungs": rungs}
+        if (least := self.whole("minimum_cases")) is not None:
+            described["minimum_cases"] = least
+        if (names := self.text("alphabet")) is not None:
+            described["alphabet"] = _activities(self.path(names))
+        described["unit"] = {"name": unit.name, "max_cases": unit.max_cases}
+        return from_description(described, references="follow", missing="default")
+
+    def _parameters(self, policy: Policy | None) -> tuple[str, str]:
+        if (share := self.text("share")) is None:
+            return self.required("epsilon"), self.required("delta")
+        if self.text("epsilon") or self.text("delta"):
+            raise ParameterError("share is set, and so are epsilon or delta; set one or the other", field="share")
+        limits = {rule.name: rule.value for rule in (policy.rules if policy else ())}
+        names = ("epsilon_per_release", "delta_per_release")
+        if any(name not in limits for name in names):
+            raise ParameterError(
+                "share is set but no policy limits ε and δ per release; set epsilon and delta", field="share"
+            )
+        part = exact(share, "share")
+        if not 0 < part <= 1:
+            raise ParameterError(f"share is {shown(share)}: it must be above 0 and at most 1", field="share")
+        epsilon, delta = (as_text(exact(str(limits[name]), name) * part) for name in names)
+        return epsilon, delta
+
+
+def file_values(path: Path) -> dict[str, str | tuple[str, ...]]:
+    """Return the values of a project file. Unknown tables and keys are refused with a suggestion."""
+    content = check_keys(str(path), load_toml(path), SECTIONS)
+    values = {}
+    for section in content:
+        names = [option.name for option in OPTIONS if option.section == section]
+        for name, value in check_keys(f"{path}: [{section}]", content[section], names).items():
+            values[name] = _checked(f"{path}: [{section}] {name}", BY_NAME[name], value)
+    return values
+
+
+def environment_values(environment: Mapping[str, str]) -> dict[str, str | tuple[str, ...]]:
+    """Return the values of `TRAVAS_…` variables; the items of a list are separated by semicolons."""
+    stated = {option: environment[option.variable] for option in OPTIONS if environment.get(option.variable)}
+    return {
+        option.name: tuple(item.strip() for item in text.split(";")) if option.is_list else text
+        for option, text in stated.items()
+    }
+
+
+def template(values: Values) -> str:
+    """Return a commented project file: options that are set, and the others as comments with an example.
+
+    Args:
+        values: The values by name.
+
+    Returns:
+        The content of the file.
+    """
+    lines = ["# A release project of travas: https://pypi.org/project/travas, docs/project.md.",
+             "# travas release --period 2026-02 makes a release from it. Flags come before TRAVAS_… variables before this file.",
+             "# All of it decides the release, so fix it without looking at single cases of the log."]  # fmt: skip
+    for section, about in SECTIONS.items():
+        lines += ["", f"# {about}", f"[{section}]"]
+        for option in OPTIONS:
+            if option.section != section:
+                continue
+            value, mark = values.get(option.name), ""
+            if value is None:
+                value, mark = ((option.example,) if option.is_list else option.example), "# "
+            lines += [f"# {option.about}", f"{mark}{option.name} = {_toml(value)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: str | Sequence[str]) -> str:
+    return json.dumps(value if isinstance(value, str) else list(value), ensure_ascii=False)
+
+
+def _checked(where: str, option: ProjectOption, value: Any) -> str | tuple[str, ...]:
+    if option.is_list and isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    if not option.is_list and isinstance(value, str | int) and not isinstance(value, bool):
+        return str(value)
+    raise ParameterError(
+        f"{where} is {shown(value)}; it must be {'a list of text' if option.is_list else 'text or a number'}"
+    )
+
+
+def _has_password(text: str) -> bool:
+    try:
+        return "://" in text and urlsplit(text).password is not None
+    except ValueError:
+        return False
+
+
+def _activities(path: Path) -> tuple[str, ...]:
+    try:
+        names = tuple(line for line in path.read_text(encoding="utf-8-sig").splitlines() if line)
+    except (OSError, UnicodeDecodeError):
+        raise ParameterError(f"{path}: cannot be read; use a UTF-8 file of activities, one per line") from None
+    if not names:
+        raise ParameterError(f"{path}: contains no activity; use a text file of activities, one per line")
+    return names

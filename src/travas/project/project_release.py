@@ -1,0 +1,171 @@
+"""The release of one period of a project: release, guarantee, report and README.txt in a folder of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ..budget.account import Account, Approval
+from ..budget.ledger import Ledger
+from ..errors import ChargedError, OutputError, ParameterError
+from ..model.release import check_frequencies
+from ..outputs.atomic import atomic_output
+from ..outputs.guarantee_file import guarantee_path
+from ..pipeline import Outcome, Request, Watch, run
+from ..privacy.numbers import as_text
+from ..report.report_file import write_report
+from ..sources.closing import Period, duration, latest_period
+from .project_file import Project
+
+WHOLE_LOG = "whole-log"
+"""The folder of a release without a period."""
+
+
+@dataclass(frozen=True)
+class ReleasedPeriod:
+    """What was made: the outcome of the pipeline, and the files. `outcome.variants` is confidential."""
+
+    outcome: Outcome
+    folder: Path
+    release: Path
+    guarantee: Path
+    report: Path
+    readme: Path
+
+
+def project_period(project: Project, name: str | None, now: datetime | None = None) -> Period | None:
+    """Return the period to release: as stated, or the last whose grace period has passed; None without a period rule.
+
+    Args:
+        project: The project.
+        name: The period, such as `2026-02`; None selects the last one.
+        now: The time; None is the clock.
+
+    Returns:
+        The period.
+    """
+    if not project.items("end_activity") and project.text("gap") is None:
+        if name is not None:
+            raise ParameterError(
+                f"period is {name!r} but the project does not say when a case is closed; set end_activity or gap in [period]",
+                field="period",
+            )
+        return None
+    grace = duration("grace", project.text("grace", "0d") or "0d")
+    every = project.text("every", "month") or "month"
+    return project.period(name or latest_period(every, (now or datetime.now(UTC)) - grace))
+
+
+def make_release(project: Project, period: Period | None, watch: Watch) -> ReleasedPeriod:
+    """Make the release of a period, with everything that belongs to it.
+
+    Args:
+        project: The project.
+        period: The period; None releases the whole log.
+        watch: Called with the progress.
+
+    Returns:
+        What was made.
+
+    Raises:
+        OutputError: The period was released before.
+        ChargedError: Something failed after the ledger was charged.
+        TravasError: The release was refused; nothing was charged and nothing was written.
+    """
+    policy, reading = project.policy(), project.reading(period)
+    mechanism = project.mechanism(reading.privacy_unit, policy)
+    folder = project.path(project.text("folder", "releases") or "releases") / (period.folder if period else WHOLE_LOG)
+    approval = Approval(project.text("reason", "") or "", project.text("signed_off_by", "") or "")
+    output = folder / (project.text("file", "release.xes.gz") or "release.xes.gz")
+    with _new_folder(folder):
+        request = Request(
+            source=project.source,
+            mechanism=mechanism,
+            reading=reading,
+            output=output,
+            frequencies=check_frequencies(project.text("frequencies", "estimated") or "estimated"),
+            ledger=_ledger(project),
+            dataset=project.text("dataset"),
+            policy=policy,
+            approval=approval,
+        )
+        outcome = run(request, watch)
+        account = outcome.account
+        label = "" if account is None else account.label
+        made = ReleasedPeriod(
+            outcome, folder, output, guarantee_path(output), folder / "report.html", folder / "README.txt"
+        )
+        try:
+            named = account if account is not None and account.name else None
+            stated = project.whole("stated_cases")
+            write_report(
+                made.guarantee,
+                output,
+                made.report,
+                approval.reason,
+                named,
+                "fail",
+                stated,
+                policy,
+                approval.signed_off_by,
+            )
+            with atomic_output(made.readme, "fail") as partial:
+                partial.write_text(_readme(project, period, made, account), encoding="utf-8", newline="\n")
+        except BaseException as error:
+            raise ChargedError.from_cause(error, label) from error
+    return made
+
+
+@contextmanager
+def _new_folder(folder: Path) -> Iterator[None]:
+    """Create the folder of a release; one that exists is a release that was made. A refused release leaves no folder."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir()
+    except FileExistsError:
+        raise OutputError(
+            f"{folder}: this period was released before, and its release is there; every release costs, so it is not made "
+            "again; to make another one, move the folder away"
+        ) from None
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be created ({error.strerror}); check folder in [output]") from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # not empty: something was made
+            folder.rmdir()
+
+
+def _ledger(project: Project) -> Ledger:
+    text = project.text("ledger")
+    return Ledger.default() if text is None else Ledger(project.path(text))
+
+
+def _readme(project: Project, period: Period | None, made: ReleasedPeriod, account: Account | None) -> str:
+    """Return the text of README.txt: public facts only."""
+    guarantee = made.outcome.release.guarantee
+    what = f"the period {period.name}" if period else "the whole log"
+    lines = [f"A differentially private release of {what}, made with travas.", ""]
+    lines += [text, ""] if (text := project.text("text")) else []
+    lines += [
+        f"{made.release.name}: the release",
+        f"{made.guarantee.name}: what it guarantees, for programs",
+        f"{made.report.name}: what it guarantees, for people",
+        "",
+        f"It protects {guarantee.protects}: ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}, "
+        f"{guarantee.standing}.",
+    ]
+    if period is not None:
+        rule = ", ".join(period.end_activities) if period.end_activities else f"a gap of {period.gap}"
+        days = f"from {period.start:%Y-%m-%d} on and before {period.end:%Y-%m-%d} (UTC)"
+        lines.append(f"It counts the cases that were closed {days}, by {rule}.")
+        lines.append(f"It assumes that {period.assumption}.")
+    if recipients := project.items("recipients"):
+        lines.append(f"It was made for: {'; '.join(recipients)}.")
+    if account is not None and account.name:
+        lines.append(f"It was charged to the data set {account.name!r}.")
+    verify = f"travas verify {made.guarantee.name} {made.release.name}"
+    return "\n".join([*lines, "", f"Anyone can check it: {verify}", ""])

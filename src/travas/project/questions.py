@@ -1,0 +1,103 @@
+"""The questions of `travas init`: few, each with a default and an explanation in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from .project_options import Values
+
+Ask = Callable[[str, str, str], str]
+"""Asks a question: its explanation, its text and its default. Returns the answer."""
+
+DEFAULTS: dict[str, str] = {
+    "mechanism": "optimal",
+    "epsilon": "1",
+    "delta": "1e-6",
+    "folder": "releases",
+    "file": "release.xes.gz",
+    "every": "month",
+    "grace": "7d",
+    "policy": "default",
+}
+"""What is written if nothing is stated."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question about one option."""
+
+    name: str
+    text: str
+    explanation: str
+    needs: str = ""
+
+
+QUESTIONS = (
+    Question(
+        "dataset",
+        "Name of the data set in the ledger",
+        "Everything that is released about the same people is added up under this name.",
+    ),
+    Question(
+        "unit",
+        "Column that identifies the person (empty: protect single cases)",
+        "If one person can have several cases, protecting one case does not protect the person.",
+    ),
+    Question(
+        "max_cases",
+        "Most cases counted per person",
+        "A public number, chosen without looking at the log; a larger one needs more noise.",
+        needs="unit",
+    ),
+    Question(
+        "epsilon",
+        "ε of one release",
+        "At ε = 1 whoever is undecided about one case can become at most 73 % sure; at ε = 2 it is 88 %.",
+    ),
+    Question(
+        "delta", "δ of one release", "The bound of ε may fail with this probability; use less than 1/(10 × cases)."
+    ),
+    Question(
+        "end_activity",
+        "Activities that close a case, separated by semicolons (empty: another rule)",
+        "With a rule that closes cases, releases of different months are about different cases, and cost once.",
+    ),
+    Question(
+        "gap",
+        "Or: a case is closed after this long without events, such as 30d (empty: release the whole log)",
+        "Use it if there are no end activities. Without either, every release is about all cases, and all of them add up.",
+    ),
+    Question("reason", "Why these parameters", "Printed in the report; the default policy asks for it."),
+)
+
+
+def answered(log: str, stated: Values, ask: Ask | None) -> dict[str, str | tuple[str, ...]]:
+    """Return the values of a new project.
+
+    Args:
+        log: The log.
+        stated: Values of flags and of the environment; they are not asked for.
+        ask: Asks a question; None takes the defaults.
+
+    Returns:
+        The values by name.
+    """
+    values: dict[str, str | tuple[str, ...]] = {"log": log, **DEFAULTS, **stated}
+    values.setdefault("dataset", Path(log.partition("?")[0]).name.partition(".")[0] or "log")
+    if "share" in values:
+        values = {name: value for name, value in values.items() if name not in ("epsilon", "delta") or name in stated}
+    for question in QUESTIONS if ask is not None else ():
+        name = question.name
+        skipped = name in stated or (question.needs and not values.get(question.needs))
+        if (
+            skipped
+            or (name == "gap" and values.get("end_activity"))
+            or (name in ("epsilon", "delta") and "share" in values)
+        ):
+            continue
+        default = values.get(name, "")
+        answer = ask(question.explanation, question.text, default if isinstance(default, str) else "; ".join(default))
+        values[name] = tuple(part.strip() for part in answer.split(";")) if name == "end_activity" else answer.strip()
+    return {name: value for name, value in values.items() if value and value != ("",)}
