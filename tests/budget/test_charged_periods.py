@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
-from travas import BudgetError, Ledger, ParameterError, Period, Reading, mechanism
+from travas import BudgetError, Ledger, LedgerError, ParameterError, Period, Reading, mechanism
 from travas.budget.ledger_schema import VERSION
 from travas.budget.periods import ChargedPeriod
 from travas.mechanisms import from_description
@@ -156,8 +156,22 @@ def test_a_ledger_of_version_2_opens_with_all_its_charges(ledger_path: Path, cha
     assert charge(month(1)).account("hospital").spent[0] == 2
 
 
-def test_a_year_on_the_command_line(travas: Run, small_csv: Path, tmp_path: Path) -> None:
+def test_a_damaged_ledger_of_version_2_is_not_written_to(ledger_path: Path, charge: Callable[..., Ledger]) -> None:
+    charge(None)
+    with sqlite3.connect(ledger_path) as connection:
+        connection.executescript("DROP TRIGGER head_delete; DELETE FROM head; PRAGMA user_version = 2;")
+    connection.close()
+    before = ledger_path.read_bytes()
+    with pytest.raises(LedgerError, match="is damaged"):
+        Ledger(ledger_path)
+    assert ledger_path.read_bytes() == before
+
+
+def test_a_year_on_the_command_line(
+    travas: Run, small_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Releases of twelve months, each at the whole budget; the report says that the largest counts."""
+    monkeypatch.setenv("COLUMNS", "200")
     assert travas("budget", "create", "hospital", "--epsilon", "1", "--delta", "1e-6").code == 0
     words = ("anonymize", small_csv, "--epsilon", "1", "--delta", "1e-6", "--dataset", "hospital", "--grace", "7d")
     for number in range(1, 13):

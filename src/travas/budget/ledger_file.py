@@ -97,6 +97,8 @@ def _checked(path: Path, connection: sqlite3.Connection) -> OpenLedger:
         raise LedgerError(f"{path}: is not a ledger of travas and was not changed; use another file")
     if version > VERSION:
         raise LedgerError(f"{path}: is a ledger of version {version}; this travas reads up to {VERSION}; update travas")
+    if version == 3:
+        raise ValueError("there is no version 3")
     if version < VERSION:
         check_pages(path, connection, "integrity_check")
         migrate(connection)

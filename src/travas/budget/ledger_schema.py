@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import sqlite3
 
 APPLICATION = 0x74726176  # "trav", in the file's header
-VERSION = 3
+VERSION = 4
+"""There is no version 3: one flipped bit would make it a 2, which is migrated."""
 
 _APPEND_ONLY = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
 SCHEMA = (
@@ -25,7 +26,7 @@ SCHEMA = (
     f"CREATE TRIGGER head_update BEFORE UPDATE ON head WHEN NEW.number <= OLD.number {_APPEND_ONLY}",
     f"CREATE TRIGGER head_delete BEFORE DELETE ON head {_APPEND_ONLY}",
 )
-"""Versions 2 and 3. The head has the number and digest of the last record, so that a loss of the last records is detected."""
+"""Versions 2 and 4. The head has the number and digest of the last record, so that a loss of the last records is detected."""
 
 
 def create_schema(connection: sqlite3.Connection) -> None:

@@ -1,7 +1,7 @@
 """Migration of older ledgers.
 
-Version 1 had a table for each kind of record and no digests. Version 2 differs from version 3 only in that its charges
-have no periods: it is the same file, and earlier programs must not misread a later one.
+Version 1 had a table for each kind of record and no digests. Version 2 differs from version 4 only in that its charges
+have neither periods nor approvals: earlier programs must not misread a later file. There was no version 3.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ def migrate(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version == 2:
+        OpenLedger(connection).read()  # a damaged ledger is not written to
         connection.execute(f"PRAGMA user_version = {VERSION}")
-    elif version < VERSION:  # otherwise another process has migrated it
+    elif version == 1:  # otherwise another process has migrated it
         try:
             records = _records(connection)
         except ParameterError as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..errors import MissingExtraError, ParameterError, shown
+from ..mechanisms.optimal import Optimal
 from ..privacy.noise_tables import MAX_EPSILON
 from ..privacy.numbers import Number, exact_delta, exact_epsilon
 from .accounting import Spending, compose
@@ -26,6 +27,11 @@ class Plan:
     basic: tuple[Fraction, Fraction]
     exact: tuple[Fraction, Fraction] | None
     """For `optimal` and a budget with exact composition; None if dp-accounting is not installed."""
+
+    @property
+    def periods(self) -> tuple[Fraction, Fraction]:
+        """If every release counts the cases of another period, each may spend everything: docs/mechanisms/periods.md."""
+        return self.epsilon, self.delta
 
 
 def plan(releases: int, *, epsilon: Number, delta: Number) -> Plan:
@@ -51,6 +57,27 @@ def plan(releases: int, *, epsilon: Number, delta: Number) -> Plan:
     except MissingExtraError:
         return Plan(releases, *total, basic, None)
     return Plan(releases, *total, basic, max([basic, *candidates]))
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a release at (ε, δ) keeps: the number of cases from which on a variant is released this often."""
+
+    cases_for_half: int
+    cases_for_most: int
+
+
+MOST = Fraction(95, 100)
+
+
+def kept(epsilon: Fraction, delta: Fraction) -> Kept:
+    """Return from how many cases on a variant is released with a probability of 50 % and of 95 %, by `optimal`.
+
+    >>> kept(Fraction(1), Fraction("1e-6"))
+    Kept(cases_for_half=14, cases_for_most=16)
+    """
+    curve = Optimal(epsilon=epsilon, delta=delta).keep_curve()
+    return Kept(curve.first_with(Fraction(1, 2)), curve.first_with(MOST))
 
 
 def _largest(releases: int, epsilon: Fraction, delta: Fraction, each: Fraction) -> tuple[Fraction, Fraction]:

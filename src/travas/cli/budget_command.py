@@ -14,8 +14,8 @@ import typer
 
 from ..budget.account import Account, Budget, CompositionRule, check_name
 from ..budget.ledger import Ledger, default_path
+from ..budget.plan import Plan, kept, rounded_down
 from ..budget.plan import plan as make_plan
-from ..budget.plan import rounded_down
 from ..errors import LedgerError, OutputError, ParameterError
 from ..outputs.atomic import atomic_output, check_target
 from ..privacy.numbers import as_text, exact_delta, exact_epsilon, rounded_up
@@ -175,7 +175,7 @@ def plan_releases(
     releases: Annotated[str, typer.Option(help="Number of planned releases.", metavar="NUMBER")],
     as_json: AsJson = False,
 ) -> None:
-    """Show what each of several planned releases may spend. Reads neither a log nor a ledger.
+    """Show what each of several planned releases may spend, and what it would keep. Reads neither a log nor a ledger.
 
     Example: travas budget plan --releases 12 --epsilon 2 --delta 1e-6
     """
@@ -183,25 +183,60 @@ def plan_releases(
         raise ParameterError(f"releases is {releases[:40]!r}: it must be a whole number from 1")
     with progress("composing"):
         planned = make_plan(int(releases), epsilon=epsilon, delta=delta)
-    exact = planned.exact and {"epsilon": as_text(planned.exact[0]), "delta": as_text(planned.exact[1])}
-    sums = {"epsilon": as_text(planned.basic[0]), "delta": as_text(planned.basic[1])}
+    ways = {"basic": planned.basic, "exact": planned.exact, "periods": planned.periods}
+    facts = {way: pair and _share(*pair) for way, pair in ways.items()}
+    recommended = _recommendation(planned)
     if as_json:
         total = {"releases": planned.releases, "epsilon": as_text(planned.epsilon), "delta": as_text(planned.delta)}
-        print_json(total | {"basic": sums, "exact": exact})
+        print_json(total | facts | {"recommendation": recommended})
         return
     table = grid()
-    table.add_row("basic", f"ε = {_short(planned.basic[0])}, δ = {_short(planned.basic[1])}", "always valid")
-    if planned.exact is None:
-        table.add_row("exact", "not computed: pip install 'travas[accounting]'")
-    else:
-        more = planned.exact[0] / planned.basic[0] - 1
-        gain = f"{float(more):.0%} more ε" if more >= Fraction(1, 100) else "no significant gain"
-        exact_pair = f"ε = {_short(planned.exact[0])}, δ = {_short(planned.exact[1])}"
-        table.add_row("exact", exact_pair, f"{gain}; for `optimal`, with all releases fixed in advance")
+    for way, remark in _remarks(planned).items():
+        pair, share = ways[way], facts[way]
+        if pair is None or share is None:
+            table.add_row(way, "not computed: pip install 'travas[accounting]'")
+            continue
+        table.add_row(way, f"ε = {_short(pair[0])}, δ = {_short(pair[1])}", remark)
+        if share["cases_for_50_percent"] is not None:
+            half, most = share["cases_for_50_percent"], share["cases_for_95_percent"]
+            table.add_row("", f"keeps from {half:,} cases on (50 %), {most:,} cases on (95 %)")
     title = (
         f"Share of each of {planned.releases} releases of ε = {as_text(planned.epsilon)}, δ = {as_text(planned.delta)}"
     )
     panel(table, title, "cyan")
+    console().print(recommended)
+
+
+def _share(epsilon: Fraction, delta: Fraction) -> dict[str, Any]:
+    """Return what a release may spend, and from how many cases on `optimal` releases a variant; null at δ = 0."""
+    keeps = kept(epsilon, delta) if delta else None
+    return {
+        "epsilon": as_text(epsilon),
+        "delta": as_text(delta),
+        "cases_for_50_percent": keeps and keeps.cases_for_half,
+        "cases_for_95_percent": keeps and keeps.cases_for_most,
+    }
+
+
+def _remarks(planned: Plan) -> dict[str, str]:
+    more = (planned.exact[0] / planned.basic[0] - 1) if planned.exact else Fraction(0)
+    gain = f"{float(more):.0%} more ε" if more >= Fraction(1, 100) else "no significant gain"
+    return {
+        "basic": "always valid",
+        "exact": f"{gain}; for `optimal`, with all releases fixed in advance",
+        "periods": "if every release counts the cases closed in another period; unit: case",
+    }
+
+
+def _recommendation(planned: Plan) -> str:
+    if planned.releases == 1:
+        return "One release may spend everything."
+    exact = planned.exact is not None and planned.exact[0] >= planned.basic[0] * Fraction(101, 100)
+    other = "exact composition (travas budget create --composition exact)" if exact else "basic composition"
+    return (
+        "Recommended: releases of periods (--period, docs/periods.md), if cases are closed by an activity or a gap and the unit "
+        f"is the case; otherwise {other}, or fewer releases."
+    )
 
 
 # -------------------------------------------------------------------------------------------------- printed output

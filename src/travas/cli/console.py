@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
@@ -44,10 +45,21 @@ def grid(justify: Literal["left", "right"] = "left") -> Any:
     return grid
 
 
+_QUIET = ContextVar("quiet", default=False)
+"""Whether `--quiet` was given: nothing is printed but errors and JSON."""
+
+
+def silence(wanted: bool) -> bool:
+    """Set whether nothing is printed but errors and JSON. Returns the same value."""
+    _QUIET.set(wanted)
+    return wanted
+
+
 def console() -> Any:
+    """Return the console for results. It has no colours unless it is a terminal."""
     from rich.console import Console
 
-    return Console(soft_wrap=True, highlight=False, markup=False, emoji=False)
+    return Console(soft_wrap=True, highlight=False, markup=False, emoji=False, quiet=_QUIET.get())
 
 
 def panel(content: Any, title: str, colour: str) -> None:
@@ -64,7 +76,7 @@ def print_json(content: dict[str, Any]) -> None:
 @contextmanager
 def progress(what: str) -> Iterator[Progress]:
     """Show a progress bar on standard error; silent if it is not a terminal."""
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or _QUIET.get():
         yield lambda _: None
         return
     from rich.console import Console

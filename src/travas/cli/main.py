@@ -30,7 +30,7 @@ from ..sources.columns import Reading
 from . import audit_command, commands, diagnostics, synthesize
 from . import commands, diagnostics, project_commands, synthesize
 from .budget_command import app as budget_app
-from .console import console, stages
+from .console import console, print_json, silence, stages
 from .interrupts import INTERRUPTED, finish
 from .options import (
     AsJson,
@@ -43,6 +43,7 @@ from .options import (
     Log,
     Output,
     PolicyFile,
+    Quiet,
     Reason,
     SignedOffBy,
     StatedCases,
@@ -52,6 +53,10 @@ from .options import (
 )
 from .release_output import print_outcome, show_release
 
+EXIT_CODES = (
+    "Exit codes: 0 success, 1 verification failed, 2 refused, 3 over budget, 4 failed after the charge, 5 out of memory, "
+    "6 result not printed, 70 bug, 130 interrupted, 141 broken pipe."
+)
 app = typer.Typer(
     name="travas",
     no_args_is_help=True,
@@ -61,6 +66,7 @@ app = typer.Typer(
     epilog="Start with: [bold]travas demo[/bold]. Exit codes: 0 success, 1 verification failed or claim contradicted, 2 refused, "
     "3 over budget, 4 failed after the charge, 5 out of memory, 6 result not printed, 70 bug, 130 interrupted, "
     "141 broken pipe.",
+    epilog=f"Start with: [bold]travas demo[/bold]. {EXIT_CODES}",
 )
 app.add_typer(budget_app, name="budget")
 
@@ -76,7 +82,7 @@ _FLAGS = {
 """Options whose names differ from the parameter names."""
 
 
-@app.command()
+@app.command(epilog=EXIT_CODES)
 @with_reading
 @with_mechanism
 def anonymize(
@@ -101,6 +107,7 @@ def anonymize(
     reason: Reason = "",
     signed_off_by: SignedOffBy = "",
     stated_cases: StatedCases = None,
+    quiet: Quiet = False,
     as_json: AsJson = False,
     *,
     reading: Reading,
@@ -165,9 +172,9 @@ def demo(
     console().print(f"verify     travas verify {target}.guarantee.json {target}")
 
 
-app.command()(synthesize.synthesize)
-app.command()(project_commands.init)
-app.command()(project_commands.release)
+app.command(epilog=EXIT_CODES)(synthesize.synthesize)
+app.command(epilog=EXIT_CODES)(project_commands.init)
+app.command(epilog=EXIT_CODES)(project_commands.release)
 app.command("inspect")(diagnostics.inspect_log)
 app.command()(diagnostics.compare)
 app.command()(audit_command.audit)
@@ -201,6 +208,7 @@ def main() -> None:
     Exit codes: 1 a verification failed or an audit contradicts a claim, 2 refused, 3 over budget, 4 failed after the
     charge, 5 out of memory, 6 standard output cannot be written, 70 a bug, 130 interrupted, 141 broken pipe (`| head`).
     """
+    silence(False)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # prints ? for ε where the encoding lacks it
@@ -229,13 +237,13 @@ def _run() -> int:
             raise stop.__context__ from None
         raise
     except ChargedError as error:
-        return _fail(str(error), INTERRUPTED if error.interrupted else 4)
+        return _fail(str(error), INTERRUPTED if error.interrupted else 4, error)
     except VerificationError as error:
-        return _fail(str(error), 1)
+        return _fail(str(error), 1, error)
     except BudgetError as error:
-        return _fail(str(error), 3)
+        return _fail(str(error), 3, error)
     except TravasError as error:
-        return _fail(str(error) + _flag(error), 2)
+        return _fail(str(error) + _flag(error), 2, error)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         return _fail(f"{error.format_message()} (see {context.command_path if context else 'travas'} --help)", 2)
@@ -281,9 +289,20 @@ def _flag(error: TravasError) -> str:
     return f" (option {_FLAGS.get(error.field, '--' + error.field.replace('_', '-'))})"
 
 
-def _fail(message: str, code: int) -> int:
+def _fail(message: str, code: int, error: TravasError | None = None) -> int:
+    """Print an error: one line on standard error and, with --json, one object on standard output (docs/automation.md)."""
     from ..sources.engine import without_secrets
 
     one_line = " ".join(without_secrets(message).splitlines())
     typer.echo(f"travas: {one_line}", err=True)
+    if "--json" in sys.argv[1:] and code not in (6, 141):
+        facts = {
+            "code": code,
+            "kind": type(error).__name__ if error is not None else "Error",
+            "message": one_line,
+            "field": (error.field or None) if error is not None else None,
+            "charged": isinstance(error, ChargedError),
+            "confidential": error.confidential if error is not None else False,
+        }
+        print_json({"error": facts})
     return code

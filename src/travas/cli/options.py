@@ -17,6 +17,7 @@ from ..model.mechanism import Mechanism
 from ..privacy.guarantee import PrivacyUnit
 from ..sources.closing import Period
 from ..sources.columns import DuplicateCases, OnMissing, Order, Reading
+from .console import silence
 
 Log = Annotated[
     str,
@@ -73,7 +74,10 @@ PolicyFile = Annotated[
 Reason = Annotated[str, typer.Option(help="Why the release is made with these parameters; recorded.", metavar="TEXT")]
 SignedOffBy = Annotated[str, typer.Option(help="Who has signed off the release; recorded.", metavar="NAME")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", help="Print nothing but errors, and JSON with --json.", callback=silence)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result, or the error, as one JSON object.")]
 
 
 def whole_number(option: str, text: str | None, digits: int = 12) -> int | None:

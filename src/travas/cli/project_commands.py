@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import typer
 
 from ..project.project_options import FILE_NAME, OPTIONS, ProjectOption, Values
 from .console import console, grid, panel, print_json, stages
-from .options import AsJson, Force, with_options
+from .options import AsJson, Force, Quiet, with_options
 
 if TYPE_CHECKING:
     from ..project.project_release import ReleasedPeriod
@@ -46,6 +47,7 @@ def init(
     project: ProjectPath = Path(FILE_NAME),
     no_questions: Annotated[bool, typer.Option("--no-questions", help="Take flags and defaults, ask nothing.")] = False,
     force: Force = False,
+    quiet: Quiet = False,
     as_json: AsJson = False,
     *,
     flags: Values,
@@ -60,8 +62,8 @@ def init(
     import os
 
     from ..outputs.atomic import atomic_output, check_target
+    from ..project.init_questions import answered
     from ..project.project_file import environment_values, template
-    from ..project.questions import answered
 
     existing = "replace" if force else "fail"
     check_target(project, existing)
@@ -76,6 +78,11 @@ def init(
         return
     console().print(f"project    {project}")
     console().print(f"next       read it, change it, then: {following}")
+    if "dataset" in values and "ledger" not in values:
+        name = shlex.quote(str(values["dataset"]))
+        console().print(
+            f"budget     if the ledger does not have it yet: travas budget create {name} --epsilon 1 --delta 1e-6"
+        )
     if not has_periods:
         console().print(
             "note: without [period], every release is about all cases, and releases add up (docs/periods.md)"
@@ -98,6 +105,7 @@ def release(
             metavar="PERIOD",
         ),
     ] = None,
+    quiet: Quiet = False,
     as_json: AsJson = False,
     *,
     flags: Values,

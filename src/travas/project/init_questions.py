@@ -25,7 +25,7 @@ DEFAULTS: dict[str, str] = {
 
 
 @dataclass(frozen=True)
-class Question:
+class ProjectQuestion:
     """One question about one option."""
 
     name: str
@@ -35,41 +35,41 @@ class Question:
 
 
 QUESTIONS = (
-    Question(
+    ProjectQuestion(
         "dataset",
         "Name of the data set in the ledger",
         "Everything that is released about the same people is added up under this name.",
     ),
-    Question(
+    ProjectQuestion(
         "unit",
         "Column that identifies the person (empty: protect single cases)",
         "If one person can have several cases, protecting one case does not protect the person.",
     ),
-    Question(
+    ProjectQuestion(
         "max_cases",
         "Most cases counted per person",
         "A public number, chosen without looking at the log; a larger one needs more noise.",
         needs="unit",
     ),
-    Question(
+    ProjectQuestion(
         "epsilon",
         "ε of one release",
         "At ε = 1 whoever is undecided about one case can become at most 73 % sure; at ε = 2 it is 88 %.",
     ),
-    Question(
+    ProjectQuestion(
         "delta", "δ of one release", "The bound of ε may fail with this probability; use less than 1/(10 × cases)."
     ),
-    Question(
+    ProjectQuestion(
         "end_activity",
         "Activities that close a case, separated by semicolons (empty: another rule)",
         "With a rule that closes cases, releases of different months are about different cases, and cost once.",
     ),
-    Question(
+    ProjectQuestion(
         "gap",
         "Or: a case is closed after this long without events, such as 30d (empty: release the whole log)",
         "Use it if there are no end activities. Without either, every release is about all cases, and all of them add up.",
     ),
-    Question("reason", "Why these parameters", "Printed in the report; the default policy asks for it."),
+    ProjectQuestion("reason", "Why these parameters", "Printed in the report; the default policy asks for it."),
 )
 
 
