@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .budget.accounting import Spending
 from .budget.account import Account, Approval, Budget, Entry
+from .budget.accounting import Spending
 from .budget.ledger import Ledger
+from .budget.periods import ChargedPeriod
 from .budget.plan import Plan, plan
-from .budget.policy import Policy
+from .budget.policy import Policy, PolicyRule
 from .errors import (
     BudgetError,
     ChargedError,
@@ -75,6 +76,7 @@ __all__ = [
     "Budget",
     "BudgetError",
     "ChargedError",
+    "ChargedPeriod",
     "Comparison",
     "Details",
     "EmptyLogError",
@@ -109,6 +111,7 @@ __all__ = [
     "Plan",
     "Policy",
     "PolicyError",
+    "PolicyRule",
     "PrefixTree",
     "PrivacyUnit",
     "Quality",

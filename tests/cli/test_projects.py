@@ -84,7 +84,7 @@ def test_a_second_run_is_refused_and_says_where_the_first_is(travas: Run, start:
 
 def test_a_refused_release_leaves_no_folder(travas: Run, start: Start, folder: Path) -> None:
     start()
-    for flags, message in ((("--epsilon", "3"), "policy"), (("--log", "nothing.csv"), "nothing.csv")):
+    for flags, message in ((("--epsilon", "3"), "nothing was released"), (("--log", "nothing.csv"), "nothing.csv")):
         ran = travas("release", "--period", "2026-01", *flags)
         assert ran.code in (2, 3) and message in ran.err
         assert not list((folder / "releases").iterdir())
@@ -246,7 +246,7 @@ def test_errors_are_one_object_with_stable_keys(travas: Run, start: Start) -> No
     ran = travas("release", "--period", "2026-01", "--epsilon", "3", "--json")
     keys = {"code", "kind", "message", "field", "charged", "confidential"}
     error = json.loads(ran.out)["error"]
-    assert set(error) == keys and error["code"] == ran.code == 2 and error["kind"] == "PolicyError"
+    assert set(error) == keys and error["code"] == ran.code == 3 and error["kind"] == "BudgetError"
     assert error["message"] in ran.err and error["charged"] is False
     page = (ROOT / "docs" / "automation.md").read_text()
     assert all(f"| `{key}` |" in page for key in keys)
@@ -329,7 +329,8 @@ def test_the_python_recipe_runs(start: Start, folder: Path) -> None:
 # ------------------------------------------------------------------------------------------------------------- plans
 
 
-def test_a_plan_says_what_it_would_keep(travas: Run) -> None:
+def test_a_plan_says_what_it_would_keep(travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     words = ("budget", "plan", "--releases", "12", "--epsilon", "1", "--delta", "1e-6")
     plan = json.loads(travas(*words, "--json").out)
     assert (plan["basic"]["cases_for_50_percent"], plan["periods"]["cases_for_50_percent"]) == (158, 14)

@@ -73,6 +73,8 @@ def test_every_command_is_in_the_readme_or_docs() -> None:
         "docs/mechanisms/ladder.md",
         "docs/unit.md",
         "docs/synthesis.md",
+        "docs/periods.md",
+        "docs/policy.md",
     ],
 )
 def test_what_the_documents_show_runs(page: str, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def plan(releases: int, *, epsilon: Number, delta: Number) -> Plan:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptCases:
     """What a release at (ε, δ) keeps: the number of cases from which on a variant is released this often."""
 
     cases_for_half: int
@@ -70,14 +70,14 @@ class Kept:
 MOST = Fraction(95, 100)
 
 
-def kept(epsilon: Fraction, delta: Fraction) -> Kept:
+def kept(epsilon: Fraction, delta: Fraction) -> KeptCases:
     """Return from how many cases on a variant is released with a probability of 50 % and of 95 %, by `optimal`.
 
     >>> kept(Fraction(1), Fraction("1e-6"))
-    Kept(cases_for_half=14, cases_for_most=16)
+    KeptCases(cases_for_half=14, cases_for_most=16)
     """
     curve = Optimal(epsilon=epsilon, delta=delta).keep_curve()
-    return Kept(curve.first_with(Fraction(1, 2)), curve.first_with(MOST))
+    return KeptCases(curve.first_with(Fraction(1, 2)), curve.first_with(MOST))
 
 
 def _largest(releases: int, epsilon: Fraction, delta: Fraction, each: Fraction) -> tuple[Fraction, Fraction]:

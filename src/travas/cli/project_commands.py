@@ -15,6 +15,7 @@ from .console import console, grid, panel, print_json, stages
 from .options import AsJson, Force, Quiet, with_options
 
 if TYPE_CHECKING:
+    from ..outputs.atomic import Existing
     from ..project.project_release import ReleasedPeriod
 
 ProjectPath = Annotated[Path, typer.Option("--project", help="The project file.", metavar="FILE")]
@@ -65,7 +66,7 @@ def init(
     from ..project.init_questions import answered
     from ..project.project_file import environment_values, template
 
-    existing = "replace" if force else "fail"
+    existing: Existing = "replace" if force else "fail"
     check_target(project, existing)
     asks = sys.stdin.isatty() and not no_questions and not as_json
     values = answered(log, {**environment_values(os.environ), **flags}, _ask if asks else None)

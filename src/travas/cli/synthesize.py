@@ -104,7 +104,7 @@ def synthesize(
         existing=existing,
         ledger=Ledger(ledger) if ledger else Ledger.default(),
         dataset=dataset,
-        policy=policy and Policy.load(policy),
+        policy=None if policy is None else Policy.load(policy),
         approval=Approval(reason, signed_off_by),
     )
     with stages() as watch:

@@ -99,5 +99,6 @@ def answered(log: str, stated: Values, ask: Ask | None) -> dict[str, str | tuple
             continue
         default = values.get(name, "")
         answer = ask(question.explanation, question.text, default if isinstance(default, str) else "; ".join(default))
-        values[name] = tuple(part.strip() for part in answer.split(";")) if name == "end_activity" else answer.strip()
-    return {name: value for name, value in values.items() if value and value != ("",)}
+        parts = tuple(part.strip() for part in answer.split(";") if part.strip())
+        values[name] = parts if name == "end_activity" else answer.strip()
+    return {name: value for name, value in values.items() if value}
