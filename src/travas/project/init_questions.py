@@ -88,17 +88,19 @@ def answered(log: str, stated: Values, ask: Ask | None) -> dict[str, str | tuple
     values.setdefault("dataset", Path(log.partition("?")[0]).name.partition(".")[0] or "log")
     if "share" in values:
         values = {name: value for name, value in values.items() if name not in ("epsilon", "delta") or name in stated}
-    for question in QUESTIONS if ask is not None else ():
+    if ask is not None:
+        _ask_all(values, stated, ask)
+    return {name: value for name, value in values.items() if value}
+
+
+def _ask_all(values: dict[str, str | tuple[str, ...]], stated: Values, ask: Ask) -> None:
+    """Ask what is neither stated nor decided by an earlier answer."""
+    for question in QUESTIONS:
         name = question.name
-        skipped = name in stated or (question.needs and not values.get(question.needs))
-        if (
-            skipped
-            or (name == "gap" and values.get("end_activity"))
-            or (name in ("epsilon", "delta") and "share" in values)
-        ):
+        decided = (name == "gap" and values.get("end_activity")) or (name in ("epsilon", "delta") and "share" in values)
+        if name in stated or decided or (question.needs and not values.get(question.needs)):
             continue
         default = values.get(name, "")
         answer = ask(question.explanation, question.text, default if isinstance(default, str) else "; ".join(default))
         parts = tuple(part.strip() for part in answer.split(";") if part.strip())
         values[name] = parts if name == "end_activity" else answer.strip()
-    return {name: value for name, value in values.items() if value}
