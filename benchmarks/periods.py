@@ -59,7 +59,7 @@ YEARS = {
     "hospital billing": Year(
         "hospital-billing.csv.gz", months_of(2014), Period("2014-01", end_activities=("BILLED", "DELETE"), grace="14d")
     ),
-    "BPIC 2017": Year("bpic2017-w.csv.gz", months_of(2016), Period("2016-01", gap="30d", grace="7d")),
+    "BPIC 2017": Year("bpic2017-w.csv.gz", (*months_of(2016)[1:], "2017-01"), Period("2016-02", gap="30d", grace="7d")),
 }
 
 

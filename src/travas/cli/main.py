@@ -27,8 +27,7 @@ from ..mechanisms import mechanism as mechanism_by_name
 from ..model.release import Frequencies, check_frequencies
 from ..pipeline import Request, run
 from ..sources.columns import Reading
-from . import audit_command, commands, diagnostics, synthesize
-from . import commands, diagnostics, project_commands, synthesize
+from . import audit_command, commands, diagnostics, project_commands, synthesize
 from .budget_command import app as budget_app
 from .console import console, print_json, silence, stages
 from .interrupts import INTERRUPTED, finish
