@@ -53,8 +53,8 @@ from .options import (
 from .release_output import print_outcome, show_release
 
 EXIT_CODES = (
-    "Exit codes: 0 success, 1 verification failed, 2 refused, 3 over budget, 4 failed after the charge, 5 out of memory, "
-    "6 result not printed, 70 bug, 130 interrupted, 141 broken pipe."
+    "Exit codes: 0 success, 1 verification failed or claim contradicted, 2 refused, 3 over budget, 4 failed after the "
+    "charge, 5 out of memory, 6 result not printed, 70 bug, 130 interrupted, 141 broken pipe."
 )
 app = typer.Typer(
     name="travas",
@@ -62,9 +62,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     help="Release the trace variants of an event log under differential privacy, with a verified guarantee.",
-    epilog="Start with: [bold]travas demo[/bold]. Exit codes: 0 success, 1 verification failed or claim contradicted, 2 refused, "
-    "3 over budget, 4 failed after the charge, 5 out of memory, 6 result not printed, 70 bug, 130 interrupted, "
-    "141 broken pipe.",
     epilog=f"Start with: [bold]travas demo[/bold]. {EXIT_CODES}",
 )
 app.add_typer(budget_app, name="budget")
