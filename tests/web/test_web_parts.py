@@ -385,7 +385,9 @@ def test_a_drawn_release_is_whole(name: str, tmp_path: Path) -> None:
         "original",
         tmp_path / "release.json",
         quiet,
+        reason="decided",
     )
+    assert drawn.account.entries[-1].approval.reason == "decided"
     release = pickle.loads(pickle.dumps(drawn)).release
     assert (release.variants, release.counts) == (drawn.release.variants, drawn.release.counts)
     assert release == drawn.release or name == "synthesis"  # measurements are compared by identity

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..budget.account import Account
+from ..budget.account import Account, Approval
 from ..budget.ledger import Ledger
 from ..errors import ChargedError, LogError, OutputError, TravasError
 from ..model.release import MAKER, Release
@@ -71,6 +71,7 @@ def draw(
     origin: LogOrigin,
     output: Path,
     watch: JobWatch,
+    reason: str = "",
 ) -> Drawn:
     """Charge the ledger, draw the noise once and write the release, which then stays until the session ends.
 
@@ -85,6 +86,7 @@ def draw(
         ledger=Ledger(ledger),
         dataset=dataset or None,
         origin=origin,
+        approval=Approval(reason),
     )
     with _named(path, name):
         check_unpacked(path, limit, watch)

@@ -130,7 +130,7 @@ async def start(page: Page) -> None:
     folder = session.folder / f"release-{session.releases}"
     folder.mkdir(mode=0o700)
     job = Job(
-        tasks.draw, session.log, session.name, reading, recipe, page.settings.decompressed_limit,
+        partial(tasks.draw, reason=session.reason), session.log, session.name, reading, recipe, page.settings.decompressed_limit,
         page.ledger.path, session.dataset, session.origin, folder / "release.json",
     )  # fmt: skip
     session.start(job, partial(_keep, session, recipe, chosen, session.reason, folder))
