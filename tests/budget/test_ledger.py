@@ -472,8 +472,10 @@ def test_a_log_without_a_name_is_explained_once(travas: Run, small_csv: Path, tm
 
 def test_planning_on_the_command_line(travas: Run) -> None:
     facts = json.loads(travas("budget", "plan", "--releases", 50, "--epsilon", 2, "--delta", "1e-6", "--json").out)
-    assert facts["basic"] == {"epsilon": "0.04", "delta": "2e-8"}
+    assert (facts["basic"]["epsilon"], facts["basic"]["delta"]) == ("0.04", "2e-8")
     assert Fraction(facts["exact"]["epsilon"]) > Fraction(facts["basic"]["epsilon"])
+    none = json.loads(travas("budget", "plan", "--releases", 2, "--epsilon", 100, "--delta", 0, "--json").out)
+    assert none["basic"]["cases_for_50_percent"] is None and none["basic"]["epsilon"] == "50"
     assert "50 releases" in travas("budget", "plan", "--releases", 50, "--epsilon", 2, "--delta", "1e-6").out
     for wrong in ("0", "-1", "x", "1.5", "9" * 30):
         ran = travas("budget", "plan", f"--releases={wrong}", "--epsilon", 2, "--delta", "1e-6")

@@ -70,13 +70,18 @@ class KeptCases:
 MOST = Fraction(95, 100)
 
 
-def kept(epsilon: Fraction, delta: Fraction) -> KeptCases:
+def kept(epsilon: Fraction, delta: Fraction) -> KeptCases | None:
     """Return from how many cases on a variant is released with a probability of 50 % and of 95 %, by `optimal`.
+
+    None if `optimal` does not support ε or δ, such as δ = 0.
 
     >>> kept(Fraction(1), Fraction("1e-6"))
     KeptCases(cases_for_half=14, cases_for_most=16)
     """
-    curve = Optimal(epsilon=epsilon, delta=delta).keep_curve()
+    try:
+        curve = Optimal(epsilon=epsilon, delta=delta).keep_curve()
+    except ParameterError:
+        return None
     return KeptCases(curve.first_with(Fraction(1, 2)), curve.first_with(MOST))
 
 

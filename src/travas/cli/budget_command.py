@@ -208,8 +208,8 @@ def plan_releases(
 
 
 def _share(epsilon: Fraction, delta: Fraction) -> dict[str, Any]:
-    """Return what a release may spend, and from how many cases on `optimal` releases a variant; null at δ = 0."""
-    keeps = kept(epsilon, delta) if delta else None
+    """Return what a release may spend, and from how many cases on `optimal` releases a variant."""
+    keeps = kept(epsilon, delta)
     return {
         "epsilon": as_text(epsilon),
         "delta": as_text(delta),
