@@ -83,7 +83,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result, or the e
 def whole_number(option: str, text: str | None, digits: int = 12) -> int | None:
     """The whole number that an option states; None if it is not set."""
     if text is not None and not re.fullmatch(rf"-?[0-9]{{1,{digits}}}", text, re.ASCII):
-        raise ParameterError(f"{option} is {text!r}: it must be a whole number")
+        raise ParameterError(f"{option} is {text!r}: it must be a whole number of at most {digits} digits")
     return None if text is None else int(text)
 
 

@@ -11,6 +11,7 @@ from ..model.explain import EMPTY_SYNTHETIC
 from ..model.trace_features import BUCKETS, LENGTH_EDGES, cells
 from ..model.traces import Activity
 from .chain import Chain, order_one
+from .lengths import Lengths
 from .measurements import LENGTHS, VARIANTS, Measurements
 
 MOSTLY = 0.5
@@ -97,7 +98,7 @@ class Quality:
         """One sentence about how much of the generated traces rests on noise."""
         used = sum(pair.used for pair in self.pairs)
         if not used:
-            return "no directly-follows pair stands out from the noise"
+            return "no directly-follows pair was used: beside released variants, nothing stands out from the noise"
         pairs = f"the {used:,} directly-follows pairs" if used > 1 else "the one directly-follows pair"
         return (
             f"about {self.noise_share:.0%} of the weight of {pairs} used is noise; "
@@ -153,12 +154,13 @@ def _pairs(measurements: Measurements) -> tuple[tuple[PairQuality, ...], float]:
     names: tuple[Activity | None, ...] = (*measurements.activities, None)
     transitions, deviation = order_one(measurements)
     chain = Chain.of(measurements)
+    kept = chain.targets if Lengths.of(measurements).cases > 0 else np.zeros_like(chain.targets)
     size = len(names)
     row = np.r_[size - 1, np.repeat(np.arange(size - 1), 2)]  # of a state, START last
     column = np.r_[np.repeat(np.arange(size - 1), 2), size - 1]  # of a symbol, END last
     allowed = cells(size - 1)
     totals = [np.zeros((size, size)) for _ in range(3)]
-    for total, table in zip(totals, (transitions, allowed, chain.targets > 0), strict=True):
+    for total, table in zip(totals, (transitions, allowed, kept > 0), strict=True):
         np.add.at(total, (row[:, None], column[None, :]), table)
     value, number, used = totals
     pairs = [
@@ -170,13 +172,14 @@ def _pairs(measurements: Measurements) -> tuple[tuple[PairQuality, ...], float]:
         )
         for before, after in zip(*np.nonzero((used > 0) | (value > _RADIUS * deviation * np.sqrt(number))), strict=True)
     ]
-    return tuple(sorted(pairs, key=lambda pair: -pair.weight.value)), _noise_share(chain, allowed)
+    return tuple(sorted(pairs, key=lambda pair: -pair.weight.value)), _noise_share(
+        chain, float(kept.sum()), int(allowed.sum())
+    )
 
 
-def _noise_share(chain: Chain, allowed: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> float:
-    """What cells without any case would contribute beyond the cut, relative to everything that was kept."""
-    kept = float(chain.targets.sum())
-    expected = int(allowed.sum()) * chain.deviation * NormalDist().pdf(chain.cut)
+def _noise_share(chain: Chain, kept: float, cells_in_all: int) -> float:
+    """What cells without any case would contribute beyond the cut, relative to everything that is used."""
+    expected = cells_in_all * chain.deviation * NormalDist().pdf(chain.cut)
     return min(1.0, expected / kept) if kept > 0 else 1.0
 
 
