@@ -6,7 +6,7 @@ of the original's own model. δ = 1e-6; 10 runs at ε = 1 and 3 at the others, 5
 log has more than 3,000 variants, one fixed sample of 3,000 of its cases is compared instead.
 
 Every cell is kept in a journal, `benchmarks/data/synthesis.jsonl`: a second run continues where the first one stopped.
-`LOGS="sepsis bpic2012" RUNS=3 EPSILONS=1 MODELS=0 make bench-synthesis` runs a part of it. Columns with an arrow: the
+`LOGS="sepsis bpic2012" RUNS=3 EPSILONS=1 MODELS=0 WORKERS=1 make bench-synthesis` runs a part of it. Columns with an arrow: the
 ladder's error, then that of the synthetic log.
 """
 
@@ -169,7 +169,7 @@ def measure(wanted: list[Job]) -> dict[Job, dict[str, Any]]:
     missing = [job for job in wanted if job not in done]
     print(f"{len(wanted) - len(missing)} of {len(wanted)} cells are in {JOURNAL}", flush=True)
     stop = time.monotonic() + SECONDS
-    with ProcessPoolExecutor(2) as pool, JOURNAL.open("a") as out:
+    with ProcessPoolExecutor(int(os.environ.get("WORKERS", "2"))) as pool, JOURNAL.open("a") as out:
         running = {pool.submit(cell, job): job for job in missing}
         for future in as_completed(running):
             done[running[future]] = future.result()
