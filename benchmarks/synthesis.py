@@ -6,6 +6,7 @@ of the original's own model. δ = 1e-6; 10 runs at ε = 1 and 3 at the others, 5
 log has more than 3,000 variants, one fixed sample of 3,000 of its cases is compared instead.
 
 Every cell is kept in a journal, `benchmarks/data/synthesis.jsonl`: a second run continues where the first one stopped.
+Delete it after a change of the mechanism: it does not know the code that measured its cells.
 `LOGS="sepsis bpic2012" RUNS=3 EPSILONS=1 MODELS=0 WORKERS=1 make bench-synthesis` runs a part of it. Columns with an arrow: the
 ladder's error, then that of the synthetic log.
 """

@@ -411,6 +411,15 @@ def test_the_order_of_the_log_does_not_show() -> None:
     assert json.dumps(one.details()) == json.dumps(other.details())
 
 
+def test_the_order_of_first_occurrence_does_not_show_in_memory_either() -> None:
+    """Activities are selected by A; their mapping is sorted by name, whatever came first in the log."""
+    traces: list[Trace] = [tuple(names) for names in itertools.permutations("zyxw")]
+    rule = _without_noise(synthesis("4", "1e-3"))
+    for order in (traces, traces[::-1]):
+        outputs = outputs_of(dict.fromkeys(order, 3), rule)
+        assert list(outputs.activity_sums) == list("wxyz") == list(outputs.activities)
+
+
 def test_the_seed_of_the_generation_is_not_that_of_the_noise() -> None:
     """From the operating system by default; setting it does not cost the guarantee."""
     rule = synthesis("4", "1e-3")

@@ -73,7 +73,7 @@ class Synthesis(GaussianMechanism):
         return {"alphabet": as_plain_names(self.alphabet)} | self.constants()
 
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
-        """The numbers of cases as they are: what they tell is in the measurements (`SyntheticRelease.quality`)."""
+        """Return the numbers of cases as they are; intervals are in `SyntheticRelease.quality`."""
         return measured(noisy, None)
 
     def check(self, variants: Variants) -> None:
@@ -119,7 +119,7 @@ class Synthesis(GaussianMechanism):
             contributions=self.contributions,
             variants=tuple(sorted(of_variants.items())),
             activities=activities,
-            activity_sums={name: value for name, value in selected.items() if name in set(activities)},
+            activity_sums={name: selected[name] for name in activities if name in selected},
             lengths=lengths,
             transitions=transitions,
             pairs=pairs,
@@ -151,7 +151,7 @@ class Synthesis(GaussianMechanism):
         return {variants.alphabet[code]: int(noisy[code]) for code in kept.tolist()}
 
     def _activities(self, released: dict[Trace, int], selected: dict[Activity, int]) -> tuple[Activity, ...]:
-        """The activities of generated traces: a rule on outputs, which keeps the weightiest where there are too many."""
+        """The activities of generated traces: a rule on outputs, which prefers large noisy sums if there are too many."""
         mass: defaultdict[Activity, int] = defaultdict(int)
         for trace, value in released.items():
             for activity in set(trace):

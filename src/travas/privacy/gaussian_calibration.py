@@ -1,6 +1,6 @@
 """From (ε, δ) to the integers of a sequence of Gaussian measurements: contributions and thresholds.
 
-Everything is decided in integers. What is returned here is trusted by nobody: `gaussian_verifier` checks it with
+Everything is decided in integers. The result is not trusted: `gaussian_verifier` checks it with
 code of its own before noise can be drawn. Derivation: docs/mechanisms/synthesis.md, section "Calibration".
 """
 

@@ -40,7 +40,7 @@ class GaussianLoss:
 
         Args:
             interval: The distance of two losses on the grid. Outcomes are grouped by the cells of this very grid: only
-                then splitting a group into the two ends of its cell makes nothing less telling.
+                then splitting a group into the two ends of its cell never understates the loss.
 
         Returns:
             Pairs (p, q): p is rounded up, q down.

@@ -75,7 +75,7 @@ class Chain:
 
     @classmethod
     def of(cls, measurements: Measurements) -> Chain:
-        """The chain that the measurements tell."""
+        """Estimate the chain from the measurements."""
         activities = len(measurements.activities)
         allowed = cells(activities)
         transitions, deviation = order_one(measurements)

@@ -31,7 +31,7 @@ class Lengths:
 
     @classmethod
     def of(cls, measurements: Measurements) -> Lengths:
-        """The lengths that the measurements tell."""
+        """Estimate the lengths from the measurements."""
         noisy = measurements.in_cases(LENGTHS, measurements.lengths)
         deviation = measurements.deviation(LENGTHS)
         certain = np.flatnonzero(noisy > CERTAIN * deviation)

@@ -73,7 +73,7 @@ class LengthQuality:
 
 @dataclass(frozen=True)
 class Quality:
-    """What the measurements of a synthetic log tell, and how far noise may have changed it.
+    """What the measurements of a synthetic log show, and how far noise may have changed it.
 
     Attributes:
         cases: The number of cases of the original log.

@@ -7,7 +7,7 @@ import secrets
 import numpy as np
 
 Random = np.random.Generator
-"""A generator of traces. Whoever knows its seed learns nothing about the log."""
+"""A generator of traces. Its seed reveals nothing about the log."""
 
 
 def new_seed() -> int:

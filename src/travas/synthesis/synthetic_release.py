@@ -120,7 +120,7 @@ class SyntheticRelease(Release):
         return released / max(sum(self.counts), 1)
 
     def quality(self) -> Quality:
-        """What the measurements tell and how far noise may have changed it: no access to the original log."""
+        """Return what the measurements show, with intervals for the noise; the original log is not used."""
         return quality(self.measurements)
 
     @property
