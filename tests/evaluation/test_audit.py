@@ -61,6 +61,13 @@ def test_one_rare_variant_is_no_contradiction_at_a_large_delta() -> None:
     assert not result.contradictions and "No contradiction" in result.verdict
 
 
+def test_a_shortened_trace_is_no_rare_variant() -> None:
+    """A ladder releases prefixes; one of them may also be all that a single case has."""
+    log: dict[Trace, int] = {("a", "b"): 1, ("a",): 1} | {("a", "b", f"{number}"): 1 for number in range(50)}
+    assert not claim(log, {("a", "b"): 50, ("a",): 2}).contradictions
+    assert finding(claim(log, {("a", "b", "7"): 2}), "variants of one case").hits == 1
+
+
 def test_a_method_that_makes_up_traces_is_not_accused_of_rare_ones() -> None:
     result = claim(RARE, {**RARE, ("made", "up"): 2})
     assert finding(result, "variants of one case").reason and not result.contradictions

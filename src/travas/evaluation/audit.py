@@ -200,20 +200,29 @@ def _rare_variants(
     name = f"variants of one {unit}"
     null = (
         f"each variant that exactly one {unit} has is released with a probability of at most δ, because without that {unit} "
-        "it would not be in the log, and the method releases only variants of the log"
+        "it would not be in the log, and the method releases only variants of the log, or parts of their traces"
     )
     candidates = [trace for trace, count in true.items() if count == 1 and trace not in canaries]
     if shown.keys() - true.keys():
         return Finding(name, null, reason=_INVENTS)
     if not candidates:
         return Finding(name, null, reason=f"no variant of the original has exactly one {unit}")
-    hits, at = sum(trace in shown for trace in candidates), markov((len(candidates), claim[1]))
+    others = [trace for trace in true if len(trace) > 1]
+    found = [trace for trace in candidates if trace in shown and not any(_is_part(trace, other) for other in others)]
+    hits, at = len(found), markov((len(candidates), claim[1]))
     alone = binomial_tail(hits, len(candidates), claim[1])
     observed = (
-        f"{hits:,} of {len(candidates):,} such variants are in the release; at most {len(candidates) * claim[1]:.2g} are "
-        f"expected (if variants are treated independently, as many have the probability {alone:.1e})"
+        f"{hits:,} of {len(candidates):,} such variants are in the release, not counting parts of other traces; at most "
+        f"{len(candidates) * claim[1]:.2g} are expected (if variants are treated independently, as many have the "
+        f"probability {alone:.1e})"
     )
     return Finding(name, null, observed, hits, len(candidates), at(hits), at)
+
+
+def _is_part(trace: Trace, other: Trace) -> bool:
+    """Whether a trace is what is left of another one without some of its events: it may have been shortened to it."""
+    rest = iter(other)
+    return len(trace) < len(other) and all(activity in rest for activity in trace)
 
 
 def _exact_counts(

@@ -1,0 +1,63 @@
+"""The black-box audit notices every planted fault, and nothing where there is none. A bound is wrong with 1e-6."""
+
+from __future__ import annotations
+
+import random
+from contextlib import nullcontext
+from math import exp, log
+
+import pytest
+from planted_faults import FAULTS, Fault
+from sampled_losses import Losses, View, at_least
+from worst_pairs import DELTA, EPSILON, MECHANISMS, release_in_python
+
+from travas.mechanisms import MECHANISMS as ALL
+
+
+def audited(fault: Fault, *, planted: bool, runs: int) -> Losses:
+    rule = MECHANISMS[fault.mechanism]()
+    rule.guarantee()
+    with fault.planted() if planted else nullcontext():
+        one, other = (
+            [release_in_python(rule, log_, fault.pair) for _ in range(runs)]
+            for log_ in (fault.pair.one, fault.pair.other)
+        )
+    return at_least(one, other, float(EPSILON), float(DELTA))
+
+
+def test_every_mechanism_is_audited() -> None:
+    assert set(MECHANISMS) == set(ALL)
+
+
+QUICK = 400
+
+
+@pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault.runs <= QUICK])
+def test_a_planted_fault_is_noticed(name: str) -> None:
+    fault = FAULTS[name]
+    assert audited(fault, planted=True, runs=fault.runs).delta > float(DELTA)
+    assert audited(fault, planted=False, runs=min(fault.runs, 60)).delta <= float(DELTA)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault.runs > QUICK])
+def test_a_small_planted_fault_is_noticed(name: str) -> None:
+    fault = FAULTS[name]
+    assert audited(fault, planted=True, runs=fault.runs).delta > float(DELTA)
+    assert audited(fault, planted=False, runs=fault.runs).delta <= float(DELTA)
+
+
+def test_the_bound_is_below_the_truth_and_close() -> None:
+    """Randomised response, whose loss is known."""
+    chance = random.Random(4)
+
+    def outputs(likely: str, share: float, runs: int) -> list[View]:
+        other = "b" if likely == "a" else "a"
+        return [(likely if chance.random() < share else other,) for _ in range(runs)]
+
+    share = exp(1) / (1 + exp(1))
+    found = at_least(outputs("a", share, 20_000), outputs("b", share, 20_000), 0.5, 0.0)
+    true = share - exp(0.5) * (1 - share)
+    assert true - 0.06 < found.delta <= true and 0.8 < found.epsilon <= log(share / (1 - share))
+    same = at_least(outputs("a", share, 20_000), outputs("a", share, 20_000), 0.5, 0.0)
+    assert same.delta <= 0 and same.epsilon <= 0.5

@@ -1,0 +1,187 @@
+"""Mutated inputs for every reader and parser: they may refuse with an error of travas, and nothing else may happen.
+
+A target is a folder of small files in `corpus` and a function that reads one; a new reader joins by an entry in TARGETS.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import travas
+from travas import Abstraction, LogError, Reading, TravasError
+from travas.evaluation.grid import read_grid
+from travas.mechanisms import from_description
+from travas.model.abstraction import parse_ladder
+from travas.privacy.numbers import exact_delta, exact_epsilon
+from travas.sources.engine import without_secrets
+from travas.sources.source import location_of
+from travas.verification.release_file import read_release, said_by
+
+CORPUS = Path(__file__).with_name("corpus")
+SLOWEST = 20.0
+"""Seconds that a small input may take, on a busy machine."""
+
+TOKENS = (
+    b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b'"', b"''", b",", b";", b"\t", b"\r", b"\n", b"\r\n", b"<", b"</trace>", b"&amp;",
+    b"]]>", b"<!DOCTYPE x [<!ENTITY y 'z'>]>", b"<!--", b"NaN", b"Infinity", b"-1", b"1e999999", b"9" * 40, b"null", b"true",
+    b"[]", b"{}", b"\\u0000", b"\\ud800", "\u202e".encode(), "ε".encode(), b"../", b"%00", b"://", b"@", b"2024-02-30",
+    b"24:00:00", b"+99:99",
+)  # fmt: skip
+
+
+def mutated(content: bytes, others: list[bytes], chance: random.Random) -> bytes:
+    """A file with one to four changes: bits, bytes, tokens, pieces moved, doubled or cut, or spliced with another file."""
+    data = bytearray(content)
+    for _ in range(chance.randint(1, 4)):
+        where = chance.randrange(len(data) + 1)
+        end = min(len(data), where + chance.choice((1, 2, 8, 64)))
+        match chance.randrange(8):
+            case 0 if data:
+                data[where % len(data)] ^= 1 << chance.randrange(8)
+            case 1:
+                del data[where:end]
+            case 2:
+                data[where:where] = data[where:end]
+            case 3 | 4:
+                data[where:where] = chance.choice(TOKENS)
+            case 5:
+                data[where:end] = chance.choice(TOKENS)
+            case 6:
+                del data[where:]
+            case _:
+                other = chance.choice(others)
+                data[where:] = other[chance.randrange(len(other) + 1) :]
+    return bytes(data)
+
+
+def _read_csv(path: Path) -> None:
+    """travas and the standard library agree on every file that travas accepts."""
+    variants = travas.read(
+        path, Reading(case="case_id", activities=("activity",), order="file", delimiter=",", quote='"')
+    )
+    text = path.read_bytes().decode("utf-8-sig", errors="replace")  # columns that are not read may be of other bytes
+    rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    case, activity = rows[0].index("case_id"), rows[0].index("activity")
+    traces: dict[str, list[str]] = {}
+    for row in rows[1:]:
+        traces.setdefault(row[case], []).append(row[activity])
+    expected = Counter(tuple(trace) for trace in traces.values())
+    assert dict(variants.items()) == dict(expected), "travas and csv read different variants"
+
+
+def _read_release(path: Path) -> None:
+    said_by(path)
+    read_release(path)
+    travas.read(path)
+
+
+def _read_description(path: Path) -> None:
+    import json
+
+    try:
+        content = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return
+    from_description(content)
+
+
+def _read_text(parse: Callable[[str], object]) -> Callable[[Path], None]:
+    def read(path: Path) -> None:
+        for line in path.read_bytes().decode(errors="replace").splitlines():
+            parse(line)
+
+    return read
+
+
+def _check_url(url: str) -> None:
+    """The password of a URL appears neither in the name of an account nor in a message; other texts are paths."""
+    secret = ":s3cr3t-pass@"
+    assert secret not in without_secrets(f"cannot connect to {url}") or "://" not in url.partition(secret)[0]
+    if re.match(r"(postgresql|postgres|duckdb)://", url):
+        assert secret not in str(location_of(url)), "a password is shown"
+
+
+def _numbers(text: str) -> None:
+    for parse in (exact_epsilon, exact_delta):
+        try:
+            parse(text)
+        except TravasError:
+            continue
+
+
+TARGETS: dict[str, Callable[[Path], object]] = {
+    "xes": lambda path: travas.read(path),
+    "csv": _read_csv,
+    "parquet": lambda path: travas.read(path),
+    "release": _read_release,
+    "synthetic": lambda path: travas.read_synthetic(path),
+    "guarantee": lambda path: travas.verify(path),
+    "grid": lambda path: read_grid(path, path.parent),
+    "description": _read_description,
+    "group": lambda path: Abstraction.parse(f"group:{path}", "read"),
+    "only": lambda path: Abstraction.parse(f"only:{path}", "read"),
+    "abstractions": _read_text(Abstraction.parse),
+    "ladders": _read_text(parse_ladder),
+    "numbers": _read_text(_numbers),
+    "urls": _read_text(_check_url),
+}
+
+
+def files_of(target: str) -> list[Path]:
+    """The corpus of a target."""
+    return sorted((CORPUS / target).iterdir())
+
+
+def inputs(target: str, seed: int) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of mutated files, without end; the same for the same seed."""
+    chance = random.Random(f"{target} {seed}")
+    files = [(path.name, path.read_bytes()) for path in files_of(target)]
+    while True:
+        name, content = chance.choice(files)
+        yield name, mutated(content, [other for _, other in files], chance)
+
+
+def fuzz(target: str, folder: Path, seed: int, most: int, seconds: float = float("inf")) -> Counter[str]:
+    """Read mutated files.
+
+    Args:
+        target: One of TARGETS.
+        folder: Where the files are written; the one that fails stays there.
+        seed: Which files.
+        most: The largest number of files.
+        seconds: The time after which to stop.
+
+    Returns:
+        How many files were read and refused.
+
+    Raises:
+        AssertionError: A file caused anything but an error of travas, or took too long; the message names the file.
+    """
+    found: Counter[str] = Counter()
+    end = time.monotonic() + seconds
+    for number, (name, content) in enumerate(inputs(target, seed)):
+        if number >= most or time.monotonic() > end:
+            break
+        path = folder / name
+        path.write_bytes(content)
+        start = time.monotonic()
+        try:
+            TARGETS[target](path)
+            found["read"] += 1
+        except TravasError as error:
+            assert len(str(error).splitlines()) <= 1, (
+                f"{path} (seed {seed}, number {number}): a message of several lines"
+            )
+            assert not isinstance(error, LogError) or str(error), f"{path}: an error without a message"
+            found["refused"] += 1
+        except BaseException as error:
+            raise AssertionError(f"{path} (seed {seed}, number {number}): {type(error).__name__}: {error}") from error
+        assert time.monotonic() - start < SLOWEST, f"{path} (seed {seed}, number {number}): too slow"
+    return found
