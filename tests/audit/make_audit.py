@@ -26,6 +26,7 @@ import travas
 from travas.verification.privacy_curve import points
 
 ROOT = Path(__file__).resolve().parents[2]
+LEAST_RUNS = 4
 MOST_RUNS = {"Python": 100_000, "command line": 1_000, "web app": 200}
 SHARES = {"Python": 0.6, "command line": 0.15, "web app": 0.1, "faults": 0.15}
 """The parts of the time."""
@@ -47,7 +48,7 @@ def sampled(one: Callable[[], View], other: Callable[[], View], most: int, secon
     end = time.monotonic() + seconds
     here: list[View] = []
     there: list[View] = []
-    while len(here) < most and (time.monotonic() < end or len(here) < 20):
+    while len(here) < most and (time.monotonic() < end or len(here) < LEAST_RUNS):
         here.append(one())
         there.append(other())
     return at_least(here, there, float(EPSILON), float(DELTA))

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from worst_pairs import MECHANISMS, PAIRS, Pair
 
-from travas.mechanisms import coded_traces, ladder, prefix_tree
+from travas.mechanisms import coded_traces, prefix_tree
 from travas.mechanisms.selection import PartitionSelection
+from travas.mechanisms.trie import Trie
+from travas.model.abstraction import Abstraction
 from travas.model.release import Release
 from travas.privacy.noise import Noise
 from travas.privacy.noise_tables import ONE, _two_sided, exponential_bounds
@@ -131,11 +133,10 @@ def _no_normalisation() -> AbstractContextManager[Any]:
 
 def _cap_from_the_data() -> AbstractContextManager[Any]:
     """The tree is as deep as the longest trace of the log, not as its public option says."""
-    grow = prefix_tree.grow
+    grow: Any = prefix_tree.grow
 
     def deeper(tree: Any, trie: Any, allowed: Any) -> Any:
-        longest = int(max(trie.longest, 1))
-        return grow(_Deeper(tree, longest), trie, allowed)
+        return grow(_Deeper(tree, trie.longest), trie, allowed)
 
     class _Deeper:
         def __init__(self, tree: Any, longest: int) -> None:
@@ -145,9 +146,7 @@ def _cap_from_the_data() -> AbstractContextManager[Any]:
             return getattr(self._tree, name)
 
     def trie(self: Any, variants: Any) -> Any:
-        found = prefix_tree.Trie(variants, 5, self.alphabet)
-        found.longest = variants.lengths().max(initial=1)
-        return found
+        return _MeasuredTrie(variants, 5, self.alphabet)
 
     return _both(patch.object(prefix_tree, "grow", deeper), patch.object(prefix_tree.Tree, "_trie", trie))
 
@@ -168,8 +167,16 @@ def _residual_of_another_case() -> AbstractContextManager[Any]:
             found: Integers = self._keys.counts(left)
             return found
 
-    grouped = ladder.Abstraction.grouped
-    return patch.object(ladder.Abstraction, "grouped", lambda self, variants: _Grouping(grouped(self, variants)))
+    grouped = Abstraction.grouped
+    return patch.object(Abstraction, "grouped", lambda self, variants: _Grouping(grouped(self, variants)))
+
+
+class _MeasuredTrie(Trie):
+    """A tree that knows the length of the longest trace."""
+
+    def __init__(self, variants: Any, max_length: int, alphabet: Any) -> None:
+        super().__init__(variants, max_length, alphabet)
+        self.longest = int(variants.lengths().max(initial=1))
 
 
 @contextmanager

@@ -1,8 +1,11 @@
 """Faults at every stage of a release, through each front end: a process that imports travas once and forks for each run.
 
     python front_end_faults.py kill FRONT_END DIRECTORY RUNS        kill -9 at lines of travas, spread over the whole run
+    python front_end_faults.py terminate FRONT_END DIRECTORY RUNS   SIGTERM at such lines
     python front_end_faults.py interrupt FRONT_END DIRECTORY RUNS   Ctrl-C at such lines, and more of it at once after
     python front_end_faults.py full FRONT_END DIRECTORY RUNS        no file may grow beyond some size
+    python front_end_faults.py memory FRONT_END DIRECTORY RUNS      no more memory than now and some megabytes
+    python front_end_faults.py rights FRONT_END DIRECTORY RUNS      log, ledger or folder without rights, as another user
 
 Each prints one JSON object: how often a run ended in which way. It is a script because a test process has threads,
 which do not fork well.
@@ -19,6 +22,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from types import FrameType
@@ -34,6 +38,8 @@ from travas import Ledger, verify
 Work = Callable[[], None]
 FULL = 60_000
 """In steps up to this size of a file: the ledger does not fit, then the release does not, then both fit."""
+UNSEEN = ("kill", "terminate", "memory")
+"""Faults that may end a process before it can say anything."""
 _START = 20  # by then the command line has made itself ready for Ctrl-C
 SOURCE = str(Path(travas.__file__).parent)
 
@@ -119,6 +125,10 @@ def kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def terminate() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 def interrupt() -> None:
     """Once here, and some more from another thread while the first one is handled."""
 
@@ -138,6 +148,39 @@ def small_files(size: int, work: Work) -> Work:
         work()
 
     return limited
+
+
+def little_memory(size: int, work: Work) -> Work:
+    def limited() -> None:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        most = pages * resource.getpagesize() + size
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        work()
+
+    return limited
+
+
+NOBODY = 65534
+WITHOUT_RIGHTS: tuple[tuple[str, int], ...] = (("log.csv", 0o000), ("book.db", 0o444), ("book.db", 0o000), (".", 0o555))
+
+
+def without_rights(place: Path, number: int, work: Work, warm: Work) -> Work:
+    """As somebody who owns the folder but lacks one right; modules that are imported late are imported before."""
+
+    def forbidden() -> None:
+        with suppress(SystemExit):
+            warm()
+        name, mode = WITHOUT_RIGHTS[number % len(WITHOUT_RIGHTS)]
+        for path in (place, *place.iterdir()):
+            os.chown(path, NOBODY, NOBODY)
+        (place / name).chmod(mode)
+        if os.getuid() == 0:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+        work()
+
+    return forbidden
 
 
 def state(case: contract.Case) -> str:
@@ -166,6 +209,12 @@ def restarted(case: contract.Case, front_end: str) -> None:
     assert not [path.name for path in case.output.parent.iterdir() if path.name.endswith((".partial", ".lock"))]
 
 
+def _give_rights_back(place: Path) -> None:
+    place.chmod(0o777)
+    for path in place.iterdir():
+        path.chmod(0o666)
+
+
 def _no_words(said: str) -> None:
     if said:
         os.write(2, said.encode())
@@ -191,13 +240,23 @@ def main(fault: str, front_end: str, directory: Path, runs: int) -> Counter[str]
         line = _START + (lines - _START) * number // runs
         faulty = {
             "kill": at_line(line, kill, lambda case=case: work(case)),  # type: ignore[misc]
+            "terminate": at_line(line, terminate, lambda case=case: work(case)),  # type: ignore[misc]
             "interrupt": at_line(line, interrupt, lambda case=case: work(case)),  # type: ignore[misc]
             "full": small_files(FULL * number // (runs - 1), lambda case=case: work(case)),  # type: ignore[misc]
+            "memory": little_memory((number << 24) // 2, lambda case=case: work(case)),  # type: ignore[misc]
+            "rights": without_rights(
+                case.output.parent,
+                number,
+                lambda case=case: work(case),  # type: ignore[misc]
+                lambda name=f"warm {number}": work(case_in(name)),  # type: ignore[misc]
+            ),
         }[fault]
         code, words = ended(faulty)
+        if fault == "rights":
+            _give_rights_back(case.output.parent)
         now = state(case)
         found[f"{now} {code}"] += 1
-        if fault != "kill":
+        if fault not in UNSEEN:
             is_silent = code == 0 or (code == 130 and now == "not charged" and front_end != "cli")
             assert code in (0, 2, 4, 130) and len(words.splitlines()) == (not is_silent), (number, line, code, words)
             assert ("stands" in words) == (now == "charged"), (number, line, now, code, words)

@@ -275,6 +275,32 @@ def test_kill_9_and_interrupts_at_many_lines(fault: str, name: str, tmp_path: Pa
     faults(fault, name, tmp_path, 200)
 
 
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "cli" else pytest.mark.slow) for name in FRONT_ENDS]
+)
+def test_sigterm_at_any_line(name: str, tmp_path: Path) -> None:
+    fates = {end.rpartition(" ")[0] for end in faults("terminate", name, tmp_path, 5)}
+    assert {"not charged", "charged"} <= fates
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FRONT_ENDS)
+def test_little_memory(name: str, tmp_path: Path) -> None:
+    """Whatever the memory is enough for: never a release without its charge and guarantee, and a restart works."""
+    found = faults("memory", name, tmp_path, 40)
+    assert any(end.startswith("released") for end in found) and any(end.startswith("not charged") for end in found), (
+        found
+    )
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="files can be given away by root only")
+@pytest.mark.parametrize("name", FRONT_ENDS)
+def test_no_rights_cost_nothing(name: str, tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    found = faults("rights", name, tmp_path, 4)
+    assert {end for end in found if end != "lines"} == {"not charged 2"}, found
+
+
 @pytest.mark.parametrize("name", FRONT_ENDS)
 def test_a_disk_that_is_full_at_any_stage(name: str, tmp_path: Path) -> None:
     found = faults("full", name, tmp_path, 4)

@@ -159,7 +159,8 @@ def test_the_web_app_draws_the_same(name: str, logs: tuple[Path, Path], monkeypa
     seen = []
     with replaying(monkeypatch):
         for log in logs:
-            folder, steps = log.parent, []
+            folder = log.parent
+            steps: list[tuple[Any, ...]] = []
             reading = recipe.reading(package.Reading())
             ledger, output = folder / "ledger.db", folder / "release.json"
             watch: Any = lambda *step, steps=steps: steps.append(step)  # noqa: E731
