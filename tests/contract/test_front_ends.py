@@ -275,9 +275,10 @@ def test_kill_9_and_interrupts_at_many_lines(fault: str, name: str, tmp_path: Pa
     faults(fault, name, tmp_path, 200)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name == "cli" else pytest.mark.slow) for name in FRONT_ENDS]
-)
+ONE_QUICK = [pytest.param(name, marks=() if name == "cli" else pytest.mark.slow) for name in FRONT_ENDS]
+
+
+@pytest.mark.parametrize("name", ONE_QUICK)
 def test_sigterm_at_any_line(name: str, tmp_path: Path) -> None:
     fates = {end.rpartition(" ")[0] for end in faults("terminate", name, tmp_path, 5)}
     assert {"not charged", "charged"} <= fates
@@ -294,7 +295,7 @@ def test_little_memory(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="files can be given away by root only")
-@pytest.mark.parametrize("name", FRONT_ENDS)
+@pytest.mark.parametrize("name", ONE_QUICK)
 def test_no_rights_cost_nothing(name: str, tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     found = faults("rights", name, tmp_path, 4)
