@@ -1,4 +1,4 @@
-"""What the default ladder keeps, against full variants alone, at parameters one can sign: `make bench-ladder`.
+"""What the default ladder keeps, against full variants alone, at defensible parameters: `make bench-ladder`.
 
 Relative log similarity to the full original (exact) and the share of cases covered, mean of 5 seeded runs a cell, ± the
 standard error. An empty release has similarity 0. `make bench-ladder LOGS=others` takes eight more data sets; of these
