@@ -144,7 +144,7 @@ def test_the_template_is_complete_and_commented() -> None:
     [
         ("[privcy]\nepsilon = 1", "the key 'privcy' is unknown; did you mean 'privacy'?"),
         ("[privacy]\nepsilonn = 1", "[privacy]: the key 'epsilonn' is unknown; did you mean 'epsilon'?"),
-        ("[period]\nend_activity = 'out'", "it must be a list of text"),
+        ("[period]\nend_activity = 3", "it must be a list of text"),
         ("[privacy]\nepsilon = true", "it must be text or a number"),
         ("[source]\nlog = 'postgresql://me:secret@host/db'", "secrets come from the environment only"),
         ("[source", "not a TOML file"),
@@ -163,6 +163,11 @@ def test_a_project_without_what_it_needs_names_key_variable_and_flag(travas: Run
     (folder / "travas.toml").write_text("")
     ran = travas("release", "--period", "2026-01")
     assert ran.code == 2 and "set end_activity or gap in [period]" in ran.err
+
+
+def test_one_item_of_a_list_may_be_text(folder: Path) -> None:
+    (folder / "travas.toml").write_text("[reading]\nactivity = 'step'\n")
+    assert Project.load(folder / "travas.toml", {}).reading(None).activities == ("step",)
 
 
 def test_decimal_numbers_stay_exact_and_a_share_of_the_policy_is_computed(folder: Path) -> None:

@@ -189,8 +189,9 @@ def _toml(value: str | Sequence[str]) -> str:
 
 
 def _checked(where: str, option: ProjectOption, value: Any) -> str | tuple[str, ...]:
-    if option.is_list and isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return tuple(value)
+    items = [value] if isinstance(value, str) else value
+    if option.is_list and isinstance(items, list) and all(isinstance(item, str) for item in items):
+        return tuple(items)
     if not option.is_list and isinstance(value, str | int) and not isinstance(value, bool):
         return str(value)
     raise ParameterError(
