@@ -370,6 +370,8 @@ def test_a_period_is_checked_when_it_is_made(options: dict[str, Any], message: s
 def test_a_reading_with_a_period_orders_by_time_and_describes_it() -> None:
     with pytest.raises(ParameterError, match="order is 'file'"):
         Reading(order="file", period=RULES[0])
+    with pytest.raises(ParameterError, match=r"period is '2026-01'; use travas.Period"):
+        Reading(period="2026-01")  # type: ignore[arg-type]
     frame = table({"0": [(START, "end")]})
     variants = read(frame, Reading(period=RULES[0]))
     assert variants.roles is not None

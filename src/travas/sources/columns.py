@@ -128,6 +128,8 @@ class Reading:
             raise ParameterError("table and query are both set; set only one of them", field="query")
         if self.order == "file" and self.ties not in (None, "file"):
             raise ParameterError(f"ties is {self.ties!r} but order is 'file'; set order to 'time'", field="order")
+        if self.period is not None and not isinstance(self.period, Period):
+            raise ParameterError(f"period is {shown(self.period)}; use travas.Period(...)", field="period")
         if self.period is not None and self.order == "file":
             raise ParameterError("period is set but order is 'file'; set order to 'time'", field="order")
         if isinstance(self.abstraction, str):
