@@ -83,7 +83,7 @@ def _year(name: str, year: Year) -> None:
         print("| month | cases closed | variants | kept, ε = 1 | kept, ε/12 | similarity, ε = 1 | similarity, ε/12 |")
         print("|---|--:|--:|--:|--:|--:|--:|")
         rows = [_month(year, month, events, whole, share, ledger, name) for month in year.months]
-        print("| mean | " + " | ".join(_shown(statistics.mean(column)) for column in zip(*rows, strict=True)) + " |\n")
+        print(_row("mean", [statistics.mean(column) for column in zip(*rows, strict=True)]) + "\n")
         _show_ledger(ledger, name, year, events, whole)
     _enumerate(year, events)
 
@@ -100,7 +100,7 @@ def _month(
     numbers = [float(variants.counts.sum()), float(len(variants))]
     numbers += [statistics.mean(len(release.variants) for release in made) for made in (releases, smaller)]
     numbers += [_similarity(variants, made) for made in (releases, smaller)]
-    print(f"| {month} | " + " | ".join(map(_shown, numbers)) + " |", flush=True)
+    print(_row(month, numbers), flush=True)
     return numbers
 
 
@@ -108,8 +108,10 @@ def _similarity(variants: Variants, releases: list[Release]) -> float:
     return statistics.mean(relative_log_similarity(variants, release) for release in releases)
 
 
-def _shown(value: float) -> str:
-    return f"{value:.3f}" if value <= 1 else f"{value:,.0f}"
+def _row(name: str, numbers: list[float]) -> str:
+    """Format four counts and two similarities."""
+    shown = [f"{count:,.0f}" for count in numbers[:4]] + [f"{similarity:.3f}" for similarity in numbers[4:]]
+    return f"| {name} | {' | '.join(shown)} |"
 
 
 def _events(path: Path) -> pl.DataFrame:
