@@ -73,6 +73,14 @@ def test_a_project_from_init_to_two_months_at_the_price_of_one(travas: Run, star
     assert json.loads(account.out)["datasets"][0]["spent"] == {"epsilon": "1", "delta": "1e-6"}
 
 
+def test_the_readme_of_a_synthetic_log_says_that_it_is_one(travas: Run, start: Start, folder: Path) -> None:
+    start("--mechanism", "synthesis")
+    ran = travas("release", "--period", "2026-01")
+    assert (ran.code, ran.err) == (0, "")
+    readme = (folder / "releases" / "2026-01" / "README.txt").read_text()
+    assert "It is synthetic: traces were generated from noisy measurements" in readme
+
+
 def test_a_second_run_is_refused_and_says_where_the_first_is(travas: Run, start: Start, folder: Path) -> None:
     start()
     assert travas("release", "--period", "2026-01", "--quiet").code == 0

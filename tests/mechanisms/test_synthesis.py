@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -450,6 +451,8 @@ def test_every_file_says_that_it_is_synthetic(suffix: str, tmp_path: Path) -> No
         text = path.read_text()
         assert f'<string key="travas:synthetic" value="{NOTICE}"/>' in text.partition("<trace>")[0]
         assert text.count('<string key="travas:origin" value="') == sum(release.counts)
+    if suffix == ".parquet":
+        assert pl.read_parquet_metadata(path)["travas:synthetic"] == NOTICE
     if suffix != ".json":
         cases = Counter[Any]()
         for trace, count in zip(release.variants, release.counts, strict=True):

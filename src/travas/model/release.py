@@ -29,6 +29,9 @@ RULE = "case:travas:abstraction"
 ORIGIN = "case:travas:origin"
 """The column that says of every case of a synthetic log whether its variant was released as such or generated."""
 
+SYNTHETIC = "travas:synthetic"
+"""The notice by which every file of a synthetic log says that it is one."""
+
 
 MAKER = object()
 """What the constructor asks for. Only mechanisms, and what reads a release from a file, use it."""

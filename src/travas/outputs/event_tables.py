@@ -103,4 +103,4 @@ def write_csv(release: Release, path: Path) -> None:
 
 
 def write_parquet(release: Release, path: Path) -> None:
-    marked_events(release).sink_parquet(path)
+    marked_events(release).sink_parquet(path, metadata=release.notices)

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..budget.account import Account, Approval
 from ..budget.ledger import Ledger
 from ..errors import ChargedError, OutputError, ParameterError
-from ..model.release import check_frequencies
+from ..model.release import SYNTHETIC, check_frequencies
 from ..outputs.atomic import atomic_output
 from ..outputs.guarantee_file import guarantee_path
 from ..pipeline import Outcome, Request, Watch, run
@@ -148,7 +148,10 @@ def _readme(project: Project, period: Period | None, made: ReleasedPeriod, accou
     """Return the text of README.txt: public facts only."""
     guarantee = made.outcome.release.guarantee
     what = f"the period {period.name}" if period else "the whole log"
-    lines = [f"A differentially private release of {what}, made with travas.", ""]
+    lines = [f"A differentially private release of {what}, made with travas."]
+    if SYNTHETIC in (notices := made.outcome.release.notices):
+        lines.append(f"It is {notices[SYNTHETIC]}.")
+    lines.append("")
     lines += [text, ""] if (text := project.text("text")) else []
     lines += [
         f"{made.release.name}: the release",

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ..model.abstraction import Abstraction
 from ..model.mechanism import Mechanism
-from ..model.release import MAKER, ORIGIN, Release
+from ..model.release import MAKER, ORIGIN, SYNTHETIC, Release
 from ..privacy.numbers import whole_number
 from .generation import Origin, generate
 from .measurements import Measurements
@@ -133,7 +133,7 @@ class SyntheticRelease(Release):
         """What every file says about the log as a whole."""
         again = {"travas:regenerated": REGENERATED} if self.generation == "again" else {}
         digest = f"SHA-256 {self.measurements.digest}"
-        return super().notices | {"travas:synthetic": NOTICE, "travas:measurements": digest} | again
+        return super().notices | {SYNTHETIC: NOTICE, "travas:measurements": digest} | again
 
     @property
     def title(self) -> str:
