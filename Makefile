@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: audit demo fuzz test test-slow test-oldest coverage bench bench-ladder bench-ledger bench-metrics bench-periods bench-persons bench-scale bench-synthesis bench-utility bench-web reproduce screenshots lint clean
+.PHONY: audit demo fuzz sbom test test-slow test-oldest coverage bench bench-ladder bench-ledger bench-metrics bench-periods bench-persons bench-scale bench-synthesis bench-utility bench-web reproduce screenshots lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -98,6 +98,9 @@ SECONDS ?= 60
 
 audit: .venv/installed-test ## tries to falsify every claim and writes docs/trust.md: MINUTES=60
 	$(BIN)/python tests/audit/make_audit.py $(MINUTES)
+
+sbom: .venv/installed-test ## the software bill of materials, in build, and the licences, in docs
+	$(BIN)/python tests/supply/bill_of_materials.py build
 
 fuzz: .venv/installed-test ## mutated files for every reader and parser: SECONDS=60
 	$(BIN)/python tests/fuzz/make_fuzz.py $(SECONDS)

@@ -139,8 +139,8 @@ OTHER_CLAIMS = (
         "`tests/contract/test_front_ends.py`, `tests/e2e`",
     ),
     ("a damaged ledger is refused", "`tests/budget/test_ledger_damage.py`: every single-bit flip"),
-    ("nothing is sent over the network", "`tests/contract/test_no_network.py`"),
-    ("the wheel is reproducible, dependencies and licences are listed", "`tests/contract/test_supply_chain.py`"),
+    ("nothing is sent over the network", "`tests/supply/test_no_network.py`"),
+    ("the wheel is reproducible, dependencies and licences are listed", "`tests/supply/test_supply_chain.py`"),
 )
 
 
