@@ -1,8 +1,9 @@
 """What travas is made of: a software bill of materials, the licences, and known vulnerabilities where a registry says so.
 
-    python tests/supply/bill_of_materials.py FOLDER               writes travas.cdx.json (CycloneDX 1.5), and the table of docs/supply-chain.md
+    python tests/supply/bill_of_materials.py FOLDER               writes travas.cdx.json (CycloneDX 1.5) and the licences
     python tests/supply/bill_of_materials.py FOLDER --ask-pypi    also asks PyPI about each component; needs the network
 
+The licences are the table of docs/supply-chain.md.
 Everything comes from the metadata of the installed packages, so it describes the environment that it runs in.
 """
 
