@@ -41,7 +41,7 @@ test-slow: .venv/installed-test ## the statistical and scale tests that take min
 
 coverage: .venv/installed-test ## the tests again, with the lines and branches of src that they reach, child processes included
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -n auto --dist loadgroup -m "not slow"
+	COVERAGE_FILE=$(CURDIR)/.coverage $(BIN)/coverage run -m pytest -n auto --dist loadgroup -m "not slow"
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

@@ -56,6 +56,11 @@ def data() -> Path:
     return DATA
 
 
+def unmeasured() -> dict[str, str]:
+    """The environment of a process that coverage must not enter: it imports modules, and is interrupted like our code."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+
+
 @dataclass(frozen=True)
 class Ran:
     code: int

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import travas as package
-from conftest import Run
+from conftest import Run, unmeasured
 from travas import Ledger, TravasError
 from travas.web import tasks
 from travas.web.recipe import Recipe
@@ -254,7 +254,7 @@ def faults(fault: str, front_end: str, place: Path, runs: int) -> dict[str, int]
     (place / "log.csv").write_text("\n".join(["case_id,activity,timestamp", *rows, ""]))
     script = Path(__file__).with_name("front_end_faults.py")
     words = [sys.executable, str(script), fault, front_end, str(place), str(runs)]
-    ran = subprocess.run(words, capture_output=True, text=True, check=False)
+    ran = subprocess.run(words, capture_output=True, text=True, check=False, env=unmeasured())
     assert ran.returncode == 0, ran.stderr[-1500:]
     found: dict[str, int] = json.loads(ran.stdout)
     return found

@@ -143,6 +143,12 @@ def test_a_query_is_one_statement_that_reads(
     assert not (tmp_path / "written.csv").exists()
 
 
+@pytest.mark.parametrize("ending", [";;", "; -- all of them"])
+def test_text_after_a_query_is_named_as_the_problem(ending: str, database: str) -> None:
+    with pytest.raises(ParameterError, match="query has text after the statement; remove"):
+        read(database, Reading(query=f"SELECT * FROM events{ending}"))
+
+
 def test_a_password_is_never_shown(
     server: Postgres, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,8 +65,8 @@ def compare(
 
     Example: travas compare hospital.xes.gz release.xes.gz --plot what-survived.png
     """
-    from ..evaluation.audit import read_released
     from ..evaluation.compare import compare as compare_logs
+    from ..evaluation.compare import released_variants
     from ..model.abstraction import FULL
     from ..sources.engine import read
     from ..verification.verify import released_abstractions
@@ -76,7 +76,7 @@ def compare(
     with progress("reading the original log") as watch:
         true = read(original, plain, watch)
     with progress("reading the released log"):
-        counts = read_released(released, plain)
+        counts = released_variants(released, plain)
     with progress("measuring"):
         rules = released_abstractions(Path(released)) if rule == FULL else (rule,)
         comparison = compare_logs(true, counts, metric or None, rules)

@@ -8,7 +8,7 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -279,10 +279,17 @@ def _is_stdout(error: OSError) -> bool:
 
 
 def _flag(error: TravasError) -> str:
-    """Return the option that corresponds to the field of an error."""
-    if not error.field:
-        return ""
-    return f" (option {_FLAGS.get(error.field, '--' + error.field.replace('_', '-'))})"
+    """Return the option that corresponds to the field of an error, if the command has it."""
+    flag = _FLAGS.get(error.field or "", f"--{error.field}".replace("_", "-"))
+    return f" (option {flag})" if flag in _options(sys.argv[1:]) else ""
+
+
+def _options(arguments: list[str]) -> set[str]:
+    """Return the options of the command that these arguments call."""
+    command: Any = typer.main.get_command(app)
+    for argument in arguments:
+        command = getattr(command, "commands", {}).get(argument, command)
+    return {option for parameter in command.params for option in parameter.opts}
 
 
 def _fail(message: str, code: int, error: TravasError | None = None) -> int:

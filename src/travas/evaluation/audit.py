@@ -18,7 +18,7 @@ from ..model.traces import Trace
 from ..model.variants import Variants
 from ..privacy.noise_tables import predicted_length
 from ..privacy.numbers import Number, as_text, exact_delta, exact_epsilon
-from ..sources.columns import DEFAULT_READING, Reading, released_columns
+from ..sources.columns import DEFAULT_READING, Reading
 from ..sources.engine import read
 from .audit_tests import (
     COPIED,
@@ -32,6 +32,7 @@ from .audit_tests import (
     same_error,
     shape,
 )
+from .compare import released_variants
 from .event_values import EventTable, Timeline, event_table
 
 ERROR_RATE = 0.001
@@ -148,7 +149,7 @@ def audit(
     before = read(original, reading.for_counts_of("units"))
     if not len(before):
         raise EmptyLogError("the original log is empty: nothing can be tested against it")
-    after = read_released(released, reading)
+    after = released_variants(released, reading)
     made_up = None if canaries is None else read(canaries, _without_unit(reading))
     tables = event_table(original, reading), _released_table(released, reading)
     true, shown = dict(before.items()), dict(after.items())
@@ -166,18 +167,6 @@ def audit(
     ]
     whom = "one case" if before.unit.is_case else f"all cases of one {before.unit.name}"
     return Audit(as_text(claim[0]), as_text(claim[1]), whom, tuple(findings))
-
-
-def read_released(released: Any, reading: Reading) -> Variants:
-    """Read a release: with the default columns, as travas writes them, or else with those of the original log."""
-    plain = _without_unit(reading)
-    ours = Reading(activities=released_columns(plain.activities) if plain.activities else ())
-    try:
-        return read(released, ours)
-    except LogError:
-        if plain == ours:
-            raise
-    return read(released, plain)
 
 
 def _without_unit(reading: Reading) -> Reading:

@@ -10,14 +10,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import ParameterError, shown
+from ..errors import LogError, ParameterError, shown
 from ..mechanisms.extensions import extension
 from ..model.abstraction import FULL, Abstraction, Grouped
 from ..model.release import Release
 from ..model.traces import Trace
 from ..model.variants import Variants
-from ..sources.columns import DEFAULT_READING, Reading
+from ..outputs.guarantee_file import guarantee_path
+from ..sources.columns import DEFAULT_READING, Reading, released_columns
 from ..sources.engine import read
+from ..sources.files import merged
+from ..verification.release_file import read_release
 from ..verification.verify import released_abstractions, released_reading
 from . import metrics
 from .metrics import EdgeDifference
@@ -156,7 +159,7 @@ def compare(
     if names is None:
         names = DEFAULT_METRICS if set(abstractions) == {FULL} else ABSTRACTED_METRICS
     selected = {name: find_metric(name) for name in names}
-    before, after = read(original, _reading_of(released)), read(released)
+    before, after = read(original, _reading_of(released)), released_variants(released)
     against: dict[str, Variants] = {"full": before}
     if any(metric.original == "abstracted" for metric in selected.values()):
         against["abstracted"] = abstracted(before, after, abstractions)
@@ -172,6 +175,31 @@ def compare(
     if not len(after):
         remarks.append("the released log is empty")
     return Comparison(values, tuple(remarks))
+
+
+def released_variants(released: Any, reading: Reading = DEFAULT_READING) -> Variants:
+    """Return the variants of a released log.
+
+    Args:
+        released: A `Release`, or a log as for `read`. A file next to its guarantee is read by the rules of our own
+            files: names may be escaped in it.
+        reading: The columns of the original log. A release of travas has the default names; one of another tool may
+            have those of the original.
+
+    Returns:
+        The variants.
+    """
+    if isinstance(released, str | Path) and guarantee_path(Path(released)).is_file():
+        content = read_release(Path(released))
+        return Variants.from_mapping(merged(content.variants, content.counts), content.columns)
+    reading = replace(reading, unit=None, max_cases=None, counted=None)
+    ours = Reading(activities=released_columns(reading.activities) if reading.activities else ())
+    try:
+        return read(released, ours)
+    except LogError:
+        if reading == ours:
+            raise
+    return read(released, reading)
 
 
 def _reading_of(released: Any) -> Reading:

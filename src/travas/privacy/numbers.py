@@ -115,6 +115,8 @@ def as_text(value: Fraction) -> str:
 
     >>> as_text(Fraction(1, 1000000)), as_text(Fraction(5, 2)), as_text(Fraction(1, 3))
     ('1e-6', '2.5', '1/3')
+    >>> as_text(Fraction(10**400))
+    '1e400'
     """
     rest, twos, fives = value.denominator, 0, 0
     while rest % 2 == 0:
@@ -123,16 +125,21 @@ def as_text(value: Fraction) -> str:
         rest, fives = rest // 5, fives + 1
     places = max(twos, fives)
     digits = str(abs(value.numerator) * 10**places // value.denominator) if rest == 1 else ""
+    sign = "-" if value < 0 else ""
+    if places == 0 and len(digits) > 40 >= len(digits.rstrip("0")):
+        return f"{sign}{_mantissa(digits.rstrip('0'))}e{len(digits) - 1}"
     if rest != 1 or len(digits) > 40:
         return f"{value.numerator}/{value.denominator}"
-    sign = "-" if value < 0 else ""
     if places - len(digits) >= 4:
-        mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
-        return f"{sign}{mantissa}e-{places - len(digits) + 1}"
+        return f"{sign}{_mantissa(digits)}e-{places - len(digits) + 1}"
     if places == 0:
         return sign + digits
     digits = digits.rjust(places + 1, "0")
     return f"{sign}{digits[:-places]}.{digits[-places:]}"
+
+
+def _mantissa(digits: str) -> str:
+    return digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
 
 
 def rounded_down(value: Fraction, digits: int = 20) -> Fraction:

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ..errors import LogError, ParameterError
 from ..model.mechanism import Progress
@@ -107,10 +108,19 @@ def merged(traces: Sequence[Trace], counts: Sequence[int]) -> dict[Trace, int]:
     return counts_by_trace
 
 
+def strict_json(text: str) -> Any:
+    """Parse JSON; raises ValueError for Infinity and NaN, which are not JSON but which Python's parser accepts."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
 def _read_release(path: Path) -> Variants:
     """Read the variants and counts of a `.json` release."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = strict_json(path.read_text(encoding="utf-8"))
         columns = tuple(map(str, content["columns"]))
         traces = [tuple(a if isinstance(a, str) else tuple(a) for a in trace) for trace in content["variants"]]
         return Variants.from_mapping(merged(traces, content["counts"]), columns)

@@ -37,6 +37,8 @@ def check_query(query: str, dialect: str) -> None:
         or any(node is not statements[0] and isinstance(node, writes) for node in statements[0].walk())
     ):
         raise ParameterError("query must be one read-only SELECT statement; change it, or use table with a view")
+    if len(parsed) > 1:  # an empty statement or a comment, which Ibis cannot compile
+        raise ParameterError("query has text after the statement; remove everything from the semicolon on")
 
 
 def columns_of(backend: Any, query: str) -> dict[str, str] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from contextlib import closing
@@ -20,7 +19,7 @@ from ..outputs.write import WRITERS
 from ..sources.chunks import chunks
 from ..sources.columns import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..sources.engine import read
-from ..sources.files import XES_SUFFIXES, suffix_of
+from ..sources.files import XES_SUFFIXES, strict_json, suffix_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,7 +62,7 @@ def said_by(path: Path) -> dict[str, Any]:
     if form == ".json":
         made = _from_json(path)
         used = [made.abstractions[rung].as_json() for rung in sorted(set(made.rungs))]
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = strict_json(path.read_text(encoding="utf-8"))
         facts = {"unit": content.get("unit"), "parameters": content.get("table"), "notices": content.get("notices")}
         facts["abstractions"] = used or content.get("abstractions")
         return stated | {name: content.get(name) for name in _STATED_KEYS} | facts
@@ -96,7 +95,7 @@ def read_release(path: Path) -> Content:
 
 def _from_json(path: Path) -> Content:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refused)
+        content = strict_json(path.read_text(encoding="utf-8"))
         traces = tuple(tuple(map(_activity, trace)) for trace in content["variants"])
         counts, noisy = tuple(map(_whole, content["counts"])), tuple(map(_whole, content["noisy"]))
         columns = tuple(map(_text, content["columns"]))
@@ -111,11 +110,6 @@ def _from_json(path: Path) -> Content:
         raise LogError(f"{path}: not a release of travas; use a .json file written by `travas anonymize`") from None
     rules = tuple(str(abstractions[rung]) for rung in rungs)
     return Content(traces, counts, rules, columns, noisy, abstractions, rungs, cases)
-
-
-def _refused(constant: str) -> None:
-    """Refuse Infinity and NaN, which are not JSON but which Python's parser accepts."""
-    raise ValueError(constant)
 
 
 def _whole(value: Any) -> int:

@@ -1,0 +1,53 @@
+"""A comparison reads a release by the rules of its own file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import travas as package
+from conftest import Run
+from travas.errors import LogError
+
+ODD = "take\x01blood"
+LOG = {(ODD, "visit"): 60, ("visit", r"\u{41}"): 50}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xes", ".xes.gz", ".parquet", ".json"])
+def test_escaped_names_are_the_names_of_the_log(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"release{suffix}"
+    package.anonymize(LOG, epsilon=5, delta="1e-2").write(path)
+    compared = package.compare(LOG, path, ["case_coverage"])
+    assert compared.values == {"case_coverage": 1.0} and compared.remarks == ()
+
+
+def test_the_command_line_reads_the_names_of_the_log(tmp_path: Path, travas: Run) -> None:
+    original, release = tmp_path / "log.parquet", tmp_path / "release.csv"
+    rows = [(f"{case}", name) for case in range(60) for name in (ODD, "visit")]
+    frame = pl.DataFrame(rows, schema=["case_id", "activity"], orient="row")
+    frame.with_columns(timestamp=pl.int_range(len(rows)).cast(pl.Datetime)).write_parquet(original)
+    assert travas("anonymize", original, "--epsilon", 5, "--delta", "1e-2", "-o", release).code == 0
+    ran = travas("compare", original, release, "--metric", "case_coverage", "--json")
+    content = json.loads(ran.out)
+    assert content["case_coverage"] == 1.0 and content["remarks"] == []
+
+
+def test_a_file_without_a_guarantee_is_a_log(small_csv: Path) -> None:
+    compared = package.compare(small_csv, small_csv, ["case_coverage"])
+    assert compared.values == {"case_coverage": 1.0} and compared.remarks == ()
+
+
+@pytest.mark.parametrize("constant", ["Infinity", "NaN"])
+def test_what_is_not_json_is_refused(constant: str, tmp_path: Path) -> None:
+    path = tmp_path / "release.json"
+    package.anonymize(LOG, epsilon=5, delta="1e-2").write(path)
+    content = json.loads(path.read_text())
+    content["noisy"] = [float(constant)]
+    path.write_text(json.dumps(content))
+    with pytest.raises(LogError, match="not a release of travas"):
+        package.read(path)
+    with pytest.raises(LogError, match="not a release of travas"):
+        package.compare(LOG, path)
