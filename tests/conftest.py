@@ -28,7 +28,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A floor on the number of tests: a suite that lost a folder must not pass. Workers leave it to the one process."""
+    """A floor on the number of tests: a suite that lost a folder must not pass. Workers leave it to the one process.
+
+    They save what was covered now: pytest-xdist kills a worker that takes ten seconds to exit, as on a busy machine.
+    """
+    if hasattr(session.config, "workerinput") and "coverage" in sys.modules:
+        measured = sys.modules["coverage"].Coverage.current()
+        if measured is not None:
+            measured.save()
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None or hasattr(session.config, "workerinput") or session.config.option.collectonly:
         return

@@ -11,7 +11,7 @@ from ..model.release import Release
 from ..model.variants import Variants
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text, rounded_up
-from ..sources.columns import some
+from ..sources.wording import number_of
 from .budget_command import charged, print_charge
 from .console import grid, panel, print_json
 from .diagnostics import print_notes, share_of
@@ -117,7 +117,7 @@ def _public(released: Release, facts: dict[str, Any], variants: Variants) -> Any
     if released.is_abstracted:
         for rung, rule in enumerate(released.abstractions):
             if times := released.rungs.count(rung):
-                table.add_row("abstraction", f"{rule}: {some(times, 'variants')}")
+                table.add_row("abstraction", f"{rule}: {number_of(times, 'variants')}")
     for reason in released.guarantee.assumptions:
         table.add_row("assumed", reason)
     return table
@@ -130,7 +130,7 @@ def _confidential(released: Release, variants: Variants) -> Any:
     original = summary(variants)
     table = grid()
     counted = (original.cases, explain.pairs(released.mechanism)), (original.variants, "variants")
-    table.add_row("read", ", ".join(some(*size) for size in (*counted, (original.events, "events"))))
+    table.add_row("read", ", ".join(number_of(*size) for size in (*counted, (original.events, "events"))))
     if released.mechanism.generalises:
         rungs = [released.mechanism.abstractions[rung] for rung in sorted(set(released.rungs))]
         table.add_row("covered", f"{covered_cases(variants, released, rungs):.1%} of the cases")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
-from ..errors import CONFIDENTIAL, LogError, ParameterError, shown
+from ..errors import LogError, ParameterError, shown
 from ..model.abstraction import FULL, Abstraction
 from ..model.totals import NO_DETAILS, Details
 from ..model.variants import Roles
@@ -16,6 +15,7 @@ from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .closing import Period
 from .encodings import check_encoding
 from .timestamps import check_format
+from .wording import available_names
 
 Order = Literal["file", "time"]
 OnMissing = Literal["fail", "drop"]
@@ -37,7 +37,6 @@ _USUAL = {
 NUMBER = r"^[+-]?[0-9]{1,15}([.][0-9]{1,15})?([eE][+-]?[0-9]{1,2})?$"
 """Text that is a number. Every engine parses it to the same float; other text is a missing number."""
 
-_LONGEST_NAME = 60
 _SETTINGS = (
     "case", "timestamp", "timestamp_format", "order", "ties", "on_missing", "duplicate_cases", "unit", "max_cases",
     "counted", "table", "delimiter", "quote", "encoding",
@@ -318,7 +317,7 @@ class Columns:
         elif reading.order is None and (timestamp := recognised("timestamp", present)) is None:
             raise LogError(
                 f"{where}: no timestamp column recognised; set timestamp, or set order to 'file' if the rows of "
-                f"every case are in order; {there_are(present, 30)}",
+                f"every case are in order; {available_names(present, 30)}",
                 field="order",
             )
         ties = reading.tie_column()
@@ -349,35 +348,7 @@ def _column(name_set: str | None, role: str, present: Sequence[str], where: str)
         return name
     if name_set is None:
         raise LogError(
-            f"{where}: no {role} column recognised; set it; {there_are(present, 30)}",
+            f"{where}: no {role} column recognised; set it; {available_names(present, 30)}",
             field="activity" if role == "activity" else role,
         )
-    raise LogError(f"{where}: no column {name_set!r} for the {role}; {there_are(present, 30, name_set)}")
-
-
-def there_are(present: Sequence[str], most: int, missing: str = "") -> str:
-    """Return the end of a message about a missing name: the closest match and the available names."""
-    names = [name[:_LONGEST_NAME] for name in present]  # without a header, a name can be a whole row or more
-    near = get_close_matches(missing, names, n=1)
-    hint = f"did you mean {near[0]!r}? Available:" if near else "available:"
-    return f"{hint} {', '.join(map(repr, names[:most]))}{', …' if len(names) > most else ''} {CONFIDENTIAL}"
-
-
-def some(number: int, what: str) -> str:
-    """`1 event without …`, `2 events without …`: `what` begins with the plural."""
-    plural, space, rest = what.partition(" ")
-    return f"{number:,} {plural.removesuffix('s') if number == 1 else plural}{space}{rest}"
-
-
-def left_out(number: int, what: str) -> str:
-    """Return a note about what was left out of the variants."""
-    return f"{some(number, what)} {'was' if number == 1 else 'were'} left out"
-
-
-NO_EVENTS = "the log has no events; check that it is the right one"
-"""A note rather than an error, because whether a log is empty may depend on one case."""
-
-
-def missing_message(where: str, what: str, number: int, first: str, drop: str) -> str:
-    """Return a message about missing values: how many, the first one, and the remedy."""
-    return f"{where}: {some(number, what)}, the first at {first}; fix the log, or {drop} {CONFIDENTIAL}"
+    raise LogError(f"{where}: no column {name_set!r} for the {role}; {available_names(present, 30, name_set)}")

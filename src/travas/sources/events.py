@@ -20,9 +20,10 @@ import polars.selectors as cs
 from ..errors import CONFIDENTIAL, LogError
 from .closed_events import check_dated, closed_events
 from .column_types import check_types
-from .columns import NUMBER, Columns, Reading, left_out, missing_message
+from .columns import NUMBER, Columns, Reading
 from .contribution_bounding import case_digest, several_units
 from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, aware, instants
+from .wording import left_out_note, missing_message
 
 EVENTS_PER_PART = 32_000_000
 """Sorting a part takes about 60 bytes per event."""
@@ -227,7 +228,7 @@ class Events:
                     missing_message(f"{self.where}, column {column!r}", what, len(lacking), first, drop),
                     field="on_missing",
                 )
-            notes.append(left_out(len(lacking), what))
+            notes.append(left_out_note(len(lacking), what))
         return notes
 
     def _instants(self, times: pl.Series) -> list[pl.Series]:
@@ -259,7 +260,7 @@ class Events:
                 first = f"case {str(texts.filter(nobody).min())[:60]!r}"
                 drop = "set on_missing to 'drop'"
                 raise LogError(missing_message(self.where, what, number, first, drop), field="on_missing")
-            self.notes.append(left_out(number, what))
+            self.notes.append(left_out_note(number, what))
         digests = pl.Series(_DIGEST, [case_digest(text) for text in texts], dtype=pl.Binary)
         return owners.select(_CASE, _UNIT).with_columns(digests).filter(~nobody)
 

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError
 from .closed_rows import COUNTS, END, MOMENT, closed_rows, dated, is_one_of
-from .columns import NO_EVENTS, Columns, Reading, left_out, missing_message, some
+from .columns import Columns, Reading
 from .contribution_bounding import several_units
+from .wording import NO_EVENTS, left_out_note, missing_message, number_of
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -217,11 +218,11 @@ class Query:
                 continue
             if self.reading.on_missing == "fail":
                 raise LogError(
-                    f"{self.where}, column {column!r}: {some(number, f'events without {what}')}; fix the log, or set "
+                    f"{self.where}, column {column!r}: {number_of(number, f'events without {what}')}; fix the log, or set "
                     f"on_missing to 'drop' {CONFIDENTIAL}",
                     field="on_missing",
                 )
-            notes.append(left_out(number, f"events without {what}"))
+            notes.append(left_out_note(number, f"events without {what}"))
         if self.columns.unit is not None:
             notes += self._unit_notes(self.columns.unit, totals)
         return tuple(notes) if variants or notes else (NO_EVENTS,)
@@ -237,7 +238,7 @@ class Query:
             raise LogError(
                 missing_message(self.where, what, number, first, "set on_missing to 'drop'"), field="on_missing"
             )
-        return [left_out(number, what)]
+        return [left_out_note(number, what)]
 
 
 def _first(name: str) -> str:

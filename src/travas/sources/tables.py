@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from ..errors import LogError
 from ..model.traces import CODE, CODE_BYTES, Activity, Codes
 from ..model.variants import Variants
-from .columns import NO_EVENTS, Reading, released_columns
+from .columns import Reading, released_columns
 from .encoded_tables import CaseEncoder
 from .events import COUNT, Events
+from .wording import NO_EVENTS
 
 
 def read_parquet(paths: Sequence[Path], reading: Reading, where: str) -> Variants:

@@ -17,19 +17,10 @@ from ..model.traces import Codes
 from ..model.variants import Roles, Variants
 from .chunks import chunks
 from .closing import Period
-from .columns import (
-    ACTIVITY,
-    NO_EVENTS,
-    TIMESTAMP,
-    Reading,
-    left_out,
-    missing_message,
-    released_columns,
-    some,
-    there_are,
-)
+from .columns import ACTIVITY, TIMESTAMP, Reading, released_columns
 from .contribution_bounding import Kept, several_units
 from .timestamps import parse_timestamp
+from .wording import NO_EVENTS, available_names, left_out_note, missing_message, number_of
 
 MAX_TRACE_EVENTS = 10_000_000
 MAX_ELEMENT_BYTES = 16 << 20
@@ -161,13 +152,13 @@ class _Cases:
                 raise LogError(missing_message(self.where, what, number, self.first[what], drop))
         if self.kept is not None:
             self.counts = self.kept.counts()
-        notes = [*self.notes, *(left_out(number, what) for what, number in self.missing.items())]
+        notes = [*self.notes, *(left_out_note(number, what) for what, number in self.missing.items())]
         if not self.counts and not self.missing:
             notes.append(NO_EVENTS)
         if self.cut:
-            notes.append(f"only the first {MAX_TRACE_EVENTS:,} events of {some(self.cut, 'traces')} were read")
+            notes.append(f"only the first {MAX_TRACE_EVENTS:,} events of {number_of(self.cut, 'traces')} were read")
         if self.empty:
-            notes.append(f"{left_out(self.empty, 'traces without events')}")
+            notes.append(f"{left_out_note(self.empty, 'traces without events')}")
         counts = np.fromiter(self.counts.values(), dtype=np.int64, count=len(self.counts))
         columns = released_columns(self.reading.activities or (ACTIVITY,))
         unit, counted = self.reading.privacy_unit, self.reading.counts_of
@@ -232,7 +223,7 @@ class _Document:
         self._stray(root[:])
         for level, key, role, _ in self.unseen:
             if present := sorted(self.present[level], key=lambda name: (":" not in name, name)):
-                hint = there_are(present, 10, key)
+                hint = available_names(present, 10, key)
                 if self.reading.on_missing == "fail" and self.cases.missing:
                     raise LogError(f"{self.where}: no {level} has the attribute {key!r} for the {role}; {hint}")
                 self.cases.notes.append(f"no {level} has the attribute {key!r} for the {role}; {hint}")

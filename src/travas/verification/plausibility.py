@@ -17,7 +17,7 @@ from ..outputs.event_tables import TIME_FORMAT, marked_events
 from ..outputs.names import escape
 from ..sources.columns import TIMESTAMP, released_columns
 from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
-from .release_file import Content, read_release, read_table, said_by
+from .release_file import Content, read_release, read_table, stated_by
 
 MOST = 2**53
 """The largest plausible count."""
@@ -135,7 +135,7 @@ def _check_synthetic(path: Path, mechanism: Mechanism, used: Sequence[Abstractio
     if suffix_of(path, RELEASE_SUFFIXES) and isinstance(mechanism, Synthesis):
         check_synthetic(path, mechanism)
     elif suffix_of(path, XES_SUFFIXES):
-        if not said_by(path).get("notices"):
+        if not stated_by(path).get("notices"):
             raise VerificationError(f"{path}: does not say that it is a synthetic log; it was changed")
     elif ORIGIN not in read_table(path).columns or not set(read_table(path)[ORIGIN]) <= {"released", "generated"}:
         raise VerificationError(f"{path}: a synthetic log without the origin of every case in {ORIGIN}; it was changed")

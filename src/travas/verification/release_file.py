@@ -55,7 +55,7 @@ class Content:
         return Release(mechanism, self.variants, self.noisy, *parts, maker=MAKER)
 
 
-def said_by(path: Path) -> dict[str, Any]:
+def stated_by(path: Path) -> dict[str, Any]:
     """Return what a release states about itself, by the keys of the guarantee file. Tables state only their format."""
     form = suffix_of(path, tuple(WRITERS))
     stated: dict[str, Any] = {} if form is None else {"format": form.removeprefix(".")}

@@ -179,14 +179,14 @@ def stated_reading(stated: dict[str, Any], path: Path) -> Reading | None:
 
 def _check(release: Path, path: Path, stated: dict[str, Any], sha256: str) -> None:
     """Check that the release has the digest in the guarantee, and that both state the same facts."""
-    from .release_file import said_by
+    from .release_file import stated_by
 
     if _digest(release) != sha256:
         raise VerificationError(
             f"{release}: its SHA-256 does not match {path}; it is not the release of this guarantee"
         )
     of_the_file = {name: stated["release"].get(name) for name in ("format", "frequencies", "abstractions", "notices")}
-    for field, value in said_by(release).items():
+    for field, value in stated_by(release).items():
         if value != (stated | of_the_file)[field]:
             raise VerificationError(f"{release}: its {field} does not match {path}; one of them was changed")
 

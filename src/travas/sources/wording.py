@@ -1,0 +1,37 @@
+"""The wording of messages and notes that several readers share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from ..errors import CONFIDENTIAL
+
+_LONGEST_NAME = 60
+
+NO_EVENTS = "the log has no events; check that it is the right one"
+"""A note rather than an error, because whether a log is empty may depend on one case."""
+
+
+def available_names(present: Sequence[str], most: int, missing: str = "") -> str:
+    """Return the end of a message about a missing name: the closest match and the available names."""
+    names = [name[:_LONGEST_NAME] for name in present]  # without a header, a name can be a whole row or more
+    near = get_close_matches(missing, names, n=1)
+    hint = f"did you mean {near[0]!r}? Available:" if near else "available:"
+    return f"{hint} {', '.join(map(repr, names[:most]))}{', …' if len(names) > most else ''} {CONFIDENTIAL}"
+
+
+def number_of(number: int, what: str) -> str:
+    """`1 event without …`, `2 events without …`: `what` begins with the plural."""
+    plural, space, rest = what.partition(" ")
+    return f"{number:,} {plural.removesuffix('s') if number == 1 else plural}{space}{rest}"
+
+
+def left_out_note(number: int, what: str) -> str:
+    """Return a note about what was left out of the variants."""
+    return f"{number_of(number, what)} {'was' if number == 1 else 'were'} left out"
+
+
+def missing_message(where: str, what: str, number: int, first: str, drop: str) -> str:
+    """Return a message about missing values: how many, the first one, and the remedy."""
+    return f"{where}: {number_of(number, what)}, the first at {first}; fix the log, or {drop} {CONFIDENTIAL}"
