@@ -1,0 +1,76 @@
+"""`travas budget` on the command line."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from conftest import Run
+from travas import (
+    Ledger,
+)
+
+
+def test_budgets_on_the_command_line(travas: Run, small_csv: Path, tmp_path: Path, ledger_path: Path) -> None:
+    assert "no such ledger" in travas("budget", "show").err and not ledger_path.exists()
+    assert travas("budget", "create", "hospital", "--epsilon", 1, "--delta", "2e-6").code == 0
+    release = ("anonymize", small_csv, "--epsilon", "0.5", "--delta", "1e-6", "--dataset", "hospital", "-o")
+    first = travas(*release, tmp_path / "1.json")
+    assert first.code == 0 and "ε = 0.5, δ = 1e-6 left of ε = 1, δ = 2e-6" in first.out
+    second = json.loads(travas(*release, tmp_path / "2.json", "--json").out)
+    assert second["ledger"] == {"dataset": "hospital", "releases": 2, "state": "ε = 0, δ = 0 left of ε = 1, δ = 2e-6"}
+    third = travas(*release, tmp_path / "3.json")
+    assert third.code == 3 and third.out == "" and len(third.err.splitlines()) == 1
+    assert "ε = 0, δ = 0 left" in third.err and "needs ε = 0.5, δ = 1e-6" in third.err
+    assert not (tmp_path / "3.json").exists()
+    assert travas("budget", "create", "hospital", "--epsilon", 1, "--delta", "2e-6").code == 2
+    shown = json.loads(travas("budget", "show", "hospital", "--json").out)["datasets"][0]
+    assert shown["releases"] == 2 and shown["left"] == {"epsilon": "0", "delta": "0"}
+    history = json.loads(travas("budget", "history", "--json").out)["charges"]
+    assert [charge["number"] for charge in history] == [1, 2] and history[0]["minimum_cases"] == 1
+    assert "hospital" in travas("budget", "history").out and "hospital" in travas("budget", "show").out
+    assert "similar names: 'hospital'" in travas("budget", "show", "hopsital").err
+    assert travas("budget", "export").out.splitlines()[1].startswith("1,2")
+    for name in ("charges.csv", "charges.json"):
+        assert travas("budget", "export", "-o", tmp_path / name).code == 0
+        assert travas("budget", "export", "-o", tmp_path / name).code == 2  # exists
+    assert json.loads((tmp_path / "charges.json").read_text())["charges"] == history
+
+
+def test_a_log_without_a_name_is_explained_once(travas: Run, small_csv: Path, tmp_path: Path) -> None:
+    said = [
+        "only releases of this file or table are added up"
+        in travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / f"{run}.json").out
+        for run in range(3)
+    ]
+    assert said == [True, False, False]
+
+
+def test_planning_on_the_command_line(travas: Run) -> None:
+    facts = json.loads(travas("budget", "plan", "--releases", 50, "--epsilon", 2, "--delta", "1e-6", "--json").out)
+    assert (facts["basic"]["epsilon"], facts["basic"]["delta"]) == ("0.04", "2e-8")
+    assert Fraction(facts["exact"]["epsilon"]) > Fraction(facts["basic"]["epsilon"])
+    none = json.loads(travas("budget", "plan", "--releases", 2, "--epsilon", 100, "--delta", 0, "--json").out)
+    assert none["basic"]["cases_for_50_percent"] is None and none["basic"]["epsilon"] == "50"
+    assert "50 releases" in travas("budget", "plan", "--releases", 50, "--epsilon", 2, "--delta", "1e-6").out
+    for wrong in ("0", "-1", "x", "1.5", "9" * 30):
+        ran = travas("budget", "plan", f"--releases={wrong}", "--epsilon", 2, "--delta", "1e-6")
+        assert ran.code == 2 and "releases is" in ran.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("", "--epsilon", 1, "--delta", 0), (" x", "--epsilon", 1, "--delta", 0), ("x\n", "--epsilon", 1, "--delta", 0),
+        ("log:x", "--epsilon", 1, "--delta", 0), ("x" * 201, "--epsilon", 1, "--delta", 0), ("x", "--epsilon", 0, "--delta", 0),
+        ("x", "--epsilon", "inf", "--delta", 0), ("x", "--epsilon", 1, "--delta", 1), ("x", "--epsilon", 1),
+        ("x", "--epsilon", 1, "--delta", 0, "--composition", "wishful"),
+    ],
+)  # fmt: skip
+def test_budgets_that_make_no_sense(words: tuple[object, ...], travas: Run, ledger_path: Path) -> None:
+    ran = travas("budget", "create", *words)
+    assert ran.code == 2 and len(ran.err.splitlines()) == 1
+    assert not ledger_path.exists() or Ledger(ledger_path).accounts() == []

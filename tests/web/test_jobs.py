@@ -1,0 +1,133 @@
+"""Jobs in processes of their own: what they say, what stops them, and what the charge changes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from travas.errors import TravasError
+from travas.pipeline import Phase
+from travas.web.jobs import Job
+from travas.web.preview import Preview
+from travas.web.sessions import Sessions
+from travas.web.settings import Settings
+from travas.web.storage import Storage
+
+
+def fails(_: object) -> None:
+    raise RuntimeError("CANARY")
+
+
+def refuses(_: object) -> None:
+    raise TravasError("one\nline")
+
+
+def sleeps(_: object) -> None:
+    time.sleep(60)
+
+
+def dies(_: object) -> None:
+    os._exit(3)
+
+
+def settled(job: Job) -> Job:
+    job.start()
+    end = time.monotonic() + 30
+    while not job.done and time.monotonic() < end:
+        time.sleep(0.02)
+    return job
+
+
+def test_a_job_tells_what_went_wrong_and_nothing_of_the_log() -> None:
+    assert settled(Job(refuses)).error == "one line"
+    failed = settled(Job(fails)).error
+    assert "RuntimeError" in failed and "CANARY" not in failed
+    assert "ended unexpectedly" in settled(Job(dies)).error
+
+
+def test_a_cancelled_job_is_dead() -> None:
+    job = Job(sleeps)
+    job.start()
+    job.cancel()
+    end = time.monotonic() + 10
+    while not job.done and time.monotonic() < end:
+        time.sleep(0.02)
+    assert job.done and job.cancelled and not job._process.is_alive()
+
+
+def charges(marker: Path, watch: Callable[[str, float], None]) -> str:
+    watch(Phase.READING, 0.0)
+    watch(Phase.CHARGING, 0.0)
+    marker.touch()
+    time.sleep(1)
+    return "release"
+
+
+def dies_after_the_charge(last: Phase, watch: Callable[[str, float], None]) -> None:
+    watch(Phase.CHARGING, 0.0)
+    watch(last, 0.0)
+    os._exit(3)
+
+
+def fails_after_the_charge(watch: Callable[[str, float], None]) -> None:
+    watch(Phase.CHARGING, 0.0)
+    watch(Phase.WRITING, 0.0)
+    raise RuntimeError("CANARY")
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert condition()
+
+
+def test_a_release_that_is_charged_cannot_be_cancelled(tmp_path: Path) -> None:
+    """Neither by the button, nor by another log, a second click, or the sweeper."""
+    sessions = Sessions(Storage(tmp_path), Settings())
+    session = sessions.open("key")
+    results: list[object] = []
+    shown = Preview("table", ("a",), ("a",), (), None, None, None)
+    session.start(Job(charges, tmp_path / "marker"), results.append)
+    job = session.job
+    assert job is not None
+    wait_for((tmp_path / "marker").exists)
+    assert job.charging and not session.stop() and not job.cancel()
+    with pytest.raises(TravasError, match="charged and being written"):
+        session.take(tmp_path / "other.csv", "other.csv", shown)
+    session.start(Job(sleeps), results.append)
+    session.seen -= 10_000
+    sessions.sweep()
+    assert session.job is job and sessions.get("key") is session
+    wait_for(lambda: job.done)
+    assert not session.stop()  # finished, but not yet shown
+    session.settle()
+    assert results == ["release"] and session.error == ""
+    session.take(tmp_path / "other.csv", "other.csv", shown)
+    sessions.close()
+
+
+def test_a_task_that_was_cancelled_never_charges(tmp_path: Path) -> None:
+    """It asks before the charge, so that a cancel that crosses its progress on the way still counts."""
+    job = Job(charges, tmp_path / "marker")
+    with job._decision:
+        job.start()
+        wait_for(lambda: job.words == Phase.CHARGING)
+        time.sleep(0.3)
+        assert not job.charging and not (tmp_path / "marker").exists()
+        job.kill()
+    wait_for(lambda: job.done)
+    assert job.error == "cancelled" and not (tmp_path / "marker").exists()
+
+
+def test_what_fails_after_the_charge_says_so() -> None:
+    assert settled(Job(dies_after_the_charge, Phase.WRITING)).error.endswith(
+        "the charge stands, because noise may have been drawn"
+    )
+    assert "may have been charged: look at the account" in settled(Job(dies_after_the_charge, Phase.CHARGING)).error
+    failed = settled(Job(fails_after_the_charge)).error
+    assert "CANARY" not in failed and failed.endswith("the charge stands, because noise may have been drawn")
