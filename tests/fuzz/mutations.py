@@ -22,7 +22,7 @@ from travas.model.abstraction import parse_ladder
 from travas.privacy.numbers import exact_delta, exact_epsilon
 from travas.sources.engine import without_secrets
 from travas.sources.source import location_of
-from travas.verification.release_file import read_release, said_by
+from travas.verification.release_file import read_release, stated_by
 
 CORPUS = Path(__file__).with_name("corpus")
 SLOWEST = 20.0
@@ -77,7 +77,7 @@ def _read_csv(path: Path) -> None:
 
 
 def _read_release(path: Path) -> None:
-    said_by(path)
+    stated_by(path)
     read_release(path)
     travas.read(path)
 
