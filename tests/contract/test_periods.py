@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -98,6 +99,28 @@ def test_every_engine_counts_the_cases_closed_in_a_period(
     assert len(expected) > 5
     found = engine(frame, Reading(ties="activity", period=replace(rule, name="2026-03")), tmp_path, request)
     assert dict(found.items()) == expected
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_selects_the_cases_of_a_person_among_those_of_the_period(
+    engine: Engine, rule: Period, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Cases of other periods do not use up what is counted of a person."""
+    cases = random_cases(2, 90)
+    frame = table(cases).with_columns((pl.col("case_id").str.to_integer() % 7).cast(pl.String).alias("person"))
+    own: dict[int, list[tuple[str, tuple[str, ...]]]] = {}
+    for case, events in cases.items():
+        closed = closing(events, rule)
+        if closed is not None and in_month(closed[0], "2026-03"):
+            digest = hashlib.md5(case.encode()).hexdigest()
+            own.setdefault(int(case) % 7, []).append((digest, closed[1]))
+    expected = Counter(trace for closed in own.values() for _, trace in sorted(closed)[:2])
+    assert any(len(closed) > 2 for closed in own.values())
+    reading = Reading(
+        ties="activity", period=replace(rule, name="2026-03"), unit="person", max_cases=2, counted="cases"
+    )
+    assert dict(engine(frame, reading, tmp_path, request).items()) == expected
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -244,6 +267,28 @@ def contributions(events: list[Arriving], rule: Period, engine: Any) -> dict[str
             [case] = {str(name).removeprefix("# ") for name in trace if str(name).startswith("# ")}
             months.setdefault(case, []).append(month)
     return months
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+def test_events_after_the_end_of_a_period_do_not_matter(rule: Period) -> None:
+    """Lemma 1: whether and when a case is closed before an instant is known from its events before that instant."""
+    closed = 0
+    for seed in range(20):
+        for events in random_cases(seed, 40).values():
+            ordered = sorted(events)
+            for month in MONTHS:
+                period = replace(rule, name=month)
+                before = [event for event in ordered if event[0] < period.end]
+                lengths = [
+                    period.trace_length(
+                        [microseconds(moment) for moment, _ in known],
+                        [activity in rule.end_activities for _, activity in known],
+                    )
+                    for known in (ordered, before)
+                ]
+                assert lengths[0] == lengths[1]
+                closed += lengths[0] > 0
+    assert closed > 200
 
 
 @pytest.mark.parametrize("rule", RULES, ids=IDS)
