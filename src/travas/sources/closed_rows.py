@@ -53,6 +53,7 @@ def closed_rows(events: ir.Table, period: Period, complete: Any, case: str, sort
     import ibis
 
     rows = events.mutate(**{_COMPLETE: complete})
+    rows = rows.filter(~rows[_COMPLETE] | (rows[MOMENT] < _literal(rows[MOMENT], period.end)))  # lemma 1
     own = [rows[case], rows[_COMPLETE]]
     in_order = [rows[name] for name in sorting]
     if (gap := period.gap_length) is None:
