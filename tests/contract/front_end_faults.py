@@ -57,7 +57,7 @@ FRONT_ENDS = contract.FRONT_ENDS | {"cli": on_the_command_line}
 
 
 def at_line(number: int, fault: Work, work: Work) -> Work:
-    """Does the work, and the fault before the so-manieth line of travas in the main thread."""
+    """Does the work, and the fault before line number `number` of travas in the main thread."""
     left = number
 
     def trace(frame: FrameType, event: str, _: object) -> Any:

@@ -65,7 +65,7 @@ def wait(child: int) -> int:
 
 
 def killed_at_line(number: int, work: Callable[[], None]) -> Callable[[], None]:
-    """Dies, without a chance to clean up, before the so-manieth line of travas."""
+    """Dies, without a chance to clean up, before line number `number` of travas."""
     left = number
 
     def trace(frame: FrameType, event: str, _: object) -> Any:

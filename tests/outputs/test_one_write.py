@@ -22,6 +22,8 @@ ALLOWED = {
     "outputs": "to the partial file of a reservation",
     "evaluation/experiment.py": "the journal, and the results by atomic_output",
     "cli/budget_command.py": "by atomic_output",
+    "cli/project_commands.py": "by atomic_output",
+    "project/project_release.py": "by atomic_output",
     "report/report_file.py": "by atomic_output",
     "plots/figures.py": "into memory",
     "budget/ledger_file.py": "the ledger, which is a database",

@@ -13,7 +13,7 @@ from .measurements import REFINEMENT, TRANSITIONS, Measurements
 
 LEAST_DEVIATIONS = 1.5  # a transition below this many standard deviations is never kept
 FALSE_PER_ROW = 0.5  # expected number of transitions that are kept though nothing but noise is there, per row
-STRONG = 16.0  # pairs above this many standard deviations speak for order two
+STRONG = 16.0  # pairs above this many standard deviations favour order two
 STRONG_SHARE = 0.65  # … if they hold this share of the mass
 PRESENT = 2.0  # … that lies above this many standard deviations
 REFINED = 4.0  # order two is measured for pairs above this many standard deviations

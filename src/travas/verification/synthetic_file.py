@@ -20,8 +20,8 @@ def read_synthetic(path: str | Path) -> SyntheticRelease:
     """The synthetic log of a `.json` file, with its measurements: `read_synthetic(path).regenerate(cases=10_000)`.
 
     Args:
-        path: A `.json` file that `SyntheticRelease.write` wrote. Whether it is the one that its guarantee file speaks of
-            is the question of `verify`.
+        path: A `.json` file that `SyntheticRelease.write` wrote. `verify` checks that it is the one that its guarantee
+            file describes.
 
     Returns:
         The release. Its standing is not established if the file says so.
