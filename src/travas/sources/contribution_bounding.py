@@ -55,6 +55,11 @@ class Kept:
             if len(held) > self._most:
                 del held[max(held)]
 
+    def owners(self) -> set[tuple[str, bytes]]:
+        """Return the units and digests of the cases that are counted."""
+        digests = ((unit, held.values() if self._distinct else held) for unit, held in self._units.items())
+        return {(unit, digest) for unit, own in digests for digest in own}
+
     def counts(self) -> Counter[bytes]:
         """Return how often each variant is counted."""
         held = self._units.values()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,9 @@ from ..model.variants import Roles, Variants
 from .chunks import chunks
 from .closing import Period
 from .columns import ACTIVITY, TIMESTAMP, Reading, released_columns
-from .contribution_bounding import Kept, several_units
-from .timestamps import parse_timestamp
+from .contribution_bounding import Kept, case_digest, several_units
+from .encoded_stream import CaseDetails, StreamEncoder
+from .timestamps import parse_zoned
 from .wording import NO_EVENTS, available_names, left_out_note, missing_message, number_of
 
 MAX_TRACE_EVENTS = 10_000_000
@@ -58,16 +60,19 @@ class _Case:
     codes: array[int] = field(default_factory=lambda: array("I"))
     keys: list[tuple[Any, ...]] = field(default_factory=list)
     ends: list[bool] = field(default_factory=list)
+    details: CaseDetails = field(default_factory=CaseDetails)
     events: int = 0
     is_cut: bool = False
 
-    def sort(self) -> None:
-        """Put the events in the order of their sort keys, if there are any."""
+    def sort(self) -> Sequence[int]:
+        """Put the events in the order of their sort keys, if there are any; return that order of the file's events."""
+        order: Sequence[int] = range(len(self.codes))
         if self.keys:
-            order = sorted(range(len(self.codes)), key=self.keys.__getitem__)
+            order = sorted(order, key=self.keys.__getitem__)
             self.codes = array("I", (self.codes[index] for index in order))
             self.keys = [self.keys[index] for index in order]
             self.ends = [self.ends[index] for index in order] if self.ends else []
+        return order
 
     def close(self, period: Period) -> None:
         """Remove what comes after the closing of the case, or everything if it is not closed in the period."""
@@ -91,6 +96,7 @@ class _Cases:
         self.empty = 0
         self.cut = 0
         self.notes: list[str] = []
+        self.encoder = StreamEncoder(reading.details) if reading.details else None
 
     def lacking(self, what: str, position: str, number: int = 1) -> None:
         self.missing[what] += number
@@ -122,11 +128,13 @@ class _Cases:
                 merged.codes.extend(case.codes)
                 merged.keys.extend(case.keys)
                 merged.ends.extend(case.ends)
+                merged.details.extend(case.details)
         else:
             self._count(case)
 
     def _count(self, case: _Case) -> None:
-        case.sort()
+        keys = case.keys if self.reading.ties == "activity" else None
+        order = case.sort()
         if not case.codes:
             self.empty += 1
             return
@@ -134,12 +142,16 @@ class _Cases:
             case.close(self.reading.period)
         if not case.codes:
             return
+        if self.kept is not None and not case.unit:
+            self.lacking(f"cases without the unit {self.reading.unit!r}", f"trace {case.trace:,}")
+            return
         if self.kept is None:
             self.counts[case.codes.tobytes()] += 1
-        elif case.unit:
-            self.kept.add(case.unit, case.name, case.codes.tobytes())
         else:
-            self.lacking(f"cases without the unit {self.reading.unit!r}", f"trace {case.trace:,}")
+            self.kept.add(case.unit, case.name, case.codes.tobytes())
+        if self.encoder is not None:
+            owner = None if self.kept is None else (case.unit, case_digest(case.name))
+            self.encoder.add(case.codes, case.details, order[: len(case.codes)], keys, owner)
 
     def variants(self) -> Variants:
         for case in self.merged.values():
@@ -162,14 +174,24 @@ class _Cases:
         counts = np.fromiter(self.counts.values(), dtype=np.int64, count=len(self.counts))
         columns = released_columns(self.reading.activities or (ACTIVITY,))
         unit, counted = self.reading.privacy_unit, self.reading.counts_of
-        by_time = self.reading.by_time()
+        reads_times = self.reading.by_time() or self.reading.details.times == "read"
         roles = Roles(
             self.reading.case or ACTIVITY,
             self.reading.activities or (ACTIVITY,),
-            self.reading.timestamp or TIMESTAMP if by_time else None,
+            self.reading.timestamp or TIMESTAMP if reads_times else None,
         )
+        kept = None if self.kept is None else self.kept.owners()
+        totals = None if self.encoder is None else self.encoder.totals(self.codes, kept)
         return Variants(
-            list(self.codes), list(self.counts), counts, columns, tuple(notes), unit=unit, counted=counted, roles=roles
+            list(self.codes),
+            list(self.counts),
+            counts,
+            columns,
+            tuple(notes),
+            unit=unit,
+            counted=counted,
+            roles=roles,
+            totals=totals,
         )
 
 
@@ -187,6 +209,7 @@ class _Document:
         self.case = _Case()
         self.prolog = b""
         self.by_time = reading.by_time()
+        self.reads_times = self.by_time or reading.details.times == "read"
         self.tie_seen = False
         self.unseen: list[tuple[str, str, str, Any]] = []
         self.present: dict[str, set[str]] = {"event": set(), "trace": set()}
@@ -264,7 +287,7 @@ class _Document:
         reading = self.reading
         self.activity_keys = reading.activities or (ACTIVITY,)
         keys = list(self.activity_keys)
-        if self.by_time:
+        if self.reads_times:
             keys.append(reading.timestamp or TIMESTAMP)
 
         def values(key: str, of: str = "") -> Any:
@@ -278,6 +301,8 @@ class _Document:
         self.tie = None if tie is None else values(tie)
         self.name = values(reading.case or ACTIVITY)
         self.unit = None if reading.unit is None else values(reading.unit)
+        details = (*reading.details.attributes, *reading.details.numbers)
+        self.attributes = {key: (values(key), values(key, step + "/")) for key in details}
         self.count: Any = etree.XPath(f"count({step})", namespaces=spaces)
         self.without_key: Any = etree.XPath("count(*[not(@key)])")
         self.foreign: Any = etree.XPath(f"*[not(@key)][not(self::{step})][1]", namespaces=spaces)
@@ -285,7 +310,7 @@ class _Document:
             level: etree.XPath(f"{of}*/@key", namespaces=spaces, smart_strings=False)
             for level, of in (("event", f"{step}/"), ("trace", ""))
         }
-        roles = ["activity"] * len(self.activity_keys) + ["timestamp"] * self.by_time
+        roles = ["activity"] * len(self.activity_keys) + ["timestamp"] * self.reads_times
         self.unseen = [("event", *wanted) for wanted in zip(keys, roles, self.columns, strict=True)]
         if reading.case is not None and reading.duplicate_cases != "separate":
             self.unseen.append(("trace", reading.case, "case", self.name))
@@ -340,16 +365,19 @@ class _Document:
         width = len(self.activity_keys)
         names = columns[0] if width == 1 else zip(*columns[:width], strict=True)
         case.codes.extend(map(self.cases.codes.__getitem__, names))
-        if self.by_time:
-            self._sort_keys(piece, columns)
+        if self.reads_times:
+            self._times(piece, columns)
         if self.reading.period is not None:
             case.ends.extend(map(set(self.reading.period.end_activities).__contains__, columns[0]))
+        if self.attributes:
+            self._attributes(piece, len(columns[0]))
         case.events += number
         if (
             len(case.codes) > MAX_TRACE_EVENTS
         ):  # cut rather than refused, because one long case must not decide about a release
             case.is_cut = True
             del case.codes[MAX_TRACE_EVENTS:], case.keys[MAX_TRACE_EVENTS:], case.ends[MAX_TRACE_EVENTS:]
+            case.details.cut(MAX_TRACE_EVENTS)
 
     def _check_places(self, piece: Any, number: int) -> None:
         """Refuse a trace with events that are not its children, and children that are neither events nor attributes."""
@@ -381,9 +409,36 @@ class _Document:
             piece.remove(event)
         return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]
 
-    def _sort_keys(self, piece: Any, columns: list[list[str]]) -> None:
-        times, case = columns[-1], self.case
-        form = self.reading.timestamp_format
+    def _attributes(self, piece: Any, number: int) -> None:
+        """Read the attributes of the trace, and of its events where they have any."""
+        details = self.case.details
+        for key, (own, of_events) in self.attributes.items():
+            if value := next(iter(own(piece)), ""):
+                details.own.setdefault(key, value)
+            values = [""] * number
+            if of_events(piece):
+                values = [next(iter(own(event)), "") for event in piece.iterchildren(self.event_tag)]
+            details.values.setdefault(key, []).extend(values)
+
+    def _times(self, piece: Any, columns: list[list[str]]) -> None:
+        """Parse timestamps, for the order of the events and for their times."""
+        case, form, reads = self.case, self.reading.timestamp_format, self.reading.details.times == "read"
+        ties = self._ties(piece, columns) if self.by_time else [()] * len(columns[-1])
+        for text, tie in zip(columns[-1], ties, strict=True):
+            try:
+                nanoseconds, is_aware = parse_zoned(text, form)
+            except ValueError:
+                raise LogError(
+                    f"{self.where}: {text[:60]!r} in trace {self.cases.traces + 1:,} is not a timestamp"
+                    f"{f' of the format {form!r}' if form else ''}; set timestamp_format {CONFIDENTIAL}"
+                ) from None
+            if self.by_time:
+                case.keys.append((nanoseconds, *tie))
+            if reads:
+                case.details.add_time(nanoseconds, is_aware)
+
+    def _ties(self, piece: Any, columns: list[list[str]]) -> list[tuple[Any, ...]]:
+        times = columns[-1]
         ties: list[tuple[Any, ...]] = [()] * len(times)
         if self.reading.ties == "activity":
             ties = list(zip(*columns[:-1], strict=True))
@@ -391,14 +446,7 @@ class _Document:
             values = [next(iter(self.tie(event)), None) for event in piece.iterchildren(self.event_tag)]
             self.tie_seen = self.tie_seen or any(values)
             ties = [tie_key(value) for value in values]
-        for text, tie in zip(times, ties, strict=True):
-            try:
-                case.keys.append((parse_timestamp(text, form), *tie))
-            except ValueError:
-                raise LogError(
-                    f"{self.where}: {text[:60]!r} in trace {self.cases.traces + 1:,} is not a timestamp"
-                    f"{f' of the format {form!r}' if form else ''}; set timestamp_format {CONFIDENTIAL}"
-                ) from None
+        return ties
 
     def _malformed(self, error: etree.XMLSyntaxError) -> LogError:
         entries: Any = error.error_log

@@ -1,0 +1,192 @@
+"""Every engine gives the totals of the plain twin, and one case more adds exactly the vector of that case."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+import polars as pl
+import pytest
+from plain_totals import PlainCase, plain_sums, plain_values
+from test_engines import ALL, Engine
+
+from travas import Reading, Variants, read
+from travas.model import questions as q
+from travas.model.totals import Details, Totals
+from travas.privacy.guarantee import Counted
+
+BERLIN = "Europe/Berlin"
+ACTIVITIES = ("b", "a", "é", "d")
+DETAILS = Details("read", ("channel",), ("age",))
+READING = Reading(ties="activity", details=DETAILS)
+Row = tuple[str, str, datetime, str | None, float | None, str]
+"""Case, activity, time, channel, age and patient."""
+
+MOMENTS = [
+    datetime(2024, 3, 31, 0, 30, tzinfo=UTC),  # half an hour before the clocks change in Berlin
+    datetime(2024, 10, 27, 0, 59, 59, 999_999, tzinfo=UTC),
+    datetime(2024, 10, 27, 1, 0, tzinfo=UTC),
+    datetime(1969, 12, 28, 22, 59, 59, tzinfo=UTC),  # one second before the first week in Berlin
+    datetime(1969, 12, 28, 23, 0, tzinfo=UTC),
+    datetime(1, 1, 2, tzinfo=UTC),
+    datetime(1880, 6, 1, 12, 7, tzinfo=UTC),
+    datetime(1980, 4, 6, 0, 59, tzinfo=UTC),
+    datetime(2099, 7, 1, 12, tzinfo=UTC),
+    datetime(2126, 12, 29, 22, 30, tzinfo=UTC),
+    datetime(2200, 7, 1, tzinfo=UTC),
+    datetime(9999, 12, 30, 5, tzinfo=UTC),
+]
+STEPS = [
+    timedelta(microseconds=step) for step in (0, 1, 999_999, 10**6, 4 * 10**6 - 1, 4 * 10**6, 10**9, 10**12, 10**15)
+]
+
+
+def questions(zone: str = BERLIN, contribution: int = 3_001_007) -> list[q.CellQuestion]:
+    shown, cells = ACTIVITIES[:3], {"contribution": contribution}
+    place: Any = {"activities": shown, "zone": zone, "contribution": contribution}
+    return [
+        q.Durations(activities=shown, pairs=((0, 1), (1, 0), (1, 1), (2, 0)), **cells),
+        q.Durations(activities=shown, pairs=((0, 3), (3, 3), (1, 0)), others="node", **cells),
+        q.Durations(activities=(), pairs=(), **cells),
+        q.Throughput(activities=shown, **cells),
+        q.Throughput(activities=("a",), others="node", **cells),
+        q.StartBlocks(**place),
+        q.StartWeeks(blocks=(44, 0, 127), **place),
+        q.StartWeekdays(**place),
+        q.StartHours(**place),
+        q.EventWeekdays(others="node", **place),
+        q.EventHours(weekend=(4,), **place),
+        q.AttributeBins(attribute="age", edges=(0, 2.5, 70), **cells),
+        q.AttributeValuesByLast(attribute="channel", values=("web", "é"), activities=shown, **cells),
+        q.AttributeBinsByLast(attribute="age", edges=(18,), activities=shown, others="node", **cells),
+    ]
+
+
+VALUES = q.AttributeValues(attribute="channel", contribution=12_345)
+
+
+def random_rows(cases: int, seed: int = 5) -> list[Row]:
+    """Cases of all lengths; attributes that are not constant or missing; simultaneous events; rows in no order."""
+    chance = random.Random(seed)
+    rows: list[Row] = []
+    for number in range(cases):
+        time = chance.choice(MOMENTS)
+        for _ in range(chance.choice((1, 1, 2, 3, 5, 9))):
+            channel = chance.choice((None, None, "", "web", "desk", "é", "Web"))
+            age = chance.choice((None, None, -1.5, 0.0, 2.5, 2.25, 69.0, 70.0, 18.0, 1e9))
+            rows.append((f"c{number}", chance.choice((*ACTIVITIES, "B")), time, channel, age, f"p{number % 7}"))
+            time += chance.choice(STEPS) if time.year < 9000 else timedelta()
+    chance.shuffle(rows)
+    return rows
+
+
+def table(rows: Sequence[Row], zone: str | None = "UTC") -> pl.DataFrame:
+    """The rows with typed times, with or without a zone."""
+    names = ("case_id", "activity", "timestamp", "channel", "age", "patient")
+    columns: dict[str, Any] = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    kinds = {"channel": pl.String, "age": pl.Float64, "case_id": pl.String, "activity": pl.String, "patient": pl.String}
+    columns["timestamp"] = pl.Series([row[2].replace(tzinfo=None) for row in rows], dtype=pl.Datetime("us"))
+    frame = pl.DataFrame(columns, schema_overrides=kinds)
+    return frame if zone is None else frame.with_columns(pl.col("timestamp").dt.replace_time_zone(zone))
+
+
+def plain_cases(rows: Sequence[Row], *, naive: bool = False) -> dict[str, PlainCase]:
+    """Cases by the rule of `ties="activity"`."""
+    cases: dict[str, PlainCase] = {}
+    for name in dict.fromkeys(row[0] for row in rows):
+        own = sorted((row for row in rows if row[0] == name), key=lambda row: (row[2], row[1].encode()))
+        times = tuple(row[2].replace(tzinfo=None) if naive else row[2] for row in own)
+        values = {"channel": _first(own, 3), "age": _first(own, 4)}
+        cases[name] = PlainCase(tuple(row[1] for row in own), times, values)
+    return cases
+
+
+def _first(rows: Sequence[Row], place: int) -> Any:
+    """The first value that is not missing; of simultaneous events with one name, the smallest."""
+    present = [row for row in rows if row[place] not in (None, "")]
+    same = [row[place] for row in present if (row[2], row[1]) == (present[0][2], present[0][1])]
+    return min(same, key=lambda value: value.encode() if isinstance(value, str) else value, default=None)
+
+
+def totals_of(variants: Variants) -> Totals:
+    assert variants.totals is not None
+    return variants.totals
+
+
+def cells(sums: np.ndarray[Any, Any]) -> Counter[tuple[int, ...]]:
+    assert sums.dtype == np.int64
+    return Counter({tuple(map(int, place)): int(sums[tuple(place)]) for place in np.argwhere(sums)})
+
+
+def check(totals: Totals, cases: Sequence[PlainCase], zone: str = BERLIN) -> None:
+    for question in questions(zone):
+        sums = totals.sums(question)
+        assert sums.shape == question.shape, question
+        assert cells(sums) == plain_sums(question, cases), question
+    assert totals.value_sums(VALUES) == plain_values(VALUES, cases)
+
+
+def xes(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Variants:
+    """A trace per case; attributes of events, patients of traces."""
+    lines = ["<log>"]
+    for (case,), events in frame.group_by("case_id", maintain_order=True):
+        lines.append(f'<trace><string key="concept:name" value={quoteattr(str(case))}/>')
+        lines.append(f'<string key="patient" value={quoteattr(str(events["patient"][0]))}/>')
+        for row in events.iter_rows(named=True):
+            lines.append(f'<event><string key="concept:name" value={quoteattr(row["activity"])}/>')
+            lines.append(f'<date key="time:timestamp" value="{row["timestamp"].isoformat()}"/>')
+            for key in ("channel", "age"):
+                lines.append("" if row[key] is None else f'<string key="{key}" value={quoteattr(str(row[key]))}/>')
+            lines.append("</event>")
+        lines.append("</trace>")
+    (tmp_path / "log.xes").write_text("\n".join([*lines, "</log>"]))
+    return read(tmp_path / "log.xes", replace(reading, order="time"))
+
+
+ENGINES: list[Any] = [xes, *ALL]
+ROWS = random_rows(60)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", None])
+def test_every_engine_gives_the_totals_of_the_plain_twin(
+    engine: Engine, zone: str | None, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    frame = table(ROWS, None if zone is None else "UTC")
+    if zone is not None:
+        frame = frame.filter(pl.col("timestamp").dt.year() < 9999).with_columns(
+            pl.col("timestamp").dt.convert_time_zone(zone)
+        )
+    rows = ROWS if zone is None else [row for row in ROWS if row[2].year < 9999]
+    variants = engine(frame, READING, tmp_path, request)
+    check(totals_of(variants), list(plain_cases(rows, naive=zone is None).values()))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("counted", ["cases", "units"])
+def test_every_engine_sums_exactly_the_cases_that_count(
+    engine: Engine, counted: Counted, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    reading = replace(READING, unit="patient", max_cases=2, counted=counted)
+    variants = engine(table(ROWS), reading, tmp_path, request)
+    own: dict[str, list[tuple[str, PlainCase]]] = {}
+    patients = {row[0]: row[5] for row in ROWS}
+    for name, case in plain_cases(ROWS).items():
+        own.setdefault(patients[name], []).append((hashlib.md5(name.encode()).hexdigest(), case))
+    kept = []
+    for cases in own.values():
+        cases.sort(key=lambda case: case[0])
+        if counted == "units":
+            cases = list({case.activities: (digest, case) for digest, case in reversed(cases)}.values())
+            cases.sort(key=lambda case: case[0])
+        kept += [case for _, case in cases[:2]]
+    assert Counter(case.activities for case in kept) == dict(variants.items())
+    check(totals_of(variants), kept)
