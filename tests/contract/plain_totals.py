@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from math import isqrt
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -53,7 +54,7 @@ def plain_vector(question: q.CellQuestion, case: PlainCase) -> Counter[Cell]:
     if not events:
         return Counter()
     if isinstance(question, q.Durations):
-        steps = zip(events, events[1:], strict=False)
+        steps = pairwise(events)
         cells = [
             (question.pairs.index((a, b)), _bucket(start, end))
             for (a, start), (b, end) in steps

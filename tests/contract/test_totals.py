@@ -5,21 +5,25 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import polars as pl
 import pytest
-from plain_totals import PlainCase, plain_sums, plain_values
-from test_engines import ALL, Engine
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plain_totals import PlainCase, plain_sums, plain_values, plain_vector
+from test_engines import ALL, Engine, csv, duckdb, pandas, parquet
 
-from travas import Reading, Variants, read
+from travas import ParameterError, Reading, Variants, read
 from travas.model import questions as q
+from travas.model.abstraction import Abstraction
 from travas.model.totals import Details, Totals
 from travas.privacy.guarantee import Counted
 
@@ -160,14 +164,13 @@ ROWS = random_rows(60)
 def test_every_engine_gives_the_totals_of_the_plain_twin(
     engine: Engine, zone: str | None, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    frame = table(ROWS, None if zone is None else "UTC")
+    rows = ROWS if zone != "Asia/Tokyo" else [row for row in ROWS if 1900 < row[2].year < 9999]
+    frame = table(rows, None if zone is None else "UTC")
     if zone is not None:
-        frame = frame.filter(pl.col("timestamp").dt.year() < 9999).with_columns(
-            pl.col("timestamp").dt.convert_time_zone(zone)
-        )
-    rows = ROWS if zone is None else [row for row in ROWS if row[2].year < 9999]
+        frame = frame.with_columns(pl.col("timestamp").dt.convert_time_zone(zone))
     variants = engine(frame, READING, tmp_path, request)
-    check(totals_of(variants), list(plain_cases(rows, naive=zone is None).values()))
+    cases = list(plain_cases(rows, naive=zone is None).values())
+    check(totals_of(variants), cases, "UTC" if zone == "Asia/Tokyo" else BERLIN)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -189,4 +192,137 @@ def test_every_engine_sums_exactly_the_cases_that_count(
             cases.sort(key=lambda case: case[0])
         kept += [case for _, case in cases[:2]]
     assert Counter(case.activities for case in kept) == dict(variants.items())
-    check(totals_of(variants), kept)
+    check(totals_of(variants), kept, "UTC")
+
+
+# ------------------------------------------------------------------------------------------------------ abstractions
+
+Event = tuple[Any, datetime]
+
+
+def folded(events: list[Event]) -> list[Event]:
+    return [event for place, event in enumerate(events) if not place or event[0] != events[place - 1][0]]
+
+
+def firsts(events: list[Event]) -> list[Event]:
+    return [event for place, event in enumerate(events) if event[0] not in {name for name, _ in events[:place]}]
+
+
+def without_loops(events: list[Event]) -> list[Event]:
+    left: list[Event] = []
+    for event in events:
+        left.append(event)
+        names = [name for name, _ in left]
+        sizes = range(1, len(left) // 2 + 1)
+        size = next((size for size in sizes if names[-size:] == names[-2 * size : -size]), 0)
+        del left[len(left) - size :]
+    return left
+
+
+GROUPS = [["a", "é"], ["b", "group"], ["B", "group"]]
+STEPS_OF_TRACES: dict[str, tuple[Any, Callable[[list[Event]], list[Event]]]] = {
+    "fold": ("fold", folded),
+    "first": ("first", firsts),
+    "prefix": ("prefix:2", lambda events: events[:2]),
+    "suffix": ("suffix:2", lambda events: events[-2:]),
+    "set": ("set", lambda events: sorted(firsts(events), key=lambda event: event[0])),
+    "loops": ("loops", without_loops),
+    "only": ({"only": ["a", "b"]}, lambda events: [event for event in events if event[0] in "ab"]),
+    "without": ({"without": ["a", "b"]}, lambda events: [event for event in events if event[0] not in "ab"]),
+    "group": (
+        {"group": GROUPS},
+        lambda events: [(dict(map(tuple, GROUPS)).get(name, name), time) for name, time in events],
+    ),  # type: ignore[arg-type]
+}
+CHAINS = [*((name,) for name in STEPS_OF_TRACES), ("group", "fold", "suffix"), ("without", "set", "prefix")]
+IN_DATABASES = [chain for chain in CHAINS if "loops" not in chain]
+
+
+def generalised(chain: Sequence[str], case: PlainCase) -> PlainCase:
+    events: list[Event] = list(zip(case.activities, case.times, strict=True))
+    for name in chain:
+        events = STEPS_OF_TRACES[name][1](events)
+    return PlainCase(tuple(name for name, _ in events), tuple(time for _, time in events), case.values)
+
+
+def abstraction_of(chain: Sequence[str]) -> Abstraction:
+    return Abstraction.from_json([STEPS_OF_TRACES[name][0] for name in chain])
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=" | ".join)
+def test_events_that_an_abstraction_keeps_keep_their_times(chain: Sequence[str]) -> None:
+    variants = read(table(ROWS), replace(READING, abstraction=abstraction_of(chain)))
+    check(totals_of(variants), [generalised(chain, case) for case in plain_cases(ROWS).values()])
+
+
+@pytest.mark.parametrize("chain", IN_DATABASES, ids=" | ".join)
+def test_databases_apply_abstractions_alike(
+    chain: Sequence[str], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    reading = replace(READING, abstraction=abstraction_of(chain))
+    variants = duckdb(table(ROWS), reading, tmp_path, request)
+    cases = [generalised(chain, case) for case in plain_cases(ROWS).values()]
+    assert dict(variants.items()) == Counter(case.activities for case in cases if case.activities)
+    check(totals_of(variants), cases, "UTC")
+
+
+def test_databases_refuse_to_measure_times_without_loops(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    with pytest.raises(ParameterError, match="abstraction has the step loops, which databases and Spark cannot apply"):
+        duckdb(table(ROWS), replace(READING, abstraction=abstraction_of(["loops"])), tmp_path, request)
+
+
+# --------------------------------------------------------------------------------------------------------- adjacency
+
+LOGS = st.lists(
+    st.lists(
+        st.tuples(
+            st.sampled_from((*ACTIVITIES, "B")),
+            st.integers(-(5 * 10**16), 5 * 10**16),
+            st.sampled_from(("", "web", "desk")),
+            st.one_of(st.none(), st.integers(-(10**6), 10**6).map(lambda n: n / 8)),
+        ),
+        min_size=1,
+        max_size=6,
+    ),
+    min_size=1,
+    max_size=5,
+)
+LONDON = "Europe/London"
+
+
+def rows_of(log: list[list[tuple[str, int, str, float | None]]]) -> list[Row]:
+    epoch = datetime(2000, 1, 1, tzinfo=UTC)
+    return [
+        (f"c{number}", activity, epoch + timedelta(microseconds=time), channel, age, "p")
+        for number, case in enumerate(log)
+        for activity, time, channel, age in case
+    ]
+
+
+@given(LOGS)
+@settings(max_examples=40, deadline=None)
+def test_one_case_more_adds_exactly_its_vector_of_bounded_norm(
+    log: list[list[tuple[str, int, str, float | None]]],
+) -> None:
+    rows = rows_of(log)
+    more, less = (totals_of(read(table(some), READING)) for some in (rows, rows_of(log[:-1])))
+    newcomer = list(plain_cases(rows).values())[-1]
+    for question in questions(LONDON):
+        change = more.sums(question) - less.sums(question)
+        vector = plain_vector(question, newcomer)
+        assert cells(change) == Counter({cell: value for cell, value in vector.items() if value})
+        assert sum(int(value) ** 2 for value in change.ravel()) <= question.contribution**2
+        assert change.min(initial=0) >= 0
+    before, after = less.value_sums(VALUES), more.value_sums(VALUES)
+    changed = {value: n for value in after if (n := after[value] - before.get(value, 0))}
+    assert changed == {newcomer.values["channel"]: VALUES.contribution}
+
+
+@given(LOGS)
+@settings(max_examples=25, deadline=None)
+def test_readers_of_files_agree_on_any_log(log: list[list[tuple[str, int, str, float | None]]]) -> None:
+    rows = rows_of(log)
+    cases = list(plain_cases(rows).values())
+    with TemporaryDirectory() as folder:
+        for reader in (xes, csv, parquet, pandas):
+            check(totals_of(reader(table(rows), READING, Path(folder), None)), cases, LONDON)  # type: ignore[arg-type]

@@ -6,11 +6,12 @@ because they may quote a cell.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
 from ..errors import LogError, MissingExtraError, ParameterError, TravasError
@@ -23,6 +24,8 @@ from .queries import check_query, columns_of
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from .totals_expression import RemoteTotals
 
 _POSTGRES = ("postgresql", "postgres")
 SCHEMES = (*_POSTGRES, "duckdb", "bigquery", "snowflake", "trino")
@@ -49,7 +52,8 @@ class Database:
         if reading.query is not None:
             check_query(reading.query, "postgres" if self.scheme in _POSTGRES else self.scheme)
         where = f"{self.scheme} {'query' if reading.table is None else f'table {reading.table!r}'}"
-        with self._connected(source) as backend:
+        with ExitStack() as connection:
+            backend = connection.enter_context(self._connected(source))
             remedy = f"check {'its name' if reading.query is None else 'the names in it'} and your permissions"
             with _plain_words(f"{where}: cannot be opened", remedy):
                 if reading.query is not None:
@@ -57,7 +61,10 @@ class Database:
                 else:
                     schema, _, name = str(reading.table).rpartition(".")
                     table = backend.table(name, database=schema or None)
-            return self._of(table, reading, where)
+            variants = self._of(table, reading, where)
+            if variants.totals is not None:  # questions need the connection
+                weakref.finalize(cast("RemoteTotals", variants.totals).ask, connection.pop_all().close)
+            return variants
 
     def _of(self, table: Any, reading: Reading, where: str) -> Variants:
         import polars as pl
@@ -66,15 +73,14 @@ class Database:
         if backend.name not in SCHEMES:
             raise LogError(f"{where}: unsupported backend; for Spark pass the DataFrame, otherwise export the log")
         query = Query(table, reading, where, as_bytes=as_bytes_in(backend.name))
+        answers = _totals(query, where, backend) if reading.details else None
         with _plain_words(f"{where}: the query failed", "try a query of your own, or export the log"):
-            asked = query.variants()
-            cancel = getattr(backend.con, "interrupt", None)  # DuckDB ignores interrupts; psycopg cancels
-            answer = asked.to_pyarrow() if cancel is None else interruptible(asked.to_pyarrow, cancel)
-            counted = pl.DataFrame(pl.from_arrow(answer))
+            counted = pl.DataFrame(pl.from_arrow(_answer(backend, query.variants())))
         totals: dict[str, Any] = {name: int(counted[name].sum()) for name in query.sums}
         totals |= {name: counted[name].min() for name in query.firsts}
         counted = counted.filter(pl.col(query.parts[0]).list.len() > 0)
-        return coded(counted, query, query.notes(totals, counted.height))
+        variants = coded(counted, query, query.notes(totals, counted.height))
+        return variants if answers is None else replace(variants, totals=answers)
 
     @contextmanager
     def _connected(self, url: str) -> Iterator[Any]:
@@ -128,6 +134,26 @@ def coded(counted: pl.DataFrame, query: Query, notes: tuple[str, ...]) -> Varian
         counted=query.reading.counts_of,
         roles=query.columns.roles,
     )
+
+
+def _totals(query: Query, where: str, backend: Any) -> RemoteTotals:
+    """Return the answers of a database; a trial without rows shows that it can answer."""
+    from .details_expression import details_of, duckdb_clock, plain_clock
+    from .totals_expression import RemoteTotals
+
+    def ask(expression: Any) -> list[dict[str, Any]]:
+        with _plain_words(f"{where}: the query failed", "try a query of your own, or export the log"):
+            rows: list[dict[str, Any]] = _answer(backend, expression).to_pylist()
+        return rows
+
+    table = details_of(query, duckdb_clock if backend.name == "duckdb" else plain_clock)
+    RemoteTotals(query, table.limit(0), ask).try_out()
+    return RemoteTotals(query, table, ask)
+
+
+def _answer(backend: Any, expression: Any) -> Any:
+    cancel = getattr(backend.con, "interrupt", None)  # DuckDB ignores interrupts; psycopg cancels
+    return expression.to_pyarrow() if cancel is None else interruptible(expression.to_pyarrow, cancel)
 
 
 @contextmanager

@@ -32,7 +32,7 @@ Gather = Callable[["ir.Table", list[str], list[Any], Any, dict[str, Any]], "ir.T
 """Groups events by case: columns as arrays, sorted by keys, of the rows that meet a condition; and other aggregates."""
 
 CASE, TIME, UNIT, COUNT = "case", "time", "unit", "count"
-_OTHER_UNIT, _DIGEST, _RANK = "other_unit", "digest", "rank"
+DIGEST, _OTHER_UNIT, _RANK = "digest", "other_unit", "rank"
 _SEVERAL, _NOBODY = "several_units", "without_unit"
 
 
@@ -102,7 +102,7 @@ class Query:
         One row may have null or empty arrays: it is not a variant, but stands for what is not counted, such as cases
         without a complete event.
         """
-        cases = self._cases(self.rows() if rows is None else rows)
+        cases = self.cases(self.rows() if rows is None else rows)
         cases = cases if self.columns.unit is None else self._shares(cases)
         return cases.group_by(self.parts).aggregate(**{COUNT: cases.count()}, **self._remarks(cases))
 
@@ -115,69 +115,80 @@ class Query:
 
         marks = {
             _SEVERAL: cases[UNIT] != cases[_OTHER_UNIT],
-            _NOBODY: cases[UNIT].isnull() & cases[_DIGEST].notnull(),
+            _NOBODY: cases[UNIT].isnull() & cases[DIGEST].notnull(),
         }
         numbers = {name: ibis.ifelse(mark, 1, 0) for name, mark in marks.items()}
         names = {_first(name): ibis.ifelse(mark, cases[CASE].cast("string"), None) for name, mark in marks.items()}
         rows = cases.mutate(**numbers, **names)
         if self.reading.counts_of == "units":
-            smallest = {_DIGEST: rows[_DIGEST].min()}
+            smallest = {DIGEST: rows[DIGEST].min()}
             rows = rows.group_by([UNIT, *self.parts]).aggregate(**smallest, **self._remarks(rows))
-        rank = ibis.row_number().over(ibis.window(group_by=rows[UNIT], order_by=rows[_DIGEST]))  # from 0
+        rank = ibis.row_number().over(ibis.window(group_by=rows[UNIT], order_by=rows[DIGEST]))  # from 0
         rows = rows.mutate(**{_RANK: rank})
         counts = rows[UNIT].notnull() & (rows[_RANK] < self.reading.privacy_unit.max_cases)
         return rows.mutate(**{part: ibis.ifelse(counts, rows[part], None) for part in self.parts})
 
-    def rows(self) -> ir.Table:
-        """Return the required columns of the events."""
+    def rows(self, more: Mapping[str, Any] | None = None) -> ir.Table:
+        """Return the required columns of the events, and `more`."""
         columns, table = self.columns, self.events
-        read = {CASE: _present(table[columns.case]), TIME: self._time(table[columns.timestamp])}
+        read = {CASE: present(table[columns.case]), TIME: self._time(table[columns.timestamp])}
         names = zip(self.parts, columns.activities, strict=True)
-        read |= {part: self.as_bytes(self._name(table[name])) for part, name in names}
+        read |= {part: self.as_bytes(self.name(table[name])) for part, name in names}
         if columns.ties is not None:
-            read |= {f"tie_{index}": key for index, key in enumerate(self._ties(_present(table[columns.ties])))}
+            read |= {f"tie_{index}": key for index, key in enumerate(self._ties(present(table[columns.ties])))}
         if columns.unit is not None:
-            read |= {UNIT: self._unit(table[columns.unit]), _DIGEST: self._digest(table[columns.case])}
+            read |= {UNIT: self._unit(table[columns.unit]), DIGEST: self._digest(table[columns.case])}
         if (period := self.reading.period) is not None:
-            read[MOMENT] = self.as_instant(dated(table[columns.timestamp], self._unfit))
-            first = self.as_bytes(self._name(table[columns.activities[0]]))
+            read[MOMENT] = self.as_instant(dated(table[columns.timestamp], self.unfit))
+            first = self.as_bytes(self.name(table[columns.activities[0]]))
             read[END] = is_one_of(first, period.end_activities, self.as_bytes)
-        return table.select(**read)
+        return table.select(**read, **(more or {}))
 
-    def _cases(self, events: ir.Table) -> ir.Table:
-        names = (CASE, *self.parts, TIME)
-        complete = reduce(and_, (events[name].notnull() for name in names))
-        sorting = [TIME, *(name for name in events.columns if name.startswith("tie_")), *self.parts]
-        if self.reading.period is not None:
-            events = closed_rows(events, self.reading.period, complete, CASE, sorting)
-            complete = events[COUNTS]
-        keys = [events[name] for name in sorting]
-        present = {f"without_{name}": events[name] for name in names}
+    def sorting(self, rows: ir.Table) -> list[Any]:
+        """Return the columns by which the rows of a case are sorted."""
+        ties = [rows[name] for name in rows.columns if name.startswith("tie_")]
+        return [rows[TIME], *ties, *(rows[part] for part in self.parts)]
+
+    def marked(self, rows: ir.Table) -> tuple[ir.Table, Any]:
+        """Return the rows, and the condition under which one counts: it is complete, and of the period if there is one."""
+        complete = reduce(and_, (rows[name].notnull() for name in (CASE, *self.parts, TIME)))
+        if self.reading.period is None:
+            return rows, complete
+        names = [column.get_name() for column in self.sorting(rows)]
+        rows = closed_rows(rows, self.reading.period, complete, CASE, names)
+        return rows, rows[COUNTS]
+
+    def cases(self, rows: ir.Table) -> ir.Table:
+        """Return the cases of `rows`: their activities in order, what is missing, and with a unit their owner."""
+        events, complete = self.marked(rows)
+        keys = self.sorting(events)
+        present = {f"without_{name}": events[name] for name in (CASE, *self.parts, TIME)}
         lacking = {name: events.count() - value.count() for name, value in present.items()}  # faster than summing
         if self.columns.unit is None:
             return self.gather(events, self.parts, keys, complete, lacking)
         owner = {
             UNIT: events[UNIT].max(where=complete),
             _OTHER_UNIT: events[UNIT].min(where=complete),
-            _DIGEST: events[_DIGEST].min(where=complete),  # text that the database considers equal may differ
+            DIGEST: events[DIGEST].min(where=complete),  # text that the database considers equal may differ
         }
         return self.gather(events, self.parts, keys, complete, lacking | owner)
 
-    def _name(self, column: Any) -> Any:
+    def name(self, column: Any) -> Any:
+        """Return a column of names as text; missing ones are null."""
         kind = column.type()
         if not _is_name(kind):
-            raise self._unfit(column, "which is not a name", "text")
-        return _present(column) if kind.is_string() else column.cast("string")
+            raise self.unfit(column, "which is not a name", "text")
+        return present(column) if kind.is_string() else column.cast("string")
 
     def _time(self, column: Any) -> Any:
         if column.type().is_temporal() or column.type().is_numeric():
-            return _present(column)
-        raise self._unfit(column, "which is not a time", "a timestamp")
+            return present(column)
+        raise self.unfit(column, "which is not a time", "a timestamp")
 
     def _unit(self, column: Any) -> Any:
         """Return the unit column in a type that supports both comparison and `max` in every database."""
         kind = column.type()
-        return _present(column) if kind.is_numeric() or kind.is_temporal() else self._name(column)
+        return present(column) if kind.is_numeric() or kind.is_temporal() else self.name(column)
 
     def _digest(self, case: Any) -> Any:
         """Return the digest of a case: only for text and integers, because other types are formatted differently."""
@@ -188,7 +199,7 @@ class Query:
             """Return lower-case hexadecimal text, or bytes; both have the same order."""
 
         if not _is_name(case.type()):
-            raise self._unfit(case, "by which the cases of a unit cannot be selected", "text or whole numbers")
+            raise self.unfit(case, "by which the cases of a unit cannot be selected", "text or whole numbers")
         return md5(self.as_bytes(case.cast("string")))
 
     def _ties(self, tie: Any) -> list[Any]:
@@ -203,7 +214,8 @@ class Query:
         number = ibis.ifelse(whole, tie, None).cast("int64")
         return [tie.isnull(), number.isnull(), number, self.as_bytes(ibis.ifelse(whole, None, tie))]
 
-    def _unfit(self, column: Any, verdict: str, remedy: str) -> LogError:
+    def unfit(self, column: Any, verdict: str, remedy: str) -> LogError:
+        """Return the error for a column of a type that cannot be used."""
         name, kind = column.get_name(), column.type()
         return LogError(
             f"{self.where}: column {name!r} has type {kind}, {verdict}; convert it to {remedy} "
@@ -250,7 +262,7 @@ def _is_name(kind: Any) -> bool:
     return bool(kind.is_string() or kind.is_integer() or kind.is_boolean() or kind.is_uuid())
 
 
-def _present(column: Any) -> Any:
+def present(column: Any) -> Any:
     """Return the value, or null for empty text and NaN."""
     import ibis
 

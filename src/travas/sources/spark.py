@@ -19,10 +19,12 @@ from ..errors import LogError, MissingExtraError, ParameterError, TravasError
 from ..model.traces import CODE, CODE_BYTES, Activity, Trace
 from ..model.variants import Variants
 from .columns import Reading, released_columns
+from .details_expression import details_of, spark_clock
 from .expression import CASE, COUNT, Query
 from .interrupt import interruptible
 from .queries import check_query
 from .remote import RemoteVariants
+from .totals_expression import RemoteTotals
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 _DIGEST, _LENGTH = "digest", "length"
 _STEP, _ROW, _CODE = "travas_step", "travas_row", "travas_code"
-_EVENTS, _ROWS = "travas_events", "travas_rows"
+_EVENTS, _ROWS, _DETAILS = "travas_events", "travas_rows", "travas_details"
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,7 @@ class _Store:
             raise
         counts, lengths = (here[name].to_numpy().astype("int64") for name in (COUNT, _LENGTH))
         reading = query.reading
+        totals = _totals(events, query) if reading.details else None
         variants = RemoteVariants(
             cls(frame, query, here[_DIGEST]),
             counts,
@@ -142,6 +145,7 @@ class _Store:
             reading.privacy_unit,
             reading.counts_of,
             query.columns.roles,
+            totals,
         )
         weakref.finalize(variants, _drop, frame)
         return variants
@@ -207,6 +211,25 @@ class _Store:
         if len(parts) == 1:
             return [tuple(trace) for trace in arrays[0]]
         return [tuple(zip(*row, strict=True)) for row in zip(*arrays, strict=True)]
+
+
+def _totals(events: Any, query: Query) -> RemoteTotals:
+    """Return the answers of Spark, from the complete events, which are persisted as long as there may be questions."""
+    import ibis
+
+    expression = details_of(query, spark_clock)
+    details = _asked(expression, **{_EVENTS: events}).repartition(CASE).persist()
+
+    def ask(answer: ir.Table) -> list[dict[str, Any]]:
+        table = _asked(answer, **{_DETAILS: details})
+        rows: list[dict[str, Any]] = _run(details.sparkSession, query.where, table.toArrow).to_pylist()
+        return rows
+
+    weakref.finalize(ask, _drop, details)
+    details.count()  # what fails, fails now
+    table = ibis.table(expression.schema(), name=_DETAILS)
+    RemoteTotals(query, table.limit(0), ask).try_out()
+    return RemoteTotals(query, table, ask)
 
 
 def _asked(table: ir.Table, **frames: Any) -> Any:
