@@ -138,7 +138,7 @@ def coded(counted: pl.DataFrame, query: Query, notes: tuple[str, ...]) -> Varian
 
 def _totals(query: Query, where: str, backend: Any) -> RemoteTotals:
     """Return the answers of a database; a trial without rows shows that it can answer."""
-    from .details_expression import details_of, duckdb_clock, plain_clock
+    from .details_expression import details_of, duckdb_clock, has_zone, plain_clock
     from .totals_expression import RemoteTotals
 
     def ask(expression: Any) -> list[dict[str, Any]]:
@@ -147,8 +147,9 @@ def _totals(query: Query, where: str, backend: Any) -> RemoteTotals:
         return rows
 
     table = details_of(query, duckdb_clock if backend.name == "duckdb" else plain_clock)
-    RemoteTotals(query, table.limit(0), ask).try_out()
-    return RemoteTotals(query, table, ask)
+    is_zoned = has_zone(query.events[query.columns.timestamp])
+    RemoteTotals(query, table.limit(0), ask, is_zoned).try_out()
+    return RemoteTotals(query, table, ask, is_zoned)
 
 
 def _answer(backend: Any, expression: Any) -> Any:

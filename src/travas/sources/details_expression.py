@@ -26,9 +26,9 @@ def attribute_column(query: Query, name: str) -> str:
     return f"attribute_{query.columns.attributes.index(name)}"
 
 
-def is_zoned(query: Query) -> bool:
+def has_zone(column: Any) -> bool:
     """Return whether timestamps have a zone, by the type of their column."""
-    return getattr(query.events[query.columns.timestamp].type(), "timezone", None) is not None
+    return getattr(column.type(), "timezone", None) is not None
 
 
 def check_detail_types(query: Query) -> None:
@@ -91,7 +91,7 @@ def plain_clock(column: Any) -> Any:
     import ibis
 
     moment = column.cast("timestamp") if column.type().is_date() else column
-    zone = "+00" if getattr(moment.type(), "timezone", None) is not None else ""
+    zone = "+00" if has_zone(moment) else ""
     kind = "timestamp('UTC')" if zone else "timestamp"
     least, most = (ibis.literal(f"{day}{zone}").cast(kind) for day in ("0001-01-01 00:00:00", "9999-12-31 23:59:59"))
     moment = ibis.ifelse(moment < least, least, ibis.ifelse(moment > most, most, moment))  # infinity is one of them
@@ -109,8 +109,19 @@ def duckdb_clock(column: Any) -> Any:
     return epoch_us(column)
 
 
+def spark_zoned_clock(column: Any) -> Any:
+    """Return microseconds of instants (TIMESTAMP)."""
+    import ibis
+
+    @ibis.udf.scalar.builtin(signature=((column.type(),), "int64"))
+    def unix_micros(moment):  # type: ignore[no-untyped-def]
+        """Return microseconds since 1970."""
+
+    return unix_micros(column)
+
+
 def spark_clock(column: Any) -> Any:
-    """Return microseconds without the time zone of the session."""
+    """Return microseconds of wall clocks (TIMESTAMP_NTZ) and dates, which do not depend on the zone of the session."""
     import ibis
 
     kind = column.type()
@@ -119,18 +130,12 @@ def spark_clock(column: Any) -> Any:
     def unix_date(day):  # type: ignore[no-untyped-def]
         """Return days since 1970."""
 
-    @ibis.udf.scalar.builtin(signature=((kind,), "int64"))
-    def unix_micros(moment):  # type: ignore[no-untyped-def]
-        """Return microseconds since 1970."""
-
     @ibis.udf.scalar.builtin(signature=(("string", kind), "decimal(8, 6)"))
     def date_part(field, moment):  # type: ignore[no-untyped-def]
         """Return a part of a moment, seconds with their fraction."""
 
     if kind.is_date():
         return unix_date(column).cast("int64") * DAY
-    if kind.timezone is not None:
-        return unix_micros(column)
     minutes = column.hour().cast("int64") * 60 + column.minute()
     since_midnight = minutes * (60 * SECOND) + (date_part("SECOND", column) * SECOND).cast("int64")
     return unix_date(column.cast("date")).cast("int64") * DAY + since_midnight

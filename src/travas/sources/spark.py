@@ -19,7 +19,7 @@ from ..errors import LogError, MissingExtraError, ParameterError, TravasError
 from ..model.traces import CODE, CODE_BYTES, Activity, Trace
 from ..model.variants import Variants
 from .columns import Reading, released_columns
-from .details_expression import details_of, spark_clock
+from .details_expression import details_of, spark_clock, spark_zoned_clock
 from .expression import CASE, COUNT, Query
 from .interrupt import interruptible
 from .queries import check_query
@@ -216,8 +216,10 @@ class _Store:
 def _totals(events: Any, query: Query) -> RemoteTotals:
     """Return the answers of Spark, from the complete events, which are persisted as long as there may be questions."""
     import ibis
+    from pyspark.sql.types import TimestampType
 
-    expression = details_of(query, spark_clock)
+    is_zoned = isinstance(events.schema[query.columns.timestamp].dataType, TimestampType)  # Ibis does not tell
+    expression = details_of(query, spark_zoned_clock if is_zoned else spark_clock)
     details = _asked(expression, **{_EVENTS: events}).repartition(CASE).persist()
 
     def ask(answer: ir.Table) -> list[dict[str, Any]]:
@@ -228,8 +230,8 @@ def _totals(events: Any, query: Query) -> RemoteTotals:
     weakref.finalize(ask, _drop, details)
     details.count()  # what fails, fails now
     table = ibis.table(expression.schema(), name=_DETAILS)
-    RemoteTotals(query, table.limit(0), ask).try_out()
-    return RemoteTotals(query, table, ask)
+    RemoteTotals(query, table.limit(0), ask, is_zoned).try_out()
+    return RemoteTotals(query, table, ask, is_zoned)
 
 
 def _asked(table: ir.Table, **frames: Any) -> Any:

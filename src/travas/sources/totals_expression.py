@@ -25,7 +25,7 @@ from ..model.abstraction.steps import AsSet, First, Fold, Prefix, Step, Suffix
 from ..model.calendar import DAY, DAYS_FROM_MONDAY, FIRST_INSTANT, HOUR, WEEK, WEEKS, WEEKS_PER_BLOCK, zone_offsets
 from ..model.totals import Details, Totals, check_details
 from ..model.traces import Activity
-from .details_expression import MICROSECONDS, attribute_column, counted_cases, is_zoned
+from .details_expression import MICROSECONDS, attribute_column, counted_cases
 from .expression import CASE, Query
 
 if TYPE_CHECKING:
@@ -42,11 +42,12 @@ Ask = Callable[["ir.Table"], list[dict[str, Any]]]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RemoteTotals:
-    """Answers questions by queries. `table` is that of `details_of`."""
+    """Answers questions by queries. `table` is that of `details_of`; `is_zoned`: timestamps have a zone."""
 
     query: Query
     table: ir.Table
     ask: Ask
+    is_zoned: bool
     abstraction: Abstraction = FULL
 
     @property
@@ -216,7 +217,7 @@ class RemoteTotals:
         The moment occurs once in the expression, because SQL repeats what an expression uses twice.
         """
         moment = events[MICROSECONDS]
-        wall = moment + _offset(moment, zone_offsets(question.zone)) if is_zoned(self.query) else moment
+        wall = moment + _offset(moment, zone_offsets(question.zone)) if self.is_zoned else moment
         if isinstance(question, q.StartBlocks | q.StartWeeks):
             return _quotient(wall + DAYS_FROM_MONDAY * DAY, WEEK)
         since = wall - (FIRST_INSTANT - WEEK)  # positive, and from a Monday on, as 0001-01-01 was one
