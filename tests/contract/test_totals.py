@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_totals import PlainCase, plain_sums, plain_values, plain_vector
-from test_engines import ALL, Engine, csv, duckdb, pandas, parquet
+from test_engines import Engine, csv, duckdb, folder, pandas, parquet, postgres, postgres_query, spark, spark_frame
 
 from travas import ParameterError, Reading, Variants, read
 from travas.model import questions as q
@@ -54,7 +54,8 @@ STEPS = [
 
 
 def questions(zone: str = BERLIN, contribution: int = 3_001_007) -> list[q.CellQuestion]:
-    shown, cells = ACTIVITIES[:3], {"contribution": contribution}
+    shown = ACTIVITIES[:3]
+    cells: Any = {"contribution": contribution}
     place: Any = {"activities": shown, "zone": zone, "contribution": contribution}
     return [
         q.Durations(activities=shown, pairs=((0, 1), (1, 0), (1, 1), (2, 0)), **cells),
@@ -116,7 +117,7 @@ def plain_cases(rows: Sequence[Row], *, naive: bool = False) -> dict[str, PlainC
 def _first(rows: Sequence[Row], place: int) -> Any:
     """The first value that is not missing; of simultaneous events with one name, the smallest."""
     present = [row for row in rows if row[place] not in (None, "")]
-    same = [row[place] for row in present if (row[2], row[1]) == (present[0][2], present[0][1])]
+    same: list[Any] = [row[place] for row in present if (row[2], row[1]) == (present[0][2], present[0][1])]
     return min(same, key=lambda value: value.encode() if isinstance(value, str) else value, default=None)
 
 
@@ -155,12 +156,24 @@ def xes(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.Fixture
     return read(tmp_path / "log.xes", replace(reading, order="time"))
 
 
-ENGINES: list[Any] = [xes, *ALL]
 ROWS = random_rows(60)
+READERS = (xes, parquet, folder, csv, pandas)
+SPARK_GROUP = pytest.mark.xdist_group("spark")
+SLOW: list[Any] = [
+    *(pytest.param(postgres_query, zone, marks=pytest.mark.slow) for zone in ("Asia/Tokyo", None)),
+    *(pytest.param(spark_frame, zone, marks=[SPARK_GROUP, pytest.mark.slow]) for zone in ("Asia/Tokyo", None)),
+]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", None])
+@pytest.mark.parametrize(
+    ("engine", "zone"),
+    [
+        *((reader, zone) for reader in (*READERS, duckdb) for zone in ("UTC", "Asia/Tokyo", None)),
+        (postgres, "UTC"),
+        pytest.param(spark, "UTC", marks=SPARK_GROUP),
+        *SLOW,
+    ],
+)
 def test_every_engine_gives_the_totals_of_the_plain_twin(
     engine: Engine, zone: str | None, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -173,8 +186,14 @@ def test_every_engine_gives_the_totals_of_the_plain_twin(
     check(totals_of(variants), cases, "UTC" if zone == "Asia/Tokyo" else BERLIN)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("counted", ["cases", "units"])
+@pytest.mark.parametrize(
+    ("engine", "counted"),
+    [
+        *((reader, counted) for reader in (*READERS, duckdb) for counted in ("cases", "units")),
+        *(pytest.param(postgres, counted, marks=pytest.mark.slow) for counted in ("cases", "units")),
+        *(pytest.param(spark, counted, marks=[SPARK_GROUP, pytest.mark.slow]) for counted in ("cases", "units")),
+    ],
+)
 def test_every_engine_sums_exactly_the_cases_that_count(
     engine: Engine, counted: Counted, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -219,7 +238,7 @@ def without_loops(events: list[Event]) -> list[Event]:
     return left
 
 
-GROUPS = [["a", "é"], ["b", "group"], ["B", "group"]]
+GROUPS = {"a": "é", "b": "group", "B": "group"}
 STEPS_OF_TRACES: dict[str, tuple[Any, Callable[[list[Event]], list[Event]]]] = {
     "fold": ("fold", folded),
     "first": ("first", firsts),
@@ -230,12 +249,12 @@ STEPS_OF_TRACES: dict[str, tuple[Any, Callable[[list[Event]], list[Event]]]] = {
     "only": ({"only": ["a", "b"]}, lambda events: [event for event in events if event[0] in "ab"]),
     "without": ({"without": ["a", "b"]}, lambda events: [event for event in events if event[0] not in "ab"]),
     "group": (
-        {"group": GROUPS},
-        lambda events: [(dict(map(tuple, GROUPS)).get(name, name), time) for name, time in events],
-    ),  # type: ignore[arg-type]
+        {"group": [list(pair) for pair in GROUPS.items()]},
+        lambda events: [(GROUPS.get(name, name), time) for name, time in events],
+    ),
 }
-CHAINS = [*((name,) for name in STEPS_OF_TRACES), ("group", "fold", "suffix"), ("without", "set", "prefix")]
-IN_DATABASES = [chain for chain in CHAINS if "loops" not in chain]
+LONG = (("group", "fold", "suffix"), ("without", "set", "prefix"), ("only", "first"))
+CHAINS = [*((name,) for name in STEPS_OF_TRACES), *LONG]
 
 
 def generalised(chain: Sequence[str], case: PlainCase) -> PlainCase:
@@ -255,7 +274,7 @@ def test_events_that_an_abstraction_keeps_keep_their_times(chain: Sequence[str])
     check(totals_of(variants), [generalised(chain, case) for case in plain_cases(ROWS).values()])
 
 
-@pytest.mark.parametrize("chain", IN_DATABASES, ids=" | ".join)
+@pytest.mark.parametrize("chain", LONG, ids=" | ".join)
 def test_databases_apply_abstractions_alike(
     chain: Sequence[str], tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -300,7 +319,7 @@ def rows_of(log: list[list[tuple[str, int, str, float | None]]]) -> list[Row]:
 
 
 @given(LOGS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_one_case_more_adds_exactly_its_vector_of_bounded_norm(
     log: list[list[tuple[str, int, str, float | None]]],
 ) -> None:
@@ -319,10 +338,10 @@ def test_one_case_more_adds_exactly_its_vector_of_bounded_norm(
 
 
 @given(LOGS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_readers_of_files_agree_on_any_log(log: list[list[tuple[str, int, str, float | None]]]) -> None:
     rows = rows_of(log)
     cases = list(plain_cases(rows).values())
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as place:
         for reader in (xes, csv, parquet, pandas):
-            check(totals_of(reader(table(rows), READING, Path(folder), None)), cases, LONDON)  # type: ignore[arg-type]
+            check(totals_of(reader(table(rows), READING, Path(place), None)), cases, LONDON)  # type: ignore[arg-type]

@@ -208,7 +208,8 @@ def _last_change(changes: Integers, times: Integers) -> Integers:
     if not len(times):
         return np.empty(0, dtype=np.int64)
     first, last = np.searchsorted(changes[1:], [times.min(), times.max()], side="right")
-    return first + np.searchsorted(changes[1 + first : 1 + last], times, side="right")
+    index: Integers = first + np.searchsorted(changes[1 + first : 1 + last], times, side="right")
+    return index
 
 
 def _durations(events: _Traces, question: q.Durations) -> Integers:

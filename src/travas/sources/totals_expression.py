@@ -21,7 +21,7 @@ from ..errors import ParameterError
 from ..model import questions as q
 from ..model.abstraction import FULL, Abstraction
 from ..model.abstraction.rules import Group, Only, Without
-from ..model.abstraction.steps import AsSet, First, Fold, Prefix, Step, Suffix
+from ..model.abstraction.steps import AbstractionStep, AsSet, First, Fold, Prefix, Suffix
 from ..model.calendar import DAY, DAYS_FROM_MONDAY, FIRST_INSTANT, HOUR, WEEK, WEEKS, WEEKS_PER_BLOCK, zone_offsets
 from ..model.totals import Details, Totals, check_details
 from ..model.traces import Activity
@@ -144,7 +144,7 @@ class RemoteTotals:
             events = self._applied(step, events)
         return events
 
-    def _applied(self, step: Step, events: ir.Table) -> ir.Table:
+    def _applied(self, step: AbstractionStep, events: ir.Table) -> ir.Table:
         import ibis
 
         parts = [events[part] for part in self.query.parts]
