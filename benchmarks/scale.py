@@ -44,6 +44,29 @@ begin()
 travas.anonymize(PATH, epsilon=1, delta="1e-6").write(OUT, existing="replace")
 end()
 """
+TOTALS = """
+import numpy, polars, travas, travas.sources.tables
+from travas.model import questions as q
+from travas.model.totals import Details
+variants = travas.read(PATH, travas.Reading(details=Details("read")))
+shown = tuple(variants.alphabet)
+pairs = tuple((one, other) for one in range(len(shown)) for other in range(len(shown)))
+place = {"activities": shown, "zone": "Europe/Berlin", "contribution": 1_000_000}
+begin()
+variants.totals.sums(q.Durations(activities=shown, pairs=pairs, contribution=1_000_000))
+variants.totals.sums(q.Throughput(activities=shown, contribution=1_000_000))
+variants.totals.sums(q.StartBlocks(**place))
+variants.totals.sums(q.StartWeeks(blocks=(0, 1, 2), **place))
+for kind in (q.StartWeekdays, q.StartHours, q.EventWeekdays, q.EventHours):
+    variants.totals.sums(kind(**place))
+end()
+"""
+READ = """
+import numpy, polars, travas, travas.sources.tables
+begin()
+travas.read(PATH)
+end()
+"""
 SESSION = """
 import os, sys
 os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -132,6 +155,19 @@ def files() -> None:
     row("100 M events: peak memory", found[100]["ours"][1] / 1024, 6, "≤", "GB")
 
 
+def totals() -> None:
+    path = LOGS / "part-0-*.parquet"
+    found = best(3, read=(READ, {"PATH": path}), totals=(TOTALS, {"PATH": path}))
+    read, sums = found["read"][0], found["totals"][0]
+    row(
+        "10 M events: totals of all times, time of reading the variants",
+        sums / read,
+        1,
+        "≤",
+        note=f"[{sums:.2f} s; {read:.2f} s]",
+    )
+
+
 def spark() -> None:
     path = LOGS / "part-0-*.parquet"
     found = best(3, hand=(SPARK_BY_HAND, {"PATH": path}), ours=(SPARK_OURS, {"PATH": path}))
@@ -156,6 +192,7 @@ def singletons() -> None:
 def main() -> None:
     generate()
     files()
+    totals()
     spark()
     singletons()
     finish()

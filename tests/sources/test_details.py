@@ -234,3 +234,17 @@ def test_floats_of_pandas_are_numbers_but_no_names() -> None:
     assert totals.sums(q.AttributeBins(attribute="age", edges=(7, 8), contribution=1)).tolist() == [0, 1, 0, 0]
     with pytest.raises(LogError, match="column 'age' is of type float64"):
         read(table, Reading(details=Details(attributes=("age",))))
+
+
+def test_a_log_without_events_adds_nothing(tmp_path: Path) -> None:
+    details = Details("read", ("channel",), ("age",))
+    table = frame(["2024-01-01"], None, channel=["x"], age=["1"]).clear()
+    table.write_csv(tmp_path / "log.csv")
+    table.write_parquet(tmp_path / "log.parquet")
+    (tmp_path / "log.xes").write_text("<log></log>")
+    for source in (table, *(tmp_path / f"log.{suffix}" for suffix in ("csv", "parquet", "xes"))):
+        totals = totals_of(source, Reading(details=details))
+        assert hours(totals) == [] and buckets(totals) == []
+        assert not totals.sums(q.Throughput(activities=("a",), others="node", contribution=1)).any()
+        assert not totals.sums(q.AttributeBins(attribute="age", edges=(1,), contribution=1)).any()
+        assert totals.value_sums(q.AttributeValues(attribute="channel", contribution=1)) == {}
