@@ -277,7 +277,9 @@ def _counts_by_norm(owner: Integers, cells: Integers, question: q.CellQuestion) 
     if not len(owner):
         return sums
     keys = np.sort(owner * size + cells, kind="stable")  # merges runs, and cases are in order already: much faster
-    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    is_new = np.ones(len(keys), dtype=bool)
+    np.not_equal(keys[1:], keys[:-1], out=is_new[1:])
+    starts = np.flatnonzero(is_new)
     counts = np.diff(starts, append=len(keys))
     owners, cells = np.divmod(keys[starts], size)
     squares = np.zeros(int(owner.max()) + 1, dtype=np.int64)
