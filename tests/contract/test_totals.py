@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from plain_totals import PlainCase, plain_sums, plain_values, plain_vector
 from test_engines import Engine, csv, duckdb, folder, pandas, parquet, postgres, postgres_query, spark, spark_frame
 
-from travas import ParameterError, Reading, Variants, read
+from travas import ParameterError, Period, Reading, Variants, read
 from travas.model import questions as q
 from travas.model.abstraction import Abstraction
 from travas.model.totals import Details, Totals
@@ -212,6 +212,28 @@ def test_every_engine_sums_exactly_the_cases_that_count(
         kept += [case for _, case in cases[:2]]
     assert Counter(case.activities for case in kept) == dict(variants.items())
     check(totals_of(variants), kept, "UTC")
+
+
+def of_period(case: PlainCase, period: Period) -> PlainCase:
+    """The events of a case up to its closing, if that lies in the period."""
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    times = [(time - epoch) // timedelta(microseconds=1) for time in case.times]
+    length = period.trace_length(times, [name in period.end_activities for name in case.activities])
+    return replace(case, activities=case.activities[:length], times=case.times[:length])
+
+
+@pytest.mark.parametrize("engine", [*READERS, duckdb, pytest.param(postgres, marks=pytest.mark.slow)])
+def test_only_cases_of_the_period_add_something_up_to_their_closing(
+    engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    period = Period("2024", end_activities=("d", "é"))
+    reading = replace(READING, period=period, details=Details("read"))
+    totals = totals_of(engine(table(ROWS), reading, tmp_path, request))
+    cases = [of_period(case, period) for case in plain_cases(ROWS).values()]
+    assert 3 < sum(bool(case.activities) for case in cases) < len(cases)
+    for question in questions("UTC"):
+        if isinstance(question, q.TIME_QUESTIONS):
+            assert cells(totals.sums(question)) == plain_sums(question, cases), question
 
 
 # ------------------------------------------------------------------------------------------------------ abstractions

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
-from operator import and_
 from typing import TYPE_CHECKING, Any
 
 from ..model.calendar import DAY, FIRST_INSTANT, LAST_INSTANT, SECOND
 from .columns import NUMBER
-from .expression import CASE, DIGEST, TIME, UNIT, Query, present
+from .expression import CASE, DIGEST, UNIT, Query, present
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -46,7 +44,10 @@ def check_detail_types(query: Query) -> None:
 
 
 def details_of(query: Query, clock: Clock) -> ir.Table:
-    """Return one row per complete event: case, sort keys, microseconds, attributes, and what selects cases of a unit."""
+    """Return one row per event that counts: case, sort keys, microseconds, attributes, and what selects cases of a unit.
+
+    An event counts if it is complete and, with a period, in the trace of a case that is closed in it.
+    """
     check_detail_types(query)
     details, events = query.columns.details, query.events
     more = {}
@@ -56,8 +57,8 @@ def details_of(query: Query, clock: Clock) -> ir.Table:
         more[attribute_column(query, name)] = query.as_bytes(query.name(events[name]))
     for name in details.numbers:
         more[attribute_column(query, name)] = _number(events[name])
-    rows = query.rows(more)
-    return rows.filter(reduce(and_, (rows[name].notnull() for name in (CASE, *query.parts, TIME))))
+    rows, counts = query.marked(query.rows(more))
+    return rows.filter(counts)
 
 
 def counted_cases(query: Query, table: ir.Table) -> ir.Table:

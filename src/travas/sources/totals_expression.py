@@ -136,7 +136,7 @@ class RemoteTotals:
         query, table = self.query, self.table
         if query.columns.unit is not None:
             table = table.semi_join(counted_cases(query, table), CASE)
-        in_order = ibis.window(group_by=table[CASE], order_by=query.sort_keys(table))
+        in_order = ibis.window(group_by=table[CASE], order_by=query.sorting(table))
         place = ibis.row_number().over(in_order)
         columns = [CASE, *query.parts, *([MICROSECONDS] if self.details.times == "read" else [])]
         events = table.mutate(**{_PLACE: place}).select(*columns, _PLACE)
@@ -229,7 +229,7 @@ class RemoteTotals:
 
         table, column = self.table, attribute_column(self.query, attribute)
         present = table.filter(table[column].notnull())
-        order = [*self.query.sort_keys(present), present[column]]
+        order = [*self.query.sorting(present), present[column]]
         rank = ibis.row_number().over(ibis.window(group_by=present[CASE], order_by=order))
         ranked = present.select(**{_OWN: present[CASE], _VALUE: present[column], _RANK: rank})
         first = ranked.filter(ranked[_RANK] == 0)
