@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _PLACE, _SIZE, _NODE, _SUM, _CELL, _COUNT, _NORM = "place", "size", "node", "sum", "cell", "number", "norm"
 _RANK, _VALUE, _OWN = "rank", "value", "own"
 
-Ask = Callable[["ir.Table"], list[dict[str, Any]]]
+RunQuery = Callable[["ir.Table"], list[dict[str, Any]]]
 """Runs an expression where the data are, and returns its rows."""
 
 
@@ -46,7 +46,7 @@ class RemoteTotals:
 
     query: Query
     table: ir.Table
-    ask: Ask
+    ask: RunQuery
     is_zoned: bool
     abstraction: Abstraction = FULL
 
