@@ -24,6 +24,7 @@ from .budget.periods import ChargedPeriod
 from .budget.policy import Policy
 from .errors import ChargedError, ParameterError
 from .mechanisms import mechanism as mechanism_by_name
+from .model.detail_options import TIMES_IF_RECORDED, Attribute, BudgetShares, Times
 from .model.mechanism import Mechanism
 from .model.release import MAKER, Frequencies, Release, check_frequencies
 from .model.traces import Activity
@@ -99,7 +100,8 @@ class Request:
             object.__setattr__(self, "frequencies", "noisy")
         unit = self.source.unit if isinstance(self.source, Variants) else self.reading.privacy_unit
         object.__setattr__(self, "mechanism", self.mechanism.protecting(unit))
-        object.__setattr__(self, "reading", self.reading.for_counts_of(self.mechanism.counted))
+        reading = self.reading.for_counts_of(self.mechanism.counted)
+        object.__setattr__(self, "reading", replace(reading, details=self.mechanism.details))
         if self.dataset is not None and self.ledger is None:
             raise ParameterError(f"dataset is {self.dataset!r} but no ledger is set; set ledger=Ledger(path)")
 
@@ -145,15 +147,16 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
     with ExitStack() as end, _reserved(request) as output:
         watch(Phase.READING, 0.0)
         variants = read(request.source, request.reading, lambda share: watch(Phase.READING, share))
-        request.mechanism.check(variants)
+        mechanism = request.mechanism.settled(variants)
+        mechanism.check(variants)
         watch(Phase.CHARGING, 0.0)
         with _InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk
-            account = _charge(request, variants.roles)
+            account = _charge(request, mechanism, variants.roles)
             with _after_the_charge(account, end):
                 interrupts.deliver()
                 watch(Phase.WRITING, 0.0)
                 release = replace(
-                    request.mechanism.release(variants),
+                    mechanism.release(variants),
                     frequencies=request.frequencies,
                     assumptions=request.reading.assumptions,
                     reading=_described(request, variants),
@@ -229,12 +232,12 @@ def _check_period(request: Request) -> None:
         )
 
 
-def _charge(request: Request, roles: Roles | None) -> Account | None:
+def _charge(request: Request, mechanism: Mechanism, roles: Roles | None) -> Account | None:
     """Charge the ledger, if there is one."""
     if request.ledger is None:
         return None
     case, period = "" if roles is None else roles.case, ChargedPeriod.of(request.reading, roles)
-    return request.ledger.charge(request.dataset, request.location, request.mechanism, case, period, request.approval)
+    return request.ledger.charge(request.dataset, request.location, mechanism, case, period, request.approval)
 
 
 @contextmanager
@@ -366,11 +369,14 @@ def synthesize(
     epsilon: Number,
     delta: Number,
     alphabet: Sequence[Activity] | None = None,
+    times: Times | None = TIMES_IF_RECORDED,
+    attributes: Sequence[Attribute | str] = (),
+    shares: BudgetShares | str | None = None,
     reading: Reading = DEFAULT_READING,
     ledger: Ledger | None = None,
     dataset: str | None = None,
 ) -> SyntheticRelease:
-    """Generate a synthetic log of full traces under (ε, δ)-differential privacy.
+    """Generate a synthetic log of full traces under (ε, δ)-differential privacy, with times and attributes.
 
     Args:
         source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Variants`.
@@ -378,6 +384,11 @@ def synthesize(
         delta: δ, as for ε.
         alphabet: The activities, if they are public: a list that does not come from the log. Then no part of the budget
             is spent on finding them.
+        times: The zone, the weekend days and the resolution of times. By default times are released if the log has a time
+            column; None releases none.
+        attributes: Case attributes to release: names, or `Attribute("age", bins=[0, 20, 40, 60])` for numbers.
+        shares: The parts of the budget for times and attributes, such as `"times=0.25,attributes=0.1"` (the default); the
+            rest is for the control flow.
         reading: The rule from events to variants, and whom it protects: `Reading(unit="patient", max_cases=3)`.
         ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
         dataset: The name of the account in the ledger; by default that of the source's location.
@@ -395,7 +406,9 @@ def synthesize(
     >>> synthetic.guarantee.standing
     <Standing.PROVEN: 'proven'>
     """
-    chosen = mechanism_by_name("synthesis", epsilon, delta, alphabet=alphabet)
+    from .mechanisms.synthesis import Synthesis  # it imports numpy, which not every program needs
+
+    chosen = Synthesis(epsilon, delta, alphabet=alphabet, times=times, attributes=attributes, shares=shares)
     account = ledger or Ledger.from_environment()
     outcome = run(Request(source=source, mechanism=chosen, reading=reading, ledger=account, dataset=dataset))
     return cast("SyntheticRelease", outcome.release)

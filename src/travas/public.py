@@ -35,6 +35,8 @@ from .mechanisms.travas import Travas
 from .mechanisms.utravas import UTravas
 from .model.abstraction import Abstraction, Grouped
 from .model.abstraction.steps import AbstractionStep, FlatLog
+from .model.case_columns import CaseColumn
+from .model.detail_options import Attribute, BudgetShares, Times
 from .model.estimate import Estimate
 from .model.keep_curve import KeepCurve
 from .model.mechanism import Mechanism
@@ -59,9 +61,13 @@ if TYPE_CHECKING:
     from .evaluation.audit_tests import Finding
     from .mechanisms.synthesis import Synthesis
     from .report.report_file import write_report
+    from .synthesis.attribute_measurements import AttributeMeasurements
+    from .synthesis.detail_quality import AttributeQuality, DurationQuality, ThroughputQuality
+    from .synthesis.measured_numbers import MeasuredNumber
     from .synthesis.measurements import Measurements
-    from .synthesis.quality import LengthQuality, MeasuredNumber, PairQuality, Quality
+    from .synthesis.quality import LengthQuality, PairQuality, Quality
     from .synthesis.synthetic_release import SyntheticRelease
+    from .synthesis.time_measurements import TimeMeasurements
     from .verification.synthetic_file import read_synthetic
 
 from ._version import __version__
@@ -72,13 +78,19 @@ __all__ = [
     "Account",
     "Activity",
     "Approval",
+    "Attribute",
+    "AttributeMeasurements",
+    "AttributeQuality",
     "Audit",
     "Budget",
     "BudgetError",
+    "BudgetShares",
+    "CaseColumn",
     "ChargedError",
     "ChargedPeriod",
     "Comparison",
     "Details",
+    "DurationQuality",
     "EmptyLogError",
     "Entry",
     "Estimate",
@@ -126,6 +138,9 @@ __all__ = [
     "Summary",
     "Synthesis",
     "SyntheticRelease",
+    "ThroughputQuality",
+    "TimeMeasurements",
+    "Times",
     "Totals",
     "Trace",
     "Travas",

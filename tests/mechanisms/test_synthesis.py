@@ -31,7 +31,8 @@ from travas.mechanisms.coded_traces import (
     transition_sums,
 )
 from travas.mechanisms.gaussian_mechanism import MOST_ACTIVITIES, MOST_KEYS
-from travas.mechanisms.synthesis import SHARES, Synthesis
+from travas.mechanisms.synthesis import Synthesis
+from travas.mechanisms.synthesis_stages import CONTROL_FLOW
 from travas.model.integer_root import integer_root
 from travas.model.trace_features import LENGTH_EDGES, cells
 from travas.model.traces import Trace
@@ -83,7 +84,7 @@ def steps(trace: Trace) -> list[tuple[Any, Any]]:
 
 def added(trace: Trace, outputs: Measurements, rule: Synthesis) -> dict[str, Counter[Any]]:
     """u_i(x; y): what one case adds to every stage, given the outputs of the stages before. Plain, from the page."""
-    result = {name: Counter[Any]() for name in SHARES}
+    result = {name: Counter[Any]() for name in CONTROL_FLOW}
     released = dict(outputs.variants)
     result["variants"][trace] = sums(rule, "variants").contribution
     if trace in released:
@@ -186,10 +187,10 @@ def _check_sums(log: Any, chosen: set[str], pairs: set[tuple[int, int]]) -> None
     contexts = sorted((before, after) for before, after in pairs if before < size and 0 < after < size)
     table = np.array(contexts, dtype=np.int64).reshape(-1, 2)
     outputs = Measurements(
-        dict.fromkeys(SHARES, 1), (), activities, {}, np.zeros(len(LENGTH_EDGES) + 1, dtype=np.int64),
+        dict.fromkeys(CONTROL_FLOW, 1), (), activities, {}, np.zeros(len(LENGTH_EDGES) + 1, dtype=np.int64),
         np.zeros((size, size), dtype=np.int64), table, np.zeros((len(table), size), dtype=np.int64),
     )  # fmt: skip
-    expected: dict[str, Counter[Any]] = {name: Counter() for name in SHARES}
+    expected: dict[str, Counter[Any]] = {name: Counter() for name in CONTROL_FLOW}
     for trace, cases in log.items():
         for stage, vector in added(trace, outputs, rule).items():
             expected[stage].update({cell: cases * value for cell, value in vector.items()})

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from travas import LogError, ParameterError, Standing, Variants, mechanism
-from travas.mechanisms.synthesis import SHARES
+from travas.mechanisms.synthesis_stages import CONTROL_FLOW
 from travas.model.trace_features import (
     BUCKETS,
     LENGTH_EDGES,
@@ -138,7 +138,7 @@ def test_a_log_of_released_variants_has_few_other_cases() -> None:
 def _empty(lengths: Any = None, contribution: int = 1000) -> Measurements:
     zero = np.zeros((1, 1), dtype=np.int64)
     none = np.zeros(BUCKETS, dtype=np.int64) if lengths is None else lengths
-    return Measurements(dict.fromkeys(SHARES, contribution), (), (), {}, none, zero, None, zero)
+    return Measurements(dict.fromkeys(CONTROL_FLOW, contribution), (), (), {}, none, zero, None, zero)
 
 
 # ------------------------------------------------------------------------------------------------------- the chain

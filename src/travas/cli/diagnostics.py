@@ -67,27 +67,38 @@ def compare(
     """
     from ..evaluation.compare import compare as compare_logs
     from ..evaluation.compare import released_variants
+    from ..evaluation.detail_comparison import compare_details, with_details
     from ..model.abstraction import FULL
+    from ..model.totals import NO_DETAILS
     from ..sources.engine import read
     from ..verification.verify import released_abstractions
 
     reading = _as_released(reading, Path(released))
     rule, plain = reading.abstraction, replace(reading, abstraction=FULL)
+    synthetic = with_details(released) if not metric and rule == FULL else None
     with progress("reading the original log") as watch:
-        true = read(original, plain, watch)
+        details = NO_DETAILS if synthetic is None else synthetic.mechanism.details
+        true = read(original, replace(plain, details=details), watch)
     with progress("reading the released log"):
         counts = released_variants(released, plain)
     with progress("measuring"):
         rules = released_abstractions(Path(released)) if rule == FULL else (rule,)
         comparison = compare_logs(true, counts, metric or None, rules)
+        compared = None if synthetic is None else compare_details(true, synthetic)
     if plot is not None:
         from ..evaluation.pictures import draw_comparison
 
         draw_comparison(true, counts, plot)
     if as_json:
-        print_json(comparison.as_json() | {"confidential": True, "remarks": list(comparison.remarks)})
+        more = {} if compared is None else {"details": compared.as_json()}
+        print_json(comparison.as_json() | more | {"confidential": True, "remarks": list(comparison.remarks)})
     else:
         show_comparison(comparison)
+        if compared is not None:
+            table = facts_grid()
+            for name, text in compared.in_words():
+                table.add_row(name, text)
+            console().print("\nTimes and attributes", table)
         if plot is not None:
             console().print(f"figure (confidential): {plot}")
 

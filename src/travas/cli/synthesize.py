@@ -14,9 +14,11 @@ from ..errors import ParameterError
 from ..pipeline import Request, run
 from ..sources.columns import DEFAULT_READING, Reading
 from .console import print_json, progress, stages
+from .detail_flags import DEFAULT_DETAILS, with_details
 from .options import (
     AsJson,
     Dataset,
+    Description,
     Force,
     LedgerFile,
     Output,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 
 @with_reading
+@with_details
 def synthesize(
     output: Output,
     log: Annotated[
@@ -74,18 +77,21 @@ def synthesize(
     quiet: Quiet = False,
     as_json: AsJson = False,
     *,
+    details: Description,
     reading: Reading,
 ) -> None:
     """Write a synthetic log of full traces, generated from noisy measurements of a log, and its guarantee file.
 
-    Traces may appear that are not in the log. A .json release keeps the measurements: anyone can generate more from it.
+    Traces may appear that are not in the log. Times are generated too if the log has a time column, and case attributes
+    that are named, within the same (ε, δ). A .json release keeps the measurements: anyone can generate more from it.
 
     Examples: travas synthesize hospital.csv --epsilon 1 --delta 1e-6 -o synthetic.json ·
+    travas synthesize hospital.csv --attribute sex --bins age=20,40,60,80 --zone Europe/Berlin … ·
     travas synthesize --from synthetic.json --cases 10000 --seed 1 -o more.xes.gz
     """
     existing: Existing = "replace" if force else "fail"
     if release is not None:
-        _refuse_with_release(log, epsilon, delta, alphabet, dataset, ledger, reading)
+        _refuse_with_release(log, epsilon, delta, alphabet, dataset, ledger, details, reading)
         made = _generated_again(release, cases, seed)
         _write_again(made, release, output, existing)
         _print_again(made, output, stated_cases, as_json)
@@ -95,7 +101,7 @@ def synthesize(
     if cases is not None or seed is not None:
         raise ParameterError("--cases and --seed require --from; write a .json release first, then generate from it")
     names = read_alphabet(alphabet)
-    description = {"mechanism": "synthesis"} | ({} if names is None else {"alphabet": names})
+    description = {"mechanism": "synthesis"} | details | ({} if names is None else {"alphabet": names})
     request = Request(
         source=log,
         mechanism=build(description, epsilon, delta, reading.privacy_unit),
@@ -119,6 +125,7 @@ def _refuse_with_release(
     alphabet: Path | None,
     dataset: str | None,
     ledger: Path | None,
+    details: Description,
     reading: Reading,
 ) -> None:
     """Refuse options that have no meaning where no log is read and nothing is charged."""
@@ -130,6 +137,7 @@ def _refuse_with_release(
         "--dataset": dataset,
     }
     options |= {"--ledger": ledger, "the reading options": None if reading == DEFAULT_READING else reading}
+    options |= {"the options of times and attributes": None if details == DEFAULT_DETAILS else details}
     for name, value in options.items():
         if value is not None:
             raise ParameterError(f"--from reads no log and charges nothing; remove {name}")

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from ..model import explain
+from ..model.detail_options import BudgetShares
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text, rounded_up
+from ..synthesis.detail_words import details_in_words
 from ..synthesis.synthetic_release import NOTICE, SyntheticRelease
 from .console import grid, panel
 
@@ -30,6 +32,9 @@ def synthetic_facts(released: SyntheticRelease, output: Path, stated_cases: int 
         "noise_share": round(quality.noise_share, 4),
         "pairs": sum(pair.used for pair in quality.pairs),
         "pairs_mostly_noise": len(quality.mostly_noise),
+        "timestamps": released.mechanism.timestamps,
+        "attributes": [column.attribute for column in released.case_columns],
+        "shares": released.mechanism.parameters().get("shares"),
         "mechanism": guarantee.mechanism,
         "epsilon": as_text(guarantee.epsilon),
         "delta": as_text(guarantee.delta),
@@ -61,6 +66,10 @@ def show_synthetic(released: SyntheticRelease, output: Path, stated_cases: int |
     low, high = facts["cases_measured"]
     table.add_row("measured", f"{low:,} to {high:,} cases in the original log (95 %)")
     table.add_row("quality", released.quality().in_words())
+    for name, text in details_in_words(released.quality()):
+        table.add_row(name, text)
+    if facts["shares"] is not None:
+        table.add_row("budget", BudgetShares.stated(facts["shares"]).in_words())
     table.add_row(
         "protects",
         f"ε = {facts['epsilon']}, δ = {facts['delta']} for {released.guarantee.protects}: {facts['standing']}",

@@ -1,4 +1,4 @@
-"""Synthetic logs of full traces: noisy measurements of a log, and traces generated from them alone.
+"""Synthetic logs of full traces, with times and case attributes: noisy measurements, and a log made of them alone.
 
 Proof, line by line: docs/mechanisms/synthesis.md.
 """
@@ -6,50 +6,79 @@ Proof, line by line: docs/mechanisms/synthesis.md.
 from __future__ import annotations
 
 from collections import defaultdict
-from fractions import Fraction
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import attrs
 import numpy as np
 
+from ..errors import ParameterError, shown
+from ..model.case_columns import case_column
+from ..model.detail_options import Attribute, BudgetShares, Needed, Times
 from ..model.estimate import Estimate, measured
 from ..model.mechanism import Kind
+from ..model.release import RESERVED_COLUMNS
+from ..model.totals import Details, TimesRead, check_details
 from ..model.trace_features import cells
 from ..model.traces import Activity, Trace
 from ..model.variants import Variants
-from ..privacy.gaussian_stages import Selection, StagePlan
+from ..privacy.gaussian_stages import StagePlan
 from ..privacy.noise import Seeded
+from ..privacy.numbers import as_text
 from ..synthesis.chain import choose_pairs
 from ..synthesis.measurements import ACTIVITIES, LENGTHS, REFINEMENT, TRANSITIONS, VARIANTS, Measurements
 from ..synthesis.randomness import new_seed
-from ..synthesis.synthetic_release import SyntheticRelease
+from ..synthesis.synthetic_release import GENERATED_TIMES, SyntheticRelease
 from .coded_traces import CodedTraces, activity_sums, context_sums, length_sums, transition_sums
+from .detail_stages import measure_attribute, measure_times
 from .gaussian_mechanism import (
     MOST_ACTIVITIES,
-    MOST_KEYS,
     GaussianMechanism,
     as_plain_names,
     check_width,
     small_alphabet,
 )
+from .synthesis_stages import stage_plans, used_shares
 
-SHARES = {
-    VARIANTS: Fraction(15, 100),
-    ACTIVITIES: Fraction(20, 100),
-    LENGTHS: Fraction(5, 100),
-    TRANSITIONS: Fraction(35, 100),
-    REFINEMENT: Fraction(25, 100),
-}
-"""The part of μ² of every measurement."""
+MOST_ATTRIBUTES = 100
+"""At most this many case attributes are measured."""
 
-_SELECTIONS = {VARIANTS: Selection(), ACTIVITIES: Selection(1, MOST_KEYS)}
+
+def _attributes(value: Sequence[Attribute | str]) -> tuple[Attribute, ...]:
+    if isinstance(value, str):
+        raise ParameterError(f"attributes is {value!r}; use a list of attributes", field="attributes")
+    made = tuple(part if isinstance(part, Attribute) else Attribute.from_description(part) for part in value)
+    columns = [case_column(attribute.name) for attribute in made]
+    if len(set(columns)) < len(columns):
+        raise ParameterError(f"attributes is {shown(columns)}; list every attribute once", field="attributes")
+    for column in RESERVED_COLUMNS & set(columns):
+        raise ParameterError(
+            f"attributes has {column!r}, which a released log uses itself; remove it", field="attributes"
+        )
+    if len(made) > MOST_ATTRIBUTES:
+        raise ParameterError(f"there are {len(made)} attributes: use at most {MOST_ATTRIBUTES}", field="attributes")
+    return made
+
+
+def _times(value: Times | Mapping[str, Any] | None) -> Times | None:
+    return value if value is None or isinstance(value, Times) else Times.from_description(value)
+
+
+def _shares(value: BudgetShares | Mapping[str, Any] | str | None) -> BudgetShares | None:
+    if value is None or isinstance(value, BudgetShares):
+        return value
+    return BudgetShares.parse(value) if isinstance(value, str) else BudgetShares.from_description(value)
 
 
 @attrs.frozen(slots=False)
 class Synthesis(GaussianMechanism):
     """Measure variants, activities, lengths and transitions with Gaussian noise, and generate traces from that.
 
-    Input      a log's variants and their true counts; optionally a public alphabet
+    Times and attributes are measured and generated too, if they are asked for, within the same (ε, δ).
+
+    Input      a log's variants and their true counts, and for times and attributes sums over its cases; optionally a
+               public alphabet
     Output     noisy measurements, and a log generated from them: traces that need not occur in the original log
     Neighbours one case more or less adds a vector of bounded norm to every measurement; a person at most `max_cases`
     Guarantee  (ε, δ) by the theorem, with every inequality verified on the constants that are used
@@ -61,24 +90,60 @@ class Synthesis(GaussianMechanism):
     counted = "cases"
     invents_variants = True
 
+    former_options: ClassVar[Mapping[str, Any]] = {"times": None, "attributes": [], "shares": None}
+
     alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=small_alphabet)
+    times: Times | None = attrs.field(default=None, converter=_times)
+    attributes: tuple[Attribute, ...] = attrs.field(default=(), converter=_attributes)
+    shares: BudgetShares | None = attrs.field(default=None, converter=_shares)
+
+    @property
+    def used_shares(self) -> BudgetShares:
+        """How the budget is divided among control flow, times and attributes."""
+        return used_shares(self.times, self.attributes, self.shares)
 
     def plans(self) -> tuple[StagePlan, ...]:
-        """V, A, L, T1 and T2; with a public alphabet A is left out, and the shares of the others grow in proportion."""
-        used = {name: share for name, share in SHARES.items() if name != ACTIVITIES or self.alphabet is None}
-        total = sum(used.values())
-        return tuple(StagePlan(name, share / total, _SELECTIONS.get(name)) for name, share in used.items())
+        """The control flow (V, A, L, T1 and T2), then times (D, P, W, H and E), then attributes (C)."""
+        return stage_plans(self.alphabet, self.times, self.attributes, self.used_shares)
+
+    @property
+    def details(self) -> Details:
+        """What has to be read beside the variants."""
+        read: dict[Needed, TimesRead] = {"required": "read", "if recorded": "if recorded"}
+        return Details(
+            times="ignore" if self.times is None else read[self.times.needed],
+            attributes=tuple(attribute.name for attribute in self.attributes if not attribute.is_number),
+            numbers=tuple(attribute.name for attribute in self.attributes if attribute.is_number),
+        )
+
+    @property
+    def timestamps(self) -> str:
+        """Generated, if times are measured."""
+        return super().timestamps if self.times is None else GENERATED_TIMES
+
+    def settled(self, variants: Variants) -> Self:
+        """Without times, if they were wanted only if recorded and the log has no time column: decided by its columns."""
+        if self.times is None or self.times.needed == "required":
+            return self
+        recorded = variants.totals is not None and variants.totals.details.times == "read"
+        return attrs.evolve(self, times=replace(self.times, needed="required") if recorded else None)
 
     def parameters(self) -> dict[str, Any]:
-        return {"alphabet": as_plain_names(self.alphabet)} | self.constants()
+        shares = self.used_shares
+        divided = {"control_flow": shares.control_flow, "times": shares.times, "attributes": shares.attributes}
+        stated = {"shares": {name: as_text(share) for name, share in divided.items()}}
+        return (
+            {"alphabet": as_plain_names(self.alphabet)} | (stated if shares.control_flow < 1 else {}) | self.constants()
+        )
 
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         """Return the numbers of cases as they are; intervals are in `SyntheticRelease.quality`."""
         return measured(noisy, None)
 
     def check(self, variants: Variants) -> None:
-        """Also refuse an alphabet whose names are made of another number of columns."""
+        """Also refuse an alphabet whose names are made of another number of columns, and details that were not read."""
         super().check(variants)
+        check_details(variants.totals, self.details)
         check_width(self.alphabet, variants)
 
     def _release(self, variants: Variants) -> SyntheticRelease:
@@ -93,7 +158,17 @@ class Synthesis(GaussianMechanism):
     # ------------------------------------------------------------------------------------------- the measurements
 
     def measure(self, variants: Variants) -> Measurements:
-        """Draw the noise, once, and measure the log: stages V, A, L, T1 and T2 of the proof, in this order."""
+        """Draw the noise, once, and measure the log: the stages of the proof, in this order."""
+        flow = self._measure_control_flow(variants)
+        totals, stage = variants.totals, self.noise.stage
+        if totals is None:
+            return flow
+        times = None if self.times is None else measure_times(totals, self.times, flow, stage, self._noisy)
+        attributes = tuple(measure_attribute(totals, part, flow, stage, self._noisy) for part in self.attributes)
+        return replace(flow, times=times, attributes=attributes)
+
+    def _measure_control_flow(self, variants: Variants) -> Measurements:
+        """V, A, L, T1 and T2."""
         log = CodedTraces.of(variants)
         released = self._release_variants(variants, log)
         residual = log.without(np.array([index for index, _ in released], dtype=np.int64))

@@ -22,8 +22,10 @@ from ..privacy.noise_tables import MAX_EPSILON
 from ..privacy.numbers import Number, as_text, exact_delta, exact_epsilon
 from ..privacy.person_tables import Gaussian
 from .abstraction import FULL, Abstraction
+from .detail_options import Attribute, BudgetShares, Times
 from .estimate import Estimate
 from .keep_curve import KeepCurve
+from .totals import NO_DETAILS, Details
 from .traces import Trace
 from .variants import Variants
 
@@ -42,6 +44,9 @@ References = Literal["follow", "refuse"]
 
 Kind = Literal["variants", "synthetic log"]
 """What a release contains: variants of the log with their counts, or traces generated from noisy measurements."""
+
+ARTIFICIAL_TIMES = "artificial: only their order within a case means anything"
+"""What a released log says about its timestamps, unless times are released."""
 
 _NO_OPTIONS = ("epsilon", "delta", "unit", "random_bytes")
 
@@ -72,8 +77,8 @@ class Mechanism(ABC):
         invents_variants: Whether a release may contain sequences that do not occur in the log.
         generalises: Whether it generalises traces itself, by `abstractions`.
         extra: The extra of travas that has to be installed, if any.
-        former_options: Options for units of several cases that descriptions of earlier versions do not have, with the
-            values that they had then. A description never changes its meaning: there, these are the values.
+        former_options: Options that descriptions of earlier versions do not have, with the values that they had then, as
+            plain values. A description never changes its meaning: there, these are the values.
     """
 
     name: ClassVar[str]
@@ -97,6 +102,27 @@ class Mechanism(ABC):
             )
 
     # ------------------------------------------------------------------------------------------- what it says of itself
+
+    @property
+    def details(self) -> Details:
+        """What has to be read of a log beside its variants."""
+        return NO_DETAILS
+
+    def settled(self, variants: Variants) -> Self:
+        """Return the mechanism with everything decided that was left open until the columns of the log were known.
+
+        Args:
+            variants: The log. Only its columns decide, never its values.
+
+        Returns:
+            The mechanism itself, unless something was left open.
+        """
+        return self
+
+    @property
+    def timestamps(self) -> str:
+        """What the timestamps of a released log mean, in words."""
+        return ARTIFICIAL_TIMES
 
     def protecting(self, unit: PrivacyUnit) -> Self:
         """Return the mechanism for a unit.
@@ -349,6 +375,6 @@ def _plain(value: Any) -> Any:
         return as_text(value)
     if isinstance(value, Abstraction):
         return value.as_json()
-    if isinstance(value, Gaussian):
+    if isinstance(value, Gaussian | Times | Attribute | BudgetShares):
         return value.describe()
     return [_plain(part) for part in value] if isinstance(value, tuple) else value

@@ -17,8 +17,12 @@ from .registry import registered
 from .traces import Trace
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     import polars as pl
+    from numpy.typing import NDArray
+
+    from .case_columns import CaseColumn
 
 Frequencies = Literal["estimated", "noisy"]
 """Which counts an event log contains. Why estimated is the default: docs/mechanisms/frequencies.md."""
@@ -31,6 +35,9 @@ ORIGIN = "case:travas:origin"
 
 SYNTHETIC = "travas:synthetic"
 """The notice by which every file of a synthetic log says that it is one."""
+
+RESERVED_COLUMNS = frozenset({"case:concept:name", RULE, ORIGIN})
+"""Columns about cases that every table may have: no attribute can be released under these names."""
 
 
 MAKER = object()
@@ -122,6 +129,21 @@ class Release:
     def case_labels(self) -> dict[str, tuple[str, ...]]:
         """Columns that say something about every case, with a value for each variant: how it was generalised."""
         return {RULE: self.rules} if self.is_abstracted else {}
+
+    @property
+    def event_times(self) -> NDArray[np.int64] | None:
+        """The times of all events of all cases, in seconds from 1970 in UTC; None where they are artificial."""
+        return None
+
+    @property
+    def zone(self) -> str:
+        """The time zone in which times are written."""
+        return "UTC"
+
+    @property
+    def case_columns(self) -> tuple[CaseColumn, ...]:
+        """Attributes of single cases, in the order in which cases are written."""
+        return ()
 
     @property
     def title(self) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 from ..errors import ParameterError, shown
 
@@ -15,9 +15,13 @@ if TYPE_CHECKING:
     from .questions import AttributeValues, CellQuestion
 
 
+TimesRead = Literal["ignore", "if recorded", "read"]
+"""Whether timestamps are read: never, if the log has a column for them, or always."""
+
+
 @dataclass(frozen=True)
 class Details:
-    """What is read of a log beside its variants, decided before it is opened.
+    """What is read of a log beside its variants, decided before it is opened, or by its columns.
 
     Attributes:
         times: Whether timestamps are read. Then every event needs one, whatever orders the events.
@@ -25,13 +29,15 @@ class Details:
         numbers: Case attributes whose values are numbers.
     """
 
-    times: Literal["ignore", "read"] = "ignore"
+    times: TimesRead = "ignore"
     attributes: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.times not in ("ignore", "read"):
-            raise ParameterError(f"times is {shown(self.times)}; use 'ignore' or 'read'", field="times")
+        if self.times not in get_args(TimesRead):
+            raise ParameterError(
+                f"times is {shown(self.times)}; use one of {', '.join(get_args(TimesRead))}", field="times"
+            )
         names = (*self.attributes, *self.numbers)
         if len(set(names)) != len(names) or "" in names:
             raise ParameterError(f"attributes is {shown(names)}; list every attribute once", field="attributes")
@@ -39,9 +45,22 @@ class Details:
     def __bool__(self) -> bool:
         return self.times == "read" or bool(self.attributes or self.numbers)
 
+    def settled(self, recorded: Literal["recorded", "not recorded"]) -> Details:
+        """Return the details for a log whose columns are known.
+
+        Args:
+            recorded: Whether it has a column of timestamps.
+
+        Returns:
+            The same, with nothing left open.
+        """
+        if self.times != "if recorded":
+            return self
+        return replace(self, times="read" if recorded == "recorded" else "ignore")
+
     def covers(self, other: Details) -> bool:
         """Return whether everything that is read with `other` is read with this."""
-        times = self.times == "read" or other.times == "ignore"
+        times = self.times == "read" or other.times != "read"
         return times and {*other.attributes} <= {*self.attributes} and {*other.numbers} <= {*self.numbers}
 
 

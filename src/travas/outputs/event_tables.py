@@ -1,7 +1,7 @@
 """Releases as tables of events: data frames, CSV and Parquet.
 
 An event log is generated from the release alone: new case identifiers in canonical order, and artificial timestamps
-that are the same for every case, one second per step from 1970.
+that are the same for every case, one second per step from 1970, unless the release has times.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import MissingExtraError
+from ..model.case_columns import CaseColumn
 from ..model.release import Release
 from ..model.traces import Activity
 from ..privacy.guarantee import Standing
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 START = datetime(1970, 1, 1, tzinfo=UTC)
 """The artificial time of the first event of every case."""
 
-TIME_FORMAT = "%Y-%m-%dT%H:%M:%S+00:00"
+TIME_FORMAT = "%Y-%m-%dT%H:%M:%S%:z"
 """How times are written in CSV."""
 
 
@@ -52,8 +53,13 @@ def events(release: Release, written: Callable[[str], str] = str) -> pl.LazyFram
     step -= np.repeat(np.cumsum(per_case) - per_case, per_case)
     code = flat[np.repeat(starts, per_case) + step]
     case = np.repeat(np.arange(1, len(per_case) + 1, dtype=np.uint32), per_case)
-    table = pl.LazyFrame({CASE: case, "code": code, TIMESTAMP: step.astype(np.int32)})
+    times = step.astype(np.int32) if release.event_times is None else release.event_times
+    table = pl.LazyFrame({CASE: case, "code": code, TIMESTAMP: times})
     labels = []
+    for attribute in release.case_columns:
+        column = written(attribute.column)
+        table = table.with_columns(_of_cases(attribute, written).alias(column).gather(pl.Series(case - 1)))
+        labels.append(pl.col(column))
     for column, values in release.case_labels.items():
         names = sorted(set(values))
         index = np.array([names.index(value) for value in values], dtype=np.uint32)
@@ -69,9 +75,23 @@ def events(release: Release, written: Callable[[str], str] = str) -> pl.LazyFram
             pl.col("code").replace_strict(list(range(len(codes))), part, return_dtype=pl.String).alias(written(column))
             for column, part in zip(release.columns, parts, strict=True)
         ),
-        (pl.lit(START) + pl.duration(seconds=pl.col(TIMESTAMP))).cast(pl.Datetime("us", "UTC")).alias(TIMESTAMP),
+        (pl.lit(START) + pl.duration(seconds=pl.col(TIMESTAMP)))
+        .cast(pl.Datetime("us", "UTC"))
+        .dt.convert_time_zone(release.zone)
+        .alias(TIMESTAMP),
         *labels,
     )
+
+
+def _of_cases(attribute: CaseColumn, written: Callable[[str], str]) -> pl.Series:
+    """The values of a case attribute, one for each case, with the type that they have."""
+    import polars as pl
+
+    values = pl.Series(attribute.values, nan_to_null=False)
+    if attribute.kind == "text":
+        texts = [*map(written, attribute.texts), None]  # missing values have the index after the last text
+        values = pl.Series(texts, dtype=pl.String).gather(values)
+    return values.set(pl.Series(attribute.missing), None)
 
 
 def polars_events(release: Release) -> pl.DataFrame:

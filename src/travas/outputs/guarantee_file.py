@@ -20,9 +20,6 @@ VERSION = 2
 """Version 1 has no `description` and no `reading`."""
 
 
-ARTIFICIAL = "artificial: only their order within a case means anything"
-
-
 ASSUMED_PUBLIC = (
     "the form of the file and the names of its columns",
     "the rule from events to variants (columns, order, ties, missing values, abstraction), fixed without looking at the log",
@@ -77,7 +74,7 @@ def describe(
         **({} if version == 1 else {"reading": reading and dict(reading)}),
         "parameters": mechanism.parameters(),
         "assumed_public": [*ASSUMED_PUBLIC, *guarantee.assumptions, *release.get("assumptions", ())],
-        "timestamps": ARTIFICIAL,
+        "timestamps": mechanism.timestamps,
         "release": release,
     }
 

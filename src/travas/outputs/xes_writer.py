@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import IO, Any
 from xml.sax.saxutils import quoteattr
 
+from ..model.case_columns import CASE_PREFIX, CaseColumn
 from ..model.release import Release
-from ..model.traces import Activity
+from ..model.traces import Activity, Trace
 from ..privacy.numbers import as_text
 from ..sources.columns import TIMESTAMP
 from .event_tables import START
-from .guarantee_file import ARTIFICIAL
 from .names import ESCAPED, escape
 
 
@@ -26,6 +26,8 @@ def _attribute(value: str) -> str:
 def _string(key: str, value: str) -> str:
     return f"<string key={_attribute(key)} value={_attribute(value)}/>"
 
+
+_TAGS = {"text": "string", "whole number": "int", "number": "float"}
 
 _EXTENSIONS = (("Concept", "concept"), ("Time", "time"), ("Lifecycle", "lifecycle"), ("Organizational", "org"))
 
@@ -58,7 +60,7 @@ def _xes_header(release: Release) -> str:
     lines += ['<global scope="event">', *(_string(column, "") for column in release.columns), _date(0), "</global>"]
     keys = " ".join(f"'{column}'" if " " in column else column for column in release.columns)
     lines.append(f'<classifier name="Activity" keys={_attribute(keys)}/>')
-    lines += [_string("concept:name", release.title), _string("travas:timestamps", ARTIFICIAL)]
+    lines += [_string("concept:name", release.title), _string("travas:timestamps", release.mechanism.timestamps)]
     lines += [_string(key, value) for key, value in release.notices.items()]
     if _has_escapes(release):
         lines.append(_string(ESCAPED, "escaped"))
@@ -73,37 +75,101 @@ def _has_escapes(release: Release) -> bool:
     activities = {activity for trace in release.variants for activity in trace} | {release.columns}
     names = {name for activity in activities for name in ((activity,) if isinstance(activity, str) else activity)}
     names |= {release.guarantee.unit.name, *map(str, release.abstractions)}
+    names |= {text for column in release.case_columns for text in (column.attribute, *column.texts)}
     return any(escape(name) != name for name in names)
 
 
 def _date(step: int) -> str:
-    moment = (START + timedelta(seconds=step)).strftime("%Y-%m-%dT%H:%M:%S.000+00:00")
-    return f'<date key="{TIMESTAMP}" value="{moment}"/>'
+    return _moment((START + timedelta(seconds=step)).strftime("%Y-%m-%dT%H:%M:%S.000+00:00"))
+
+
+def _moment(text: str) -> str:
+    return f'<date key="{TIMESTAMP}" value="{text}"/>'
 
 
 def _xes(release: Release) -> Iterator[bytes]:
-    """Yield the document in pieces, one element per line; the events of a variant are rendered once and repeated."""
+    """Yield the document in pieces, one element per line."""
     yield _xes_header(release).encode()
-    width = len(release.columns)
-    rendered: dict[Activity, str] = {}
+    yield from _repeated_traces(release) if release.event_times is None else _single_traces(release)
+    yield b"</log>\n"
+
+
+def _repeated_traces(release: Release) -> Iterator[bytes]:
+    """The cases of a variant differ in their attributes only: its events are rendered once and repeated."""
+    events = _Events(release)
     dates: list[str] = []
-    labels = [(column.removeprefix("case:"), values) for column, values in release.case_labels.items()]
+    attributes = _case_attributes(release)
     case = 0
     for index, (trace, count) in enumerate(zip(release.variants, release.counts, strict=True)):
-        dates.extend(_date(step) + "\n</event>\n" for step in range(len(dates), len(trace)))
-        parts: list[str] = []
-        for activity, date in zip(trace, dates, strict=False):
-            if activity not in rendered:
-                values: Any = (activity,) if width == 1 else activity
-                rendered[activity] = "\n".join(["<event>", *map(_string, release.columns, values), ""])
-            parts += (rendered[activity], date)
-        label = "".join(_string(key, values[index]) + "\n" for key, values in labels)
-        body = ('"/>\n' + label + "".join(parts) + "</trace>\n").encode()
+        dates.extend(_date(step) for step in range(len(dates), len(trace)))
+        body = (events.label(index) + events.of(trace, dates) + "</trace>\n").encode()
         for number in range(case + 1, case + count + 1):
-            yield b'<trace>\n<string key="concept:name" value="%d' % number
+            yield b'<trace>\n<string key="concept:name" value="%d"/>\n' % number
+            if attributes is not None:
+                yield attributes[number - 1].encode()
             yield body
         case += count
-    yield b"</log>\n"
+
+
+def _single_traces(release: Release) -> Iterator[bytes]:
+    """Every case has times of its own."""
+    events, dates, attributes = _Events(release), _dates(release), _case_attributes(release)
+    case = first = 0
+    for index, (trace, count) in enumerate(zip(release.variants, release.counts, strict=True)):
+        label = events.label(index)
+        for _ in range(count):
+            own = "" if attributes is None else attributes[case]
+            case += 1
+            head = f'<trace>\n<string key="concept:name" value="{case}"/>\n{own}{label}'
+            yield (head + events.of(trace, dates[first : first + len(trace)]) + "</trace>\n").encode()
+            first += len(trace)
+
+
+class _Events:
+    """Renders the events of traces: the names of an activity once."""
+
+    def __init__(self, release: Release) -> None:
+        self._columns = release.columns
+        self._labels = [(column.removeprefix(CASE_PREFIX), values) for column, values in release.case_labels.items()]
+        self._rendered: dict[Activity, str] = {}
+
+    def label(self, index: int) -> str:
+        """What is said of all cases of a variant."""
+        return "".join(_string(key, values[index]) + "\n" for key, values in self._labels)
+
+    def of(self, trace: Trace, dates: Sequence[str]) -> str:
+        """The events of a trace at these dates."""
+        parts: list[str] = []
+        for activity, date in zip(trace, dates, strict=False):
+            if activity not in self._rendered:
+                values: Any = (activity,) if len(self._columns) == 1 else activity
+                self._rendered[activity] = "\n".join(["<event>", *map(_string, self._columns, values), ""])
+            parts += (self._rendered[activity], date, "\n</event>\n")
+        return "".join(parts)
+
+
+def _dates(release: Release) -> list[str]:
+    """The dates of all events of all cases."""
+    import polars as pl
+
+    moments = pl.from_epoch(pl.Series(release.event_times), "s").dt.replace_time_zone("UTC")
+    texts = moments.dt.convert_time_zone(release.zone).dt.strftime("%Y-%m-%dT%H:%M:%S.000%:z")
+    return [_moment(text) for text in texts.to_list()]
+
+
+def _case_attributes(release: Release) -> list[str] | None:
+    """The attributes of every case, rendered; None if there are none."""
+    columns = [_rendered_values(column) for column in release.case_columns]
+    return ["".join(parts) for parts in zip(*columns, strict=True)] if columns else None
+
+
+def _rendered_values(column: CaseColumn) -> list[str]:
+    key, tag = _attribute(column.attribute.removeprefix(CASE_PREFIX)), _TAGS[column.kind]
+    texts = [f"<{tag} key={key} value={_attribute(text)}/>\n" for text in column.texts]
+    rows = zip(column.values.tolist(), column.missing.tolist(), strict=True)
+    if column.kind == "text":
+        return ["" if missing else texts[value] for value, missing in rows]
+    return ["" if missing else f'<{tag} key={key} value="{value}"/>\n' for value, missing in rows]
 
 
 def write_xes(release: Release, path: Path) -> None:

@@ -48,7 +48,8 @@ def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], 
         ParameterError: A share is not positive, or a case could add nothing to some stage.
     """
     _check(epsilon, delta, plans)
-    gaussian_delta, selection_delta = split_delta(delta, sum(plan.selection is not None for plan in plans))
+    gaussian_delta, selections_delta = split_delta(delta, 1)
+    weights = sum(plan.delta_weight for plan in plans if plan.selection is not None)
     mu = largest_mu(epsilon, gaussian_delta)
     stages = []
     for plan in plans:
@@ -61,6 +62,7 @@ def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], 
         if plan.selection is None:
             stages.append(Stage(plan.name, contribution))
         else:
+            selection_delta = selections_delta * plan.delta_weight / weights
             threshold = least_threshold(contribution, plan.selection, selection_delta, max_cases)
             stages.append(Stage(plan.name, contribution, plan.selection, threshold, selection_delta))
     return Calibration(epsilon, delta, gaussian_delta, tuple(stages), max_cases)
@@ -73,6 +75,8 @@ def _check(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...]) -> 
         raise ParameterError(f"delta is {as_text(delta)}: it must be at least 1e-20 and below 1, for example 1e-6")
     if not plans or min(plan.share for plan in plans) <= 0 or sum(plan.share for plan in plans) > 1:
         raise ParameterError("the shares of the measurements must be above 0 and add up to at most 1")
+    if any(plan.delta_weight <= 0 for plan in plans):
+        raise ParameterError("the parts of delta for what is selected must be above 0")
 
 
 @lru_cache(maxsize=64)

@@ -42,11 +42,13 @@ class StagePlan:
         name: A unique name.
         share: Its part of μ².
         selection: How many keys a case has, where keys are selected; None where all cells are public.
+        delta_weight: A selection's part of the δ of all selections, relative to the others.
     """
 
     name: str
     share: Fraction
     selection: Selection | None = None
+    delta_weight: Fraction = Fraction(1)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..budget.account import Account
 from ..model import explain
+from ..model.mechanism import ARTIFICIAL_TIMES
 from ..plots.svg import printable
 from ..privacy.numbers import as_text
 from . import sections, texts
@@ -110,6 +111,8 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "synthetic": explain.SYNTHETIC if mechanism.kind == "synthetic log" else "",
         "noise": mechanism.noise_in_words(),
         "quality": sections.quality(content),
+        "budget": texts.budget(stated["parameters"]),
+        "not_released": texts.left_out(mechanism),
         "frequencies": texts.frequencies(stated["release"]["frequencies"], released),
         "count_in_file": explain.COUNT_IN_FILE if stated["release"]["frequencies"] == "estimated" else "",
         "has_intervals": content.estimate is not None and content.estimate.intervals is not None,
@@ -121,7 +124,7 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "implementation": texts.IMPLEMENTATION,
         "utility": texts.utility(released, traces),
         "bias": texts.bias(released, traces),
-        "post_processing": texts.post_processing(stated["release"]["frequencies"], released),
+        "post_processing": texts.post_processing(stated["release"]["frequencies"], released, mechanism.timestamps),
     }
 
 
@@ -196,7 +199,9 @@ def _machine(content: ReportContent) -> dict[str, Any]:
             if mechanism_kind == "synthetic log"
             else stated["release"]["frequencies"] + " frequencies"
         )
-        + ", canonical order, artificial timestamps",
+        + ", canonical order, "
+        + ("artificial" if stated["timestamps"] == ARTIFICIAL_TIMES else "generated")
+        + " timestamps",
         "data_set": stated["release"] | {"name": content.name, "variants": len(content.variants)},
         "threat_model": {
             "trust": "central: the data owner and the machine are trusted",

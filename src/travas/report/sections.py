@@ -10,6 +10,7 @@ from ..model.traces import Trace
 from ..plots.charts import frequencies_chart, keep_curve
 from ..plots.svg import name_of, shortened
 from ..privacy.numbers import exact, rounded_up
+from ..synthesis.detail_words import details_in_words
 from . import texts
 from .content import ReportContent
 
@@ -92,6 +93,7 @@ def quality(content: ReportContent) -> list[tuple[str, str]]:
         ("Original log", f"{found.cases.low:,.0f} to {found.cases.high:,.0f} cases (95 %), as measured"),
         ("Share of released variants", f"{made.share_released:.1%} of the {cases:,} cases; all others are generated"),
         ("Noise", found.in_words()),
+        *((name.capitalize(), text) for name, text in details_in_words(found)),
         ("Measurements", f"SHA-256 {made.measurements.digest}; logs with the same measurements are one release"),
     ]
     if made.generation == "again":

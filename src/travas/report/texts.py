@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from ..mechanisms import MECHANISMS
 from ..model.abstraction import Abstraction
+from ..model.detail_options import BudgetShares
 from ..model.explain import Released
 from ..model.mechanism import Mechanism
 from ..privacy.guarantee import PrivacyUnit, Standing
@@ -154,13 +155,31 @@ def frequencies(named: str, released: Released) -> str:
     return FREQUENCIES[named]
 
 
-def post_processing(frequencies: str, released: Released) -> str:
+def budget(parameters: dict[str, Any]) -> str:
+    """How the budget of a synthetic log is divided; empty where it is not."""
+    return BudgetShares.stated(parameters["shares"]).in_words() if "shares" in parameters else ""
+
+
+def left_out(mechanism: Mechanism) -> str:
+    """What a release does not contain."""
+    details = mechanism.details
+    times = (
+        "true timestamps (those in the file are generated)"
+        if details.times == "read"
+        else ("timestamps (those in the file are artificial)")
+    )
+    attributes = ", ".join((*details.attributes, *details.numbers))
+    other = f"every attribute other than {attributes}" if attributes else "every other attribute"
+    return f"case identifiers, {times}, resources, {other}, the header of the source"
+
+
+def post_processing(frequencies: str, released: Released, timestamps: str) -> str:
     """Describe the post-processing of the noisy counts, which has no privacy cost."""
     if released == "generated traces":
         return (
             "all traces and their numbers of cases were generated from the noisy measurements, with a seed that has nothing to "
-            "do with the noise; cases were numbered anew, timestamps are artificial. None of it uses the log, so none of it "
-            "costs anything, and anyone may generate again."
+            f"do with the noise; cases were numbered anew, timestamps are {timestamps.partition(':')[0]}. None of it uses the "
+            "log, so none of it costs anything, and anyone may generate again."
         )
     estimated = (
         "frequencies were estimated from the noisy counts and public constants; " if frequencies == "estimated" else ""

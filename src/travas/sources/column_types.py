@@ -43,7 +43,7 @@ def check_detail_types(columns: Columns, schema: Mapping[str, pl.DataType], wher
     """Raise LogError if the type of a column does not allow to measure it as a time, a name or a number."""
     unfit = [(name, "not exact names") for name in columns.details.attributes if not _is_name(schema[name])]
     unfit += [(name, "not numbers") for name in columns.details.numbers if not _is_number(schema[name])]
-    if columns.details.times == "read" and not _is_time(schema[str(columns.timestamp)]):
+    if columns.details.times == "read" and not is_time(schema[str(columns.timestamp)]):
         unfit.append((str(columns.timestamp), "not dates or timestamps, so that durations cannot be measured"))
     for name, what in unfit:
         raise LogError(
@@ -56,7 +56,8 @@ def _is_number(kind: pl.DataType) -> bool:
     return _is_text(kind) or kind.is_numeric() or isinstance(kind, pl.Null)
 
 
-def _is_time(kind: pl.DataType) -> bool:
+def is_time(kind: pl.DataType) -> bool:
+    """Return whether values of a type are instants, or texts that can be."""
     return _is_text(kind) or isinstance(kind, pl.Datetime | pl.Date | pl.Null)
 
 

@@ -312,7 +312,9 @@ class Columns:
         for name in activities:
             _column(name, "activity", present, where)
         timestamp: str | None = None
-        if reading.by_time() or reading.details.times == "read":
+        has_times = (reading.timestamp or recognised("timestamp", present)) in present
+        details = reading.details.settled("recorded" if has_times else "not recorded")
+        if reading.by_time() or details.times == "read":
             timestamp = _column(reading.timestamp, "timestamp", present, where)
         elif reading.order is None and (timestamp := recognised("timestamp", present)) is None:
             raise LogError(
@@ -324,10 +326,10 @@ class Columns:
         if ties is not None:
             _column(ties, "ties", present, where)
         unit = None if reading.unit is None else _column(reading.unit, "unit", present, where)
-        for name in (*reading.details.attributes, *reading.details.numbers):
+        for name in (*details.attributes, *details.numbers):
             _column(name, "attribute", present, where)
         by_time = timestamp is not None and reading.order != "file"
-        return cls(case, activities, timestamp, ties, unit, by_time, reading.details)
+        return cls(case, activities, timestamp, ties, unit, by_time, details)
 
 
 def recognised(role: str, present: Sequence[str]) -> str | None:

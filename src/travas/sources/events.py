@@ -12,6 +12,7 @@ other hashes. This pays off if one column can be read without the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 
 import polars as pl
@@ -19,7 +20,7 @@ import polars.selectors as cs
 
 from ..errors import CONFIDENTIAL, LogError
 from .closed_events import check_dated, closed_events
-from .column_types import check_types
+from .column_types import check_types, is_time
 from .columns import NUMBER, Columns, Reading
 from .contribution_bounding import case_digest, several_units
 from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, aware, instants
@@ -53,9 +54,10 @@ class Events:
         hashed: bool = False,
         whole_rows: bool = False,
     ) -> None:
-        self._table, self.reading, self.where, self._blank_rows = table, reading, where, blank_rows
+        self._table, self.where, self._blank_rows = table, where, blank_rows
         self._schema = table.collect_schema()
-        self.columns = Columns.of(reading, self._schema.names(), where)
+        self.columns = self._columns_of(reading)
+        self.reading = replace(reading, details=self.columns.details)
         self.notes: list[str] = []
         columns = self.columns
         for name in columns.names:
@@ -67,6 +69,15 @@ class Events:
         self._columns_apart = pl.QueryOptFlags(projection_pushdown=not whole_rows)
         is_number = self._schema[columns.case].is_integer()  # cases of a unit are selected by their identifier
         self._by_hash = hashed and columns.unit is None and not is_number and reading.period is None
+
+    def _columns_of(self, reading: Reading) -> Columns:
+        """The columns; numbers in the time column order events, but are no times."""
+        columns = Columns.of(reading, self._schema.names(), self.where)
+        numbers = columns.timestamp is not None and not is_time(self._schema[columns.timestamp])
+        if reading.details.times == "if recorded" and numbers:
+            reading = replace(reading, details=reading.details.settled("not recorded"))
+            return Columns.of(reading, self._schema.names(), self.where)
+        return columns
 
     @property
     def parts(self) -> list[str]:

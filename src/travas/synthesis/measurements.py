@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import LogError
+from ..errors import LogError, ParameterError
 from ..model.trace_features import BUCKETS, states
 from ..model.traces import Activity, Trace
 from ..privacy.gaussian_stages import STANDARD_DEVIATION
+from .attribute_measurements import AttributeMeasurements
+from .time_measurements import TimeMeasurements
 
 VARIANTS, ACTIVITIES, LENGTHS, TRANSITIONS, REFINEMENT = (
     "variants",
@@ -40,6 +42,8 @@ class Measurements:
         transitions: T1: noisy sums by state and symbol; 0 where there is no cell.
         pairs: The pairs of states whose continuations T2 measured; None where it measured T1's cells again.
         refinement: T2: noisy sums by pair and symbol, or by state and symbol.
+        times: Those of times; None if times were not measured.
+        attributes: Those of case attributes.
     """
 
     contributions: Mapping[str, int]
@@ -50,6 +54,8 @@ class Measurements:
     transitions: NDArray[np.int64]
     pairs: NDArray[np.int64] | None
     refinement: NDArray[np.int64]
+    times: TimeMeasurements | None = None
+    attributes: tuple[AttributeMeasurements, ...] = ()
 
     def __post_init__(self) -> None:
         size = states(len(self.activities))
@@ -84,7 +90,7 @@ class Measurements:
 
     def as_json(self) -> dict[str, Any]:
         """All measurements as plain values for a JSON file: integers, lists and texts."""
-        return {
+        control_flow = {
             "contributions": dict(self.contributions),
             "variants": [[trace, value] for trace, value in self.variants],
             "activities": list(self.activities),
@@ -94,6 +100,9 @@ class Measurements:
             "pairs": None if self.pairs is None else self.pairs.tolist(),
             "refinement": self.refinement.tolist(),
         }
+        times = {} if self.times is None else {"times": self.times.as_json()}
+        attributes = {"attributes": [measured.as_json() for measured in self.attributes]} if self.attributes else {}
+        return control_flow | times | attributes
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Measurements:
@@ -117,10 +126,15 @@ class Measurements:
                 transitions=np.array(content["transitions"], dtype=np.int64).reshape(-1, size),
                 pairs=None if pairs is None else np.array(pairs, dtype=np.int64).reshape(-1, 2),
                 refinement=np.array(content["refinement"], dtype=np.int64).reshape(-1, size),
+                times=TimeMeasurements.from_json(content["times"]) if "times" in content else None,
+                attributes=tuple(
+                    AttributeMeasurements.from_json(part, content["activities"])
+                    for part in content.get("attributes", ())
+                ),
             )
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            if isinstance(error, LogError):
-                raise
+        except LogError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ParameterError):
             raise LogError("the measurements cannot be read: a field is missing or of another kind") from None
 
 

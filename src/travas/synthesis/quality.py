@@ -11,32 +11,19 @@ from ..model.explain import EMPTY_SYNTHETIC
 from ..model.trace_features import BUCKETS, LENGTH_EDGES, cells
 from ..model.traces import Activity
 from .chain import Chain, order_one
+from .detail_quality import (
+    AttributeQuality,
+    DurationQuality,
+    ThroughputQuality,
+    attribute_quality,
+    duration_quality,
+    throughput_quality,
+)
 from .lengths import Lengths
+from .measured_numbers import RADIUS, MeasuredNumber, measured
 from .measurements import LENGTHS, VARIANTS, Measurements
 
 MOSTLY = 0.5
-CONFIDENCE = 0.95
-_RADIUS = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-
-
-@dataclass(frozen=True)
-class MeasuredNumber:
-    """A measured number with its 95 % interval. The interval accounts for the noise, and for nothing else.
-
-    Attributes:
-        value: The noisy value.
-        low: The lower end of the interval, at least 0.
-        high: The upper end of the interval.
-    """
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def mostly_noise(self) -> bool:
-        """Whether the value cannot be distinguished from 0."""
-        return self.low <= 0
 
 
 @dataclass(frozen=True)
@@ -81,6 +68,9 @@ class Quality:
         pairs: Directly-follows pairs of the other cases that are used or can be distinguished from 0, largest weight first.
         lengths: Lengths of the other cases.
         noise_share: The share of the weight used for generation that noise alone would be expected to contribute.
+        durations: Median durations of the measured pairs, all cases included; empty without times.
+        throughput: Quantiles of the time from the first to the last event; empty without times.
+        attributes: Numbers of cases of all values of all attributes.
     """
 
     cases: MeasuredNumber
@@ -88,6 +78,9 @@ class Quality:
     pairs: tuple[PairQuality, ...]
     lengths: tuple[LengthQuality, ...]
     noise_share: float
+    durations: tuple[DurationQuality, ...] = ()
+    throughput: tuple[ThroughputQuality, ...] = ()
+    attributes: tuple[AttributeQuality, ...] = ()
 
     @property
     def mostly_noise(self) -> tuple[PairQuality, ...]:
@@ -139,13 +132,16 @@ def quality(measurements: Measurements) -> Quality:
     spread = float(np.hypot(released_spread, deviation * BUCKETS**0.5))
     pairs, noise_share = _pairs(measurements)
     return Quality(
-        cases=_measured(all_cases, spread),
-        released_cases=_measured(released, released_spread),
+        cases=measured(all_cases, spread),
+        released_cases=measured(released, released_spread),
         pairs=pairs,
         lengths=tuple(
-            LengthQuality(*_range(bucket), _measured(float(value), deviation)) for bucket, value in enumerate(noisy)
+            LengthQuality(*_range(bucket), measured(float(value), deviation)) for bucket, value in enumerate(noisy)
         ),
         noise_share=noise_share,
+        durations=duration_quality(measurements),
+        throughput=throughput_quality(measurements),
+        attributes=attribute_quality(measurements),
     )
 
 
@@ -167,10 +163,10 @@ def _pairs(measurements: Measurements) -> tuple[tuple[PairQuality, ...], float]:
         PairQuality(
             names[before],
             names[after],
-            _measured(float(value[before, after]), deviation * float(number[before, after]) ** 0.5),
+            measured(float(value[before, after]), deviation * float(number[before, after]) ** 0.5),
             bool(used[before, after]),
         )
-        for before, after in zip(*np.nonzero((used > 0) | (value > _RADIUS * deviation * np.sqrt(number))), strict=True)
+        for before, after in zip(*np.nonzero((used > 0) | (value > RADIUS * deviation * np.sqrt(number))), strict=True)
     ]
     return tuple(sorted(pairs, key=lambda pair: -pair.weight.value)), _noise_share(
         chain, float(kept.sum()), int(allowed.sum())
@@ -181,11 +177,6 @@ def _noise_share(chain: Chain, kept: float, cells_in_all: int) -> float:
     """What cells without any case would contribute beyond the cut, relative to everything that is used."""
     expected = cells_in_all * chain.deviation * NormalDist().pdf(chain.cut)
     return min(1.0, expected / kept) if kept > 0 else 1.0
-
-
-def _measured(value: float, deviation: float) -> MeasuredNumber:
-    radius = _RADIUS * deviation
-    return MeasuredNumber(value, max(0.0, value - radius), max(0.0, value + radius))
 
 
 def _range(bucket: int) -> tuple[int, int | None]:

@@ -15,6 +15,6 @@ def new_seed() -> int:
     return secrets.randbits(63)
 
 
-def generator(seed: int) -> Random:
-    """The generator for a seed: the same seed makes the same traces."""
-    return np.random.default_rng(seed)
+def generator(seed: int, stream: int = 0) -> Random:
+    """The generator for a seed: the same seed makes the same log. Traces, times and attributes have a stream each."""
+    return np.random.default_rng(seed if stream == 0 else (seed, stream))

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..model.abstraction import Abstraction
+from ..model.case_columns import CaseColumn
 from ..model.mechanism import Mechanism
 from ..model.release import MAKER, ORIGIN, SYNTHETIC, Release
 from ..privacy.numbers import whole_number
+from .case_attributes import case_columns
+from .event_times import event_times
 from .generation import Origin, generate
 from .measurements import Measurements
 from .quality import Quality, quality
 from .randomness import new_seed
+
+GENERATED_TIMES = "generated from noisy measurements: no time is that of a real event"
 
 NOTICE = "synthetic: traces were generated from noisy measurements and need not occur in the original log"
 
@@ -122,6 +131,27 @@ class SyntheticRelease(Release):
     def quality(self) -> Quality:
         """Return what the measurements show, with intervals for the noise; the original log is not used."""
         return quality(self.measurements)
+
+    @cached_property
+    def event_times(self) -> NDArray[np.int64] | None:
+        """The times of all events of all cases, generated from the measurements; None if times were not measured."""
+        if self.measurements.times is None:
+            return None
+        return event_times(self.measurements, self.variants, self.counts, self.seed)
+
+    @property
+    def zone(self) -> str:
+        """The time zone of the measured calendars, in which times are written."""
+        return "UTC" if self.measurements.times is None else self.measurements.times.settings.zone
+
+    @cached_property
+    def case_columns(self) -> tuple[CaseColumn, ...]:
+        """Attributes of all cases, generated from the measurements."""
+        if not self.measurements.attributes:
+            return ()
+        code_of = {activity: code for code, activity in enumerate(self.measurements.activities)}
+        last = np.array([code_of.get(trace[-1], len(code_of)) for trace in self.variants], dtype=np.int64)
+        return case_columns(self.measurements, np.repeat(last, self.counts), self.seed)
 
     @property
     def case_labels(self) -> dict[str, tuple[str, ...]]:

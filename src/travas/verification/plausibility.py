@@ -6,18 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import LogError, VerificationError
 from ..model.abstraction import FULL, Abstraction
+from ..model.case_columns import case_column
 from ..model.mechanism import Mechanism
 from ..model.release import MAKER, ORIGIN, Frequencies, Release
 from ..model.traces import Trace
 from ..outputs.event_tables import TIME_FORMAT, marked_events
 from ..outputs.names import escape
-from ..sources.columns import TIMESTAMP, released_columns
+from ..sources.columns import CASE, TIMESTAMP, released_columns
 from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
 from .release_file import Content, read_release, read_table, stated_by
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MOST = 2**53
 """The largest plausible count."""
@@ -97,7 +101,41 @@ def _is_own_table(path: Path, content: Content, mechanism: Mechanism) -> bool:
     else:
         expected = marked_events(made).collect()
     table = read_table(path)
-    return (table.drop(ORIGIN) if mechanism.kind == "synthetic log" else table).equals(expected)
+    if mechanism.kind == "synthetic log":
+        table = table.drop(ORIGIN)
+    if mechanism.details and not _has_own_details(table, mechanism):
+        return False
+    generated = _generated_columns(mechanism)
+    return table.drop(generated, strict=False).equals(expected.drop(generated, strict=False))
+
+
+def _generated_columns(mechanism: Mechanism) -> list[str]:
+    """The columns whose values are drawn for every case."""
+    details = mechanism.details
+    attributes = [escape(case_column(name)) for name in (*details.attributes, *details.numbers)]
+    return [*([TIMESTAMP] if details.times == "read" else []), *attributes]
+
+
+def _has_own_details(table: pl.DataFrame, mechanism: Mechanism) -> bool:
+    """Whether times never decrease within a case, and every case has one value of each attribute."""
+    import polars as pl
+
+    *_, last = generated = _generated_columns(mechanism)
+    if not set(generated) <= set(table.columns) or table.columns.index(last) < table.columns.index(TIMESTAMP):
+        return False
+    times = pl.col(TIMESTAMP)
+    if table.schema[TIMESTAMP] == pl.String:
+        times = times.str.to_datetime(TIME_FORMAT, time_unit="us", strict=False)
+    attributes = [name for name in generated if name != TIMESTAMP]
+    cases = (
+        table.lazy()
+        .group_by(CASE)
+        .agg(
+            (times.is_null().any() | (times.diff() < pl.duration())).any().alias(TIMESTAMP),
+            *(pl.col(name).n_unique() > 1 for name in attributes),
+        )
+    )
+    return not any(cases.select(pl.any_horizontal(TIMESTAMP, *attributes)).collect().to_series())
 
 
 def _impossible(

@@ -148,9 +148,17 @@ def read_table(path: Path) -> pl.DataFrame:
             frame = pl.read_csv(path, infer_schema=False, glob=False)
     except (OSError, pl.exceptions.PolarsError):
         raise _no_release(path) from None
-    if not {CASE, TIMESTAMP} <= set(frame.columns) or any(frame.null_count().row(0)):
+    if not {CASE, TIMESTAMP} <= set(frame.columns):
+        raise _no_release(path)
+    written = (*_before_times(frame), TIMESTAMP, *(name for name in _NO_ACTIVITY if name in frame.columns))
+    if any(frame.select(*dict.fromkeys(written)).null_count().row(0)):
         raise _no_release(path)
     return frame
+
+
+def _before_times(frame: pl.DataFrame) -> list[str]:
+    """The columns of cases and activities: those before the times. Attributes of cases follow the times."""
+    return frame.columns[: frame.columns.index(TIMESTAMP)]
 
 
 def _table_by_rule(path: Path) -> tuple[tuple[str, ...], Counter[tuple[Trace, str]]]:
@@ -158,7 +166,7 @@ def _table_by_rule(path: Path) -> tuple[tuple[str, ...], Counter[tuple[Trace, st
     import polars as pl
 
     frame = read_table(path)
-    columns = tuple(name for name in frame.columns if name not in _NO_ACTIVITY) or (ACTIVITY,)
+    columns = tuple(name for name in _before_times(frame) if name not in _NO_ACTIVITY) or (ACTIVITY,)
     if any(frame.schema.get(name) != pl.String for name in (CASE, *columns)):
         raise _no_release(path)
     rule = pl.col(RULE).first() if RULE in frame.columns else pl.lit(str(FULL)).alias(RULE)

@@ -17,6 +17,7 @@ from ..model.trace_features import cells
 from ..model.traces import Activity, Trace
 from ..synthesis.measurements import ACTIVITIES, VARIANTS, Measurements
 from ..synthesis.synthetic_release import SyntheticRelease
+from .detail_plausibility import impossible_details
 from .release_file import Content, read_release
 from .synthetic_file import read_synthetic
 
@@ -69,7 +70,11 @@ def impossible_measurements(made: Measurements, mechanism: Synthesis, width: int
         return "a measured activity is empty, not a text, or of another number of columns"
     if any(not stages[VARIANTS].threshold < value < LARGEST_SUM for _, value in made.variants):
         return "the noisy sum of a variant is not above the threshold"
-    return _impossible_activities(made, mechanism, traces) or _impossible_cells(made)
+    return (
+        _impossible_activities(made, mechanism, traces)
+        or _impossible_cells(made)
+        or impossible_details(made, mechanism)
+    )
 
 
 def _impossible_activities(made: Measurements, mechanism: Synthesis, traces: list[Trace]) -> str | None:

@@ -1,0 +1,238 @@
+"""How far times and case attributes of a released log are from those of the original log. Confidential. Exact and fast."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..model.calendar import SECOND, WEEKS
+from ..sources.encoded_cases import Coded, EncodedCases
+from ..synthesis.attribute_measurements import OTHER
+from ..synthesis.generated_calendar import hour_of_week, week_of
+from ..synthesis.zones import zone_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..model.detail_options import Attribute
+    from ..model.traces import Activity
+    from ..synthesis.synthetic_release import SyntheticRelease
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+HOURS_PER_WEEK = 168
+
+
+@dataclass(frozen=True)
+class TimeDistance:
+    """How far the times of two logs are apart. Confidential.
+
+    Attributes:
+        throughput: Wasserstein distance of log2(1 + seconds) from first to last event: in doublings.
+        medians: Of the directly-follows steps of the original log, the share whose pair has a median (with 1 second added)
+            within a factor of two; pairs that are absent are not.
+        weeks: Largest difference of the cumulative shares of the weeks in which cases start.
+        hours: Largest difference of the cumulative shares of the hours of the week in which cases start.
+    """
+
+    throughput: float
+    medians: float
+    weeks: float
+    hours: float
+
+
+@dataclass(frozen=True)
+class AttributeDistance:
+    """How far the values of an attribute of two logs are apart. Confidential.
+
+    Attributes:
+        attribute: The attribute.
+        alone: Total variation of the values; those that were not released count as `other`.
+        by_last: Total variation of values and last activities together.
+        kept: The share of the original cases whose value was released as such, or is missing.
+    """
+
+    attribute: str
+    alone: float
+    by_last: float
+    kept: float
+
+
+def released_cases(release: SyntheticRelease) -> EncodedCases:
+    """The cases of a synthetic log as numbers, with their times and attributes."""
+    counts = np.array(release.counts, dtype=np.int64)
+    alphabet = sorted({activity for trace in release.variants for activity in trace})
+    code_of = {activity: code for code, activity in enumerate(alphabet)}
+    flat = [np.array([code_of[activity] for activity in trace], dtype=np.uint32) for trace in release.variants]
+    lengths = np.repeat(np.array([len(trace) for trace in release.variants], dtype=np.int64), counts)
+    codes = [np.tile(part, count) for part, count in zip(flat, counts.tolist(), strict=True)]
+    named, numbers = {}, {}
+    for column in release.case_columns:
+        if column.kind == "text":
+            texts = np.where(column.missing, -1, column.values).astype(np.int32)
+            named[column.attribute] = Coded(texts, column.texts)
+        else:
+            numbers[column.attribute] = np.where(column.missing, np.nan, column.values)
+    times = None if release.event_times is None else release.event_times * SECOND
+    joined = np.concatenate([np.empty(0, dtype=np.uint32), *codes])
+    return EncodedCases(alphabet, joined, lengths, times, True, named, numbers)
+
+
+def time_distance(original: EncodedCases, released: EncodedCases, zone: str) -> TimeDistance:
+    """Compare the times of two logs.
+
+    Args:
+        original: The original log, with times.
+        released: The released log, with times.
+        zone: The time zone of weeks and hours.
+
+    Returns:
+        The distances.
+    """
+    logs = original, released
+    doublings = [np.log2(1 + _throughput(log) / SECOND) for log in logs]
+    starts = [_wall_clock(log, zone) for log in logs]
+    weeks = [np.clip(week_of(moments), 0, WEEKS - 1) for moments in starts]
+    hours = [hour_of_week(moments) for moments in starts]
+    return TimeDistance(
+        throughput=wasserstein(*doublings),
+        medians=_medians_within_two(original, released),
+        weeks=_largest_difference(weeks[0], weeks[1], WEEKS),
+        hours=_largest_difference(hours[0], hours[1], HOURS_PER_WEEK),
+    )
+
+
+def attribute_distance(original: EncodedCases, released: EncodedCases, attribute: Attribute) -> AttributeDistance:
+    """Compare an attribute of two logs.
+
+    Args:
+        original: The original log, with the attribute.
+        released: The released log, with the attribute.
+        attribute: The attribute, with its bins.
+
+    Returns:
+        The distances.
+    """
+    names = {name: code for code, name in enumerate(sorted({*original.alphabet, *released.alphabet}))}
+    cells = _cells(original, released, attribute)
+    last = [_last(log, names) for log in (original, released)]
+    size = 1 + max((int(part.max(initial=0)) for part in cells), default=0)
+    joint = [one * len(names) + other for one, other in zip(cells, last, strict=True)]
+    other = -1 if attribute.is_number else 1 + sum(text != OTHER for text in released.attributes[attribute.name].values)
+    kept = float(np.mean(cells[0] != other)) if len(cells[0]) else 1.0
+    return AttributeDistance(
+        attribute.name,
+        alone=_total_variation(*cells, size),
+        by_last=_total_variation(joint[0], joint[1], size * len(names)),
+        kept=kept,
+    )
+
+
+def wasserstein(one: Floats, other: Floats) -> float:
+    """The Wasserstein distance of two samples: the area between their cumulative distributions."""
+    if not len(one) or not len(other):
+        return 0.0 if len(one) == len(other) else float("inf")
+    one, other = np.sort(one), np.sort(other)
+    points = np.concatenate([one, other])
+    points.sort()
+    heights = np.searchsorted(one, points[:-1], "right") / len(one) - np.searchsorted(
+        other, points[:-1], "right"
+    ) / len(other)
+    return float(np.abs(heights) @ np.diff(points))
+
+
+def _bounds(log: EncodedCases) -> tuple[Integers, Integers]:
+    """The index of the first and of the last event of every case."""
+    ends = np.cumsum(log.lengths)[log.lengths > 0]
+    return ends - log.lengths[log.lengths > 0], ends - 1
+
+
+def _times(log: EncodedCases) -> Integers:
+    if log.times is None:
+        raise ValueError("the log was read without times")
+    return log.times
+
+
+def _throughput(log: EncodedCases) -> Floats:
+    first, last = _bounds(log)
+    seconds: Floats = np.maximum(_times(log)[last] - _times(log)[first], 0).astype(float)
+    return seconds
+
+
+def _wall_clock(log: EncodedCases, zone: str) -> Floats:
+    """The wall-clock times of the first events, in seconds from 1970."""
+    first, _ = _bounds(log)
+    moments = _times(log)[first] / SECOND
+    aware = log.aware if isinstance(log.aware, bool) else log.aware[first]
+    return np.where(aware, zone_of(zone).to_local(moments), moments)
+
+
+def _last(log: EncodedCases, names: dict[Activity, int]) -> Integers:
+    recoded = np.array([names[name] for name in log.alphabet], dtype=np.int64)
+    return recoded[log.codes[_bounds(log)[1]]]
+
+
+def _medians_within_two(original: EncodedCases, released: EncodedCases) -> float:
+    names = {name: code for code, name in enumerate(sorted({*original.alphabet, *released.alphabet}))}
+    (pairs, medians, numbers), (others, found, _) = (_pair_medians(log, names) for log in (original, released))
+    if not len(pairs):
+        return 1.0
+    index = np.minimum(np.searchsorted(others, pairs), max(len(others) - 1, 0))
+    if not len(others):
+        return 0.0
+    present = others[index] == pairs
+    near = np.abs(np.log2((found[index] + SECOND) / (medians + SECOND))) <= 1
+    return float(numbers[present & near].sum() / numbers.sum())
+
+
+def _pair_medians(log: EncodedCases, names: dict[Activity, int]) -> tuple[Integers, Floats, Integers]:
+    """Directly-follows pairs as sorted codes, the median of their durations, and their numbers."""
+    recoded = np.array([names[name] for name in log.alphabet], dtype=np.int64)
+    codes = recoded[log.codes] if len(log.codes) else np.empty(0, dtype=np.int64)
+    inner = np.ones(max(len(codes) - 1, 0), dtype=bool)
+    inner[_bounds(log)[1][:-1]] = False  # from one case to the next
+    step = np.flatnonzero(inner)
+    durations = np.maximum(_times(log)[step + 1] - _times(log)[step], 0)
+    pair = codes[step] * len(names) + codes[step + 1]
+    order = np.lexsort((durations, pair))
+    pair, durations = pair[order], durations[order]
+    begin = np.flatnonzero(np.r_[True, pair[1:] != pair[:-1]]) if len(pair) else np.empty(0, dtype=np.int64)
+    numbers = np.diff(np.r_[begin, len(pair)])
+    middle = (durations[begin + (numbers - 1) // 2] + durations[begin + numbers // 2]) / 2
+    return pair[begin], middle, numbers
+
+
+def _cells(original: EncodedCases, released: EncodedCases, attribute: Attribute) -> tuple[Integers, Integers]:
+    """The cell of every case in both logs: bins, or values, then missing ones, and `other` last."""
+    if attribute.is_number:
+        edges = np.array(attribute.edges)
+        one, other = (log.numbers[attribute.name][log.lengths > 0] for log in (original, released))
+        return tuple(  # type: ignore[return-value]
+            np.where(np.isnan(values), len(edges) + 1, np.searchsorted(edges, values, side="right"))
+            for values in (one, other)
+        )
+    texts = [text for text in released.attributes[attribute.name].values if text != OTHER]
+    cell_of = {text: cell for cell, text in enumerate(texts)}
+
+    def cells(log: EncodedCases) -> Integers:
+        coded = log.attributes[attribute.name]
+        recoded = [*(cell_of.get(text, len(texts) + 1) for text in coded.values), len(texts)]  # the last one is for −1
+        return np.array(recoded, dtype=np.int64)[coded.codes[log.lengths > 0]]
+
+    return cells(original), cells(released)
+
+
+def _largest_difference(one: Integers, other: Integers, size: int) -> float:
+    """The largest difference of two cumulative distributions over ordered cells."""
+    return float(np.abs(np.cumsum(_shares(one, size) - _shares(other, size))).max(initial=0.0))
+
+
+def _total_variation(one: Integers, other: Integers, size: int) -> float:
+    return float(np.abs(_shares(one, size) - _shares(other, size)).sum() / 2)
+
+
+def _shares(cells: Integers, size: int) -> Floats:
+    return np.bincount(cells, minlength=size) / max(len(cells), 1)

@@ -1,0 +1,185 @@
+"""What is released of a log beside its traces: times and case attributes, as public options of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, get_args
+
+from ..errors import ParameterError, shown
+from ..privacy.numbers import Number, as_text, exact
+from .calendar import check_zone
+from .questions import check_edges
+
+Resolution = Literal["second", "minute", "day"]
+"""To what generated times are rounded down."""
+
+Needed = Literal["required", "if recorded"]
+"""Whether a log without a time column is refused, or released without times."""
+
+WEEKEND = (5, 6)
+
+
+@dataclass(frozen=True)
+class Times:
+    """Times of a synthetic log. All of it is public and chosen without looking at the log.
+
+    Attributes:
+        zone: The time zone of weeks, weekdays and hours, such as `Europe/Berlin`.
+        resolution: To what generated times are rounded down.
+        weekend: The weekend days; Monday is 0.
+        needed: Whether a log without a time column is refused. Decided by the columns, never by values.
+    """
+
+    zone: str = "UTC"
+    resolution: Resolution = "second"
+    weekend: tuple[int, ...] = WEEKEND
+    needed: Needed = "required"
+
+    def __post_init__(self) -> None:
+        check_zone(self.zone)
+        for name, choices in (("resolution", Resolution), ("needed", Needed)):
+            value = getattr(self, name)
+            if value not in get_args(choices):
+                raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(get_args(choices))}", field=name)
+        weekend = tuple(sorted(set(self.weekend)))
+        if not all(isinstance(day, int) and 0 <= day < 7 for day in weekend) or not 0 < len(weekend) < 7:
+            raise ParameterError(
+                f"weekend is {shown(self.weekend)}; use weekdays from 0 (Monday) to 6", field="weekend"
+            )
+        object.__setattr__(self, "weekend", weekend)
+
+    def describe(self) -> dict[str, Any]:
+        """The options as plain values."""
+        plain = {"zone": self.zone, "resolution": self.resolution, "weekend": list(self.weekend)}
+        return plain if self.needed == "required" else plain | {"needed": self.needed}
+
+    @classmethod
+    def from_description(cls, described: Any) -> Times:
+        """The times that `describe` returned."""
+        if not isinstance(described, Mapping) or not set(described) <= {"zone", "resolution", "weekend", "needed"}:
+            raise ParameterError(
+                f"times is {shown(described)}; use zone, resolution and weekend, and nothing else", field="times"
+            )
+        return cls(**dict(described) | {"weekend": tuple(described.get("weekend", WEEKEND))})
+
+
+TIMES_IF_RECORDED = Times(needed="if recorded")
+"""The default of synthetic logs: times if the log has a time column."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A case attribute of a synthetic log: its first value in every case.
+
+    Attributes:
+        name: The column; in XES, the attribute of the trace.
+        bins: For numbers: increasing edges, chosen without looking at the log. Without bins values are names.
+    """
+
+    name: str
+    bins: tuple[Fraction, ...] = ()
+
+    def __init__(self, name: str, bins: Sequence[Number] = ()) -> None:
+        if not isinstance(name, str) or not name:
+            raise ParameterError(f"an attribute is {shown(name)}; use the name of a column", field="attributes")
+        edges = tuple(exact(edge, "bins") for edge in bins)
+        if edges:
+            check_edges(tuple(map(float, edges)))
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "bins", edges)
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """The edges of the bins as floating-point numbers, as they are compared with values."""
+        return tuple(map(float, self.bins))
+
+    @property
+    def is_number(self) -> bool:
+        """Whether values are numbers, which are counted in bins."""
+        return bool(self.bins)
+
+    def describe(self) -> dict[str, Any]:
+        """The attribute as plain values."""
+        return {"name": self.name, "bins": [as_text(edge) for edge in self.bins]}
+
+    @classmethod
+    def from_description(cls, described: Any) -> Attribute:
+        """The attribute that `describe` returned, or a name."""
+        if isinstance(described, str):
+            return cls(described)
+        if not isinstance(described, Mapping) or not {"name"} <= set(described) <= {"name", "bins"}:
+            raise ParameterError(
+                f"an attribute is {shown(described)}; use a name and bins, and nothing else", field="attributes"
+            )
+        return cls(described["name"], tuple(described.get("bins", ())))
+
+
+@dataclass(frozen=True)
+class BudgetShares:
+    """How the privacy budget (μ²) is divided: the rest is for the control flow.
+
+    Attributes:
+        times: The share of times.
+        attributes: The share of all attributes together.
+    """
+
+    times: Fraction = Fraction(0)
+    attributes: Fraction = Fraction(0)
+
+    def __init__(self, times: Number = 0, attributes: Number = 0) -> None:
+        for name, value in (("times", exact(times, "shares")), ("attributes", exact(attributes, "shares"))):
+            if not 0 <= value < 1:
+                raise ParameterError(
+                    f"the share of {name} is {as_text(value)}; use 0 or more and below 1", field="shares"
+                )
+            object.__setattr__(self, name, value)
+        if self.control_flow <= 0:
+            raise ParameterError(
+                "shares leave nothing for the control flow; use shares that add up to less than 1", field="shares"
+            )
+
+    @property
+    def control_flow(self) -> Fraction:
+        """The share of variants, activities, lengths and transitions."""
+        return 1 - self.times - self.attributes
+
+    @classmethod
+    def parse(cls, text: str) -> BudgetShares:
+        """The shares of a text such as `times=0.2,attributes=0.1`.
+
+        Args:
+            text: Parts with their shares, separated by commas.
+
+        Returns:
+            The shares.
+        """
+        parts = [part.partition("=")[::2] for part in text.split(",")]
+        names = [name.strip() for name, _ in parts]
+        if not set(names) <= {"times", "attributes"} or len(set(names)) < len(names):
+            raise ParameterError(f"shares is {shown(text)}; use for example times=0.2,attributes=0.1", field="shares")
+        return cls(**{name: share.strip() for name, (_, share) in zip(names, parts, strict=True)})
+
+    def in_words(self) -> str:
+        """How the budget is divided, in words."""
+        parts = {"control flow": self.control_flow, "times": self.times, "attributes": self.attributes}
+        return ", ".join(f"{float(share):.0%} {name}" for name, share in parts.items() if share)
+
+    def describe(self) -> dict[str, str]:
+        """The shares as plain values."""
+        return {"times": as_text(self.times), "attributes": as_text(self.attributes)}
+
+    @classmethod
+    def stated(cls, parameters: Mapping[str, str]) -> BudgetShares:
+        """The shares as the parameters of a guarantee file state them."""
+        return cls(parameters["times"], parameters["attributes"])
+
+    @classmethod
+    def from_description(cls, described: Any) -> BudgetShares:
+        """The shares that `describe` returned."""
+        if not isinstance(described, Mapping) or not set(described) <= {"times", "attributes"}:
+            raise ParameterError(
+                f"shares is {shown(described)}; use times and attributes, and nothing else", field="shares"
+            )
+        return cls(**dict(described))

@@ -1,0 +1,111 @@
+"""Distributions of durations: of every directly-follows pair, with backoff, and of whole cases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.calendar import SECOND
+from ..model.questions import DURATION_BUCKETS, DURATION_EDGES
+from .chain import Chain
+from .measurements import Measurements
+from .shrinkage import Floats, deviating, normalised
+from .time_measurements import DURATIONS, THROUGHPUT, TimeMeasurements
+
+TAIL = 1.0  # the upper tail of throughput is taken as empty where its sum is below this many standard deviations
+STANDS_OUT = 2.0  # a pair has durations of its own if their sum exceeds this many standard deviations
+OVERALL = 2.0  # buckets of all pairs together are taken as empty below this many standard deviations
+
+
+@dataclass(frozen=True, eq=False)
+class DurationShares:
+    """The shares of duration buckets of every directly-follows pair, and the throughput of cases.
+
+    Attributes:
+        rows: The shares by row: of the measured pairs, then of each following activity, and of all pairs together.
+        row_of: The row of every pair of activities, by the indices of both; the last index is any other activity.
+        measured: The number of pairs that were measured: the first rows.
+        own: Of every measured pair, whether its own numbers stand out from the noise; otherwise its row is a backoff.
+        buckets: The number of buckets that are used: all above are taken as empty.
+        throughput: The number of cases by duration bucket, with noise; 0 above `buckets`.
+        deviation: The standard deviation of the noise of `throughput`.
+    """
+
+    rows: Floats
+    row_of: NDArray[np.int64]
+    measured: int
+    own: NDArray[np.bool_]
+    buckets: int
+    throughput: Floats
+    deviation: float
+
+    @classmethod
+    def of(cls, measurements: Measurements, times: TimeMeasurements) -> DurationShares:
+        """The durations that the measurements tell."""
+        throughput = measurements.in_cases(THROUGHPUT, times.throughput)
+        deviation = measurements.deviation(THROUGHPUT)
+        buckets = _ceiling(throughput, deviation)
+        used = np.arange(DURATION_BUCKETS) < buckets
+        noisy = measurements.in_cases(DURATIONS, times.durations) * used
+        activities = len(measurements.activities)
+        rows, own = _rows(noisy, measurements.deviation(DURATIONS), times.pairs[:, 1], activities, used)
+        following = len(times.pairs) + np.arange(activities + 1)  # the last row is that of all pairs
+        row_of = np.tile(following, (activities + 1, 1))
+        row_of[times.pairs[:, 0], times.pairs[:, 1]] = np.arange(len(times.pairs))
+        return cls(rows, row_of, len(times.pairs), own, buckets, throughput * used, deviation)
+
+
+@lru_cache(maxsize=1)
+def log_bounds() -> tuple[Floats, Floats]:
+    """Logarithms of the least and the largest duration in seconds of every bucket; the first bucket is 0 seconds."""
+    edges = np.log(np.array([SECOND, *DURATION_EDGES, 4 * DURATION_EDGES[-1]]) / SECOND)
+    return edges[:-1], edges[1:]
+
+
+def _ceiling(throughput: Floats, deviation: float) -> int:
+    """The number of buckets up to the last one from which on cases stand out from the noise; all if none does."""
+    tail = np.cumsum(throughput[::-1])[::-1]
+    cells = DURATION_BUCKETS - np.arange(DURATION_BUCKETS)
+    present = np.flatnonzero(tail > TAIL * deviation * np.sqrt(cells))
+    return int(present[-1]) + 1 if len(present) else DURATION_BUCKETS
+
+
+def _rows(
+    noisy: Floats, deviation: float, after: NDArray[np.int64], activities: int, used: NDArray[np.bool_]
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Shares by row, and which pairs differ from the backoff: pair to following activity to all pairs."""
+    overall = noisy.sum(axis=0)
+    kept = np.where(overall > OVERALL * deviation * np.sqrt(max(len(noisy), 1)), overall, 0.0)
+    everything = normalised(kept, used / used.sum())
+    by_activity = np.zeros((activities, DURATION_BUCKETS))
+    np.add.at(by_activity, after, noisy)
+    pairs = np.bincount(after, minlength=activities)
+    following, _ = deviating(by_activity, deviation * np.sqrt(pairs), np.tile(everything, (activities, 1)))
+    following[pairs == 0] = everything
+    rows, own = deviating(noisy, deviation, following[after])
+    own |= noisy.sum(axis=1) > STANDS_OUT * deviation * np.sqrt(used.sum())
+    return np.vstack([rows, following, everything[None]]), own
+
+
+def choose_timed_pairs(measurements: Measurements) -> NDArray[np.int64]:
+    """Decide, from V, T1 and T2 alone, of which directly-follows pairs durations are measured.
+
+    Args:
+        measurements: The measurements of the control flow.
+
+    Returns:
+        Pairs of indices of activities, sorted: those of released variants, and those that generation uses.
+    """
+    size = len(measurements.activities)
+    wanted = np.zeros((size, size), dtype=bool)
+    before, symbol = np.nonzero(Chain.of(measurements).targets[1:, :-1])
+    wanted[before // 2, symbol // 2] = True
+    code_of = {activity: code for code, activity in enumerate(measurements.activities)}
+    for trace, _ in measurements.variants:
+        codes = np.array([code_of.get(activity, -1) for activity in trace], dtype=np.int64)
+        kept = codes[codes >= 0]
+        wanted[kept[:-1], kept[1:]] = True
+    return np.argwhere(wanted).astype(np.int64)

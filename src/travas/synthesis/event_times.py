@@ -1,0 +1,235 @@
+"""Times for generated cases: post-processing, from measurements and a seed alone.
+
+For the steps of every case some vectors of durations are drawn, each step on its own. One of them is chosen so that the
+throughput of all cases agrees with the measured one. Long steps are then drawn again within their bucket, so that events
+happen at the hours at which events happen. Times never decrease.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.calendar import SECOND
+from ..model.detail_options import Resolution
+from ..model.questions import DURATION_BUCKETS, DURATION_EDGES
+from ..model.traces import Trace
+from .durations import DurationShares, log_bounds
+from .generated_calendar import DAY, HOUR, CalendarShares, hour_of_week
+from .measurements import Measurements
+from .randomness import Random, generator
+from .shrinkage import Floats, normalised, shrunk
+from .zones import Zone, zone_of
+
+CANDIDATES = 20  # vectors of durations for every case
+ROUNDS = 40  # of the agreement with the measured throughput
+SAMPLE = 20_000  # cases by which that agreement is found
+REDRAWN = 12  # candidates for a long step
+LATEST = 1 << 33  # in the year 2242: later times are moved to it
+_BLOCK = 100_000  # steps at a time: bounds the memory
+_LOOSENESS = 0.3
+_SMOOTHING = 1e-3
+_STREAM = 1
+
+Indexes = NDArray[np.int64]
+
+
+def event_times(
+    measurements: Measurements,
+    traces: Sequence[Trace],
+    counts: Sequence[int],
+    seed: int,
+) -> NDArray[np.int64]:
+    """Times of all events of a synthetic log, in seconds from 1970 in UTC.
+
+    Args:
+        measurements: The noisy measurements, with those of times.
+        traces: The traces of the log.
+        counts: The number of cases of each.
+        seed: Of the generation; the same seed makes the same times.
+
+    Returns:
+        The times of the events of the first case, of the second, and so on. The cases of a trace follow one another.
+    """
+    if measurements.times is None:
+        raise ValueError("times were not measured")
+    settings = measurements.times.settings
+    random = generator(seed, _STREAM)
+    durations = DurationShares.of(measurements, measurements.times)
+    calendar = CalendarShares.of(measurements, measurements.times)
+    log = _Log.of(measurements, durations, traces)
+    variant = np.repeat(np.arange(len(traces)), counts)
+    factors = _throughput_factors(durations, log, variant, random)
+    clock = _Clock(calendar, zone_of(settings.zone), settings.resolution)
+    starts = calendar.starts(len(variant), random)
+    made = [np.empty(0, dtype=np.int64)]
+    for first, last in _blocks(log, variant):
+        steps = log.steps(variant[first:last])
+        seconds, buckets = _chosen(durations, steps, factors, random)
+        made.append(clock.walk(starts[first:last], steps, seconds, buckets, random))
+    return np.concatenate(made)
+
+
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """The steps from event to event of some cases: the row of each, and where the steps of every case begin and end."""
+
+    rows: Indexes
+    begin: Indexes
+    end: Indexes
+
+
+@dataclass(frozen=True, eq=False)
+class _Log:
+    """The rows of the steps of all traces, one after another, and their numbers."""
+
+    rows: Indexes
+    begin: Indexes
+    steps_of: Indexes
+
+    @classmethod
+    def of(cls, measurements: Measurements, durations: DurationShares, traces: Sequence[Trace]) -> _Log:
+        other = len(measurements.activities)
+        code_of = {activity: code for code, activity in enumerate(measurements.activities)}
+        codes = np.array([code_of.get(activity, other) for trace in traces for activity in trace], dtype=np.int64)
+        lengths = np.array([len(trace) for trace in traces], dtype=np.int64)
+        is_last = np.zeros(len(codes), dtype=bool)
+        is_last[np.cumsum(lengths) - 1] = True
+        steps = np.flatnonzero(~is_last)
+        numbers = lengths - 1
+        return cls(durations.row_of[codes[steps], codes[steps + 1]], np.cumsum(numbers) - numbers, numbers)
+
+    def steps(self, variant: Indexes) -> _Steps:
+        """The steps of cases of these traces."""
+        numbers = self.steps_of[variant]
+        end = np.cumsum(numbers)
+        begin = end - numbers
+        index = np.arange(int(numbers.sum())) + np.repeat(self.begin[variant] - begin, numbers)
+        return _Steps(self.rows[index], begin, end)
+
+
+def _blocks(log: _Log, variant: Indexes) -> Iterator[tuple[int, int]]:
+    """Ranges of cases with a bounded number of steps."""
+    total = np.cumsum(log.steps_of[variant] + 1)
+    first = 0
+    while first < len(variant):
+        reached = total[first - 1] if first else 0
+        last = max(first + 1, int(np.searchsorted(total, reached + _BLOCK, side="right")))
+        yield first, last
+        first = last
+
+
+# --------------------------------------------------------------------------------------------------------- durations
+
+
+def _candidates(durations: DurationShares, steps: _Steps, random: Random) -> tuple[Floats, Indexes, Indexes]:
+    """Seconds and buckets by candidate and step, and the bucket of the sum by candidate and case."""
+    total = np.cumsum(durations.rows, axis=1)
+    total /= total[:, -1:]
+    flat = (total + np.arange(len(total))[:, None]).ravel()
+    drawn = random.random((CANDIDATES, len(steps.rows)))
+    index = np.searchsorted(flat, steps.rows + drawn, side="right")
+    index = np.minimum(index, (steps.rows + 1) * DURATION_BUCKETS - 1)
+    bucket = index - steps.rows * DURATION_BUCKETS
+    low, high = log_bounds()
+    within = random.random(drawn.shape)
+    seconds = np.where(bucket > 0, np.exp(low[bucket] + within * (high - low)[bucket]), 0.0)
+    running = np.concatenate([np.zeros((CANDIDATES, 1)), np.cumsum(seconds, axis=1)], axis=1)
+    return seconds, bucket, bucket_of_duration(running[:, steps.end] - running[:, steps.begin])
+
+
+def bucket_of_duration(seconds: Floats) -> Indexes:
+    """The bucket of durations in seconds."""
+    return np.searchsorted(np.array(DURATION_EDGES) / SECOND, seconds, side="right")
+
+
+def _throughput_factors(durations: DurationShares, log: _Log, variant: Indexes, random: Random) -> Floats:
+    """A factor for every bucket of the throughput by which candidates are chosen: found on a sample of the cases."""
+    if len(variant) > SAMPLE:
+        variant = np.sort(random.choice(variant, SAMPLE, replace=False))
+    buckets = [np.empty((CANDIDATES, 0), dtype=np.int64)]
+    for first, last in _blocks(log, variant):
+        buckets.append(_candidates(durations, log.steps(variant[first:last]), random)[2])
+    bucket = np.concatenate(buckets, axis=1)
+    factors = np.ones(DURATION_BUCKETS)
+    if not bucket.size:
+        return factors
+    used = np.arange(DURATION_BUCKETS) < durations.buckets
+    simulated = np.bincount(bucket.ravel(), minlength=DURATION_BUCKETS) / bucket.size
+    target = shrunk(durations.throughput, durations.deviation, simulated * used, _LOOSENESS) * used
+    target = normalised(target, simulated)
+    for _ in range(ROUNDS):
+        weights = factors[bucket]
+        weights /= weights.sum(axis=0)
+        current = np.bincount(bucket.ravel(), weights.ravel(), DURATION_BUCKETS) / bucket.shape[1]
+        factors = np.clip(factors * ((target + _SMOOTHING) / (current + _SMOOTHING)) ** 0.5, 1e-3, 1e3)
+    return factors
+
+
+def _chosen(durations: DurationShares, steps: _Steps, factors: Floats, random: Random) -> tuple[Floats, Indexes]:
+    """Seconds and bucket of every step: of one candidate for each case."""
+    seconds, bucket, throughput = _candidates(durations, steps, random)
+    total = np.cumsum(factors[throughput], axis=0)
+    chosen = (random.random(total.shape[1]) * total[-1] >= total).sum(axis=0)
+    chosen = np.repeat(np.minimum(chosen, CANDIDATES - 1), steps.end - steps.begin)
+    index = np.arange(len(steps.rows))
+    return seconds[chosen, index], bucket[chosen, index]
+
+
+# ------------------------------------------------------------------------------------------------------------- clocks
+
+
+@dataclass(frozen=True, eq=False)
+class _Clock:
+    """Walks cases from event to event."""
+
+    calendar: CalendarShares
+    zone: Zone
+    resolution: Resolution
+
+    def walk(
+        self, starts: Floats, steps: _Steps, seconds: Floats, bucket: Indexes, random: Random
+    ) -> NDArray[np.int64]:
+        """Times of all events of some cases, which start at these wall-clock times."""
+        numbers = steps.end - steps.begin
+        order = np.argsort(-numbers, kind="stable")  # cases that still go on come first
+        position = (steps.begin + np.arange(len(numbers)))[order]  # of the first event of every case
+        begin, moment = steps.begin[order], self.zone.to_utc(starts[order])
+        going = np.searchsorted(-numbers[order], -np.arange(int(numbers.max(initial=0))), side="left")
+        times = np.empty(len(seconds) + len(numbers), dtype=np.int64)
+        shown = self._rounded(moment)
+        times[position] = shown
+        for index, cases in enumerate(going.tolist()):
+            step = begin[:cases] + index
+            moment = np.minimum(
+                moment[:cases] + self._redrawn(moment[:cases], seconds[step], bucket[step], random), LATEST
+            )
+            shown = np.maximum(shown[:cases], self._rounded(moment))
+            times[position[:cases] + index + 1] = shown
+        return times
+
+    def _redrawn(self, moment: Floats, seconds: Floats, bucket: Indexes, random: Random) -> Floats:
+        """DurationShares; those of an hour or more are drawn again within their bucket, by the hour at which they end."""
+        low, high = log_bounds()
+        long = np.flatnonzero(low[bucket] >= np.log(HOUR))
+        if not len(long):
+            return seconds
+        within = random.random((len(long), REDRAWN))
+        drawn = np.exp(low[bucket[long]][:, None] + within * (high - low)[bucket[long]][:, None])
+        drawn[:, 0] = seconds[long]
+        hours = hour_of_week(self.zone.to_local(moment[long][:, None] + drawn))
+        total = np.cumsum(self.calendar.event_hours[hours] + 1e-6, axis=1)
+        chosen = (random.random(len(long))[:, None] * total[:, -1:] >= total).sum(axis=1)
+        result = seconds.copy()
+        result[long] = drawn[np.arange(len(long)), np.minimum(chosen, REDRAWN - 1)]
+        return result
+
+    def _rounded(self, moment: Floats) -> NDArray[np.int64]:
+        if self.resolution == "day":
+            local = self.zone.to_local(moment)
+            return self.zone.to_utc(local - local % DAY).astype(np.int64)
+        unit = 60 if self.resolution == "minute" else 1
+        return (moment // unit).astype(np.int64) * unit

@@ -1,0 +1,111 @@
+"""Noisy tables pulled towards what is expected of them: along a binary tree, or wherever noise explains the difference."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+DEVIATES = 2.0  # a cell keeps its own value if it differs from what is expected by more standard deviations than this
+DEVIATES_ALONE = 2.5  # … by more than this where next to nothing is expected
+NEXT_TO_NOTHING = 0.5  # standard deviations
+
+_LEAST_PRIOR = 1e-9
+_LEAST_SPREAD = 0.02  # of the share of a left half: also where the prior is certain
+
+
+def uniform(size: int) -> Floats:
+    """The same share for every cell."""
+    return np.full(size, 1 / size)
+
+
+def normalised(weights: Floats, otherwise: Floats) -> Floats:
+    """Weights as shares; `otherwise` where there is no weight."""
+    total = weights.sum()
+    return weights / total if total > 0 else otherwise
+
+
+def deviating(noisy: Floats, deviation: float | Floats, prior: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Shares of the rows of a table: those of the prior, and beyond them only deviations that noise hardly explains.
+
+    Args:
+        noisy: A table of noisy numbers, by row.
+        deviation: The standard deviation of the noise, of all cells or by row.
+        prior: The expected shares, by row.
+
+    Returns:
+        The shares of every row, and whether it differs from the prior anywhere.
+    """
+    spread = np.broadcast_to(np.asarray(deviation, dtype=float), noisy.shape[:1])[:, None]
+    total = noisy.sum(axis=1, keepdims=True)
+    expected = np.maximum(total, 1e-9) * prior
+    residual = noisy - expected
+    limit = np.where(expected > NEXT_TO_NOTHING * spread, DEVIATES, DEVIATES_ALONE) * spread
+    deviates = (np.abs(residual) > limit) & (total > 0)
+    weights = np.maximum(expected + np.where(deviates, residual, 0.0), 0.0)
+    sums = weights.sum(axis=1, keepdims=True)
+    usable = (total > 0) & (sums > 0)
+    shares = np.where(usable, weights / np.where(sums > 0, sums, 1.0), prior)
+    return shares, deviates.any(axis=1) & usable[:, 0]
+
+
+def shrunk(noisy: Floats, deviation: float, prior: Floats, looseness: float, total: float | None = None) -> Floats:
+    """Shares of ordered cells, from the whole down to single cells along a binary tree.
+
+    At every node the share of its left half is the average of what was measured and of the prior, weighted by precision.
+    So a part of the range that holds much is resolved finely, and one that holds little follows the prior.
+
+    Args:
+        noisy: Noisy numbers.
+        deviation: The standard deviation of their noise.
+        prior: The expected shares.
+        looseness: How far shares may differ from the prior: the larger, the more the measurement counts.
+        total: A second measurement of the sum, of the same deviation; None if there is none.
+
+    Returns:
+        The shares; those of the prior if the sum is not positive.
+    """
+    levels = _levels(noisy, np.maximum(prior, 0.0) + _LEAST_PRIOR)
+    sums, leaves, _ = levels[-1]
+    whole = float(sums[0])
+    if total is not None:
+        whole = (whole / leaves[0] + total) / (1 / leaves[0] + 1)
+    if whole <= 0:
+        return normalised(np.maximum(prior, 0.0), uniform(len(prior)))
+    shares = np.ones(1)
+    for sums, leaves, expected in reversed(levels[:-1]):
+        left = _left_shares(
+            sums.reshape(-1, 2), leaves.reshape(-1, 2), expected.reshape(-1, 2), shares * whole, deviation, looseness
+        )
+        shares = np.stack([shares * left, shares * (1 - left)], axis=1).ravel()
+    return normalised(shares[: len(noisy)], uniform(len(prior)))
+
+
+def _levels(noisy: Floats, prior: Floats) -> list[tuple[Floats, Floats, Floats]]:
+    """Noisy sums, numbers of cells and expected shares of all nodes, from the cells up to the root."""
+    size = 1 << max(len(noisy) - 1, 0).bit_length()
+    level = tuple(np.zeros(size) for _ in range(3))
+    for part, values in zip(level, (noisy, np.ones(len(noisy)), prior), strict=True):
+        part[: len(noisy)] = values
+    levels = [(level[0], level[1], level[2])]
+    while len(levels[-1][0]) > 1:
+        sums, leaves, expected = (part.reshape(-1, 2).sum(axis=1) for part in levels[-1])
+        levels.append((sums, leaves, expected))
+    return levels
+
+
+def _left_shares(
+    sums: Floats, leaves: Floats, expected: Floats, above: Floats, deviation: float, looseness: float
+) -> Floats:
+    """The share of the left half of every node, given what the nodes above leave for it."""
+    both = expected.sum(axis=1)
+    prior = np.where(both > 0, expected[:, 0] / np.where(both > 0, both, 1.0), 0.5)
+    measured = sums.sum(axis=1)
+    whole = np.maximum(np.maximum(measured, above), 1e-9)
+    share = np.clip((sums[:, 0] + (whole - measured) / 2) / whole, 0.0, 1.0)
+    variance = ((1 - prior) ** 2 * leaves[:, 0] + prior**2 * leaves[:, 1]) * (deviation / whole) ** 2
+    precision = 1 / np.maximum(variance, 1e-12)
+    prior_precision = 1 / (looseness * (prior * (1 - prior) + _LEAST_SPREAD))
+    left = (share * precision + prior * prior_precision) / (precision + prior_precision)
+    return np.where(leaves[:, 1] == 0, 1.0, np.where(leaves[:, 0] == 0, 0.0, np.clip(left, 0.0, 1.0)))

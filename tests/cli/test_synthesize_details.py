@@ -1,0 +1,92 @@
+"""`travas synthesize` with times and attributes: options, what is said, and what is refused before the charge."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conftest import Run
+from timed_log import timed_frame
+from travas import Ledger, read_synthetic
+
+PARAMETERS = ("--epsilon", 1, "--delta", "1e-6")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "log.csv"
+    timed_frame(400).write_csv(path)
+    return path
+
+
+def test_times_and_attributes_are_written_and_said(log: Path, tmp_path: Path, travas: Run) -> None:
+    output = tmp_path / "s.parquet"
+    options = ("--attribute", "sex", "--bins", "age=0,30,60", "--zone", "Europe/Berlin", "--resolution", "minute")
+    ran = travas("synthesize", log, *PARAMETERS, *options, "-o", output)
+    words = " ".join(ran.out.split())
+    assert (ran.code, ran.err) == (0, "")
+    assert "65% control flow, 25% times, 10% attributes" in words and "the median case lasts" in words
+    assert "measured pairs have durations of their own" in words and "attribute sex" in words
+    frame = pl.read_parquet(output)
+    assert frame.schema["time:timestamp"] == pl.Datetime("us", "Europe/Berlin") and frame.schema["case:age"] == pl.Int64
+    assert (frame["time:timestamp"].dt.second() == 0).all()
+
+
+def test_the_split_and_the_facts_are_in_json(log: Path, tmp_path: Path, travas: Run) -> None:
+    options = ("--attribute", "sex", "--shares", "times=0.3,attributes=0.2", "--json")
+    facts = json.loads(travas("synthesize", log, *PARAMETERS, *options, "-o", tmp_path / "s.json").out)
+    assert facts["shares"] == {"control_flow": "0.5", "times": "0.3", "attributes": "0.2"}
+    assert facts["attributes"] == ["sex"] and facts["timestamps"].startswith("generated")
+    assert read_synthetic(tmp_path / "s.json").event_times is not None
+
+
+def test_without_times_they_are_artificial(log: Path, tmp_path: Path, travas: Run) -> None:
+    facts = json.loads(
+        travas("synthesize", log, *PARAMETERS, "--without", "times", "-o", tmp_path / "s.json", "--json").out
+    )
+    assert facts["timestamps"].startswith("artificial") and facts["shares"] is None
+    assert read_synthetic(tmp_path / "s.json").event_times is None
+
+
+def test_a_release_is_generated_again_with_times(log: Path, tmp_path: Path, travas: Run) -> None:
+    travas("synthesize", log, *PARAMETERS, "--attribute", "sex", "-o", tmp_path / "s.json")
+    ran = travas("synthesize", "--from", tmp_path / "s.json", "--cases", 20, "-o", tmp_path / "more.parquet")
+    frame = pl.read_parquet(tmp_path / "more.parquet")
+    assert ran.code == 0 and frame["case:concept:name"].n_unique() == 20 and "case:sex" in frame.columns
+    assert all(year >= 2015 for year in frame["time:timestamp"].dt.year())
+    ran = travas("synthesize", "--from", tmp_path / "s.json", "--zone", "UTC", "-o", tmp_path / "other.parquet")
+    assert ran.code != 0 and "remove the options of times and attributes" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--attribute", "height"), "no column 'height' for the attribute"),
+        (("--bins", "age=3,2"), "increasing"),
+        (("--bins", "age"), "use NAME=1,2,5"),
+        (("--bins", "age=1", "--bins", "age=2"), "set twice"),
+        (("--zone", "Nowhere/Land"), "not a time zone"),
+        (("--resolution", "week"), "resolution is 'week'"),
+        (("--without", "traces"), "--without times"),
+        (("--without", "times", "--zone", "UTC"), "times are left out"),
+        (("--shares", "times=2"), "below 1"),
+    ],
+)
+def test_bad_options_are_refused_before_the_charge(
+    log: Path, tmp_path: Path, travas: Run, ledger_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    ran = travas("synthesize", log, *PARAMETERS, *options, "-o", tmp_path / "s.csv")
+    assert ran.code != 0 and message in " ".join(ran.err.split()) and not (tmp_path / "s.csv").exists()
+    assert not ledger_path.exists() or not Ledger(ledger_path).history()
+
+
+def test_times_that_are_asked_for_must_be_there(tmp_path: Path, travas: Run, ledger_path: Path) -> None:
+    path = tmp_path / "untimed.csv"
+    timed_frame(50).drop("timestamp").write_csv(path)
+    ran = travas("synthesize", path, *PARAMETERS, "--order", "file", "--zone", "UTC", "-o", tmp_path / "s.csv")
+    assert ran.code != 0 and "timestamp" in ran.err and (not ledger_path.exists() or not Ledger(ledger_path).history())
+    ran = travas("synthesize", path, *PARAMETERS, "--order", "file", "-o", tmp_path / "s.csv")
+    assert ran.code == 0 and (tmp_path / "s.csv").exists()

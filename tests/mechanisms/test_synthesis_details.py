@@ -1,0 +1,269 @@
+"""Times and attributes in the mechanism: stages, shares, questions, thresholds, descriptions and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from math import isqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+from timed_log import timed_frame
+from travas import (
+    Attribute,
+    BudgetShares,
+    Details,
+    LogError,
+    ParameterError,
+    PrivacyUnit,
+    Standing,
+    Synthesis,
+    SyntheticRelease,
+    Times,
+    VerificationError,
+    from_description,
+    read,
+    synthesize,
+)
+from travas.mechanisms.synthesis_stages import CONTROL_FLOW, TIMES
+from travas.model.questions import CellQuestion, Question
+from travas.privacy.gaussian_calibration import calibrate, largest_mu, split_delta
+from travas.privacy.gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
+from travas.privacy.gaussian_verifier import verify
+from travas.privacy.noise import Seeded
+from travas.sources.columns import Reading
+
+AGE = Attribute("age", bins=[0, 20, 40, 60, 80])
+EVERYTHING = Details("read", ("sex",), ("age",))
+MU = largest_mu(Fraction(1), split_delta(Fraction(1, 10**6), 1)[0])
+
+
+def rule(**options: Any) -> Synthesis:
+    return Synthesis(1, "1e-6", **options)
+
+
+def contribution(share: Fraction, cases: int = 1) -> int:
+    return isqrt(int(MU * MU * (STANDARD_DEVIATION**2 - SMOOTHING_VARIANCE) * share)) // cases
+
+
+# ----------------------------------------------------------------------------------------------------------- stages
+
+
+def test_the_default_shares_are_those_of_the_specification() -> None:
+    times = {name: float(share) * 0.25 for name, share in TIMES.items()}
+    assert list(times.values()) == pytest.approx([0.13, 0.04, 0.015, 0.015, 0.012, 0.028, 0.003, 0.007])
+    for options, flow in (
+        ({}, Fraction(1)),
+        ({"times": Times()}, Fraction(75, 100)),
+        ({"times": Times(), "attributes": ["a"]}, Fraction(65, 100)),
+        ({"attributes": ["a"]}, Fraction(90, 100)),
+    ):
+        made = rule(**options)
+        assert made.used_shares.control_flow == flow and sum(plan.share for plan in made.plans()) == 1
+        for name, share in CONTROL_FLOW.items():
+            assert made.noise.stage(name).contribution == contribution(share * flow)
+
+
+def test_every_stage_of_times_and_attributes_is_calibrated_and_verified() -> None:
+    made = rule(times=Times(), attributes=["sex", AGE])
+    assert made.guarantee().standing is Standing.PROVEN
+    for name, share in TIMES.items():
+        assert made.noise.stage(name).contribution == contribution(share / 4)
+    for name in ("attribute sex", "attribute sex, refined", "attribute age", "attribute age, refined"):
+        assert made.noise.stage(name).contribution == contribution(Fraction(1, 40))
+    calibration = made.noise.calibration
+    for index, stage in enumerate(calibration.stages):
+        larger = replace(
+            stage, contribution=stage.contribution + STANDARD_DEVIATION // 4, threshold=10 * stage.threshold
+        )
+        stages = (*calibration.stages[:index], larger, *calibration.stages[index + 1 :])
+        with pytest.raises(VerificationError, match="too large for the noise"):
+            verify(replace(calibration, stages=stages))
+
+
+def test_attributes_are_one_selection_divided_among_the_names() -> None:
+    made = rule(times=Times(), attributes=["a", "b", AGE])
+    deltas = {stage.name: stage.delta for stage in made.noise.calibration.stages if stage.delta}
+    third = Fraction(1, 3 * 10**7)
+    assert deltas == {"variants": third, "activities": third, "attribute a": third / 2, "attribute b": third / 2}
+    stage = made.noise.stage("attribute a")
+    calibration = made.noise.calibration
+    lower = tuple(
+        replace(part, threshold=part.threshold - 1) if part.name == stage.name else part for part in calibration.stages
+    )
+    with pytest.raises(VerificationError, match="'attribute a' is too low"):
+        verify(replace(calibration, stages=lower))
+
+
+def test_a_part_of_delta_must_be_positive() -> None:
+    plans = tuple(replace(plan, delta_weight=Fraction(0)) for plan in rule().plans())
+    with pytest.raises(ParameterError, match="parts of delta"):
+        calibrate(Fraction(1), Fraction(1, 10**6), plans)
+
+
+def test_persons_add_less_per_case() -> None:
+    made = rule(times=Times(), unit=PrivacyUnit("patient", 3))
+    assert made.noise.stage("durations").contribution == contribution(TIMES["durations"] / 4, 3)
+
+
+# -------------------------------------------------------------------------------------------------------- questions
+
+
+class Recording:
+    """Passes on questions and remembers them."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner, self.details, self.asked = inner, inner.details, list[Question]()
+
+    def sums(self, question: CellQuestion) -> Any:
+        self.asked.append(question)
+        return self.inner.sums(question)
+
+    def value_sums(self, question: Any) -> Any:
+        self.asked.append(question)
+        return self.inner.value_sums(question)
+
+
+def test_every_question_has_the_contribution_of_its_stage_and_is_asked_once() -> None:
+    log = read(timed_frame(1000), Reading(details=EVERYTHING))
+    recording = Recording(log.totals)
+    made = rule(times=Times("Asia/Tokyo"), attributes=["sex", AGE]).with_random_bytes(Seeded(1))
+    measured = made.measure(replace(log, totals=recording))  # type: ignore[arg-type]
+    sizes = [question.contribution for question in recording.asked]
+    assert sizes == [stage.contribution for stage in made.noise.calibration.stages[len(CONTROL_FLOW) :]]
+    projected = [question for question in recording.asked if hasattr(question, "activities")]
+    assert all(question.activities == measured.activities for question in projected)
+    zones = {question.zone for question in recording.asked if hasattr(question, "zone")}
+    assert zones == {"Asia/Tokyo"}
+
+
+def test_what_is_measured_is_the_sum_plus_noise_of_the_stated_deviation() -> None:
+    """Of 148 cells the largest error exceeds 7 standard deviations with a probability below 1e-9; no noise at all fails."""
+    log = read(timed_frame(1000), Reading(details=EVERYTHING))
+    measured = rule(times=Times()).measure(log)
+    assert measured.times is not None and log.totals is not None
+    recording = Recording(log.totals)
+    exact = rule(times=Times()).with_random_bytes(Seeded(2)).measure(replace(log, totals=recording))  # type: ignore[arg-type]
+    assert exact.times is not None
+    for question, noisy in zip(
+        [part for part in recording.asked if type(part).__name__ in ("Throughput", "StartBlocks")],
+        [exact.times.throughput, exact.times.start_blocks],
+        strict=True,
+    ):
+        assert isinstance(question, CellQuestion)
+        error = np.subtract(noisy, log.totals.sums(question)) / STANDARD_DEVIATION
+        assert 0.3 < np.sqrt(np.mean(error**2)) < 2 and np.abs(error).max() < 7
+
+
+def test_a_value_of_one_case_is_not_released() -> None:
+    frame = timed_frame(300)
+    one = frame["case_id"] == "c7"
+    frame = frame.with_columns(sex=frame["sex"].fill_null("x").set(one, "the only one"))
+    log = read(frame, Reading(details=Details(attributes=("sex",))))
+    for seed in range(20):
+        made = rule(attributes=["sex"]).with_random_bytes(Seeded(seed)).measure(log)
+        assert "the only one" not in made.attributes[0].values
+
+
+# ----------------------------------------------------------------------------------------------------- descriptions
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"times": Times()},
+        {"times": Times("Europe/Berlin", "day", (4, 5))},
+        {"times": Times(needed="if recorded")},
+        {"attributes": ["a", Attribute("b", ["0.1", 2, 5])]},
+        {"times": Times(), "attributes": ["a"], "shares": BudgetShares("0.2", "1/10")},
+    ],
+)
+def test_descriptions_round_trip(options: dict[str, Any]) -> None:
+    made = rule(**options)
+    assert from_description(made.describe()) == made
+
+
+def test_a_description_without_times_is_what_it_was_before() -> None:
+    made = rule()
+    assert set(made.describe()) == {"mechanism", "epsilon", "delta", "unit", "alphabet"}
+    assert set(made.parameters()) == {"alphabet", "noise", "standard_deviation", "gaussian_delta", "stages"}
+    persons = Synthesis(1, "1e-6", unit=PrivacyUnit("patient", 3))
+    assert from_description(persons.describe()) == persons and "times" not in persons.describe()
+
+
+def test_the_shares_are_stated() -> None:
+    stated = rule(times=Times(), shares="times=0.2").parameters()["shares"]
+    assert stated == {"control_flow": "0.8", "times": "0.2", "attributes": "0"}
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Times("Mars/Olympus"), "not a time zone"),
+        (lambda: Times(resolution="week"), "resolution is 'week'"),  # type: ignore[arg-type]
+        (lambda: Times(weekend=(7,)), "weekend is"),
+        (lambda: Attribute("age", [1, 3, 2]), "increasing"),
+        (lambda: Attribute("age", ["one"]), "not a number"),
+        (lambda: Attribute(""), "name of a column"),
+        (lambda: rule(attributes=["a", "a"]), "once"),
+        (lambda: rule(attributes=["concept:name"]), "uses itself"),
+        (lambda: rule(attributes="sex"), "list of attributes"),
+        (lambda: rule(attributes=[f"a{n}" for n in range(101)]), "at most 100"),
+        (lambda: rule(times=Times(), shares="times=0"), "their share is 0"),
+        (lambda: BudgetShares("0.9", "0.1"), "nothing for the control flow"),
+        (lambda: BudgetShares.parse("time=0.1"), "times=0.2,attributes=0.1"),
+    ],
+)
+def test_bad_options_are_refused(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        make()
+
+
+# ------------------------------------------------------------------------------------------------------- the log
+
+
+def test_times_are_released_by_default_if_there_is_a_column() -> None:
+    frame = timed_frame(300)
+    made = synthesize(frame, epsilon=1, delta="1e-6")
+    assert made.event_times is not None and made.mechanism.describe()["times"]["zone"] == "UTC"
+    for source, reading in ((frame.drop("timestamp"), Reading(order="file")), ({("a",): 100}, Reading())):
+        made = synthesize(source, epsilon=1, delta="1e-6", reading=reading)
+        assert made.event_times is None and "times" not in made.mechanism.describe()
+    assert synthesize(frame, epsilon=1, delta="1e-6", times=None).event_times is None
+
+
+def test_numbers_that_order_events_are_no_times() -> None:
+    frame = timed_frame(300).with_columns(timestamp=np.arange(len(timed_frame(300))))
+    assert synthesize(frame, epsilon=1, delta="1e-6").event_times is None
+    with pytest.raises(LogError, match="timestamp"):
+        synthesize(frame, epsilon=1, delta="1e-6", times=Times())
+
+
+def test_times_and_attributes_that_are_not_there_are_refused() -> None:
+    frame = timed_frame(300)
+    with pytest.raises((ParameterError, LogError), match="times"):
+        synthesize({("a",): 100}, epsilon=1, delta="1e-6", times=Times())
+    with pytest.raises(LogError, match="no column 'height' for the attribute"):
+        synthesize(frame, epsilon=1, delta="1e-6", attributes=["height"])
+
+
+@pytest.mark.parametrize("seconds", [0, 40 * 365 * 86_400, -86_400, 10**11])
+def test_odd_times_are_released(seconds: int) -> None:
+    frame = timed_frame(60)
+    import polars as pl
+
+    last = pl.col("timestamp").cum_count().over("case_id") == 3
+    moved = pl.col("timestamp") + pl.when(last).then(pl.duration(seconds=seconds)).otherwise(pl.duration())
+    log = frame.with_columns(moved if seconds else pl.lit(frame["timestamp"][0]).alias("timestamp"))
+    made = synthesize(log, epsilon=1, delta="1e-6", reading=Reading(order="file"))
+    assert isinstance(made, SyntheticRelease) and made.event_times is not None
+
+
+def test_an_empty_log_has_times_too() -> None:
+    made = synthesize(timed_frame(5).clear(), epsilon=1, delta="1e-6", attributes=["sex"], times=Times())
+    assert made.event_times is not None and len(made.to_polars()) == sum(
+        len(trace) * count for trace, count in zip(made.variants, made.counts, strict=True)
+    )

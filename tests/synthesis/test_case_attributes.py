@@ -1,0 +1,95 @@
+"""Case attributes of synthetic logs: values, bins, missing values and last activities."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+from timed_log import timed_frame
+from travas import Attribute, CaseColumn, Synthesis, SyntheticRelease, read
+from travas.model.totals import Details
+from travas.privacy.noise import Seeded
+from travas.sources.columns import Reading
+from travas.synthesis.attribute_measurements import OTHER
+from travas.synthesis.case_attributes import FirstMeasurement
+
+AGE = Attribute("age", bins=[0, 20, 40, 60, 80])
+READING = Reading(details=Details(attributes=("sex",), numbers=("age",)))
+
+
+@lru_cache
+def release(epsilon: int = 2, seed: int = 1) -> SyntheticRelease:
+    log = read(timed_frame(), READING)
+    rule = Synthesis(epsilon, "1e-6", attributes=["sex", AGE]).with_random_bytes(Seeded(seed))
+    made = rule.release(log)
+    assert isinstance(made, SyntheticRelease)
+    return made
+
+
+def column(made: SyntheticRelease, name: str) -> CaseColumn:
+    return next(column for column in made.case_columns if column.attribute == name)
+
+
+def last(made: SyntheticRelease) -> np.ndarray[tuple[int], np.dtype[np.str_]]:
+    return np.repeat([str(trace[-1]) for trace in made.variants], made.counts)
+
+
+def test_values_follow_the_last_activity() -> None:
+    made = release()
+    sex, outcome = column(made, "sex"), last(made)
+    texts = np.array([*sex.texts, None])[sex.values]
+    assert sex.texts == ("f", "m", OTHER) and made.measurements.attributes[0].is_by_last
+    of_release = texts[outcome == "release"]
+    assert np.mean(of_release == "f") > 0.8 and np.mean(texts[outcome == "transfer"] == "m") > 0.7
+    assert np.mean(sex.missing) == pytest.approx(0.1, abs=0.05)
+
+
+def test_numbers_lie_in_their_bins_and_are_whole() -> None:
+    age = column(release(), "age")
+    values = age.values[~age.missing]
+    assert age.kind == "whole number" and values.dtype == np.int64
+    shares = np.histogram(values, [-1, 0, 20, 40, 60, 80, 200])[0] / len(values)
+    assert shares == pytest.approx([0, 0, 0.35, 0.35, 0.2, 0.1], abs=0.06)
+
+
+def test_edges_with_decimals_give_decimals() -> None:
+    log = read(timed_frame(), Reading(details=Details(numbers=("age",))))
+    rule = Synthesis(4, "1e-6", attributes=[Attribute("age", bins=["0.5", 50, 70])]).with_random_bytes(Seeded(1))
+    made = rule.release(log)
+    age = column(made, "age")  # type: ignore[arg-type]
+    assert age.kind == "number" and np.mean((age.values >= 50) & (age.values < 70)) > 0.2
+    assert age.values.max() == 70  # the last bin is open: its edge stands for it
+
+
+def test_an_attribute_that_identifies_cases_is_released_as_other() -> None:
+    frame = timed_frame(500)
+    log = read(frame.with_columns(number=frame["case_id"]), Reading(details=Details(attributes=("number",))))
+    made = Synthesis(1, "1e-6", attributes=["number"]).with_random_bytes(Seeded(1)).release(log)
+    values = column(made, "number")  # type: ignore[arg-type]
+    assert values.texts == (OTHER,) and made.measurements.attributes[0].values == ()  # type: ignore[attr-defined]
+
+
+def test_with_few_cases_an_attribute_is_measured_twice_alone() -> None:
+    log = read(timed_frame(300), READING)
+    made = Synthesis(1, "1e-6", attributes=["sex", AGE]).with_random_bytes(Seeded(1)).release(log)
+    assert isinstance(made, SyntheticRelease)
+    assert [part.is_by_last for part in made.measurements.attributes] == [False, False]
+
+
+def test_two_measurements_are_averaged_by_precision() -> None:
+    first = FirstMeasurement.of(AGE, np.array([0, 0, 300, 300, 200, 100, 0]), 1, 30.0, 900.0)
+    both = first.again(np.array([0.0, 0.0, 330.0, 300.0, 200.0, 100.0, 0.0]), 15.0)
+    assert both.numbers[2] == pytest.approx(324) and both.deviations[0] == pytest.approx(
+        (1 / (1 / 900 + 1 / 225)) ** 0.5
+    )
+    assert both.shares()[0] == 0 and both.shares().sum() == pytest.approx(1)
+
+
+def test_quality_has_an_interval_for_every_value() -> None:
+    rows = {(row.attribute, row.value): row.cases for row in release().quality().attributes}
+    assert rows["sex", "f"].low < 2520 < rows["sex", "f"].high and rows["sex", None].low < 400 < rows["sex", None].high
+    assert {value for name, value in rows if name == "age"} == {
+        "below 0", "0 to 20", "20 to 40", "40 to 60", "60 to 80", "from 80", None,
+    }  # fmt: skip

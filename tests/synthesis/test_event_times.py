@@ -1,0 +1,162 @@
+"""Times of synthetic logs: shrinkage, durations, calendars and clocks."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from timed_log import FIRST_DAY, timed_frame
+from travas import Synthesis, SyntheticRelease, Times, read
+from travas.model.totals import Details
+from travas.privacy.noise import Seeded
+from travas.sources.columns import Reading
+from travas.synthesis.durations import DurationShares
+from travas.synthesis.event_times import bucket_of_duration
+from travas.synthesis.generated_calendar import CalendarShares, hour_of_week, week_of
+from travas.synthesis.shrinkage import deviating, shrunk, uniform
+from travas.synthesis.zones import zone_of
+
+ZONE = "Europe/Berlin"
+
+
+@lru_cache
+def release(resolution: str = "second", seed: int = 1, epsilon: int = 4) -> SyntheticRelease:
+    log = read(timed_frame(), Reading(details=Details("read")))
+    settings = Times.from_description({"zone": ZONE, "resolution": resolution})
+    made = Synthesis(epsilon, "1e-6", times=settings).with_random_bytes(Seeded(seed)).release(log)
+    assert isinstance(made, SyntheticRelease)
+    return made
+
+
+def cases(made: SyntheticRelease) -> list[list[int]]:
+    """The times of every case."""
+    lengths = np.repeat([len(trace) for trace in made.variants], made.counts)
+    assert made.event_times is not None
+    return [part.tolist() for part in np.split(made.event_times, np.cumsum(lengths)[:-1])]
+
+
+# ----------------------------------------------------------------------------------------------------- shrinkage
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 16, 24, 64])
+def test_without_noise_the_tree_returns_what_was_measured(size: int) -> None:
+    noisy = np.arange(1.0, size + 1) ** 2 * 1000
+    assert shrunk(noisy, 1e-6, uniform(size), 0.5) == pytest.approx(noisy / noisy.sum(), abs=1e-6)
+
+
+def test_with_nothing_but_noise_the_tree_returns_the_prior() -> None:
+    prior = np.array([0.5, 0.25, 0.25, 0.0])
+    assert shrunk(np.array([3.0, -1.0, 0.5, 1.0]), 1e6, prior, 0.3) == pytest.approx(prior, abs=1e-3)
+    assert shrunk(np.array([-3.0, -1.0, 0.5, 1.0]), 1.0, prior, 0.3) == pytest.approx(prior)
+
+
+@given(st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=70), st.floats(0.1, 1e3))
+def test_the_tree_always_returns_shares(noisy: list[float], deviation: float) -> None:
+    shares = shrunk(np.array(noisy), deviation, uniform(len(noisy)), 0.5, 10.0)
+    assert shares.min() >= 0 and shares.sum() == pytest.approx(1)
+
+
+def test_only_what_noise_hardly_explains_differs_from_the_prior() -> None:
+    prior = np.tile([0.5, 0.5, 0.0], (3, 1))
+    noisy = np.array([[103.0, 97.0, 1.0], [160.0, 40.0, 1.0], [-4.0, 1.0, 2.0]])
+    rows, own = deviating(noisy, 3.0, prior)
+    assert rows[0] == pytest.approx(prior[0]) and rows[2] == pytest.approx(prior[2])
+    assert rows[1, 0] == pytest.approx(0.8, abs=0.01) and rows[1, 2] == 0
+    assert own.tolist() == [False, True, False]
+
+
+# ------------------------------------------------------------------------------------------------ zones and calendars
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/Sao_Paulo", "Asia/Kolkata", "Australia/Lord_Howe"])
+def test_wall_clocks_agree_with_the_standard_library(zone: str) -> None:
+    moments = np.arange(0, 1.9e9, 86_400 * 3.37)
+    local = zone_of(zone).to_local(moments)
+    for moment, shown in list(zip(moments.tolist(), local.tolist(), strict=True))[::97]:
+        there = datetime.fromtimestamp(moment, ZoneInfo(zone))
+        assert timedelta(seconds=shown - moment).total_seconds() == pytest.approx(there.utcoffset().total_seconds())  # type: ignore[union-attr]
+    back = zone_of(zone).to_local(zone_of(zone).to_utc(local))
+    assert np.mean(back == local) > 0.99  # hours that a change skips or repeats are the exception
+
+
+def test_weeks_and_hours_begin_on_monday() -> None:
+    monday = np.array([FIRST_DAY])
+    assert hour_of_week(monday).tolist() == [0] and hour_of_week(monday - 1).tolist() == [167]
+    assert week_of(monday).tolist() == (week_of(monday - 1) + 1).tolist()
+
+
+def test_generated_cases_start_when_cases_start() -> None:
+    made = release()
+    starts = zone_of("UTC").to_local(np.array([case[0] for case in cases(made)], dtype=float))
+    hours = hour_of_week(starts)
+    assert np.mean(hours >= 120) < 0.05  # no weekends
+    assert np.mean((hours % 24 >= 8) & (hours % 24 < 16)) > 0.8
+    year = (starts >= FIRST_DAY) & (starts < FIRST_DAY + 52 * 604_800)
+    assert np.mean(year) > 0.95
+
+
+def test_the_calendar_of_noise_alone_is_even() -> None:
+    made = release(epsilon=1)
+    assert made.measurements.times is not None
+    calendar = CalendarShares.of(made.measurements, made.measurements.times)
+    for shares in (calendar.weeks, calendar.start_hours, calendar.event_hours):
+        assert shares.min() >= 0 and shares.sum() == pytest.approx(1)
+
+
+# ------------------------------------------------------------------------------------------------------------- times
+
+
+def test_times_never_decrease_and_are_the_same_for_a_seed() -> None:
+    made = release()
+    assert all(case == sorted(case) for case in cases(made))
+    again = made.regenerate(seed=made.seed)
+    assert np.array_equal(made.event_times, again.event_times)  # type: ignore[arg-type]
+    assert not np.array_equal(made.event_times[:50], made.regenerate(seed=9).event_times[:50])  # type: ignore[index]
+
+
+def test_the_throughput_agrees_with_the_measured_one() -> None:
+    made = release()
+    assert made.measurements.times is not None
+    durations = DurationShares.of(made.measurements, made.measurements.times)
+    seconds = np.array([case[-1] - case[0] for case in cases(made)], dtype=float)
+    found = np.bincount(bucket_of_duration(seconds), minlength=16) / len(seconds)
+    target = np.maximum(durations.throughput, 0) / np.maximum(durations.throughput, 0).sum()
+    assert np.abs(found - target).sum() / 2 < 0.1
+    assert found[durations.buckets :].sum() < 0.01  # nothing lasts longer than what was measured
+
+
+def test_steps_last_as_long_as_the_measured_ones() -> None:
+    made = release()
+    steps = {"visit": [], "test": []}  # type: dict[str, list[int]]
+    index = 0
+    times = cases(made)
+    for trace, count in zip(made.variants, made.counts, strict=True):
+        for case in times[index : index + count]:
+            for position, activity in enumerate(trace[1:], start=1):
+                if activity in steps:
+                    steps[str(activity)].append(case[position] - case[position - 1])
+        index += count
+    assert 300 <= np.median(steps["visit"]) <= 1200 and 16_384 <= np.median(steps["test"]) <= 65_536
+
+
+@pytest.mark.parametrize(("resolution", "unit"), [("minute", 60), ("day", 86_400)])
+def test_times_are_rounded_to_the_resolution(resolution: str, unit: int) -> None:
+    made = release(resolution)
+    local = zone_of(ZONE).to_local(np.array(made.event_times, dtype=float))
+    assert (local % unit == 0).all() and all(case == sorted(case) for case in cases(made))
+
+
+def test_quality_has_intervals_and_says_what_is_backoff() -> None:
+    quality = release().quality()
+    visit = next(row for row in quality.durations if (row.before, row.after) == ("register", "visit"))
+    assert visit.median.low <= 600 <= visit.median.high and visit.median.low <= visit.median.value <= visit.median.high
+    assert not visit.backoff and any(row.backoff for row in release(seed=3, epsilon=1).quality().durations)
+    median = next(row for row in quality.throughput if row.quantile == 0.5)
+    assert median.seconds.low < 43_000 < median.seconds.high
+    assert [row.quantile for row in quality.throughput] == [0.25, 0.5, 0.75, 0.9]
