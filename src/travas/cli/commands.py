@@ -1,4 +1,4 @@
-"""The commands `verify`, `report` and `serve`."""
+"""The commands `report` and `serve`."""
 
 from __future__ import annotations
 
@@ -9,159 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import ParameterError, VerificationError
-from ..model.explain import weak_protection
-from ..model.mechanism import Mechanism
-from ..privacy.guarantee import ONE_CASE, Standing
-from ..privacy.numbers import as_text, rounded_up
-from .console import bar, console, panel, percent, print_json, progress
-from .console import grid as facts_grid
-from .diagnostics import share_of
-from .options import AsJson, Description, LedgerFile, PolicyFile, SignedOffBy, StatedCases, build, with_mechanism
+from ..errors import ParameterError
+from .console import console, progress
+from .options import LedgerFile, PolicyFile, SignedOffBy, StatedCases
 
 if TYPE_CHECKING:
-    from ..verification.privacy_curve import Point
     from ..web.entrance import Entrance
-
-
-@with_mechanism
-def verify(
-    guarantee: Annotated[Path | None, typer.Argument(metavar="[GUARANTEE]", help="OUT.guarantee.json")] = None,
-    release: Annotated[
-        Path | None, typer.Argument(metavar="[RELEASE]", help="The release that the guarantee file is about.")
-    ] = None,
-    epsilon: Annotated[str | None, typer.Option(help="ε, instead of a guarantee file.", metavar="NUMBER")] = None,
-    delta: Annotated[str | None, typer.Option(help="δ, instead of a guarantee file.", metavar="NUMBER")] = None,
-    curve: Annotated[
-        bool, typer.Option("--curve", help="Also compute the exact privacy curve: the worst-case δ at other ε.")
-    ] = False,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the privacy curve: .png, .svg or .pdf.", metavar="FILE")
-    ] = None,
-    stated_cases: StatedCases = None,
-    as_json: AsJson = False,
-    *,
-    description: Description,
-) -> None:
-    """Rebuild the noise tables of a guarantee, verify them in exact arithmetic and print the result.
-
-    The exit code is 1 if the verification fails.
-
-    Examples: travas verify release.xes.gz.guarantee.json release.xes.gz · travas verify --epsilon 1 --delta 1e-6 --curve
-    """
-    from ..outputs.guarantee_file import describe_unit
-    from ..verification.verify import verify as verify_files
-
-    notes: tuple[str, ...] = ()
-    if guarantee is not None:
-        if epsilon is not None or delta is not None:
-            raise ParameterError("a guarantee file cannot be combined with --epsilon and --delta; use one or the other")
-        with progress("building and verifying the noise table"):
-            outcome = verify_files(guarantee, release)
-        mechanism, digest_checked, notes = outcome.mechanism, outcome.digest_checked, outcome.notes
-    elif epsilon is None or delta is None:
-        raise ParameterError("nothing to verify; pass a guarantee file, or set --epsilon and --delta")
-    else:
-        mechanism, digest_checked = build(description, epsilon, delta, ONE_CASE), False
-        with progress("building and verifying the noise table"):
-            mechanism.guarantee()
-    facts = mechanism.guarantee()
-    if facts.standing is Standing.NOT_ESTABLISHED:
-        reasons = "; ".join(facts.assumptions)
-        raise VerificationError(f"the guarantee of {mechanism.name} is not established: {reasons}")
-    keeps = _keep_curve(mechanism)
-    losses = _privacy_curve(mechanism, plot) if curve or plot is not None else ()
-    weak = weak_protection(facts.epsilon, facts.delta, stated_cases)
-    if as_json:
-        print_json(
-            {
-                "verified": True,
-                "standing": str(facts.standing),
-                "mechanism": mechanism.name,
-                "epsilon": as_text(mechanism.epsilon),
-                "delta": as_text(mechanism.delta),
-                "delta_spent": rounded_up(facts.delta_spent),
-                "unit": describe_unit(mechanism),
-                "parameters": mechanism.parameters(),
-                "digest_checked": digest_checked,
-                "notes": list(notes),
-                "warnings": list(weak),
-                "keep_probability": [{"cases": cases, "probability": kept} for cases, kept in keeps],
-            }
-            | ({"curve": [point.as_json() for point in losses]} if losses else {})
-        )
-        return
-    table = facts_grid()
-    table.add_row("mechanism", mechanism.name)
-    table.add_row("standing", str(facts.standing))
-    table.add_row("protects", facts.protects)
-    if not mechanism.unit.is_case:
-        table.add_row("counted", share_of(mechanism.unit, mechanism.counted))
-    table.add_row("ε", as_text(mechanism.epsilon))
-    table.add_row("δ requested", as_text(mechanism.delta))
-    share = f"  ({float(facts.delta_spent / mechanism.delta):.1%} of δ)" if mechanism.delta else ""
-    table.add_row("δ spent", f"{rounded_up(facts.delta_spent, 12)}{share}")
-    for step in mechanism.parameters().get("steps", []):
-        table.add_row("step", f"{step['step']}: ε = {step['epsilon']}, δ = {step['delta']}")
-    for line in mechanism.noise_in_words():
-        table.add_row("noise", line)
-    if guarantee is not None:
-        table.add_row(
-            "release",
-            "its digest matches the guarantee file" if digest_checked else "not passed, so its digest was not checked",
-        )
-    for reason in weak:
-        table.add_row("warning", reason)
-    for note in notes:
-        table.add_row("note", note)
-    panel(
-        table,
-        "The guarantee holds, but the protection is weak" if weak else "The guarantee holds",
-        "yellow" if weak else "green",
-    )
-    if keeps:
-        noun = mechanism.noun
-        table = facts_grid()
-        for cases, kept in keeps:
-            unit = "" if noun != "cases" else " case" if cases == 1 else " cases"
-            table.add_row(f"{cases:,}{unit}", bar(kept), percent(kept))
-        panel(table, f"Probability that a variant is released, by its number of {noun}", "cyan")
-    if losses:
-        _show_privacy_curve(losses)
-    if plot is not None:
-        console().print(f"figure: {plot}")
-
-
-def _privacy_curve(mechanism: Mechanism, plot: Path | None) -> tuple[Point, ...]:
-    """Compute the privacy curve, and draw it if wanted."""
-    from ..verification.curve_picture import draw_curve
-    from ..verification.privacy_curve import points
-
-    with progress("computing the privacy curve"):
-        found = points(mechanism)
-    if plot is not None:
-        draw_curve(mechanism, found, plot)
-    return found
-
-
-def _show_privacy_curve(points: tuple[Point, ...]) -> None:
-    table = facts_grid()
-    for point in points:
-        shown = point.as_json()
-        table.add_row(
-            f"ε' = {shown['epsilon']}",
-            f"δ at most {shown['at_most']}",
-            "exact" if point.is_exact else f"at least {shown['reached']}",
-        )
-    panel(table, "Worst-case δ at other ε, from what is sampled", "cyan")
-
-
-def _keep_curve(mechanism: Mechanism) -> list[tuple[int, float]]:
-    """Return the keep probability at a dozen case counts; empty if it depends on more than the case count."""
-    curve = mechanism.keep_curve()
-    if curve is None or curve.rungs:
-        return []
-    return [(cases, float(curve.probability(cases))) for cases in curve.numbers_of_cases()]
 
 
 def report(

@@ -27,7 +27,7 @@ from ..mechanisms import mechanism as mechanism_by_name
 from ..model.release import Frequencies, check_frequencies
 from ..pipeline import Request, run
 from ..sources.columns import Reading
-from . import audit_command, commands, diagnostics, project_commands, synthesize
+from . import audit_command, commands, diagnostics, project_commands, synthesize, verify_command
 from .budget_command import app as budget_app
 from .console import console, print_json, silence, stages
 from .interrupts import INTERRUPTED, finish
@@ -176,7 +176,7 @@ app.command()(diagnostics.compare)
 app.command()(audit_command.audit)
 app.command()(diagnostics.forecast)
 app.command()(diagnostics.experiment)
-app.command()(commands.verify)
+app.command()(verify_command.verify)
 app.command()(commands.report)
 app.command()(commands.serve)
 

@@ -124,17 +124,6 @@ class SaCoFaPublished(Tree):
         )
         return self._guarantee(self.delta, Standing.NOT_ESTABLISHED, "any mechanism", (*self._assumptions(), *reasons))
 
-    def _release(self, variants: Variants) -> Release:
-        counts = self._grow(variants, self._trie(variants))
-        return Release(
-            self,
-            tuple(counts),
-            tuple(counts.values()),
-            variants.columns,
-            abstractions=(variants.abstraction,),
-            maker=MAKER,
-        )
-
     def _grow(self, variants: Variants, trie: Trie) -> dict[Trace, int]:
         import numpy as np
 

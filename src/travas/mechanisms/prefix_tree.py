@@ -142,7 +142,7 @@ class Tree(Mechanism):
     def unit_terms(self) -> dict[str, Any]:
         return super().unit_terms() | {"step_delta": as_text(self.level.delta * self.max_length)}
 
-    def _proven(self) -> Guarantee:
+    def _promise(self) -> Guarantee:
         """Return the guarantee by composition of the levels, from what their verified tables spend."""
         spent = sum((table.delta_spent for table in self.tables()), Fraction(0)) * self.level.factor * self.max_length
         standing = Standing.NOT_ESTABLISHED if self.alphabet is None else Standing.PROVEN
@@ -176,8 +176,20 @@ class Tree(Mechanism):
                 f"an activity of this log has {width} columns but one of the alphabet does not {CONFIDENTIAL}"
             )
 
-    def _trie(self, variants: Variants) -> Trie:
-        return Trie(variants, self.max_length, self.alphabet)
+    @abstractmethod
+    def _grow(self, variants: Variants, trie: Trie) -> dict[Trace, int]:
+        """Grow the noisy tree and return the released traces with noisy counts."""
+
+    def _release(self, variants: Variants) -> Release:
+        counts = self._grow(variants, Trie(variants, self.max_length, self.alphabet))
+        return Release(
+            self,
+            tuple(counts),
+            tuple(counts.values()),
+            variants.columns,
+            abstractions=(variants.abstraction,),
+            maker=MAKER,
+        )
 
     def _check_work(self, prefixes: int, level: int) -> None:
         if prefixes > MAX_PREFIXES:
@@ -205,19 +217,8 @@ class PrefixTree(Tree):
     def level(self) -> GroupStep:
         return self.part(self.epsilon / self.max_length, self.delta / self.max_length)
 
-    def _promise(self) -> Guarantee:
-        return self._proven()
-
-    def _release(self, variants: Variants) -> Release:
-        counts = grow(self, self._trie(variants), None)
-        return Release(
-            self,
-            tuple(counts),
-            tuple(counts.values()),
-            variants.columns,
-            abstractions=(variants.abstraction,),
-            maker=MAKER,
-        )
+    def _grow(self, variants: Variants, trie: Trie) -> dict[Trace, int]:
+        return grow(self, trie, None)
 
 
 def grow(tree: Tree, trie: Trie, allowed: NDArray[np.bool_] | None) -> dict[Trace, int]:

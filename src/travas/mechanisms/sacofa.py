@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ..model.release import MAKER, Release
+from ..model.traces import Trace
 from ..model.variants import Variants
 from ..privacy.group_privacy import GroupStep
-from ..privacy.guarantee import Guarantee
 from ..privacy.numbers import as_text
 from .prefix_tree import Tree, TwoSidedNoise, grow
 from .trie import Trie
@@ -54,23 +53,11 @@ class SaCoFa(Tree):
     def level(self) -> GroupStep:
         return self.part(self.epsilon * (1 - RULES_SHARE) / self.max_length, self.delta / self.max_length)
 
-    def _promise(self) -> Guarantee:
-        return self._proven()
-
     def parameters(self) -> dict[str, Any]:
         return super().parameters() | {"rules_epsilon": as_text(self.step.epsilon * RULES_SHARE)}
 
-    def _release(self, variants: Variants) -> Release:
-        trie = self._trie(variants)
-        counts = grow(self, trie, self._rules(variants, trie))
-        return Release(
-            self,
-            tuple(counts),
-            tuple(counts.values()),
-            variants.columns,
-            abstractions=(variants.abstraction,),
-            maker=MAKER,
-        )
+    def _grow(self, variants: Variants, trie: Trie) -> dict[Trace, int]:
+        return grow(self, trie, self._rules(variants, trie))
 
     def _rules(self, variants: Variants, trie: Trie) -> NDArray[np.bool_]:
         """Return whether b may follow a: not if its noisy number of cases is too low for `prune` cases."""
