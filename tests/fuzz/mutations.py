@@ -16,10 +16,12 @@ from pathlib import Path
 
 import travas
 from travas import Abstraction, LogError, Reading, TravasError
+from travas.budget.policy import Policy
 from travas.evaluation.grid import read_grid
 from travas.mechanisms import from_description
 from travas.model.abstraction import parse_ladder
 from travas.privacy.numbers import exact_delta, exact_epsilon
+from travas.project.project_file import file_values
 from travas.sources.engine import without_secrets
 from travas.sources.source import location_of
 from travas.verification.release_file import read_release, stated_by
@@ -32,7 +34,7 @@ TOKENS = (
     b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b'"', b"''", b",", b";", b"\t", b"\r", b"\n", b"\r\n", b"<", b"</trace>", b"&amp;",
     b"]]>", b"<!DOCTYPE x [<!ENTITY y 'z'>]>", b"<!--", b"NaN", b"Infinity", b"-1", b"1e999999", b"9" * 40, b"null", b"true",
     b"[]", b"{}", b"\\u0000", b"\\ud800", "\u202e".encode(), "ε".encode(), b"../", b"%00", b"://", b"@", b"2024-02-30",
-    b"24:00:00", b"+99:99",
+    b"24:00:00", b"+99:99", b"[" * 3000, b'{"a":' * 3000, b"7" * 5000, b"x" * 140_000,
 )  # fmt: skip
 
 
@@ -124,6 +126,8 @@ TARGETS: dict[str, Callable[[Path], object]] = {
     "synthetic": lambda path: travas.read_synthetic(path),
     "guarantee": lambda path: travas.verify(path),
     "grid": lambda path: read_grid(path, path.parent),
+    "project": file_values,
+    "policy": Policy.load,
     "description": _read_description,
     "group": lambda path: Abstraction.parse(f"group:{path}", "read"),
     "only": lambda path: Abstraction.parse(f"only:{path}", "read"),

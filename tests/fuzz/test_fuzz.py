@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
 from differential import differences
 from mutations import TARGETS, files_of, fuzz
+
+from travas import TravasError
+from travas.sources.engine import without_secrets
+from travas.sources.source import location_of
 
 SHORT = 60
 
@@ -38,3 +43,37 @@ def test_random_logs_are_read_as_other_libraries_read_them(tmp_path: Path) -> No
 @pytest.mark.slow
 def test_many_random_logs_are_read_as_other_libraries_read_them(tmp_path: Path) -> None:
     assert differences(tmp_path, seed=1, most=300) == []
+
+
+FOUND: dict[str, bytes] = {
+    "group": b"register," + b"x" * 140_000 + b"\n",
+    "grid": b"epsilon = " + b"7" * 5000 + b"\n",
+    "project": b"log = " + b"[" * 3000,
+    "policy": b"name = " + b"7" * 5000 + b"\n",
+}
+"""What fuzzing has found: each of these was an error that no user could understand."""
+
+
+@pytest.mark.parametrize("target", FOUND)
+def test_what_fuzzing_has_found_is_refused(target: str, tmp_path: Path) -> None:
+    path = tmp_path / files_of(target)[0].name
+    path.write_bytes(FOUND[target])
+    limit = csv.field_size_limit(131_072)  # the default, which another package may have raised
+    try:
+        with pytest.raises(TravasError):
+            TARGETS[target](path)
+    finally:
+        csv.field_size_limit(limit)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql:://user:s3cr3t-pass@host/db",
+        "postgresql://us/er:s3cr3t-pass@host/db",
+        "postgresql://u:s3cr3t-pass@h/d",
+    ],
+)
+def test_passwords_of_mistyped_urls_are_not_shown(url: str) -> None:
+    assert "s3cr3t" not in without_secrets(f"{url}: no such file")
+    assert "s3cr3t" not in str(location_of(url)) or url.startswith("postgresql::")

@@ -23,7 +23,7 @@ def load_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=str)
     except OSError as error:
         raise ParameterError(f"{path}: cannot be opened ({error.strerror}); check the path") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError is one; a number of 5,000 digits raises another
         raise ParameterError(f"{path}: not a TOML file ({error}); fix it") from None
 
 

@@ -165,7 +165,7 @@ def read_grid(path: str | Path, data: str | Path | None = None) -> Grid:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise LogError(f"{path}: cannot be opened ({error.strerror}); check the path") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError is one; a number of 5,000 digits raises another
         raise LogError(f"{path}: not TOML: {error}") from None
     try:
         _check_names(content, {"logs", "mechanisms", "metrics", "epsilon", "delta", "data"}, "the grid")

@@ -88,5 +88,5 @@ def _engine(source: Any, progress: Progress) -> Engine:
 
 def without_secrets(message: str) -> str:
     """Remove possible passwords from a message: text before the host of a URL, or after `password=`."""
-    message = re.sub(r"([^\s/]*://)\S*@", r"\1…@", message)  # of mistyped schemes, too
+    message = re.sub(r"://\S*@", "://…@", message)
     return re.sub(r"(?i)(password|token|secret)=[^\s&]*", r"\1=…", message)

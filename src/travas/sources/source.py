@@ -69,6 +69,8 @@ def _spark(path: str, reading: Reading) -> str | None:
 def _database(url: str, reading: Reading) -> str | None:
     if reading.query is not None:
         return None
+    if "@" in urlsplit(url).path:
+        raise ValueError("a user name or password with an unescaped slash: it must not become part of a location")
     scheme = urlsplit(url).scheme.lower()
     scheme = _SYNONYMS.get(scheme, scheme)
     where = f"duckdb://{_duckdb_path(url)}" if scheme == "duckdb" else _without_credentials(url)

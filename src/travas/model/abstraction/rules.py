@@ -81,7 +81,7 @@ class Group(FileStep):
 
     @classmethod
     def make(cls, argument: Any) -> AbstractionStep:
-        pairs = [row for row in csv.reader(io.StringIO(argument)) if row] if isinstance(argument, str) else argument
+        pairs = _rows(argument) if isinstance(argument, str) else argument
         if not isinstance(pairs, list) or not pairs or not all(_texts(pair, 2) and all(pair) for pair in pairs):
             raise LogError("abstraction group: every line must be `activity,group`; use a CSV file with two columns")
         if unfit := [group for _, group in pairs if not group.isprintable()]:
@@ -101,6 +101,14 @@ class Group(FileStep):
         groups, codes = dict(self.groups), Codes()
         mapped = [codes[groups.get(_one_column(self, name), _one_column(self, name))] for name in flat.alphabet]
         return replace(flat, alphabet=list(codes), codes=np.array(mapped, dtype=np.int64)[flat.codes])
+
+
+def _rows(text: str) -> list[list[str]]:
+    """The rows of a CSV text that are not empty."""
+    try:
+        return [row for row in csv.reader(io.StringIO(text)) if row]
+    except csv.Error as error:
+        raise LogError(f"abstraction group: not a CSV file ({error}); fix it") from None
 
 
 def _texts(value: Any, length: int | None = None) -> bool:
