@@ -57,10 +57,14 @@ class Project:
                 )
         return cls({**stated, **environment_values(os.environ), **flags}, path.absolute().parent)
 
-    def text(self, name: str, default: str | None = None) -> str | None:
-        """Return the value of an option that is not a list."""
-        value = self.values.get(name, default)
+    def text(self, name: str) -> str | None:
+        """Return the value of an option that is not a list; None if it is not set."""
+        value = self.values.get(name)
         return value if value is None or isinstance(value, str) else value[0]
+
+    def text_or(self, name: str, default: str) -> str:
+        """Return the value of an option that is not a list, or a default."""
+        return self.text(name) or default
 
     def items(self, name: str) -> tuple[str, ...]:
         """Return the values of an option that is a list."""
@@ -95,7 +99,7 @@ class Project:
 
     def period(self, name: str) -> Period:
         """Return a period of the project."""
-        return Period(name, self.items("end_activity"), self.text("gap"), self.text("grace", "0d") or "0d")
+        return Period(name, self.items("end_activity"), self.text("gap"), self.text_or("grace", "0d"))
 
     def reading(self, period: Period | None) -> Reading:
         """Return the rule from events to variants."""
@@ -111,7 +115,7 @@ class Project:
     def mechanism(self, unit: PrivacyUnit, policy: Policy | None) -> Mechanism:
         """Return the mechanism."""
         epsilon, delta = self._parameters(policy)
-        named = self.text("mechanism", "optimal") or "optimal"
+        named = self.text_or("mechanism", "optimal")
         described: dict[str, Any] = {"mechanism": named, "epsilon": epsilon, "delta": delta}
         if (rungs := self.text("ladder")) is not None:
             described |= {"mechanism": "ladder", "rungs": rungs}

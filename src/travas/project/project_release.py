@@ -54,8 +54,8 @@ def project_period(project: Project, name: str | None, now: datetime | None = No
                 field="period",
             )
         return None
-    grace = duration("grace", project.text("grace", "0d") or "0d")
-    every = project.text("every", "month") or "month"
+    grace = duration("grace", project.text_or("grace", "0d"))
+    every = project.text_or("every", "month")
     return project.period(name or latest_period(every, (now or datetime.now(UTC)) - grace))
 
 
@@ -77,16 +77,16 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
     """
     policy, reading = project.policy(), project.reading(period)
     mechanism = project.mechanism(reading.privacy_unit, policy)
-    folder = project.path(project.text("folder", "releases") or "releases") / (period.folder if period else WHOLE_LOG)
-    approval = Approval(project.text("reason", "") or "", project.text("signed_off_by", "") or "")
-    output = folder / (project.text("file", "release.xes.gz") or "release.xes.gz")
+    folder = project.path(project.text_or("folder", "releases")) / (period.folder if period else WHOLE_LOG)
+    approval = Approval(project.text_or("reason", ""), project.text_or("signed_off_by", ""))
+    output = folder / (project.text_or("file", "release.xes.gz"))
     with _new_folder(folder):
         request = Request(
             source=project.source,
             mechanism=mechanism,
             reading=reading,
             output=output,
-            frequencies=check_frequencies(project.text("frequencies", "estimated") or "estimated"),
+            frequencies=check_frequencies(project.text_or("frequencies", "estimated")),
             ledger=_ledger(project),
             dataset=project.text("dataset"),
             policy=policy,
