@@ -110,14 +110,14 @@ end()
 SYNTHESIZE = """
 begin()
 import travas
-travas.synthesize(PATH, epsilon=1, delta="1e-6").write(OUT, existing="replace")
+travas.synthesize(PATH, epsilon=1, delta="1e-6", times=None).write(OUT, existing="replace")
 end()
 """
 SYNTHESIZE_LARGE = """
 import travas
 log = travas.read(PATH)
 begin()
-travas.synthesize(log, epsilon=1, delta="1e-6").write(OUT, existing="replace")
+travas.synthesize(log, epsilon=1, delta="1e-6", times=None).write(OUT, existing="replace")
 end()
 """
 SYNTHESIZE_DISTINCT = """
@@ -130,7 +130,7 @@ keys = [events[begin:end] for begin, end in zip((ends - 4 * lengths).tolist(), e
 log = travas.Variants([f"activity {i}" for i in range(40)], keys, np.ones(len(keys), dtype=np.int64))
 del events
 begin()
-travas.synthesize(log, epsilon=1, delta="1e-6").write(OUT, existing="replace")
+travas.synthesize(log, epsilon=1, delta="1e-6", times=None).write(OUT, existing="replace")
 end()
 """
 NOISE_OPENDP = """
