@@ -28,13 +28,13 @@ Sampler = tuple[str, Pair, Callable[[], View], Callable[[], View]]
 
 
 @contextmanager
-def samplers(entry: Entry) -> Iterator[list[Sampler]]:
-    """Samplers of each mechanism on each pair whose logs are files without persons."""
+def samplers(entry: Entry, most_pairs: int) -> Iterator[list[Sampler]]:
+    """Samplers of each mechanism on each pair whose logs are files without persons, the first ones if there is little time."""
     with TemporaryDirectory() as folder:
         run = on_the_command_line if entry == "cli" else in_the_web_app
         found: list[Sampler] = []
         for name in NAMES:
-            for number, pair in enumerate(pair for pair in PAIRS if not pair.max_cases):
+            for number, pair in enumerate([pair for pair in PAIRS if not pair.max_cases][:most_pairs]):
                 one, other = (
                     write_log(log, Path(folder) / f"{number}-{side}.csv")
                     for side, log in enumerate((pair.one, pair.other))

@@ -20,13 +20,15 @@ import front_ends_audited
 from front_ends_audited import Sampler
 from planted_faults import FAULTS
 from sampled_losses import ERROR_RATE, Losses, View, at_least
-from worst_pairs import DELTA, EPSILON, MECHANISMS, PAIRS, Pair, release_in_python
+from worst_pairs import DELTA, EPSILON, MECHANISMS, PAIRS, Log, Pair, Rows, mechanism_for, release_in_python, source_of
 
 import travas
 from travas.verification.privacy_curve import points
 
 ROOT = Path(__file__).resolve().parents[2]
 LEAST_RUNS = 4
+FULL = 60
+"""Minutes of the full audit."""
 MOST_RUNS = {"Python": 100_000, "command line": 1_000, "web app": 200}
 SHARES = {"Python": 0.6, "command line": 0.15, "web app": 0.1, "faults": 0.15}
 """The parts of the time."""
@@ -92,23 +94,22 @@ def black_box(entry: str, samplers: list[Sampler], seconds: float) -> Iterator[L
 def python_samplers() -> list[Sampler]:
     """Every mechanism on every pair that it can be asked for."""
     found = []
-    for name, made in MECHANISMS.items():
-        rule = made()
-        rule.guarantee()
+    for name in MECHANISMS:
         for pair in PAIRS:
+            rule = mechanism_for(name, pair)
             found.append((name, pair, _run(rule, pair, pair.one), _run(rule, pair, pair.other)))
     return found
 
 
-def _run(rule: travas.Mechanism, pair: Pair, log: object) -> Callable[[], View]:
-    return lambda: release_in_python(rule, log, pair)  # type: ignore[arg-type]
+def _run(rule: travas.Mechanism, pair: Pair, log: Log | Rows) -> Callable[[], View]:
+    source = source_of(log)
+    return lambda: release_in_python(rule, source, pair)
 
 
 def planted(seconds: float) -> Iterator[Line]:
     """Every fault must be noticed."""
     for name, fault in FAULTS.items():
-        rule = MECHANISMS[fault.mechanism]()
-        rule.guarantee()
+        rule = mechanism_for(fault.mechanism, fault.pair)
         with fault.planted():
             one, other = _run(rule, fault.pair, fault.pair.one), _run(rule, fault.pair, fault.pair.other)
             found = sampled(one, other, fault.runs, seconds)
@@ -121,11 +122,12 @@ def planted(seconds: float) -> Iterator[Line]:
 def audit(minutes: float) -> Iterator[Line]:
     """All lines of the table, within about this time."""
     seconds = 60 * minutes
+    pairs = len(PAIRS) if minutes >= FULL else 2
     yield from exact_curves()
     yield from black_box("Python", python_samplers(), seconds * SHARES["Python"])
-    with front_ends_audited.samplers("cli") as of_the_command_line:
+    with front_ends_audited.samplers("cli", pairs) as of_the_command_line:
         yield from black_box("command line", of_the_command_line, seconds * SHARES["command line"])
-    with front_ends_audited.samplers("web") as of_the_web_app:
+    with front_ends_audited.samplers("web", pairs) as of_the_web_app:
         yield from black_box("web app", of_the_web_app, seconds * SHARES["web app"])
     yield from planted(max(60.0, seconds * SHARES["faults"] / len(FAULTS)))
 

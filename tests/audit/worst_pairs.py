@@ -1,19 +1,22 @@
 """Neighbouring logs that are hard to protect, and mechanisms with detectable parameters, as lists.
 
-A mechanism joins the audit by an entry in MECHANISMS, a pair of logs by one in PAIRS.
+Every mechanism with a proof is audited, with its OPTIONS; a pair of logs joins by an entry in PAIRS.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sampled_losses import View
 
 import travas
-from travas import Measurements, Mechanism, Reading, Synthesis
+from travas import Mechanism, Reading
+from travas.mechanisms import MECHANISMS as ALL
+from travas.mechanisms.gaussian_mechanism import GaussianMechanism
 
 EPSILON, DELTA = "0.5", "0.05"
 """Small enough to be kept, large enough to be measured with some thousand runs."""
@@ -26,19 +29,22 @@ Rows = list[tuple[str, str, str]]
 ACTIVITIES = ("a", "b", "c")
 
 
-def _tree(name: str) -> Mechanism:
-    return travas.mechanism(name, EPSILON, DELTA, max_length=2, prune=2, alphabet=ACTIVITIES)
-
-
-MECHANISMS: dict[str, Callable[[], Mechanism]] = {
-    "optimal": lambda: travas.mechanism("optimal", EPSILON, DELTA),
-    "travas": lambda: travas.mechanism("travas", EPSILON, DELTA),
-    "utravas": lambda: travas.mechanism("utravas", EPSILON, DELTA, splits=2),
-    "ladder": lambda: travas.mechanism("ladder", EPSILON, DELTA, rungs="full,prefix:1"),
-    "prefix-tree": lambda: _tree("prefix-tree"),
-    "sacofa": lambda: _tree("sacofa"),
-    "synthesis": lambda: travas.mechanism("synthesis", EPSILON, DELTA),
+TREE: dict[str, Any] = {"max_length": 2, "prune": 2, "alphabet": ACTIVITIES}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "utravas": {"splits": 2},
+    "ladder": {"rungs": "full,prefix:1"},
+    "prefix-tree": TREE,
+    "sacofa": TREE,
 }
+"""Options of mechanisms that need some, or that show more with them."""
+
+
+def _made(name: str) -> Callable[[], Mechanism]:
+    return lambda: travas.mechanism(name, EPSILON, DELTA, **OPTIONS.get(name, {}))
+
+
+MECHANISMS: dict[str, Callable[[], Mechanism]] = {name: _made(name) for name in ALL}
+"""Every mechanism of travas that has a proof."""
 
 
 @dataclass(frozen=True)
@@ -79,16 +85,29 @@ PAIRS = (
 )
 
 
-def release_in_python(mechanism: Mechanism, log: Log | Rows, pair: Pair) -> View:
-    """What one run of the Python function shows; of a synthetic log, the measurements that it is generated from."""
-    source: Any = log
-    if isinstance(log, list):
-        import polars as pl
+def mechanism_for(name: str, pair: Pair) -> Mechanism:
+    """The mechanism for the unit of a pair, with verified noise."""
+    rule = MECHANISMS[name]().protecting(pair.reading.privacy_unit)
+    rule.guarantee()
+    return rule
 
-        source = pl.DataFrame(log, schema=["case_id", "activity", "patient"], orient="row")
-    if isinstance(mechanism, Synthesis):
-        counted = travas.read(source, pair.reading.for_counts_of(mechanism.counted))
-        return shown_by_measurements(mechanism.protecting(counted.unit).measure(counted))
+
+def source_of(log: Log | Rows) -> Any:
+    """A log as it is given to the Python function: counted variants, or a data frame with persons."""
+    if isinstance(log, dict):
+        return travas.Variants.from_mapping(log)
+    import polars as pl
+
+    return pl.DataFrame(log, schema=["case_id", "activity", "patient"], orient="row")
+
+
+def release_in_python(mechanism: Mechanism, source: Any, pair: Pair) -> View:
+    """What one run of the Python function shows; with Gaussian noise, the measurements that all is made from."""
+    if isinstance(mechanism, GaussianMechanism):
+        measured: Any = mechanism
+        return shown_by_measurements(
+            measured.measure(travas.read(source, pair.reading.for_counts_of(mechanism.counted)))
+        )
     release = travas.anonymize(source, mechanism, reading=pair.reading, frequencies="noisy")
     return views_of(release.variants, release.noisy, release.rungs, release.cases)
 
@@ -107,10 +126,12 @@ def views_of(
     )
 
 
-def shown_by_measurements(sums: Measurements) -> View:
-    """The variants and activities that were selected, and sums of the noisy values in steps of two deviations."""
-    totals = (int(part.sum()) for part in (sums.lengths, sums.transitions, sums.refinement))
-    return tuple(trace for trace, _ in sums.variants), sums.activities, *(total >> 21 for total in totals)
+def shown_by_measurements(measured: Any) -> View:
+    """What was selected, and the sum of each table of noisy values in steps of two deviations."""
+    parts = [getattr(measured, field.name) for field in fields(measured)]
+    tables = (int(part.sum()) >> 21 for part in parts if isinstance(part, np.ndarray) and part.dtype.kind == "i")
+    variants = tuple(trace for trace, _ in getattr(measured, "variants", ()))
+    return variants, tuple(measured.activities), *tables
 
 
 def write_log(log: Log | Rows, path: Path) -> Path:
