@@ -114,6 +114,7 @@ class _Store:
         import ibis
         from pyspark.sql import functions as f
 
+        answers = _totals(events, query) if query.reading.details else None  # what is refused by types, is refused first
         rows = query.rows()
         named = ibis.table(rows.schema(), name=_ROWS)
         together = _asked(rows, **{_EVENTS: events}).repartition(
@@ -135,7 +136,6 @@ class _Store:
             raise
         counts, lengths = (here[name].to_numpy().astype("int64") for name in (COUNT, _LENGTH))
         reading = query.reading
-        totals = _totals(events, query) if reading.details else None
         variants = RemoteVariants(
             cls(frame, query, here[_DIGEST]),
             counts,
@@ -145,7 +145,7 @@ class _Store:
             reading.privacy_unit,
             reading.counts_of,
             query.columns.roles,
-            totals,
+            answers,
         )
         weakref.finalize(variants, _drop, frame)
         return variants
