@@ -114,7 +114,9 @@ class _Store:
         import ibis
         from pyspark.sql import functions as f
 
-        answers = _totals(events, query) if query.reading.details else None  # what is refused by types, is refused first
+        answers = (
+            _totals(events, query) if query.reading.details else None
+        )  # what is refused by types, is refused first
         rows = query.rows()
         named = ibis.table(rows.schema(), name=_ROWS)
         together = _asked(rows, **{_EVENTS: events}).repartition(
