@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from math import isqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -267,3 +268,24 @@ def test_an_empty_log_has_times_too() -> None:
     assert made.event_times is not None and len(made.to_polars()) == sum(
         len(trace) * count for trace, count in zip(made.variants, made.counts, strict=True)
     )
+
+
+def test_a_database_has_times_if_their_type_says_so(tmp_path: Path) -> None:
+    import duckdb
+
+    frame = timed_frame(300)
+    with duckdb.connect(str(tmp_path / "log.db")) as database:
+        database.register("frame", frame.to_arrow())
+        database.execute("CREATE TABLE timed AS SELECT * FROM frame")
+        database.execute("CREATE TABLE numbered AS SELECT * REPLACE (epoch(timestamp) AS timestamp) FROM frame")
+    for table, has_times in (("timed", True), ("numbered", False)):
+        reading = Reading(table=table)
+        made = synthesize(f"duckdb:///{tmp_path / 'log.db'}", epsilon=1, delta="1e-6", reading=reading)
+        assert (made.event_times is not None) is has_times
+
+
+def test_an_xes_log_has_times(tmp_path: Path) -> None:
+    log = synthesize(timed_frame(300), epsilon=4, delta="1e-6", times=Times(), attributes=["sex"])
+    path = log.write(tmp_path / "log.xes.gz")
+    made = synthesize(path, epsilon=4, delta="1e-6", attributes=["sex"])
+    assert made.event_times is not None and made.case_columns[0].texts[-1] == "other"

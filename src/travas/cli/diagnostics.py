@@ -70,6 +70,7 @@ def compare(
     from ..evaluation.detail_comparison import compare_details, with_details
     from ..model.abstraction import FULL
     from ..model.totals import NO_DETAILS
+    from ..sources.encoded_cases import EncodedTotals
     from ..sources.engine import read
     from ..verification.verify import released_abstractions
 
@@ -84,7 +85,8 @@ def compare(
     with progress("measuring"):
         rules = released_abstractions(Path(released)) if rule == FULL else (rule,)
         comparison = compare_logs(true, counts, metric or None, rules)
-        compared = None if synthetic is None else compare_details(true, synthetic)
+        is_here = isinstance(true.totals, EncodedTotals)  # databases keep their events
+        compared = compare_details(true, synthetic) if synthetic is not None and is_here else None
     if plot is not None:
         from ..evaluation.pictures import draw_comparison
 

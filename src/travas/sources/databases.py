@@ -73,7 +73,7 @@ class Database:
         if backend.name not in SCHEMES:
             raise LogError(f"{where}: unsupported backend; for Spark pass the DataFrame, otherwise export the log")
         query = Query(table, reading, where, as_bytes=as_bytes_in(backend.name))
-        answers = _totals(query, where, backend) if reading.details else None
+        answers = _totals(query, where, backend) if query.reading.details else None
         with _plain_words(f"{where}: the query failed", "try a query of your own, or export the log"):
             counted = pl.DataFrame(pl.from_arrow(_answer(backend, query.variants())))
         totals: dict[str, Any] = {name: int(counted[name].sum()) for name in query.sums}

@@ -66,7 +66,17 @@ class Query:
                     f"{name} is 'file' but the rows of a {self.where} have no order; {remedy}", field=name
                 )
         by_time = replace(self.reading, order="time")
-        object.__setattr__(self, "columns", Columns.of(by_time, list(self.events.columns), self.where))
+        columns = Columns.of(by_time, list(self.events.columns), self.where)
+        if by_time.details.times == "if recorded" and not self._has_times(columns):
+            by_time = replace(by_time, details=by_time.details.settled("not recorded"))
+            columns = Columns.of(by_time, list(self.events.columns), self.where)
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "reading", replace(self.reading, details=columns.details))
+
+    def _has_times(self, columns: Columns) -> bool:
+        """Whether the time column has instants: text and numbers order events, but are no times here."""
+        kind = self.events[str(columns.timestamp)].type()
+        return bool(kind.is_timestamp() or kind.is_date())
 
     @property
     def parts(self) -> list[str]:

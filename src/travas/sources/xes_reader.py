@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ def read_xes(path: Path, reading: Reading, progress: Progress) -> Variants:
     A DOCTYPE, an attribute over 10 MB and an event over 16 MB are refused; the first 10 million events of a trace are
     read. A malicious file costs time but no memory.
     """
+    reading = replace(reading, details=reading.details.settled("recorded"))  # the standard has a time for every event
     cases = _Cases(str(path), reading)
     document = _Document(str(path), reading, cases)
     for chunk in chunks(path, progress, _CHUNK):
