@@ -22,6 +22,7 @@ from ..sources.columns import DEFAULT_READING, Reading
 from ..sources.engine import read
 from ..synthesis.measurements import LENGTHS, TRANSITIONS, VARIANTS
 from . import metrics
+from .detail_forecast import detail_facts
 
 if TYPE_CHECKING:
     from ..model.variants import Variants
@@ -121,6 +122,7 @@ def _synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
         f"noise of {steps.deviation:,.1f} cases on a step from one activity to the next, and of {lengths.deviation:,.1f} on a "
         "range of lengths",
     )
+    facts = (*facts, *detail_facts(rule, cases))
     if cases is None:
         return (*facts, f"weak below about {_enough(rule):,} cases")
     strength = "strong enough" if cases >= _enough(rule) else f"weak: use it with {_enough(rule):,} cases or more"
