@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from pkgutil import resolve_name
@@ -306,3 +307,15 @@ def test_no_rights_cost_nothing(name: str, tmp_path: Path) -> None:
 def test_a_disk_that_is_full_at_any_stage(name: str, tmp_path: Path) -> None:
     found = faults("full", name, tmp_path, 4)
     assert {"not charged 2", "charged 4", "released 0"} <= set(found), found
+
+
+@pytest.mark.parametrize("number", [8, pytest.param(100, marks=pytest.mark.slow)])
+def test_sessions_of_the_web_app_at_once(number: int, case: Case) -> None:
+    """Each has its own output, all have one account that affords three releases: exactly three are made."""
+    cases = [changed(case, output=case.output.with_name(f"release-{session}.json")) for session in range(number)]
+    with ThreadPoolExecutor(number) as sessions:
+        said = list(sessions.map(lambda one: in_the_web_app(one, None), cases))  # type: ignore[arg-type]
+    assert said.count("") == charges(case) == 3
+    made = [one.output for one in cases if one.output.exists()]
+    assert len(made) == 3 and all(package.verify(f"{output}.guarantee.json", output).digest_checked for output in made)
+    assert not any("stands" in words for words in said)
