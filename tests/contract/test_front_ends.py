@@ -309,11 +309,10 @@ def test_a_disk_that_is_full_at_any_stage(name: str, tmp_path: Path) -> None:
     assert {"not charged 2", "charged 4", "released 0"} <= set(found), found
 
 
-@pytest.mark.parametrize("number", [8, pytest.param(100, marks=pytest.mark.slow)])
-def test_sessions_of_the_web_app_at_once(number: int, case: Case) -> None:
+def test_a_hundred_sessions_of_the_web_app_at_once(case: Case) -> None:
     """Each has its own output, all have one account that affords three releases: exactly three are made."""
-    cases = [changed(case, output=case.output.with_name(f"release-{session}.json")) for session in range(number)]
-    with ThreadPoolExecutor(number) as sessions:
+    cases = [changed(case, output=case.output.with_name(f"release-{session}.json")) for session in range(100)]
+    with ThreadPoolExecutor(100) as sessions:
         said = list(sessions.map(lambda one: in_the_web_app(one, None), cases))  # type: ignore[arg-type]
     assert said.count("") == charges(case) == 3
     made = [one.output for one in cases if one.output.exists()]
