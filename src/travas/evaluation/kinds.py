@@ -117,7 +117,7 @@ def _facts(rule: Mechanism, cases: int | None) -> tuple[str, ...]:
 def _synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
     variants, lengths, steps = (rule.noise.stage(name) for name in (VARIANTS, LENGTHS, TRANSITIONS))
     shared = variants.threshold / variants.contribution
-    facts = (
+    facts: tuple[str, ...] = (
         f"a variant is released as such with about {shared:,.0f} cases; all other cases are generated",
         f"noise of {steps.deviation:,.1f} cases on a step from one activity to the next, and of {lengths.deviation:,.1f} on a "
         "range of lengths",
