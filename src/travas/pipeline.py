@@ -39,6 +39,7 @@ from .sources.engine import read
 from .sources.source import location_of
 
 if TYPE_CHECKING:
+    from .maps.map_release import MapRelease
     from .synthesis.synthetic_release import SyntheticRelease
 
 GuaranteeRule = Literal["required", "not required"]
@@ -96,7 +97,9 @@ class Request:
 
     def __post_init__(self) -> None:
         check_frequencies(self.frequencies)
-        if self.mechanism.kind == "synthetic log":  # its numbers of cases are generated: there is nothing to estimate
+        if (
+            self.mechanism.kind != "variants"
+        ):  # numbers are generated or have intervals of their own: nothing to estimate
             object.__setattr__(self, "frequencies", "noisy")
         unit = self.source.unit if isinstance(self.source, Variants) else self.reading.privacy_unit
         object.__setattr__(self, "mechanism", self.mechanism.protecting(unit))
@@ -177,7 +180,7 @@ def _reserved(request: Request) -> Iterator[ReservedRelease | None]:
     if request.output is None:
         yield None
         return
-    with reserved_release(request.output, request.existing) as output:
+    with reserved_release(request.output, request.existing, request.mechanism.kind) as output:
         yield output
 
 
@@ -199,7 +202,7 @@ def _check(request: Request) -> None:
         )
     _check_period(request)
     if request.output is not None:
-        check_output(request.output, request.existing)
+        check_output(request.output, request.existing, request.mechanism.kind)
         log = [request.source] if isinstance(request.source, str | Path) else []
         check_not_input(request.output, log, None if request.ledger is None else request.ledger.path)
     import numpy as np  # memory that numpy needs to start is missing now, or not at all: it ends the process
@@ -412,3 +415,45 @@ def synthesize(
     account = ledger or Ledger.from_environment()
     outcome = run(Request(source=source, mechanism=chosen, reading=reading, ledger=account, dataset=dataset))
     return cast("SyntheticRelease", outcome.release)
+
+
+def process_map(
+    source: Any,
+    *,
+    epsilon: Number,
+    delta: Number,
+    parts: Sequence[str] = (),
+    alphabet: Sequence[Activity] | None = None,
+    reading: Reading = DEFAULT_READING,
+    ledger: Ledger | None = None,
+    dataset: str | None = None,
+) -> MapRelease:
+    """Release a process map under (ε, δ)-differential privacy: how many cases have each directly-follows pair.
+
+    Args:
+        source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Variants`.
+        epsilon: ε for one case, or for one person where the reading has a unit.
+        delta: δ, as for ε.
+        parts: What to measure beyond counts: `"durations"`, `"rework"` and `"throughput"`.
+        alphabet: The activities, if they are public: a list that does not come from the log. Then no part of the budget
+            is spent on finding them, and all others are `other`.
+        reading: The rule from events to variants, and whom it protects: `Reading(unit="patient", max_cases=3)`.
+        ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
+        dataset: The name of the account in the ledger; by default that of the source's location.
+
+    Returns:
+        The map, with its measurements and its guarantee. Nothing is written.
+
+    Raises:
+        BudgetError: The budget does not allow it; nothing was charged.
+        ChargedError: It failed after the charge, which stands.
+
+    >>> log = {("register", "visit", "release"): 2000, ("register", "release"): 500}
+    >>> released = process_map(log, epsilon=1, delta="1e-6")
+    >>> released.guarantee.standing
+    <Standing.PROVEN: 'proven'>
+    """
+    chosen = mechanism_by_name("map", epsilon, delta, alphabet=alphabet, parts=parts)
+    account = ledger or Ledger.from_environment()
+    outcome = run(Request(source=source, mechanism=chosen, reading=reading, ledger=account, dataset=dataset))
+    return cast("MapRelease", outcome.release)

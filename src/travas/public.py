@@ -44,7 +44,7 @@ from .model.release import Release
 from .model.totals import Details, Totals
 from .model.traces import Activity, Trace
 from .model.variants import Roles, Summary, Variants, summary
-from .pipeline import Outcome, Request, anonymize, run, synthesize
+from .pipeline import Outcome, Request, anonymize, process_map, run, synthesize
 from .privacy.gaussian import GaussianNoise
 from .privacy.gaussian_losses import GaussianLoss
 from .privacy.gaussian_stages import StagePlan
@@ -59,6 +59,11 @@ from .verification.verify import Verified, verify
 if TYPE_CHECKING:
     from .evaluation.audit import Audit, audit
     from .evaluation.audit_tests import Finding
+    from .maps.map_counts import MapCounts
+    from .maps.map_durations import MapDurations, Quartiles
+    from .maps.map_measurements import MapMeasurements
+    from .maps.map_release import MapActivity, MapNode, MapPair, MapRelease
+    from .mechanisms.process_map import ProcessMap
     from .mechanisms.synthesis import Synthesis
     from .report.report_file import write_report
     from .synthesis.attribute_measurements import AttributeMeasurements
@@ -68,6 +73,7 @@ if TYPE_CHECKING:
     from .synthesis.quality import LengthQuality, PairQuality, Quality
     from .synthesis.synthetic_release import SyntheticRelease
     from .synthesis.time_measurements import TimeMeasurements
+    from .verification.map_file import read_map
     from .verification.synthetic_file import read_synthetic
 
 from ._version import __version__
@@ -109,6 +115,13 @@ __all__ = [
     "LedgerError",
     "LengthQuality",
     "LogError",
+    "MapActivity",
+    "MapCounts",
+    "MapDurations",
+    "MapMeasurements",
+    "MapNode",
+    "MapPair",
+    "MapRelease",
     "MeasuredNumber",
     "Measurements",
     "Mechanism",
@@ -126,7 +139,9 @@ __all__ = [
     "PolicyRule",
     "PrefixTree",
     "PrivacyUnit",
+    "ProcessMap",
     "Quality",
+    "Quartiles",
     "Reading",
     "Release",
     "Request",
@@ -159,7 +174,9 @@ __all__ = [
     "from_description",
     "mechanism",
     "plan",
+    "process_map",
     "read",
+    "read_map",
     "read_synthetic",
     "relative_log_similarity",
     "run",

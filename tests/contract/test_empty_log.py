@@ -9,6 +9,7 @@ import pytest
 from conftest import Run
 from travas import Reading, Standing, Variants, mechanism, read, verify
 from travas.mechanisms import MECHANISMS
+from travas.outputs.write import writers
 
 TREES = ("prefix-tree", "sacofa", "sacofa-published")
 
@@ -22,7 +23,7 @@ def test_every_mechanism_releases_a_log_without_events(name: str, abstraction: s
     release = chosen.release(log)
     assert release.variants == () and release.counts == ()
     assert release.estimate.counts == ()
-    for suffix in (".json", ".csv", ".parquet", ".xes", ".xes.gz"):
+    for suffix in writers(chosen.kind):
         path = release.write(tmp_path / f"release{suffix}")
         if release.guarantee.standing is not Standing.NOT_ESTABLISHED:
             assert verify(f"{path}.guarantee.json", path).digest_checked

@@ -60,7 +60,9 @@ def in_python(case: Case, _: Run) -> str:
 
 def on_the_command_line(case: Case, travas: Run) -> str:
     options = [word for name, value in case.options.items() for word in (f"--{name.replace('_', '-')}", value)]
-    named = ["synthesize"] if case.mechanism == "synthesis" else ["anonymize", "--mechanism", case.mechanism]
+    named = {"synthesis": ["synthesize"], "map": ["map"]}.get(
+        case.mechanism, ["anonymize", "--mechanism", case.mechanism]
+    )
     ran = travas(
         *named, case.log, "--epsilon", case.epsilon, "--delta", case.delta, *options,
         "--dataset", case.dataset, "--ledger", case.ledger, "-o", case.output,
@@ -123,7 +125,7 @@ def changed(case: Case, **values: Any) -> Case:
 Made = Callable[[Case], str]
 
 
-@pytest.mark.parametrize("mechanism", ["optimal", "synthesis"])
+@pytest.mark.parametrize("mechanism", ["optimal", "synthesis", "map"])
 def test_a_release_is_charged_and_written_with_its_guarantee(front_end: Made, case: Case, mechanism: str) -> None:
     assert front_end(changed(case, mechanism=mechanism)) == ""
     assert charges(case) == 1 and written(case) == ["release.json", "release.json.guarantee.json"]
@@ -172,7 +174,11 @@ def test_a_mechanism_without_a_guarantee_is_refused_by_all(front_end: Made, case
     assert charges(case) == 0 and written(case) == []
 
 
-NOISE = {"optimal": "travas.privacy.noise.Noise.draw", "synthesis": "travas.privacy.gaussian.GaussianNoise.draw"}
+NOISE = {
+    "optimal": "travas.privacy.noise.Noise.draw",
+    "synthesis": "travas.privacy.gaussian.GaussianNoise.draw",
+    "map": "travas.privacy.gaussian.GaussianNoise.draw",
+}
 
 
 @pytest.mark.parametrize("mechanism", NOISE)
@@ -207,6 +213,8 @@ FAILURES: dict[str, BaseException] = {
         ("optimal", "travas.outputs.write.ReservedRelease.publish"),
         ("synthesis", "travas.privacy.gaussian.GaussianNoise.draw"),
         ("synthesis", "travas.synthesis.synthetic_release.generate"),
+        ("map", "travas.privacy.gaussian.GaussianNoise.draw"),
+        ("map", "travas.maps.map_release.MapCounts.of"),
     ],
 )
 @pytest.mark.parametrize("failure", FAILURES)

@@ -54,7 +54,7 @@ def outputs(run: object, log: Path, name: str, epsilon: str) -> NDArray[np.int64
     return found
 
 
-OWN_TEST = ("sacofa", "synthesis")  # below, and in test_synthesis_black_box.py
+OWN_TEST = ("sacofa", "synthesis", "map")  # below, in test_synthesis_black_box.py and in test_process_map.py
 
 
 @pytest.mark.parametrize(

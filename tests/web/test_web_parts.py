@@ -21,7 +21,7 @@ from travas.model import explain as words
 from travas.outputs.example import write_hospital_log
 from travas.plots.charts import ticks
 from travas.plots.chevrons import chevrons, colours_of
-from travas.plots.process_map import MOST_EDGES, directly_follows, process_map
+from travas.plots.map_layout import MOST_EDGES, directly_follows, process_map
 from travas.sources.example_log import PAPER_LOG
 from travas.web import curve, tasks
 from travas.web.parts import on_page

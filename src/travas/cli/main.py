@@ -27,7 +27,7 @@ from ..mechanisms import mechanism as mechanism_by_name
 from ..model.release import Frequencies, check_frequencies
 from ..pipeline import Request, run
 from ..sources.columns import Reading
-from . import audit_command, commands, diagnostics, project_commands, synthesize, verify_command
+from . import audit_command, commands, diagnostics, map_command, project_commands, synthesize, verify_command
 from .budget_command import app as budget_app
 from .console import console, print_json, silence, stages
 from .interrupts import INTERRUPTED, finish
@@ -74,6 +74,7 @@ _FLAGS = {
     "activities": "--activity",
     "rungs": "--ladder",
     "end_activities": "--end-activity",
+    "parts": "--with",
 }
 """Options whose names differ from the parameter names."""
 
@@ -111,13 +112,15 @@ def anonymize(
 ) -> None:
     """Write a differentially private release of the variants of an event log, and its guarantee file.
 
-    For full traces of logs in which few cases are alike, see travas synthesize.
+    For full traces of logs in which few cases are alike, see travas synthesize; for a process map, travas map.
 
     Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
     """
     mechanism = build(description, epsilon, delta, reading.privacy_unit)
     if mechanism.kind == "synthetic log":
         raise ParameterError(f"{mechanism.name} generates a synthetic log: use travas synthesize", field="mechanism")
+    if mechanism.kind == "process map":
+        raise ParameterError(f"{mechanism.name} releases a process map: use travas map", field="mechanism")
     request = Request(
         source=log,
         mechanism=mechanism,
@@ -171,6 +174,7 @@ def demo(
 app.command(epilog=EXIT_CODES)(synthesize.synthesize)
 app.command(epilog=EXIT_CODES)(project_commands.init)
 app.command(epilog=EXIT_CODES)(project_commands.release)
+app.command("map", epilog=EXIT_CODES)(map_command.process_map)
 app.command("inspect")(diagnostics.inspect_log)
 app.command()(diagnostics.compare)
 app.command()(audit_command.audit)

@@ -114,7 +114,7 @@ _MECHANISM_OPTIONS = {
             str,
             "Mechanism",
             f"One of: {', '.join(MECHANISMS)}; or an entry point or module:Class of another package. "
-            "Releases by synthesis are made with travas synthesize.",
+            "Releases by synthesis are made with travas synthesize, process maps with travas map.",
             "NAME",
         ),
         "optimal",

@@ -17,6 +17,7 @@ from .console import grid, panel, print_json
 from .diagnostics import print_notes, share_of
 
 if TYPE_CHECKING:
+    from ..maps.map_release import MapRelease
     from ..pipeline import Outcome
     from ..synthesis.synthetic_release import SyntheticRelease
 
@@ -34,6 +35,11 @@ def print_outcome(outcome: Outcome, output: Path, stated_cases: int | None, as_j
 
         show_synthetic(cast("SyntheticRelease", released), output, stated_cases)
         _show_confidential(released, variants)
+    elif released.mechanism.kind == "process map":
+        from .map_output import show_map
+
+        show_map(cast("MapRelease", released), output, stated_cases)
+        _show_confidential(released, variants)
     else:
         show_release(released, output, variants, stated_cases)
     if account is not None:
@@ -46,6 +52,10 @@ def outcome_facts(released: Release, output: Path, stated_cases: int | None) -> 
         from .synthetic_output import synthetic_facts
 
         return synthetic_facts(cast("SyntheticRelease", released), output, stated_cases)
+    if released.mechanism.kind == "process map":
+        from .map_output import map_facts
+
+        return map_facts(cast("MapRelease", released), output, stated_cases)
     return release_facts(released, output, stated_cases)
 
 

@@ -267,6 +267,8 @@ def _entry(label: str, given: Any, content: Mapping[str, Any], logs: list[str]) 
         options = set(options_of(find_mechanism(name, "follow"))) - {"alphabet"}
     except ParameterError as error:
         raise LogError(f"{label}: {error}") from None
+    if getattr(find_mechanism(name, "follow"), "kind", "") == "process map":
+        raise LogError(f"the mechanism {label!r} releases a process map, and experiments compare logs; remove it")
     _check_names(given, options | {"mechanism", "frequencies", "epsilon", "delta", "on"}, label)
     try:
         frequencies = check_frequencies(given.get("frequencies", "estimated"))

@@ -1,4 +1,4 @@
-"""Fitness and precision of the process model of a released log. The only file that imports pm4py, and only when used.
+"""Process models of released logs and maps, their fitness and precision. The only file that imports pm4py, when used.
 
 The inductive miner (IMf, noise threshold 0.2) discovers a Petri net from the released log, and the original log is
 replayed on it: log fitness by token-based replay, precision by ETConformance on such a replay. Discovery and replay are
@@ -17,12 +17,15 @@ import functools
 import io
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
-from ..errors import LogError, MissingExtraError
+from ..errors import LogError, MissingExtraError, OutputError
+from ..maps.map_release import MapRelease, ModelFormat
 from ..model.traces import Activity
+from ..outputs.atomic import Existing, atomic_output, check_target
 from .metrics import Counts, both
 
 Cases = frozenset[tuple[tuple[str, ...], int]]
@@ -54,6 +57,100 @@ def fitness_and_precision(original: Any, released: Any) -> tuple[float, float]:
         return _scores(_behaviour(before), _discover(after))
 
 
+def map_fitness_and_precision(original: Any, released: MapRelease) -> tuple[float, float]:
+    """Return fitness and precision of the original log on the model of a process map; of an empty map both are 0."""
+    (before,) = (_cases(log) for log in both(original, original)[:1])
+    with _pm4py("models"):
+        tree = _discover_map(released)
+        return (0.0, 0.0) if tree is None else _scores(_behaviour(before), tree)
+
+
+# ------------------------------------------------------------------------------------------- models of process maps
+
+
+def check_model(path: Path, existing: Existing) -> None:
+    """Refuse a model that cannot be written, or a missing extra, before anything is read or charged."""
+    if path.suffix[1:].lower() not in get_args(ModelFormat):
+        raise OutputError(f"{path}: unsupported file extension for a model; use .bpmn, .pnml or .ptml", field="model")
+    check_target(path, existing)
+    with _pm4py("models"):
+        pass
+
+
+def write_model(release: MapRelease, path: Path, existing: Existing) -> Path:
+    """Discover a model from a process map and write it: post-processing, no privacy cost. See `MapRelease.model`.
+
+    Args:
+        release: The map.
+        path: A `.bpmn`, `.pnml` or `.ptml` file.
+        existing: Whether an existing file is replaced.
+
+    Returns:
+        The path.
+
+    Raises:
+        OutputError: The file cannot be written, or the map has no pairs.
+    """
+    check_model(path, existing)
+    with _pm4py("models"), atomic_output(path, existing) as partial:
+        tree = _discover_map(release)
+        if tree is None:
+            raise OutputError(f"{path}: the map has no pairs, so there is no model", field="model")
+        _write_tree(tree, path.suffix[1:].lower(), partial)
+    return path
+
+
+def _discover_map(release: MapRelease) -> Hashable | None:
+    """The process tree of a map, by the inductive miner on directly-follows graphs; None without pairs.
+
+    The miner needs a way from the start to the end through every activity. Where noise has hidden it, one is added.
+    """
+    from pm4py import discover_process_tree_inductive
+    from pm4py.objects.dfg.obj import DFG
+    from pm4py.objects.process_tree.utils.generic import tree_sort
+
+    pairs, starts, ends = release.to_pm4py()
+    if not pairs and not starts and not ends:
+        return None
+    forward, backward = _reached(pairs, starts), _reached({(b, a): n for (a, b), n in pairs.items()}, ends)
+    nodes = {*starts, *ends, *(name for pair in pairs for name in pair)}
+    starts = starts | dict.fromkeys(sorted(nodes - forward), 1)
+    ends = ends | dict.fromkeys(sorted(nodes - backward), 1)
+    graph = DFG(dict(sorted(pairs.items())), dict(sorted(starts.items())), dict(sorted(ends.items())))
+    tree: Hashable = discover_process_tree_inductive(graph, noise_threshold=NOISE_THRESHOLD, multi_processing=False)
+    tree_sort(tree)
+    return tree
+
+
+def _reached(pairs: Mapping[tuple[str, str], int], starts: Iterable[str]) -> set[str]:
+    following: dict[str, list[str]] = {}
+    for before, after in pairs:
+        following.setdefault(before, []).append(after)
+    seen, queue = set(starts), list(starts)
+    for name in queue:  # which grows
+        new = [after for after in following.get(name, []) if after not in seen]
+        seen.update(new)
+        queue += new
+    return seen
+
+
+def _write_tree(tree: Any, form: str, path: Path) -> None:
+    """Write a model by pm4py's exporters, which take the format from the name."""
+    import pm4py
+
+    target = path.with_name(f"{path.name}.{form}")
+    try:
+        if form == "pnml":
+            pm4py.write_pnml(*pm4py.convert_to_petri_net(tree), str(target))
+        elif form == "bpmn":
+            pm4py.write_bpmn(pm4py.convert_to_bpmn(tree), str(target), auto_layout=False)
+        else:
+            pm4py.write_ptml(tree, str(target), auto_layout=False)
+        target.replace(path)
+    finally:
+        target.unlink(missing_ok=True)
+
+
 def _cases(log: Counts) -> Cases:
     """The log as a value. pm4py knows names only: of the columns of an activity one is made, without commas of our own."""
     return frozenset((tuple(map(_name, variant)), count) for variant, count in log.items())
@@ -64,7 +161,7 @@ def _name(activity: Activity) -> str:
 
 
 @contextlib.contextmanager
-def _pm4py() -> Iterator[None]:
+def _pm4py(purpose: str = "fitness and precision") -> Iterator[None]:
     """pm4py, imported without its banner and used without its warnings."""
     nowhere = io.StringIO()
     with warnings.catch_warnings():
@@ -73,7 +170,7 @@ def _pm4py() -> Iterator[None]:
             with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
                 import pm4py  # noqa: F401
         except ImportError:
-            raise MissingExtraError("fitness and precision", "models") from None
+            raise MissingExtraError(purpose, "models") from None
         yield
 
 

@@ -23,6 +23,7 @@ _CLASSES = {
     "sacofa": "sacofa.SaCoFa",
     "ladder": "ladder.Ladder",
     "synthesis": "synthesis.Synthesis",
+    "map": "process_map.ProcessMap",
 }
 
 
@@ -114,6 +115,7 @@ def mechanism(
     alphabet: Sequence[Activity] | None = None,
     rungs: str | Sequence[Abstraction | str] | None = None,
     shares: str | Sequence[Number] | None = None,
+    parts: Sequence[str] | None = None,
     unit: PrivacyUnit = ONE_CASE,
 ) -> Mechanism:
     """Build a mechanism by name. `travas.Optimal(...)` and the other classes are the typed equivalents.
@@ -126,9 +128,10 @@ def mechanism(
         splits: utravas: number of runs.
         max_length: prefix-tree, sacofa: maximum number of activities per variant.
         prune: prefix-tree, sacofa: threshold that noisy counts must exceed.
-        alphabet: prefix-tree, sacofa: a public list of the activities.
+        alphabet: prefix-tree, sacofa, synthesis, map: a public list of the activities.
         rungs: ladder: abstractions from fine to coarse.
         shares: ladder: the share of (ε, δ) of each rung, or `adaptive`.
+        parts: map: what to measure beyond counts: `durations`, `rework` and `throughput`.
         unit: The protected unit.
 
     Returns:
@@ -145,6 +148,7 @@ def mechanism(
         "alphabet": alphabet,
         "rungs": rungs,
         "shares": shares,
+        "parts": parts,
     }
     stated = {option: value for option, value in options.items() if value is not None}
     maker = find_mechanism(name, "follow")

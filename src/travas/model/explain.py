@@ -11,7 +11,7 @@ from ..privacy.numbers import as_text
 from .estimate import Estimate
 from .mechanism import Mechanism
 
-Released = Literal["variants of the log", "any sequence", "generated traces"]
+Released = Literal["variants of the log", "any sequence", "generated traces", "pairs of activities"]
 
 WARN_EPSILON, WARN_DELTA, WARN_VISIBLE = Fraction(4), Fraction(1, 10**4), 10
 """The policy thresholds: above this ε, this δ, or δ = 1/(10 × stated cases), protection is called weak."""
@@ -31,6 +31,16 @@ SYNTHETIC = (
 EMPTY_SYNTHETIC = (
     "The synthetic log is empty: nothing that cases have in common stands out from the noise. To release more: use a larger ε, "
     "or a log with more cases. Every further release is charged."
+)
+
+EMPTY_MAP = (
+    "The process map is empty: no pair of activities stands out from the noise. To release more: use a larger ε, group "
+    "activities by an abstraction, or use a log with more cases. Every further release is charged."
+)
+
+PROCESS_MAP = (
+    "This is a process map: how many cases have each pair of activities that directly follow each other. Numbers have noise "
+    "and 95 % intervals; activities that were not selected are one node, 'other'. A few pairs may be there by noise alone."
 )
 
 COUNT_IN_FILE = (
@@ -78,9 +88,11 @@ def of_epsilon(epsilon: Fraction, delta: Fraction, unit: str) -> str:
 
 
 def released_by(mechanism: Mechanism) -> Released:
-    """Return whether variants of the log, any sequence over a public alphabet, or generated traces are released."""
+    """Return what is released: variants, any sequence over a public alphabet, generated traces, or pairs of activities."""
     if mechanism.kind == "synthetic log":
         return "generated traces"
+    if mechanism.kind == "process map":
+        return "pairs of activities"
     return "any sequence" if mechanism.invents_variants else "variants of the log"
 
 
@@ -169,6 +181,8 @@ def of_emptiness(variants: int, mechanism: Mechanism) -> str | None:
     """Explain an empty or nearly empty release, with remedies, from the release alone; None for other releases."""
     if mechanism.kind == "synthetic log":
         return None if variants else EMPTY_SYNTHETIC
+    if mechanism.kind == "process map":
+        return None
     if variants >= FEW_VARIANTS:
         return None
     first = (

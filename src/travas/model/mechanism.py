@@ -42,8 +42,9 @@ Pair = tuple[int, int]
 References = Literal["follow", "refuse"]
 """Whether a description may refer to code (`package.module:Class`) and files outside of it."""
 
-Kind = Literal["variants", "synthetic log"]
-"""What a release contains: variants of the log with their counts, or traces generated from noisy measurements."""
+Kind = Literal["variants", "synthetic log", "process map"]
+"""What a release contains: variants of the log with their counts, traces generated from noisy measurements, or pairs of
+activities with the numbers of cases that have them."""
 
 ARTIFICIAL_TIMES = "artificial: only their order within a case means anything"
 """What a released log says about its timestamps, unless times are released."""

@@ -10,10 +10,17 @@ REGISTRY = {
     "polars": "travas.outputs.event_tables:polars_events",
     "pandas": "travas.outputs.event_tables:pandas_events",
     "draw": "travas.outputs.picture_file:write_release_picture",
+    "map table": "travas.outputs.map_writers:map_table",
+    "draw map": "travas.outputs.map_files:write_map_picture",
+    "map picture": "travas.outputs.map_page:map_fragment",
+    "map model": "travas.evaluation.pm4py_models:write_model",
 }
 
 
-def registered(name: Literal["write", "polars", "pandas", "draw"]) -> Any:
+Registered = Literal["write", "polars", "pandas", "draw", "map table", "draw map", "map picture", "map model"]
+
+
+def registered(name: Registered) -> Any:
     """The function of this name, imported when it is first used.
 
     Args:

@@ -1,6 +1,6 @@
 """Writing a release and its guarantee together, in a format given by the suffix.
 
-with reserved_release(path, "fail") as output:   # raises if it cannot be written, before anything is charged
+with reserved_release(path, "fail", kind) as output:   # raises if it cannot be written, before anything is charged
     ...                                          # read, charge, draw
     output.write(release)                        # both files, complete and on the disk, under partial names
     output.publish()                             # both appear, the guarantee first
@@ -12,11 +12,14 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..errors import OutputError
+from ..model.mechanism import Kind
 from ..model.release import Release
+from ..plots.figures import new_figure
 from ..sources.files import suffix_of
 from .atomic import Existing, Reservation, cannot_write, check_target, is_system_error, reserved
 from .event_tables import write_csv, write_parquet
@@ -31,7 +34,21 @@ WRITERS: dict[str, Callable[[Release, Path], None]] = {
     ".parquet": write_parquet,
     ".json": write_json,
 }
-"""The writer of each format, by suffix."""
+"""The writer of each format of an event log, by suffix."""
+
+MAP_SUFFIXES = (".json", ".csv", ".graphml", ".dot", ".html", ".svg", ".png", ".pdf")
+"""The formats of a process map."""
+
+
+def _write_map(suffix: str, release: Release, path: Path) -> None:
+    from .map_files import MAP_WRITERS  # it imports numpy, which not every program needs
+
+    MAP_WRITERS[suffix](release, path)
+
+
+def writers(kind: Kind) -> dict[str, Callable[[Release, Path], None]]:
+    """The writers for a kind of release, by suffix."""
+    return WRITERS if kind != "process map" else {suffix: partial(_write_map, suffix) for suffix in MAP_SUFFIXES}
 
 
 @dataclass(frozen=True)
@@ -58,7 +75,7 @@ class ReservedRelease:
         """
         partial, promise = self._files.partial(self.path), self._files.partial(guarantee_path(self.path))
         try:
-            WRITERS[self.suffix](release, partial)
+            writers(release.mechanism.kind)[self.suffix](release, partial)
             facts: dict[str, Any] = {"format": self.suffix[1:], "frequencies": release.frequencies}
             facts |= {"notices": release.notices} if release.notices else {}
             facts |= {
@@ -83,12 +100,13 @@ class ReservedRelease:
 
 
 @contextmanager
-def reserved_release(path: Path, existing: Existing) -> Iterator[ReservedRelease]:
+def reserved_release(path: Path, existing: Existing, kind: Kind) -> Iterator[ReservedRelease]:
     """Reserve the names of a release and its guarantee.
 
     Args:
         path: The release; the suffix determines the format.
         existing: `"fail"` refuses names that exist; `"replace"` replaces both files when they are published.
+        kind: The kind of release.
 
     Yields:
         The reservation. When the block ends, unpublished files are removed.
@@ -96,29 +114,33 @@ def reserved_release(path: Path, existing: Existing) -> Iterator[ReservedRelease
     Raises:
         OutputError: The suffix is not supported, or a file exists, cannot be written, or is reserved by another run.
     """
-    suffix = check_output(path, existing)
+    suffix = check_output(path, existing, kind)
     with reserved((guarantee_path(path), path), existing) as files:
         yield ReservedRelease(path, suffix, files)
 
 
-def check_output(path: Path, existing: Existing) -> str:
+def check_output(path: Path, existing: Existing, kind: Kind) -> str:
     """Raise OutputError if a release cannot be written, without changing anything.
 
     Args:
         path: The release.
         existing: Whether existing files may be replaced.
+        kind: The kind of release.
 
     Returns:
-        The suffix, a key of `WRITERS`.
+        The suffix, a key of `writers(kind)`.
 
     Raises:
         OutputError: The suffix is not supported, or the release or its guarantee cannot be written.
     """
-    suffix = suffix_of(path, tuple(WRITERS))
+    suffix = suffix_of(path, tuple(writers(kind)))
     if suffix is None:
+        what = "process map" if kind == "process map" else "release"
         raise OutputError(
-            f"{path}: unsupported file extension for a release; supported: {', '.join(WRITERS)}", field="output"
+            f"{path}: unsupported file extension for a {what}; supported: {', '.join(writers(kind))}", field="output"
         )
+    if kind == "process map" and suffix in (".png", ".pdf"):
+        new_figure((1, 1))  # raises if the extra is missing
     for target in (path, guarantee_path(path)):
         check_target(target, existing)
     return suffix
@@ -138,7 +160,7 @@ def write_release(release: Release, path: Path, existing: Existing) -> Path:
     Raises:
         OutputError: The files cannot be written; nothing is left behind.
     """
-    with reserved_release(path, existing) as output:
+    with reserved_release(path, existing, release.mechanism.kind) as output:
         output.write(release)
         output.publish()
     return path

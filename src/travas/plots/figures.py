@@ -82,7 +82,7 @@ def draw_release(release: Release, form: PictureFormat) -> bytes:
         f"{what} · ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} · {guarantee.standing}{rules}",
         parse_math=False,
     )
-    return _rendered(figure, form)
+    return rendered(figure, form)
 
 
 def draw_survival(
@@ -124,7 +124,7 @@ def draw_survival(
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
     figure.suptitle(title)
-    return _rendered(figure, form)
+    return rendered(figure, form)
 
 
 def draw_panels(rows: Sequence[Sequence[Panel]], title: str, form: PictureFormat) -> bytes:
@@ -138,7 +138,7 @@ def draw_panels(rows: Sequence[Sequence[Panel]], title: str, form: PictureFormat
     Returns:
         The content of the file.
     """
-    figure = _figure((11, 1.2 + 2.8 * len(rows) if len(rows) > 1 else 5.2))
+    figure = new_figure((11, 1.2 + 2.8 * len(rows) if len(rows) > 1 else 5.2))
     axes_of = figure.subplots(len(rows), len(rows[0]), squeeze=False)
     styles = _styles()
     style_of: dict[str, dict[str, Any]] = {}
@@ -158,7 +158,7 @@ def draw_panels(rows: Sequence[Sequence[Panel]], title: str, form: PictureFormat
     axes_of[0][0].legend(frameon=False, fontsize=8)
     if title:
         figure.suptitle(title)
-    return _rendered(figure, form)
+    return rendered(figure, form)
 
 
 def draw_heatmap(heatmap: Heatmap, form: PictureFormat) -> bytes:
@@ -171,7 +171,7 @@ def draw_heatmap(heatmap: Heatmap, form: PictureFormat) -> bytes:
     Returns:
         The content of the file.
     """
-    figure = _figure((2.9 * len(heatmap.panels) + 0.9, 3.3))
+    figure = new_figure((2.9 * len(heatmap.panels) + 0.9, 3.3))
     panels = figure.subplots(1, len(heatmap.panels), sharey=True, squeeze=False)[0]
     shown = [value for table in heatmap.panels.values() for line in table for value in line if not math.isnan(value)]
     low, high = min(shown, default=0), max(shown, default=1)
@@ -189,7 +189,7 @@ def draw_heatmap(heatmap: Heatmap, form: PictureFormat) -> bytes:
     panels[0].set_ylabel("ε")
     figure.colorbar(image, ax=panels, pad=0.01)
     figure.suptitle(heatmap.title, fontsize=11, parse_math=False)
-    return _rendered(figure, form)
+    return rendered(figure, form)
 
 
 def number(value: float) -> str:
@@ -211,11 +211,12 @@ def _styles() -> Iterator[dict[str, Any]]:
 
 
 def _two_panels() -> tuple[Any, Any, Any]:
-    figure = _figure((11, 5.2))
+    figure = new_figure((11, 5.2))
     return figure, *figure.subplots(1, 2, width_ratios=(3, 2))
 
 
-def _figure(size: tuple[float, float]) -> Any:
+def new_figure(size: tuple[float, float]) -> Any:
+    """A figure of this size in inches, without a window."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -223,7 +224,8 @@ def _figure(size: tuple[float, float]) -> Any:
     return Figure(figsize=size, layout="constrained")
 
 
-def _rendered(figure: Any, form: PictureFormat) -> bytes:
+def rendered(figure: Any, form: PictureFormat) -> bytes:
+    """The content of a file with the figure."""
     content = io.BytesIO()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # matplotlib warns about missing glyphs

@@ -22,6 +22,7 @@ from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..verification.verify import load, stated_abstractions, verify
 
 if TYPE_CHECKING:
+    from ..maps.map_release import MapRelease
     from ..synthesis.synthetic_release import SyntheticRelease
     from ..verification.release_file import Content
 
@@ -45,6 +46,7 @@ class ReportContent:
         policy: The policy under which the release was made.
         signed_off_by: Who has signed off the release.
         synthetic: A synthetic log with its measurements; None where the release is none, or the file has only its traces.
+        process_map: A process map with its measurements; None where the release is none, or the file has no measurements.
     """
 
     stated: dict[str, Any]
@@ -61,6 +63,7 @@ class ReportContent:
     synthetic: SyntheticRelease | None = None
     policy: Policy | None = None
     signed_off_by: str = ""
+    process_map: MapRelease | None = None
 
     def __post_init__(self) -> None:
         explain.check_stated_cases(self.stated_cases)
@@ -88,6 +91,9 @@ def read_content(guarantee: Path, release: Path) -> ReportContent:
     verified = verify(guarantee, release)
     stated = load(guarantee)
     rules = stated_abstractions(stated, guarantee)
+    if verified.mechanism.kind == "process map":
+        made = _process_map(release)
+        return ReportContent(stated, verified.mechanism, release.name, (), (), None, rules, process_map=made)
     content = read_release(release)
     if not set(content.rules) <= set(map(str, rules)):
         raise VerificationError(f"{release}: a trace has a rule that {guarantee} does not contain")
@@ -96,6 +102,13 @@ def read_content(guarantee: Path, release: Path) -> ReportContent:
         stated, mechanism, release.name, content.variants, content.counts, _estimate(mechanism, content, stated, release), rules,
         content.rules, synthetic=_synthetic(mechanism, release),
     )  # fmt: skip
+
+
+def _process_map(release: Path) -> MapRelease | None:
+    """The map with its measurements, which only a `.json` file has."""
+    from ..verification.map_file import read_map
+
+    return read_map(release) if suffix_of(release, RELEASE_SUFFIXES) else None
 
 
 def _synthetic(mechanism: Mechanism, release: Path) -> SyntheticRelease | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..budget.account import Account
 from ..model import explain
-from ..model.mechanism import ARTIFICIAL_TIMES
+from ..model.mechanism import ARTIFICIAL_TIMES, Kind
 from ..plots.svg import printable
 from ..privacy.numbers import as_text
 from . import sections, texts
@@ -117,7 +117,10 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "count_in_file": explain.COUNT_IN_FILE if stated["release"]["frequencies"] == "estimated" else "",
         "has_intervals": content.estimate is not None and content.estimate.intervals is not None,
         "missing": explain.of_missing(content.estimate, explain.pairs(mechanism)) or "not estimated from this file",
-        "activity_names": sections.activity_names(content.variants),
+        "process_map": explain.PROCESS_MAP if mechanism.kind == "process map" else "",
+        "map_facts": sections.of_map(content),
+        "map_pairs": sections.map_pairs(content),
+        "activity_names": sections.activity_names(content),
         "about_epsilon": about_epsilon,
         "about_delta": about_delta,
         "proof": texts.PROOFS[guarantee.standing].format(name=mechanism.name),
@@ -194,14 +197,7 @@ def _machine(content: ReportContent) -> dict[str, Any]:
         "mechanism": {"name": stated["mechanism"], "parameters": stated["parameters"]},
         "abstraction": [{"name": str(rule), "rule": rule.as_json()} for rule in content.abstractions],
         "kind": mechanism_kind,
-        "post_processing": (
-            "traces generated"
-            if mechanism_kind == "synthetic log"
-            else stated["release"]["frequencies"] + " frequencies"
-        )
-        + ", canonical order, "
-        + ("artificial" if stated["timestamps"] == ARTIFICIAL_TIMES else "generated")
-        + " timestamps",
+        "post_processing": _post_processing(mechanism_kind, stated["release"]["frequencies"], stated["timestamps"]),
         "data_set": stated["release"] | {"name": content.name, "variants": len(content.variants)},
         "threat_model": {
             "trust": "central: the data owner and the machine are trusted",
@@ -212,3 +208,11 @@ def _machine(content: ReportContent) -> dict[str, Any]:
         "signed_off_by": content.signed_off_by,
         "account": _charges(account),
     }
+
+
+def _post_processing(kind: Kind, frequencies: str, timestamps: str) -> str:
+    if kind == "process map":
+        return "consistent numbers, intervals, canonical order"
+    made = "traces generated" if kind == "synthetic log" else f"{frequencies} frequencies"
+    times = "artificial" if timestamps == ARTIFICIAL_TIMES else "generated"
+    return f"{made}, canonical order, {times} timestamps"

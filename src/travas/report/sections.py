@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 
+from ..maps.map_release import MapNode
+from ..model.explain import EMPTY_MAP
 from ..model.mechanism import Mechanism
 from ..model.traces import Trace
 from ..plots.charts import frequencies_chart, keep_curve
@@ -50,9 +53,12 @@ class CurveSection:
     rows: tuple[tuple[str, str], ...] = ()
 
 
-def activity_names(variants: tuple[Trace, ...]) -> str:
+def activity_names(content: ReportContent) -> str:
     """Return the released activity names as text, for review."""
-    names = sorted({name_of(activity) for trace in variants for activity in trace})
+    of_map = () if content.process_map is None else content.process_map.measurements.activities
+    names = sorted({name_of(activity) for trace in (*content.variants, of_map) for activity in trace})
+    if not names and content.mechanism.kind == "process map":
+        return "see the file" if content.process_map is None else "none, the map has no activities"
     if not names:
         return "none, the release is empty"
     more = f", and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
@@ -99,6 +105,39 @@ def quality(content: ReportContent) -> list[tuple[str, str]]:
     if made.generation == "again":
         facts.append(("Generated again", "from measurements that were released before, at no further privacy cost"))
     return facts + [("Warning", warning) for warning in found.warnings(cases)]
+
+
+def of_map(content: ReportContent) -> list[tuple[str, str]]:
+    """What the measurements of a process map tell about it, in words; none without measurements."""
+    made = content.process_map
+    if made is None:
+        return []
+    total = made.total
+    facts = [
+        ("Original log", f"{math.floor(total.low):,} to {math.ceil(total.high):,} cases (95 %), as measured"),
+        ("False pairs", f"about {made.expected_false_pairs:.1f} of the pairs are expected to be there by noise alone"),
+        ("Measurements", f"SHA-256 {made.measurements.digest}"),
+    ]
+    return facts if made.pairs else [*facts, ("Warning", EMPTY_MAP)]
+
+
+def map_pairs(content: ReportContent) -> list[tuple[str, str, str, str]]:
+    """Return the most frequent pairs of a process map: both nodes, the number of cases and its interval."""
+    made = content.process_map
+    pairs = [] if made is None else sorted(made.pairs, key=lambda pair: -pair.cases.value)[:SHOWN]
+    return [
+        (
+            shortened(_node_name(pair.before), 200),
+            shortened(_node_name(pair.after), 200),
+            f"{max(1, round(pair.cases.value)):,}",
+            f"{math.floor(pair.cases.low):,} – {math.ceil(pair.cases.high):,}",
+        )
+        for pair in pairs
+    ]
+
+
+def _node_name(node: MapNode) -> str:
+    return f"({node.kind})" if node.activity is None else name_of(node.activity)
 
 
 def chart(content: ReportContent) -> str:

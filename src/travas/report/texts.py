@@ -23,6 +23,8 @@ _ABOUT = {
     "optimal would, for its share of ε and δ",
     "synthesis": "variants, activities, lengths and transitions are measured with exact Gaussian noise, and a log is generated "
     "from these measurements alone: its traces need not occur in the original log",
+    "map": "activities, and pairs of activities that directly follow each other, are measured with exact Gaussian noise; a "
+    "case adds at most a fixed amount to all of them together",
     "sacofa": "a prefix tree on plausible prefixes, with rules covered by the budget (Fahrenkrog-Petersen et al. 2021)",
 }
 
@@ -79,6 +81,14 @@ _SYNTHETIC_BIAS = (
     "Against the rare: activities and steps that few cases have are missing, or replaced by noise. Long-range dependencies "
     "within a case are weaker than in the log. Do not conclude from the presence or absence of a single trace."
 )
+_MAP_UTILITY = (
+    "Numbers of cases of directly-follows pairs. An interval in section 2 contains the number in the original log with a "
+    "probability of about 95 %. Activities that were not selected are one node, other. The map says nothing about whole paths."
+)
+_MAP_BIAS = (
+    "Against the rare: pairs of few cases are missing, and cases with very many different pairs count less; the intervals "
+    "account for that. Do not conclude from absence, nor from the presence of a rare pair."
+)
 _COARSER_UTILITY = (
     " Traces may be generalised: where a rule generalised a trace, what it removed (repeats, order, what came later) is not in "
     "the release, and a trace stands for all cases that look alike under the rule. The rule is shown next to every trace."
@@ -96,6 +106,7 @@ def utility(released: Released, traces: Traces) -> str:
         "variants of the log": exact + _SELECTION_UTILITY,
         "any sequence": _TREE_UTILITY,
         "generated traces": _SYNTHETIC_UTILITY,
+        "pairs of activities": _MAP_UTILITY,
     }[released]
     return text + (_COARSER_UTILITY if traces == "coarser" else "")
 
@@ -106,6 +117,7 @@ def bias(released: Released, traces: Traces) -> str:
         "variants of the log": _SELECTION_BIAS,
         "any sequence": _TREE_BIAS,
         "generated traces": _SYNTHETIC_BIAS,
+        "pairs of activities": _MAP_BIAS,
     }[released]
     return text + (_COARSER_BIAS if traces == "coarser" else "")
 
@@ -152,6 +164,8 @@ def frequencies(named: str, released: Released) -> str:
     """What the counts in the file are."""
     if released == "generated traces":
         return "numbers of generated cases; of a released variant, its noisy count"
+    if released == "pairs of activities":
+        return "numbers of cases, estimated from noisy sums, with 95 % intervals"
     return FREQUENCIES[named]
 
 
@@ -180,6 +194,11 @@ def post_processing(frequencies: str, released: Released, timestamps: str) -> st
             "all traces and their numbers of cases were generated from the noisy measurements, with a seed that has nothing to "
             f"do with the noise; cases were numbered anew, timestamps are {timestamps.partition(':')[0]}. None of it uses the "
             "log, so none of it costs anything, and anyone may generate again."
+        )
+    if released == "pairs of activities":
+        return (
+            "numbers of cases were made consistent with each other within their intervals, and put into canonical order. None "
+            "of this uses the log, so it has no privacy cost."
         )
     estimated = (
         "frequencies were estimated from the noisy counts and public constants; " if frequencies == "estimated" else ""

@@ -46,6 +46,9 @@ def check_possible(
     if mechanism.kind == "synthetic log":
         _check_synthetic(path, mechanism, used)
         return
+    if mechanism.kind == "process map":
+        _check_map(path, mechanism, reading)
+        return
     try:
         content = read_release(path)
     except LogError as error:
@@ -179,6 +182,15 @@ def _check_synthetic(path: Path, mechanism: Mechanism, used: Sequence[Abstractio
         raise VerificationError(f"{path}: a synthetic log without the origin of every case in {ORIGIN}; it was changed")
     elif not _is_own_table(path, _with_rungs(read_release(path), tuple(used)), mechanism):
         raise VerificationError(f"{path}: cases, timestamps, order or columns are not those that travas writes")
+
+
+def _check_map(path: Path, mechanism: Mechanism, reading: Mapping[str, Any] | None) -> None:
+    """A `.json` file has the measurements of a process map; of every other format the digest is all there is to check."""
+    from ..mechanisms.process_map import ProcessMap
+    from .map_plausibility import check_map
+
+    if suffix_of(path, RELEASE_SUFFIXES) and isinstance(mechanism, ProcessMap):
+        check_map(path, mechanism, reading)
 
 
 def _differ(stated: int, computed: int) -> bool:

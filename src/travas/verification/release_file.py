@@ -60,6 +60,8 @@ def stated_by(path: Path) -> dict[str, Any]:
     form = suffix_of(path, tuple(WRITERS))
     stated: dict[str, Any] = {} if form is None else {"format": form.removeprefix(".")}
     if form == ".json":
+        if is_map(path):
+            return stated | _stated_by_map(path)
         made = _from_json(path)
         used = [made.abstractions[rung].as_json() for rung in sorted(set(made.rungs))]
         content = strict_json(path.read_text(encoding="utf-8"))
@@ -75,6 +77,21 @@ def stated_by(path: Path) -> dict[str, Any]:
         notices = {name: text for name, text in notices.items() if name not in _OWN_NOTICES}
         return stated | {name: header.get(name) for name in _STATED_KEYS} | {"notices": notices or None}
     return stated
+
+
+def is_map(path: Path) -> bool:
+    """Whether a `.json` file says that it is a process map."""
+    try:
+        content = strict_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and content.get("kind") == "process map"
+
+
+def _stated_by_map(path: Path) -> dict[str, Any]:
+    content = strict_json(path.read_text(encoding="utf-8"))
+    names = (*_STATED_KEYS, "unit", "notices", "abstractions", "kind")
+    return {name: content.get(name) for name in names} | {"parameters": content.get("table")}
 
 
 def read_release(path: Path) -> Content:

@@ -98,7 +98,8 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         _check(Path(release), path, stated, sha256)
         frequencies = check_frequencies(facts["frequencies"])
         check_possible(Path(release), rebuilt, frequencies, used, stated.get("reading"))
-    return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None, _notes(stated))
+    notes = _notes(stated) + _notes_of_map(rebuilt, release)
+    return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None, notes)
 
 
 _FORMER_WORDING = (
@@ -152,6 +153,12 @@ def _notes(stated: dict[str, Any]) -> tuple[str, ...]:
     if stated["reading"] is None:
         return ("the release was made from counts: the guarantee file cannot state what a case is",)
     return ()
+
+
+def _notes_of_map(mechanism: Mechanism, release: str | Path | None) -> tuple[str, ...]:
+    if mechanism.kind != "process map" or release is None or Path(release).suffix.lower() == ".json":
+        return ()
+    return ("only the digest of this file was checked: of a process map, a .json file has the measurements",)
 
 
 def released_reading(release: Path) -> Reading | None:

@@ -17,7 +17,7 @@ from ..privacy.noise_tables import predicted_length
 from ..privacy.numbers import exact_delta, exact_epsilon
 from ..sources.columns import DEFAULT_READING, Reading
 
-OFFERED = tuple(MECHANISMS)
+OFFERED = tuple(name for name in MECHANISMS if name != "map")
 """The offered mechanisms, all with a guarantee."""
 
 LONGEST_SEARCH = 10_000

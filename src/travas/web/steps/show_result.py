@@ -9,7 +9,7 @@ from nicegui import ui
 from ...model import explain
 from ...model.release import Release
 from ...plots.chevrons import chevrons, colours_of
-from ...plots.process_map import process_map
+from ...plots.map_layout import process_map
 from ...plots.svg import name_of
 from ...privacy.numbers import as_text
 from ...synthesis.synthetic_release import SyntheticRelease

@@ -18,8 +18,8 @@ from ..model.traces import Trace
 from .svg import BLUE, GREY, INK, document, escape, name_of, shortened, text
 
 MOST_ACTIVITIES, MOST_EDGES = 30, 50
-_START, _END = "▶ start", "■ end"
-_WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 150, 38, 26, 56
+START, END = "▶ start", "■ end"
+WIDTH, HEIGHT, _GAP_X, _GAP_Y = 150, 38, 26, 56
 
 Edge = tuple[str, str]
 
@@ -44,10 +44,10 @@ def directly_follows(variants: Sequence[Trace], counts: Sequence[int]) -> Graph:
         for place, name in enumerate(names):
             nodes[name] += count
             sums[name] += count * (place + 1) / (len(names) + 1)
-        for edge in zip([_START, *names], [*names, _END], strict=True):
+        for edge in zip([START, *names], [*names, END], strict=True):
             edges[edge] += count
     shown = dict(sorted(nodes.items(), key=lambda item: (-item[1], item[0]))[:MOST_ACTIVITIES])
-    places = {name: sums[name] / nodes[name] for name in shown} | {_START: -1.0, _END: 2.0}
+    places = {name: sums[name] / nodes[name] for name in shown} | {START: -1.0, END: 2.0}
     possible = sorted(
         ((edge, count) for edge, count in edges.items() if edge[0] in places and edge[1] in places),
         key=lambda item: (-item[1], item[0]),
@@ -73,17 +73,8 @@ def process_map(variants: Sequence[Trace], counts: Sequence[int]) -> str:
         return document(
             300, 40, "The release is empty: there is no process map.", [text(10, 24, "The release is empty.")]
         )
-    forward = [edge for edge in graph.edges if graph.places[edge[0]] < graph.places[edge[1]]]
-    layer = _layers(graph, forward)
-    rows, paths = _ordered(layer, forward)
-    across = _placed(rows, paths)
-    left = min(across[node] - _size(node) / 2 for node in across) - _GAP_X
-    width = max(across[node] + _size(node) / 2 for node in across) - left + 90
-    at = {
-        node: (across[node] - left, _GAP_X + number * (_HEIGHT + _GAP_Y) + _HEIGHT / 2)
-        for number, row in enumerate(rows)
-        for node in row
-    }
+    plan = layout(graph)
+    at, paths = plan.at, plan.paths
     most = max(graph.edges.values())
     parts = [_ARROW]
     for edge, count in sorted(graph.edges.items(), key=lambda item: item[1]):
@@ -92,14 +83,47 @@ def process_map(variants: Sequence[Trace], counts: Sequence[int]) -> str:
             _arrow(points, "forward" if edge in paths else "loop" if edge[0] == edge[1] else "back", count, most)
         )
     parts += [_box(node, at[node], graph.nodes.get(node)) for node in graph.places]
-    height = len(rows) * (_HEIGHT + _GAP_Y)
+    height = plan.height
     steps = sorted(graph.edges.items(), key=lambda item: -item[1])[:8]
     words = f"Process map of {len(graph.nodes)} activities. Most frequent steps: " + "; ".join(
         f"{first} to {second}, {count:,} times" for (first, second), count in steps
     )
     if graph.left_out:
         parts.append(text(8, height + 4, f"{graph.left_out:,} rarer steps are not shown", colour="#555555", size=11))
-    return document(int(width), height + 12, words, parts)
+    return document(plan.width, height + 12, words, parts)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the nodes of a graph are drawn.
+
+    Attributes:
+        at: The centre of every node, invisible ones included.
+        paths: For every edge downwards, the nodes that it passes; other edges are drawn beside.
+        width: The width of the picture.
+        height: Its height.
+    """
+
+    at: dict[str, tuple[float, float]]
+    paths: dict[Edge, list[str]]
+    width: int
+    height: int
+
+
+def layout(graph: Graph) -> Layout:
+    """Place the nodes of a graph in layers; `START` is on top and `END` at the bottom."""
+    forward = [edge for edge in graph.edges if graph.places[edge[0]] < graph.places[edge[1]]]
+    layer = _layers(graph, forward)
+    rows, paths = _ordered(layer, forward)
+    across = _placed(rows, paths)
+    left = min(across[node] - _size(node) / 2 for node in across) - _GAP_X
+    width = max(across[node] + _size(node) / 2 for node in across) - left + 90
+    at = {
+        node: (across[node] - left, _GAP_X + number * (HEIGHT + _GAP_Y) + HEIGHT / 2)
+        for number, row in enumerate(rows)
+        for node in row
+    }
+    return Layout(at, paths, int(width), len(rows) * (HEIGHT + _GAP_Y))
 
 
 def _layers(graph: Graph, forward: list[Edge]) -> dict[str, int]:
@@ -109,7 +133,7 @@ def _layers(graph: Graph, forward: list[Edge]) -> dict[str, int]:
         for first, second in forward:
             if first == node:
                 layer[second] = max(layer[second], layer[node] + 1)
-    layer[_END] = max([*(value + 1 for name, value in layer.items() if name != _END), 1])
+    layer[END] = max([*(value + 1 for name, value in layer.items() if name != END), 1])
     for name in graph.nodes:
         layer[name] = max(layer[name], 1)
     return layer
@@ -143,7 +167,7 @@ def _ordered(layer: dict[str, int], forward: list[Edge]) -> tuple[list[list[str]
 
 
 def _size(node: str) -> int:
-    return 30 if node.startswith("\0") else _WIDTH
+    return 30 if node.startswith("\0") else WIDTH
 
 
 def _placed(rows: list[list[str]], paths: dict[Edge, list[str]]) -> dict[str, float]:
@@ -154,7 +178,7 @@ def _placed(rows: list[list[str]], paths: dict[Edge, list[str]]) -> dict[str, fl
         for one, other in pairwise(way):
             below[one].append(other)
             above[other].append(one)
-    across = {node: float(place * _WIDTH) for row in rows for place, node in enumerate(row)}
+    across = {node: float(place * WIDTH) for row in rows for place, node in enumerate(row)}
     for sweep in range(12):
         near = above if sweep % 2 == 0 else below
         for row in rows if sweep % 2 == 0 else reversed(rows):
@@ -196,7 +220,7 @@ def _arrow(points: list[tuple[float, float]], kind: Literal["forward", "back", "
     """Draw the edges: forward edges as curves downwards, backward edges dashed along the right."""
     weight = 0.8 + 3.2 * math.log1p(count) / math.log1p(most)
     (x1, y1), (x2, y2) = points[0], points[-1]
-    half, down = _WIDTH / 2, _HEIGHT / 2
+    half, down = WIDTH / 2, HEIGHT / 2
     if kind == "loop":
         way = f"M{x1 + half:.0f} {y1 - 8:.0f}c28 -14 28 30 2 16"
         label = (x1 + half + 22, y1 + 4)
@@ -221,14 +245,14 @@ def _arrow(points: list[tuple[float, float]], kind: Literal["forward", "back", "
 
 
 def _box(node: str, at: tuple[float, float], count: int | None) -> str:
-    x, y = at[0] - _WIDTH / 2, at[1] - _HEIGHT / 2
+    x, y = at[0] - WIDTH / 2, at[1] - HEIGHT / 2
     if count is None:
         return (
-            f'<rect x="{x + 35:.0f}" y="{y + 6:.0f}" width="{_WIDTH - 70}" height="{_HEIGHT - 12}" rx="13" fill="#ffffff" '
+            f'<rect x="{x + 35:.0f}" y="{y + 6:.0f}" width="{WIDTH - 70}" height="{HEIGHT - 12}" rx="13" fill="#ffffff" '
             f'stroke="{INK}"/>' + text(at[0], at[1] + 4, node, "middle")
         )
     return (
-        f'<g><title>{escape(node)}</title><rect x="{x:.0f}" y="{y:.0f}" width="{_WIDTH}" height="{_HEIGHT}" rx="4" '
+        f'<g><title>{escape(node)}</title><rect x="{x:.0f}" y="{y:.0f}" width="{WIDTH}" height="{HEIGHT}" rx="4" '
         f'fill="#ffffff" stroke="{BLUE}" stroke-width="2"/>'
         + text(at[0], at[1] - 2, shortened(node, 22), "middle")
         + text(at[0], at[1] + 13, f"{count:,}", "middle", "#555555", 11)

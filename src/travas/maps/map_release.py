@@ -1,0 +1,333 @@
+"""A process map as a release: numbers of cases with intervals, the measurements they come from, and the guarantee."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from ..errors import ParameterError
+from ..model.abstraction import Abstraction
+from ..model.mechanism import Mechanism
+from ..model.registry import registered
+from ..model.release import MAKER, Release
+from ..model.traces import Activity
+from ..synthesis.quality import MeasuredNumber
+from .map_counts import MapCounts
+from .map_durations import MapDurations, Quartiles
+from .map_measurements import MapMeasurements
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+NOTICE = (
+    "process map: numbers of cases with noise, each with a 95 % interval; activities that were not selected are one node, "
+    "'other'"
+)
+
+NodeKind = Literal["start", "activity", "other", "end"]
+"""What a node is. Start, end and `other` are kinds of node, not names: an activity may have any name."""
+
+ModelFormat = Literal["bpmn", "pnml", "ptml"]
+"""A BPMN diagram, a Petri net, or a process tree."""
+
+Dfg = dict[tuple[str, str], int]
+"""Numbers of cases by pair of names, as `pm4py.view_dfg` takes them."""
+
+
+@dataclass(frozen=True)
+class MapNode:
+    """A node of the map.
+
+    Attributes:
+        kind: What it is.
+        activity: The activity; None for start, end and `other`.
+    """
+
+    kind: NodeKind
+    activity: Activity | None = None
+
+
+START, OTHER, END = MapNode("start"), MapNode("other"), MapNode("end")
+
+
+@dataclass(frozen=True)
+class MapPair:
+    """A directly-follows pair.
+
+    Attributes:
+        before: The first node.
+        after: The second node.
+        cases: In how many cases the pair occurs, with a 95 % interval.
+        duration: The time between both, if durations were measured; None for start and end.
+    """
+
+    before: MapNode
+    after: MapNode
+    cases: MeasuredNumber
+    duration: Quartiles | None = None
+
+
+@dataclass(frozen=True)
+class MapActivity:
+    """An activity that has a node of its own.
+
+    Attributes:
+        activity: The activity.
+        present: In how many cases it occurs; None if rework was not measured.
+        repeated: In how many cases it occurs more than once; None if rework was not measured.
+    """
+
+    activity: Activity
+    present: MeasuredNumber | None = None
+    repeated: MeasuredNumber | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class MapRelease(Release):
+    """A process map. It has no variants: `pairs`, `activities`, `total` and `throughput` are what is released.
+
+    Attributes:
+        measurements: The noisy measurements: public, and all that the map depends on.
+    """
+
+    measurements: MapMeasurements = field(kw_only=True)
+
+    def __repr__(self) -> str:
+        return f"<MapRelease: {len(self.activities)} activities, {len(self.pairs)} pairs, {self.guarantee.standing}>"
+
+    @classmethod
+    def measured(
+        cls, mechanism: Mechanism, measurements: MapMeasurements, columns: tuple[str, ...], abstraction: Abstraction
+    ) -> MapRelease:
+        """The map of measurements.
+
+        Args:
+            mechanism: The mechanism that made the measurements.
+            measurements: The noisy measurements.
+            columns: The columns that make an activity.
+            abstraction: The public rule that was applied to every trace before it was measured.
+
+        Returns:
+            The map.
+        """
+        return cls(mechanism, (), (), columns, "noisy", (abstraction,), measurements=measurements, maker=MAKER)
+
+    @cached_property
+    def numbers(self) -> MapCounts:
+        """All numbers of cases as tables, by node: activities, `other`, and START or END."""
+        return MapCounts.of(self.measurements)
+
+    @property
+    def total(self) -> MeasuredNumber:
+        """The number of cases, with a 95 % interval."""
+        return self.numbers.total
+
+    @property
+    def expected_false_pairs(self) -> float:
+        """How many pairs are expected to be there by noise alone."""
+        return self.numbers.expected_false
+
+    @cached_property
+    def activities(self) -> tuple[MapActivity, ...]:
+        """The activities that have a node of their own, sorted by name."""
+        names, numbers = self.measurements.activities, self.numbers
+        if numbers.present is None or numbers.repeated is None:
+            return tuple(map(MapActivity, names))
+        return tuple(map(MapActivity, names, numbers.present, numbers.repeated))
+
+    @cached_property
+    def pairs(self) -> tuple[MapPair, ...]:
+        """The directly-follows pairs that stand out from the noise: start first, then by activity, `other` last."""
+        numbers = self.numbers
+        inner = [*(MapNode("activity", name) for name in self.measurements.activities), OTHER]
+        before, after = [*inner, START], [*inner, END]
+        rows = [len(inner), *range(len(inner))]
+        return tuple(
+            MapPair(
+                before[row],
+                after[column],
+                MeasuredNumber(
+                    float(numbers.estimate[row, column]),
+                    float(numbers.low[row, column]),
+                    float(numbers.high[row, column]),
+                ),
+                self.times.of_pair.get((row, column)),
+            )
+            for row in rows
+            for column in numbers.kept[row].nonzero()[0].tolist()
+        )
+
+    @cached_property
+    def times(self) -> MapDurations:
+        """All durations, by pair of nodes."""
+        return MapDurations.of(self.measurements)
+
+    @property
+    def throughput(self) -> Quartiles | None:
+        """Quartiles of the time from the first to the last event of a case; None if not measured."""
+        return self.times.throughput
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What the map has beyond counts."""
+        return tuple(cast(Any, self.mechanism).parts)
+
+    @property
+    def title(self) -> str:
+        """How the map is called in file headers and pictures."""
+        return "process map, released by travas"
+
+    @property
+    def notices(self) -> dict[str, str]:
+        """What every file says about the map as a whole."""
+        digest = f"SHA-256 {self.measurements.digest}"
+        return super().notices | {"travas:map": NOTICE, "travas:measurements": digest}
+
+    # ------------------------------------------------------------------------------------------------ other forms
+
+    def to_pm4py(self) -> tuple[Dfg, dict[str, int], dict[str, int]]:
+        """Dictionaries for `pm4py.view_dfg(*release.to_pm4py())`: pairs, start activities and end activities.
+
+        Numbers are of cases, not of events: a pair that a case has twice counts once. Activities of several columns are
+        joined by " / ", and `other` is named "(other)", with more parentheses if an activity has this name.
+
+        Returns:
+            Numbers of cases by pair, by start activity and by end activity.
+        """
+        pairs: Dfg = {}
+        starts: dict[str, int] = {}
+        ends: dict[str, int] = {}
+        for pair in self.pairs:
+            cases = max(1, round(pair.cases.value))
+            if pair.before == START:
+                starts[self.label(pair.after)] = cases
+            elif pair.after == END:
+                ends[self.label(pair.before)] = cases
+            else:
+                pairs[self.label(pair.before), self.label(pair.after)] = cases
+        return pairs, starts, ends
+
+    def label(self, node: MapNode) -> str:
+        """The name of a node, unique within the map, for programs in which a node is its name."""
+        if node.activity is not None:
+            return node.activity if isinstance(node.activity, str) else " / ".join(node.activity)
+        name, names = f"({node.kind})", {self.label(MapNode("activity", one)) for one in self.measurements.activities}
+        while name in names:
+            name = f"({name})"
+        return name
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the pairs as a table: one row per pair, with numbers of cases, intervals and durations in seconds.
+
+        Returns:
+            A Polars data frame.
+        """
+        return cast("pl.DataFrame", registered("map table")(self))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the pairs as a table, as `to_polars` does.
+
+        Returns:
+            A pandas data frame.
+        """
+        return self.to_polars().to_pandas()
+
+    def draw(self, path: str | Path, intervals: Literal["hidden", "shown"] = "hidden") -> Path:
+        """Draw the map: line width by number of cases, colour by median duration.
+
+        Args:
+            path: A `.png`, `.svg` or `.pdf` file.
+            intervals: Whether the 95 % intervals are written next to the numbers.
+
+        Returns:
+            The path.
+        """
+        return cast(Path, registered("draw map")(self, Path(path), intervals))
+
+    def _repr_html_(self) -> str:
+        """The map as a picture for notebooks: SVG without scripts, all names escaped."""
+        return cast(str, registered("map picture")(self))
+
+    def model(self, path: str | Path, existing: Literal["fail", "replace"] = "fail") -> Path:
+        """Discover a process model from the map with pm4py's inductive miner and write it. Post-processing: no cost.
+
+        Args:
+            path: A `.bpmn`, `.pnml` or `.ptml` file.
+            existing: `"fail"` refuses an existing file; `"replace"` replaces it.
+
+        Returns:
+            The path.
+
+        Raises:
+            MissingExtraError: pm4py is not installed.
+        """
+        return cast(Path, registered("map model")(self, Path(path), existing))
+
+    def as_json(self) -> dict[str, Any]:
+        """What the JSON file says about the map: nodes, pairs, numbers and the measurements themselves."""
+        return {
+            "notices": self.notices,
+            "description": self.mechanism.describe(),
+            "reading": self.reading and dict(self.reading),
+            "assumptions": self.assumptions,
+            "total": _measured_as_json(self.total),
+            "expected_false_pairs": round(self.expected_false_pairs, 3),
+            "activities": [_activity_as_json(activity) for activity in self.activities],
+            "pairs": [_pair_as_json(pair) for pair in self.pairs],
+            "throughput": _quartiles_as_json(self.throughput),
+            "measurements": self.measurements.as_json(),
+        }
+
+
+def map_release(release: Release) -> MapRelease:
+    """The release as a process map.
+
+    Raises:
+        ParameterError: It is none.
+    """
+    if not isinstance(release, MapRelease):
+        raise ParameterError("the release is not a process map; use travas.process_map")
+    return release
+
+
+def _measured_as_json(number: MeasuredNumber | None) -> dict[str, float] | None:
+    """Rounded to tenths, intervals outwards."""
+    if number is None:
+        return None
+    return {"cases": round(number.value, 1), "low": math.floor(number.low), "high": math.ceil(number.high)}
+
+
+def _node_as_json(node: MapNode) -> dict[str, Any]:
+    return {"kind": node.kind} if node.activity is None else {"kind": node.kind, "activity": node.activity}
+
+
+def _quartiles_as_json(quartiles: Quartiles | None) -> dict[str, float] | None:
+    if quartiles is None:
+        return None
+    return {
+        "lower_quartile": round(quartiles.lower_quartile, 1),
+        "median": round(quartiles.median, 1),
+        "upper_quartile": round(quartiles.upper_quartile, 1),
+    }
+
+
+def _activity_as_json(activity: MapActivity) -> dict[str, Any]:
+    return {
+        "activity": activity.activity,
+        "present": _measured_as_json(activity.present),
+        "repeated": _measured_as_json(activity.repeated),
+    }
+
+
+def _pair_as_json(pair: MapPair) -> dict[str, Any]:
+    numbers = _measured_as_json(pair.cases) or {}
+    return {
+        "before": _node_as_json(pair.before),
+        "after": _node_as_json(pair.after),
+        **numbers,
+        "duration": _quartiles_as_json(pair.duration),
+    }

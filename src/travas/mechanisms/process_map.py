@@ -1,0 +1,200 @@
+"""Process maps: case counts of directly-follows pairs with intervals, and optionally durations, rework and throughput.
+
+Proof, line by line: docs/mechanisms/map.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError, shown
+from ..maps.map_counts import choose_cap, timed_pairs
+from ..maps.map_measurements import (
+    ACTIVITIES,
+    DURATIONS,
+    PAIRS,
+    REWORK,
+    SIZES,
+    THROUGHPUT,
+    MapMeasurements,
+    pair_cells,
+    rework_cap,
+)
+from ..maps.map_release import MapRelease
+from ..model.estimate import Estimate, measured
+from ..model.mechanism import Kind
+from ..model.questions import CellQuestion, Throughput
+from ..model.questions import Durations as StepDurations
+from ..model.totals import NO_DETAILS, Details, check_details
+from ..model.traces import Activity
+from ..model.variants import Variants
+from ..privacy.gaussian_stages import Selection, StagePlan
+from .coded_traces import CodedTraces, activity_sums
+from .gaussian_mechanism import (
+    MOST_ACTIVITIES,
+    MOST_KEYS,
+    GaussianMechanism,
+    as_plain_names,
+    check_width,
+    small_alphabet,
+)
+from .map_sums import pairs_of, rework_of, size_sums, with_other
+
+PARTS = (DURATIONS, REWORK, THROUGHPUT)
+"""What a map can have beyond counts."""
+
+SHARES = {ACTIVITIES: Fraction(20, 100), SIZES: Fraction(5, 100)}
+SHARES_WITH_DURATIONS = {ACTIVITIES: Fraction(15, 100), SIZES: Fraction(3, 100)}
+SHARES_OF_PARTS = {DURATIONS: Fraction(40, 100), REWORK: Fraction(7, 100), THROUGHPUT: Fraction(3, 100)}
+"""The parts of μ² of the measurements; the pairs have what is left."""
+
+
+def _parts(value: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ParameterError(f"parts is {shown(value)}: it must be a list of {', '.join(PARTS)}", field="parts")
+    for part in value:
+        if part not in PARTS:
+            raise ParameterError(f"parts contains {shown(part)}; use {', '.join(PARTS)}", field="parts")
+    return tuple(part for part in PARTS if part in value)
+
+
+@attrs.frozen(slots=False)
+class ProcessMap(GaussianMechanism):
+    """Measure activities, numbers of distinct pairs, and directly-follows pairs with Gaussian noise.
+
+    Input      a log's variants and their true counts; optionally a public alphabet; durations if asked for
+    Output     noisy numbers of cases of pairs with intervals; activities that were not selected are one node `other`
+    Neighbours one case more or less adds a vector of bounded norm to every measurement; a person at most `max_cases`
+    Guarantee  (ε, δ) by the theorem, with every inequality verified on the constants that are used
+    """
+
+    name = "map"
+    proof = "docs/mechanisms/map.md"
+    kind: ClassVar[Kind] = "process map"
+    counted = "cases"
+
+    alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=small_alphabet)
+    parts: tuple[str, ...] = attrs.field(default=(), converter=_parts)
+
+    def plans(self) -> tuple[StagePlan, ...]:
+        """A, M, F and the parts that are asked for; the pairs have every share that is not used."""
+        shares = dict(SHARES_WITH_DURATIONS if DURATIONS in self.parts else SHARES)
+        if self.alphabet is not None:
+            del shares[ACTIVITIES]
+        of_parts = {part: SHARES_OF_PARTS[part] for part in self.parts}
+        shares[PAIRS] = 1 - sum((*shares.values(), *of_parts.values()), start=Fraction(0))
+        shares |= of_parts
+        return tuple(
+            StagePlan(name, share, Selection(1, MOST_KEYS) if name == ACTIVITIES else None)
+            for name, share in shares.items()
+        )
+
+    def parameters(self) -> dict[str, Any]:
+        return {"alphabet": as_plain_names(self.alphabet), "parts": list(self.parts)} | self.constants()
+
+    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
+        """A map has no variants; its estimates are in `MapRelease`."""
+        return measured(noisy, None)
+
+    @property
+    def details(self) -> Details:
+        """Timestamps, if durations or throughput are measured."""
+        return Details(times="read") if {DURATIONS, THROUGHPUT} & set(self.parts) else NO_DETAILS
+
+    @property
+    def timestamps(self) -> str:
+        """None: a map has no events."""
+        return "none: a process map has no events"
+
+    def check(self, variants: Variants) -> None:
+        """Also refuse an alphabet whose names are made of another number of columns, and a log without times."""
+        super().check(variants)
+        check_details(variants.totals, self.details)
+        check_width(self.alphabet, variants)
+
+    def _release(self, variants: Variants) -> MapRelease:
+        return MapRelease.measured(self, self.measure(variants), variants.columns, variants.abstraction)
+
+    # ------------------------------------------------------------------------------------------- the measurements
+
+    def measure(self, variants: Variants) -> MapMeasurements:
+        """Draw the noise, once, and measure the log: stages A, M, F, R, P and D of the proof, in this order."""
+        log = CodedTraces.of(variants)
+        selected = self._select_activities(variants, log)
+        activities = self._activities(selected)
+        code_of = {activity: code for code, activity in enumerate(variants.alphabet)}
+        codes = [code_of.setdefault(activity, len(code_of)) for activity in activities]  # of a public one, maybe new
+        log = CodedTraces(log.codes, log.lengths, log.counts, len(code_of))
+        labelled = with_other(log, np.array(codes, dtype=np.int64))
+        found = pairs_of(labelled)
+        stage = self.noise.stage(SIZES)
+        sizes = self._noisy(size_sums(found, stage))
+        in_cases = (sizes / stage.contribution).tolist()
+        cap = choose_cap(in_cases, stage.deviation, self.noise.stage(PAIRS).deviation, len(activities))
+        cells = pair_cells(len(activities))
+        sums = found.sums(self.noise.stage(PAIRS), cap, cells.size)
+        pairs = self._noisy(sums.reshape(cells.shape), cells)
+        rework = self._measure_rework(labelled, cap) if REWORK in self.parts else None
+        throughput = self._measure_throughput(variants, activities) if THROUGHPUT in self.parts else None
+        timed = timed_pairs(pairs) if DURATIONS in self.parts else None
+        return MapMeasurements(
+            contributions=self.contributions,
+            activities=activities,
+            activity_sums={name: selected[name] for name in activities if name in selected},
+            sizes=sizes,
+            cap=cap,
+            pairs=pairs,
+            rework=rework,
+            duration_pairs=timed,
+            durations=None if timed is None else self._measure_durations(variants, activities, timed),
+            throughput=throughput,
+        )
+
+    def _select_activities(self, variants: Variants, log: CodedTraces) -> dict[Activity, int]:
+        """A: activities whose noisy sum exceeds the threshold."""
+        if self.alphabet is not None:
+            return {}
+        stage = self.noise.stage(ACTIVITIES)
+        sums = activity_sums(log, np.empty(0, dtype=np.int64), stage)
+        noisy = self._noisy(sums, sums > 0)
+        kept = np.flatnonzero((sums > 0) & (noisy > stage.threshold))
+        return {variants.alphabet[code]: int(noisy[code]) for code in kept.tolist()}
+
+    def _activities(self, selected: dict[Activity, int]) -> tuple[Activity, ...]:
+        """The activities that have a node of their own: a rule on outputs, which keeps the largest of too many."""
+        by_sum = sorted(selected, key=lambda activity: (-selected[activity], activity))
+        return tuple(sorted(by_sum[:MOST_ACTIVITIES])) if self.alphabet is None else self.alphabet
+
+    def _measure_rework(self, labelled: CodedTraces, cap: int) -> NDArray[np.int64]:
+        """R: cases that have an activity, and cases that repeat it."""
+        activities = labelled.activities - 1
+        sums = rework_of(labelled).sums(self.noise.stage(REWORK), rework_cap(cap, activities), 2 * activities)
+        return self._noisy(sums.reshape(2, activities))
+
+    def _measure_throughput(self, variants: Variants, activities: tuple[Activity, ...]) -> NDArray[np.int64]:
+        """P: the time from the first to the last event of a case, whatever their activities are."""
+        delta = self.noise.stage(THROUGHPUT).contribution
+        question = Throughput(contribution=delta, activities=activities, others="node")
+        return self._noisy(_answer(variants, question))
+
+    def _measure_durations(
+        self, variants: Variants, activities: tuple[Activity, ...], pairs: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """D: the times between the nodes of pairs that F's output has selected."""
+        delta = self.noise.stage(DURATIONS).contribution
+        chosen = tuple((int(before), int(after)) for before, after in pairs.tolist())
+        question = StepDurations(contribution=delta, activities=activities, others="node", pairs=chosen)
+        return self._noisy(_answer(variants, question))
+
+
+def _answer(variants: Variants, question: CellQuestion) -> NDArray[np.int64]:
+    """What all cases add to the cells of a question; `check` has made sure that it can be answered."""
+    if variants.totals is None:
+        raise ParameterError("the log was read without timestamps; use a log with a timestamp column", field="times")
+    return variants.totals.sums(question)
