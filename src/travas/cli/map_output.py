@@ -10,7 +10,7 @@ from ..maps.map_release import NOTICE, MapNode, MapRelease
 from ..model import explain
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text, rounded_up
-from ..synthesis.quality import MeasuredNumber
+from ..synthesis.measured_numbers import MeasuredNumber
 from .console import grid, panel
 
 SHOWN = 12

@@ -14,7 +14,7 @@ from ..model.mechanism import Mechanism
 from ..model.registry import registered
 from ..model.release import MAKER, Release
 from ..model.traces import Activity
-from ..synthesis.quality import MeasuredNumber
+from ..synthesis.measured_numbers import MeasuredNumber
 from .map_counts import MapCounts
 from .map_durations import MapDurations, Quartiles
 from .map_measurements import MapMeasurements

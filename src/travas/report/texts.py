@@ -176,6 +176,8 @@ def budget(parameters: dict[str, Any]) -> str:
 
 def left_out(mechanism: Mechanism) -> str:
     """What a release does not contain."""
+    if mechanism.kind == "process map":
+        return "traces, case identifiers, resources, every attribute of cases and events, the header of the source"
     details = mechanism.details
     times = (
         "true timestamps (those in the file are generated)"
