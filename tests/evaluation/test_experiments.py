@@ -309,6 +309,29 @@ def test_the_command_runs_draws_and_says_that_it_is_private(grid: Path, tmp_path
     assert json.loads(again.out)["runs"] == 31
 
 
+@pytest.mark.parametrize(
+    ("table", "line"),
+    [
+        ("[logs.small]", 'period = "2025-01"'),
+        ("[logs.small]", 'details = "times"'),
+        ("[mechanisms.synthesis]", 'times = "fine"'),
+    ],
+)
+def test_what_no_metric_can_judge_is_refused(table: str, line: str, grid: Path) -> None:
+    parts = [
+        "epsilon = [1]",
+        'delta = ["1e-6"]',
+        "[metrics]",
+        "similarity = 1",
+        "[mechanisms.synthesis]",
+        "[logs.small]",
+    ]
+    parts.insert(parts.index(table) + 1, line)
+    grid.write_text("\n".join([*parts, 'file = "small.csv"']))
+    with pytest.raises(LogError, match=f"unknown key '{line.partition(' ')[0]}'"):
+        read_grid(grid)
+
+
 def test_the_page_names_every_key(grid: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text()
     keys = {option for name in MECHANISMS for option in MECHANISMS[name].options()} - {"alphabet", "person_table"}

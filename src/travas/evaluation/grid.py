@@ -35,6 +35,9 @@ NUMBERS = tuple(
 _TYPES: dict[str, type] = {"max_cases": int}
 """Options of a reading that are not text."""
 
+_NO_VARIANTS = {"details", "period", "times", "attributes"}
+"""Options of readings and mechanisms that no metric of variants can judge."""
+
 MODULES = {"metrics": ("rapidfuzz", "ot"), "models": ("pm4py",)}
 """The packages that each extra needs."""
 
@@ -234,7 +237,7 @@ def _log(name: str, given: Any, folder: Path) -> LogFile:
     if not isinstance(given, dict) or not isinstance(given.get("file"), str):
         raise LogError(f"the log {name!r} has no file")
     options = {option: value for option, value in given.items() if option != "file"}
-    _check_names(options, {field.name for field in fields(Reading)}, f"the log {name!r}")
+    _check_names(options, {field.name for field in fields(Reading)} - _NO_VARIANTS, f"the log {name!r}")
     if "unit" in options:
         raise LogError(f"the log {name!r} has a unit, but experiments compare cases; remove it")
     if "activities" in options:
@@ -264,7 +267,7 @@ def _entry(label: str, given: Any, content: Mapping[str, Any], logs: list[str]) 
         raise LogError(f"the mechanism {label!r} must be a table with a name other than {ORIGINAL!r}")
     name = given.get("mechanism", label)
     try:
-        options = set(options_of(find_mechanism(name, "follow"))) - {"alphabet"}
+        options = set(options_of(find_mechanism(name, "follow"))) - {"alphabet"} - _NO_VARIANTS
     except ParameterError as error:
         raise LogError(f"{label}: {error}") from None
     if getattr(find_mechanism(name, "follow"), "kind", "") == "process map":
