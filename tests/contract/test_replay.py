@@ -17,7 +17,7 @@ import pytest
 
 import travas as package
 from conftest import Ran, Run
-from travas import Ledger, Mechanism, Synthesis
+from travas import Ledger, Mechanism, Synthesis, Times
 from travas.errors import CONFIDENTIAL_HEADING
 from travas.mechanisms import MECHANISMS
 from travas.outputs.write import WRITERS
@@ -110,8 +110,17 @@ def test_files_progress_and_charges_are_equal_for_every_mechanism(
     check_python(name, ".json", logs, monkeypatch)
 
 
+@pytest.mark.parametrize("suffix", [".json", ".csv"])
+def test_generated_times_are_equal(suffix: str, logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The case more is decades earlier: nothing of that may show, not even in the first generated day."""
+    check(Synthesis(1, "1e-3", times=Times()), suffix, logs, monkeypatch)
+
+
 def check_python(name: str, suffix: str, logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    rule = package.mechanism(name, 1, "1e-3", **OPTIONS.get(name, {}))
+    check(package.mechanism(name, 1, "1e-3", **OPTIONS.get(name, {})), suffix, logs, monkeypatch)
+
+
+def check(rule: Mechanism, suffix: str, logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     with replaying(monkeypatch):
         for log in logs:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import Run
-from travas import Mechanism, PrivacyUnit, VerificationError, mechanism
+from travas import Mechanism, PrivacyUnit, Synthesis, Times, VerificationError, mechanism
 from travas.budget.accounting import Spending, compose
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.selection import PartitionSelection
@@ -56,6 +56,13 @@ def test_the_curve_keeps_what_is_stated_and_falls(name: str, options: dict[str, 
     stated = found[2]
     assert stated.epsilon == rule.epsilon and stated.at_most <= rule.delta + ROUNDING
     assert found[0].at_most > 0
+
+
+def test_times_are_part_of_the_curve() -> None:
+    """More stages share one budget: the curve at the stated ε stays within δ."""
+    rule = Synthesis(1, "1e-3", times=Times())
+    (point,) = points(rule, [Fraction(1)])
+    assert 0 < point.reached <= point.at_most <= rule.delta
 
 
 @pytest.mark.parametrize("epsilon", ["0", "0.3", "1", "1.7"])
