@@ -24,6 +24,7 @@ from travas.privacy.numbers import exact_delta, exact_epsilon
 from travas.project.project_file import file_values
 from travas.sources.engine import without_secrets
 from travas.sources.source import location_of
+from travas.verification.map_file import read_map
 from travas.verification.release_file import read_release, stated_by
 
 CORPUS = Path(__file__).with_name("corpus")
@@ -124,6 +125,7 @@ TARGETS: dict[str, Callable[[Path], object]] = {
     "parquet": lambda path: travas.read(path),
     "release": _read_release,
     "synthetic": lambda path: travas.read_synthetic(path),
+    "map": read_map,
     "guarantee": lambda path: travas.verify(path),
     "grid": lambda path: read_grid(path, path.parent),
     "project": file_values,

@@ -235,9 +235,9 @@ def _xes_by_rule(path: Path, columns: tuple[str, ...]) -> Counter[tuple[Trace, s
         for element in _elements(path, ("trace",)):
             trace: list[Activity] = []
             rule = str(FULL)
-            for child in element:
+            for child in element.iterchildren(etree.Element):  # without comments
                 if etree.QName(child).localname == "event":
-                    values = {part.get("key"): part.get("value") for part in child}
+                    values = {part.get("key"): part.get("value") for part in child if part.get("value") is not None}
                     trace.append(values[columns[0]] if len(columns) == 1 else tuple(values[key] for key in columns))
                 elif child.get("key") == _RULE_OF_TRACE:
                     rule = child.get("value") or rule

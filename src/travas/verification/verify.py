@@ -73,6 +73,8 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         rebuilt = from_description(_description(stated))
         reading = stated_reading(stated, path)
         facts, sha256 = stated["release"], stated["release"]["sha256"]
+        if stated["version"] != 1 and "reading" not in stated:
+            raise KeyError("reading")
         check_frequencies(facts["frequencies"])
         used = tuple(map(Abstraction.from_json, facts["abstractions"]))
         if not isinstance(facts.get("assumptions", []), list):
