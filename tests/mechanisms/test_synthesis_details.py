@@ -195,6 +195,13 @@ def test_a_description_without_times_is_what_it_was_before() -> None:
     assert from_description(persons.describe()) == persons and "times" not in persons.describe()
 
 
+def test_what_is_assumed_to_be_public_is_stated() -> None:
+    assert rule().guarantee().assumptions == ()
+    times, attributes = rule(times=Times(), attributes=["sex"]).guarantee().assumptions
+    assert times == "the time zone, weekend days and resolution of times were chosen without looking at the log"
+    assert attributes == "the attributes that are released and their bins were chosen without looking at the log"
+
+
 def test_the_shares_are_stated() -> None:
     stated = rule(times=Times(), shares="times=0.2").parameters()["shares"]
     assert stated == {"control_flow": "0.8", "times": "0.2", "attributes": "0"}

@@ -24,6 +24,7 @@ from ..model.trace_features import cells
 from ..model.traces import Activity, Trace
 from ..model.variants import Variants
 from ..privacy.gaussian_stages import StagePlan
+from ..privacy.guarantee import Guarantee
 from ..privacy.noise import Seeded
 from ..privacy.numbers import as_text
 from ..synthesis.chain import choose_pairs
@@ -115,6 +116,13 @@ class Synthesis(GaussianMechanism):
             attributes=tuple(attribute.name for attribute in self.attributes if not attribute.is_number),
             numbers=tuple(attribute.name for attribute in self.attributes if attribute.is_number),
         )
+
+    def _promise(self) -> Guarantee:
+        promised = super()._promise()
+        chosen = "were chosen without looking at the log"
+        times = () if self.times is None else (f"the time zone, weekend days and resolution of times {chosen}",)
+        attributes = (f"the attributes that are released and their bins {chosen}",) if self.attributes else ()
+        return replace(promised, assumptions=(*promised.assumptions, *times, *attributes))
 
     @property
     def timestamps(self) -> str:
