@@ -127,6 +127,19 @@ def test_a_wrong_policy_is_refused(text: str, message: str, tmp_path: Path) -> N
         Policy.load(tmp_path / "nowhere.toml")
 
 
+@pytest.mark.parametrize(
+    ("command", "output"), [("anonymize", "out.json"), ("synthesize", "out.json"), ("map", "out.json")]
+)
+def test_every_command_that_releases_takes_a_reason(
+    command: str, output: str, travas: Run, small_csv: Path, tmp_path: Path
+) -> None:
+    policy = written(tmp_path / "policy.toml", "reason")
+    words = (command, small_csv, "--epsilon", "1", "--delta", "1e-6", "-o", tmp_path / output, "--policy", policy)
+    refused = travas(*words)
+    assert refused.code == 2 and "a reason is required" in refused.err
+    assert travas(*words, "--reason", "decided", "--quiet").code == 0
+
+
 def test_on_the_command_line_and_in_the_report(travas: Run, small_csv: Path, tmp_path: Path) -> None:
     policy = written(tmp_path / "policy.toml", "reason", "sign_off")
     release = tmp_path / "release.json"

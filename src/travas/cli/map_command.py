@@ -7,12 +7,27 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from ..budget.account import Approval
 from ..budget.ledger import Ledger
+from ..budget.policy import Policy
 from ..errors import ParameterError
 from ..pipeline import Request, run
 from ..sources.columns import DEFAULT_READING, Reading
 from .console import console, print_json, progress, stages
-from .options import AsJson, Dataset, Force, LedgerFile, StatedCases, build, read_alphabet, with_reading
+from .options import (
+    AsJson,
+    Dataset,
+    Force,
+    LedgerFile,
+    PolicyFile,
+    Quiet,
+    Reason,
+    SignedOffBy,
+    StatedCases,
+    build,
+    read_alphabet,
+    with_reading,
+)
 from .release_output import print_outcome
 
 if TYPE_CHECKING:
@@ -68,7 +83,11 @@ def process_map(
     dataset: Dataset = None,
     ledger: LedgerFile = None,
     force: Force = False,
+    policy: PolicyFile = None,
+    reason: Reason = "",
+    signed_off_by: SignedOffBy = "",
     stated_cases: StatedCases = None,
+    quiet: Quiet = False,
     as_json: AsJson = False,
     *,
     reading: Reading,
@@ -104,6 +123,8 @@ def process_map(
         existing=existing,
         ledger=Ledger(ledger) if ledger else Ledger.default(),
         dataset=dataset,
+        policy=None if policy is None else Policy.load(policy),
+        approval=Approval(reason, signed_off_by),
     )
     with stages() as watch:
         outcome = run(request, watch)
