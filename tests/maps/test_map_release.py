@@ -1,0 +1,236 @@
+"""Process maps after the noise: the cap, intervals, consistency, durations, files in which names are text, and models."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import travas
+from travas import MapRelease, ParameterError, Variants, mechanism, read_map
+from travas.maps.map_counts import choose_cap, cut, kept_pairs
+from travas.maps.map_durations import _quantile
+from travas.maps.map_measurements import SIZE_CELLS, MapMeasurements
+from travas.model.release import MAKER
+from travas.model.traces import Trace
+from travas.outputs.write import MAP_SUFFIXES, writers
+from travas.privacy.noise import Seeded
+
+HOSTILE = "</svg><script>alert(1)</script>\"'&\\N{BULLET}\n-->\x07"
+LOG: dict[Trace, int] = {("a", "b", "c"): 3000, ("a", "b", "b", "c"): 1500, ("a", HOSTILE): 800}
+
+
+def made(log: dict[Trace, int] = LOG, seed: int | None = None, **options: Any) -> MapRelease:
+    rule = mechanism("map", 1, "1e-6", **options)
+    released = (rule if seed is None else rule.with_random_bytes(Seeded(seed))).release(Variants.from_mapping(log))
+    assert isinstance(released, MapRelease)
+    return released
+
+
+def true_pairs(log: dict[Trace, int]) -> dict[tuple[Any, Any], int]:
+    counts: dict[tuple[Any, Any], int] = {}
+    for trace, cases in log.items():
+        for pair in set(zip((None, *trace), (*trace, None), strict=True)):
+            counts[pair] = counts.get(pair, 0) + cases
+    return counts
+
+
+def many_cases(seed: int, cases: int = 2000) -> dict[Trace, int]:
+    """A log of which most cases differ, and some have many different pairs."""
+    random = np.random.default_rng(seed)
+    log: dict[Trace, int] = {}
+    for _ in range(cases):
+        length = int(random.geometric(0.12))
+        trace = ("start", *(f"x{step % 12:02d}" for step in np.cumsum(random.integers(0, 3, length)).tolist()), "end")
+        log[trace] = log.get(trace, 0) + 1
+    return log
+
+
+def test_intervals_cover_what_is_true() -> None:
+    """About 1,500 intervals of 40 maps of a log in which the cap matters: 92 % and more are to cover."""
+    log = many_cases(1)
+    truth, covered, estimates = true_pairs(log), [], []
+    for seed in range(40):
+        for pair in made(log, seed).pairs:
+            if "other" in (pair.before.kind, pair.after.kind):
+                continue
+            number = truth.get((pair.before.activity, pair.after.activity), 0)
+            covered.append(pair.cases.low <= number <= pair.cases.high)
+            estimates.append(pair.cases.low <= pair.cases.value <= pair.cases.high)
+    assert len(covered) > 1000 and np.mean(covered) > 0.92 and all(estimates)
+
+
+def test_the_number_of_cases_is_covered() -> None:
+    """95 % are expected of 60 maps; fewer than 50 have a chance below 1e-3."""
+    log = many_cases(2)
+    totals = [made(log, seed).total for seed in range(60)]
+    assert sum(total.low <= 2000 <= total.high for total in totals) >= 50
+    assert np.std([total.value for total in totals]) < 100
+
+
+def test_consistency_moves_estimates_within_their_intervals_and_reduces_the_error() -> None:
+    """START's pairs add up to the number of cases; least squares do not make the error of the ends larger."""
+    log: dict[Trace, int] = {(f"first {n:02d}", "last"): 300 for n in range(12)}
+    before = after = 0.0
+    for seed in range(40):
+        released = made(log, seed, alphabet=sorted({name for trace in log for name in trace}))  # type: ignore[type-var]
+        measurements = released.measurements
+        raw = measurements.pairs / measurements.weight("pairs")
+        row = released.numbers.estimate[-1, :12]
+        before += float(((raw[-1, :12] - 300) ** 2).sum())
+        after += float(((row - 300) ** 2).sum())
+    assert after < before
+
+
+def test_without_noise_numbers_are_true() -> None:
+    released = made({("a", "b"): 10**7, ("a",): 10**6})
+    found = {(pair.before.activity, pair.after.activity): pair.cases.value for pair in released.pairs}
+    for pair, number in true_pairs({("a", "b"): 10**7, ("a",): 10**6}).items():
+        assert abs(found[pair] / number - 1) < 1e-3
+    assert abs(released.total.value / 1.1e7 - 1) < 1e-3
+
+
+def test_the_cap_is_at_the_quantile_unless_clipping_costs_more_than_noise() -> None:
+    sizes = [0.0] * len(SIZE_CELLS)
+    sizes[SIZE_CELLS.index(8)] = 950.0
+    sizes[SIZE_CELLS.index(64)] = 50.0
+    assert choose_cap(sizes, 20.0, 1000.0, 10) == 8  # noise is large: clip
+    assert choose_cap(sizes, 1.0, 0.001, 10) == 64  # noise is small: do not
+    assert choose_cap([0.0] * len(SIZE_CELLS), 1.0, 1.0, 10) == 10
+    assert choose_cap([-5.0] * len(SIZE_CELLS), 1.0, 1.0, 10) == 10
+
+
+@pytest.mark.parametrize("activities", [0, 3, 100])
+def test_about_one_pair_is_kept_by_noise_alone(activities: int) -> None:
+    cells = (activities + 2) ** 2 - 1
+    expected = cells * 0.5 * math.erfc(cut(activities) / math.sqrt(2))
+    assert expected <= 1.0 + 1e-9 or cut(activities) == 1.5
+    assert cut(100) > cut(3) >= 1.5
+    noisy = np.full((activities + 2, activities + 2), 1 << 40)
+    assert not kept_pairs(noisy)[-1, -1] and kept_pairs(noisy).sum() == cells
+
+
+def test_quantiles_of_buckets() -> None:
+    weights = np.zeros(16)
+    weights[0], weights[3] = 1.0, 1.0
+    assert _quantile(weights, 0.25) == 0.0
+    assert 16 <= _quantile(weights, 0.75) <= 64
+    assert _quantile(weights, 0.99) < 64.001
+
+
+def with_times(tmp_path: Path) -> Path:
+    lines = ["case,activity,timestamp"]
+    for case in range(2000):
+        day = f"2024-01-{case % 28 + 1:02d}"
+        lines += [f"{case},a,{day}T08:00:00", f"{case},b,{day}T10:00:00", f"{case},c,{day}T10:00:20"]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_durations_and_throughput_of_a_file(tmp_path: Path) -> None:
+    released = travas.process_map(
+        with_times(tmp_path), epsilon=2, delta="1e-6", parts=["durations", "rework", "throughput"]
+    )
+    by_pair = {(pair.before.activity, pair.after.activity): pair.duration for pair in released.pairs}
+    slow, quick = by_pair["a", "b"], by_pair["b", "c"]
+    assert slow is not None and 4096 <= slow.median <= 16384  # two hours: from 4^6 to 4^7 seconds
+    assert quick is not None and 16 <= quick.median <= 64
+    assert by_pair[None, "a"] is None and by_pair["c", None] is None
+    assert released.throughput is not None and 4096 <= released.throughput.median <= 16384
+    path = released.write(tmp_path / "map.json")
+    assert travas.verify(f"{path}.guarantee.json", path).digest_checked
+    assert read_map(path).pairs == released.pairs and read_map(path).throughput == released.throughput
+    assert "median" in released.to_polars().columns
+    assert "median 2" in released._repr_html_() or "median 1" in released._repr_html_()
+
+
+def test_durations_need_timestamps() -> None:
+    with pytest.raises(ParameterError, match="timestamp"):
+        made(parts=["durations"])
+
+
+def test_measurements_survive_their_file(tmp_path: Path) -> None:
+    released = made(parts=["rework"])
+    again = read_map(released.write(tmp_path / "map.json"))
+    assert again.measurements.as_json() == released.measurements.as_json() and again.pairs == released.pairs
+    assert MapMeasurements.from_json(released.measurements.as_json()).digest == released.measurements.digest
+    for field, wrong in (("pairs", [[1]]), ("sizes", [1]), ("rework", [[1], [2]]), ("cap", 7), ("contributions", {})):
+        with pytest.raises(travas.LogError):
+            MapMeasurements.from_json(released.measurements.as_json() | {field: wrong})
+
+
+def test_every_format_is_written_with_its_guarantee(tmp_path: Path) -> None:
+    released = made(parts=["rework"])
+    assert tuple(writers("process map")) == MAP_SUFFIXES
+    for suffix in MAP_SUFFIXES:
+        path = released.write(tmp_path / f"map{suffix}")
+        checked = travas.verify(f"{path}.guarantee.json", path)
+        assert any("only the digest" in note for note in checked.notes) == (suffix != ".json")
+    with pytest.raises(travas.OutputError, match="process map; supported: .json, .csv"):
+        released.write(tmp_path / "map.xes")
+
+
+def test_names_are_text_in_every_format(tmp_path: Path) -> None:
+    released = made(seed=1)
+    assert HOSTILE in [activity.activity for activity in released.activities]
+    html = released.write(tmp_path / "map.html").read_text()
+    assert "<script>alert" not in html and "\x07" not in html and html.count("<script>") == 1
+    for suffix in (".svg", ".graphml"):
+        root = ElementTree.fromstring(released.write(tmp_path / f"map{suffix}").read_text())
+        assert not [element for element in root.iter() if element.tag.endswith("script")]
+        assert any("alert(1)" in (element.text or "") for element in root.iter())
+    dot = released.write(tmp_path / "map.dot").read_text()
+    label = next(line for line in dot.splitlines() if "alert" in line)
+    assert '\\"' in label and "\\\\N{BULLET}\\n" in label and label.endswith("];")
+    table = released.to_polars()
+    assert HOSTILE in table["after"].to_list()
+    assert set(table["privacy:standing"]) == {"not established"}  # it was drawn from a seed
+
+
+def test_pm4py_gets_dictionaries_with_unique_names() -> None:
+    log: dict[Trace, int] = {("(other)", "b"): 4000, **{("(other)", f"rare {n}"): 1 for n in range(3000)}}
+    pairs, starts, ends = made(log, seed=2).to_pm4py()
+    assert ("(other)", "((other))") in pairs and ("(other)", "b") in pairs
+    assert abs(starts["(other)"] - 7000) < 400 and {"b", "((other))"} <= set(ends)
+    assert all(isinstance(number, int) and number >= 1 for number in (*pairs.values(), *starts.values()))
+
+
+@pytest.mark.parametrize("suffix", [".bpmn", ".pnml", ".ptml"])
+def test_models_of_a_map(suffix: str, tmp_path: Path) -> None:
+    path = made({("a", "b", "c"): 4000, ("a", "c"): 2000}).model(tmp_path / f"model{suffix}")
+    root = ElementTree.parse(path).getroot()
+    assert {"a", "b", "c"} <= {text for element in root.iter() for text in (element.get("name"), element.text) if text}
+    with pytest.raises(travas.OutputError, match="exists"):
+        made().model(path)
+    assert sorted(each.name for each in tmp_path.iterdir()) == [path.name]
+
+
+def test_a_model_is_found_although_ways_are_missing(tmp_path: Path) -> None:
+    """Noise can hide every way into or out of an activity; an empty map has no model."""
+    released = made({("a", "b"): 3000, ("c", "d"): 3000})
+    noisy = released.measurements.pairs.copy()
+    noisy[-1, :] = noisy[:, -1] = 0
+    hidden = replace(released, measurements=replace(released.measurements, pairs=noisy), maker=MAKER)
+    assert hidden.model(tmp_path / "model.pnml").is_file()
+    nothing = replace(released.measurements, pairs=np.zeros_like(noisy))
+    with pytest.raises(travas.OutputError, match="no pairs"):
+        replace(released, measurements=nothing, maker=MAKER).model(tmp_path / "none.pnml")
+    with pytest.raises(travas.OutputError, match="use .bpmn"):
+        released.model(tmp_path / "model.png")
+
+
+def test_the_picture_says_what_it_shows(tmp_path: Path) -> None:
+    released = made(parts=["rework"])
+    picture = ElementTree.fromstring(released._repr_html_())
+    words = " ".join(element.text or "" for element in picture.iter())
+    assert "expected to be there by noise alone" in words and "cases (95 %" in words
+    plain, shown = (released.draw(tmp_path / f"{name}.svg", name).read_text() for name in ("hidden", "shown"))  # type: ignore[arg-type]
+    assert plain.count(" to ") < shown.count(" to ")
+    assert json.loads(released.write(tmp_path / "map.json").read_text())["kind"] == "process map"
