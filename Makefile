@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: audit demo fuzz sbom test test-slow test-oldest coverage bench bench-ladder bench-ledger bench-metrics bench-periods bench-persons bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint clean
+.PHONY: audit demo fuzz sbom test test-slow test-oldest coverage bench bench-ladder bench-ledger bench-map bench-metrics bench-periods bench-persons bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -72,6 +72,9 @@ bench-synthesis: .venv/installed-bench ## synthetic logs on sixteen public logs:
 
 bench-times: .venv/installed-bench ## times and attributes of synthetic logs on sixteen public logs: three hours; resumes where it stopped
 	$(BIN)/python benchmarks/times.py
+
+bench-map: .venv/installed-bench ## process maps on sixteen public logs; resumes where it stopped
+	$(BIN)/python benchmarks/map.py
 
 bench-utility: .venv/installed-bench
 	$(BIN)/python benchmarks/utility.py

@@ -79,7 +79,7 @@ def test_consistency_moves_estimates_within_their_intervals_and_reduces_the_erro
     log: dict[Trace, int] = {(f"first {n:02d}", "last"): 300 for n in range(12)}
     before = after = 0.0
     for seed in range(40):
-        released = made(log, seed, alphabet=sorted({name for trace in log for name in trace}))  # type: ignore[type-var]
+        released = made(log, seed, alphabet=sorted({name for trace in log for name in trace}))
         measurements = released.measurements
         raw = measurements.pairs / measurements.weight("pairs")
         row = released.numbers.estimate[-1, :12]
@@ -231,6 +231,6 @@ def test_the_picture_says_what_it_shows(tmp_path: Path) -> None:
     picture = ElementTree.fromstring(released._repr_html_())
     words = " ".join(element.text or "" for element in picture.iter())
     assert "expected to be there by noise alone" in words and "cases (95 %" in words
-    plain, shown = (released.draw(tmp_path / f"{name}.svg", name).read_text() for name in ("hidden", "shown"))  # type: ignore[arg-type]
+    plain, shown = (released.draw(tmp_path / f"{name}.svg", name).read_text() for name in ("hidden", "shown"))
     assert plain.count(" to ") < shown.count(" to ")
     assert json.loads(released.write(tmp_path / "map.json").read_text())["kind"] == "process map"
