@@ -53,6 +53,8 @@ from .privacy.guarantee import Guarantee, PrivacyUnit, Standing
 from .privacy.noise import Noise
 from .sources.closing import Period
 from .sources.columns import Reading
+from .sources.doctor.diagnosis import LogDiagnosis, Observation, ReadingChoice
+from .sources.doctor.examination import doctor
 from .sources.engine import read
 from .verification.verify import Verified, verify
 
@@ -114,6 +116,7 @@ __all__ = [
     "Ledger",
     "LedgerError",
     "LengthQuality",
+    "LogDiagnosis",
     "LogError",
     "MapActivity",
     "MapCounts",
@@ -127,6 +130,7 @@ __all__ = [
     "Mechanism",
     "MissingExtraError",
     "Noise",
+    "Observation",
     "Optimal",
     "Outcome",
     "OutputError",
@@ -143,6 +147,7 @@ __all__ = [
     "Quality",
     "Quartiles",
     "Reading",
+    "ReadingChoice",
     "Release",
     "Request",
     "Roles",
@@ -170,6 +175,7 @@ __all__ = [
     "anonymize",
     "audit",
     "compare",
+    "doctor",
     "forecast",
     "from_description",
     "mechanism",

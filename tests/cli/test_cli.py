@@ -174,7 +174,7 @@ def test_a_log_without_events_is_released_and_charged(travas: Run, tmp_path: Pat
     ("name", "content", "why"),
     [
         ("gone.xes", None, "no such file"),
-        ("log.txt", b"x", "unsupported file extension"),
+        ("log.pdf", b"x", "unsupported file extension"),
         ("log.xes", b"", "the file is empty"),
         ("log.xes", b"<log><trace>", "malformed XML at line 1"),
         ("log.xes.gz", b"<log/>", "not compressed with gzip"),

@@ -12,6 +12,7 @@ import gzip
 import io
 import random
 import re
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,8 +30,10 @@ import pytest
 
 from travas import LogError, Reading, Variants, read
 from travas.privacy.guarantee import Counted
+from travas.sources.row_selection import DuplicateEvents, Lifecycle
 
-COLUMNS = ("case_id", "activity", "timestamp", "tie", "person")
+TIE = "lifecycle:transition"  # orders ties, and is the lifecycle of the event
+COLUMNS = ("case_id", "activity", "timestamp", TIE, "person")
 NAMES = (
     "a",
     "A",
@@ -55,7 +58,7 @@ TIMES = (
     "2020-01-01T00:00:00", "2020-01-01T00:00:00Z", "2020-01-01T01:00:00+01:00", "2020-01-01 00:00:00.000001",
     "2020-01-01", "2019-12-31T22:00:00-02:00", "2020-01-01T00:00:00.000002", "2020-01-01T00:00:01", "2020-01-01T00:00", "",
 )  # fmt: skip
-TIES = ("", "1", "2", "10", "-1", "+1", "x", "01")
+TIES = ("", "1", "2", "10", "-1", "+1", "x", "01", "complete", "START", "Complete", "start")
 CASES = ("1", "01", "1.0", "a", "A", "a ", "ä", "Z9", "7", "c\nd", "'", "NaN", "", *(f"k{n}" for n in range(6)))
 PERSONS = ("p", "P", "p ", "1", "01", "q", "")
 Row = tuple[str, str, str, str, str]
@@ -71,21 +74,32 @@ class Rule:
     counted: Counted
     order: Literal["file", "time"]
     ties: Literal["file", "activity", "tie"]
+    lifecycle: Lifecycle = "all"
+    values: tuple[str, ...] = ()
+    duplicates: DuplicateEvents = "keep"
 
     @classmethod
     def drawn(cls, chance: random.Random, *, has_order: bool) -> Rule:
         ties = chance.choice(("file", "activity", "tie") if has_order else ("activity", "tie"))
         by_file = has_order and ties == "file" and chance.random() < 0.3
         by = chance.choice(("case", "person", "person"))
-        return cls(by, chance.randint(1, 3), chance.choice(("units", "cases")), "file" if by_file else "time", ties)  # type: ignore[arg-type]
+        rows = chance.choice(("all", "all", "complete", "start")), chance.choice(((), (), ("complete", "1", "x")))
+        drop = "keep" if by_file else chance.choice(("keep", "drop"))
+        counted = chance.choice(("units", "cases"))
+        return cls(by, chance.randint(1, 3), counted, "file" if by_file else "time", ties, *rows, drop)  # type: ignore[arg-type]
 
     def reading(self, **more: Any) -> Reading:
         unit = {"unit": "person", "max_cases": self.max_cases, "counted": self.counted} if self.by == "person" else {}
-        ties = {} if self.order == "file" or self.ties == "file" else {"ties": self.ties}
-        return Reading(order=self.order, on_missing="drop", **ties, **unit, **more)  # type: ignore[arg-type]
+        ties = {} if self.order == "file" or self.ties == "file" else {"ties": TIE if self.ties == "tie" else self.ties}
+        rows: dict[str, Any] = {"lifecycle": self.lifecycle, "where": tuple((TIE, value) for value in self.values)}
+        rows["duplicate_events"] = self.duplicates
+        return Reading(order=self.order, on_missing="drop", **ties, **unit, **rows, **more)  # type: ignore[arg-type]
 
     def is_complete(self, row: Row) -> bool:
-        return bool(row[0] and row[1] and (row[2] or self.order == "file"))
+        is_read = self.lifecycle in ("all", (row[3] or "complete").lower()) and (
+            not self.values or row[3] in self.values
+        )
+        return bool(is_read and row[0] and row[1] and (row[2] or self.order == "file"))
 
 
 @dataclass(frozen=True)
@@ -129,10 +143,16 @@ def typed(rows: Log) -> pl.DataFrame:
     moments = [when and (when if when.tzinfo else when.replace(tzinfo=UTC)) for when in times]
     table = texts(rows).with_columns(pl.Series("timestamp", moments, dtype=pl.Datetime("us", "UTC")))
     odd = pl.int_range(pl.len()) % 2 == 1
-    return table.with_columns(pl.when((pl.col(n) != "") | odd).then(pl.col(n)).alias(n) for n in ("activity", "tie"))
+    return table.with_columns(pl.when((pl.col(n) != "") | odd).then(pl.col(n)).alias(n) for n in ("activity", TIE))
 
 
 def xes(rows: Log, rule: Rule, folder: Path, request: pytest.FixtureRequest) -> Variants:
+    path = folder / ("log.xes.gz" if len(rows) % 2 else "log.xes")
+    path.write_bytes(gzip.compress(_xes_content(rows), 1) if len(rows) % 2 else _xes_content(rows))
+    return read(path, rule.reading())
+
+
+def _xes_content(rows: Log) -> bytes:
     def value(text: str) -> str:
         return quoteattr(text, {"\n": "&#10;", "\r": "&#13;"})
 
@@ -147,13 +167,77 @@ def xes(rows: Log, rule: Rule, folder: Path, request: pytest.FixtureRequest) -> 
         for _, activity, moment, tie, _ in events:
             lines.append(f'<event><string key="concept:name" value={value(activity)}/>')
             lines.append(
-                f'<date key="time:timestamp" value={value(moment)}/><string key="tie" value={value(tie)}/></event>'
+                f'<date key="time:timestamp" value={value(moment)}/><string key="{TIE}" value={value(tie)}/></event>'
             )
         lines.append("</trace>")
-    path = folder / ("log.xes.gz" if len(rows) % 2 else "log.xes")
-    content = "\n".join([*lines, "</log>"]).encode()
-    path.write_bytes(gzip.compress(content, 1) if len(rows) % 2 else content)
+    return "\n".join([*lines, "</log>"]).encode()
+
+
+def xes_folder(rows: Log, rule: Rule, folder: Path, request: pytest.FixtureRequest) -> Variants:
+    """Every case is in one of three files, by its name."""
+    parts: list[list[Row]] = [[], [], []]
+    for row in rows:
+        parts[len(row[0]) % 3].append(row)
+    for number, part in enumerate(parts):
+        (folder / f"{number}.xes").write_bytes(_xes_content(part))
+    return read(folder, rule.reading())
+
+
+def pm4py_log(rows: Log, rule: Rule, _: Path, __: pytest.FixtureRequest) -> Variants:
+    from pm4py.objects.log.obj import Event, EventLog, Trace
+
+    traces: dict[str, Any] = {}
+    for case, activity, moment, tie, person in rows:
+        trace = traces.setdefault(case, Trace(attributes={"concept:name": case}))
+        if person:
+            trace.attributes.setdefault("person", person)
+        when = datetime.fromisoformat(moment) if moment and rule.max_cases == 1 else moment
+        trace.append(Event({"concept:name": activity, "time:timestamp": when, TIE: tie}))
+    return read(EventLog(list(traces.values())), rule.reading())
+
+
+def tsv(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Variants:
+    """Zstandard and plain, by extension; a tab is the delimiter of both."""
+    import zstandard
+
+    text = io.StringIO(newline="")
+    csv_module.writer(text, delimiter="\t").writerows([COLUMNS, *rows])
+    content = text.getvalue().encode()
+    path = folder / ("log.tsv" if rule.max_cases == 1 else "log.tsv.zst")
+    path.write_bytes(content if rule.max_cases == 1 else zstandard.compress(content))
     return read(path, rule.reading())
+
+
+def zipped(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Variants:
+    """CSV in a zip archive."""
+    _write_csv(rows, folder / "log.csv", csv_module.QUOTE_MINIMAL)
+    with zipfile.ZipFile(folder / "log.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("readme.md", "no log")
+        archive.writestr("export/log.csv", (folder / "log.csv").read_bytes())
+    return read(folder / "log.zip", rule.reading())
+
+
+def excel(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Variants:
+    """Whole numbers as numbers, the rest as text; a workbook holds no carriage return."""
+    from openpyxl import Workbook
+
+    book = Workbook()
+    sheet = book.create_sheet("events")
+    sheet.append(COLUMNS)
+    for row in rows:
+        sheet.append([int(cell) if cell in ("1", "2", "10") else cell.replace("\r", "_") for cell in row])
+    book.save(folder / "log.xlsx")
+    return read(folder / "log.xlsx", rule.reading(sheet="events"))
+
+
+def arrow(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Variants:
+    compression: Literal["lz4", "zstd"] = "lz4" if rule.max_cases == 1 else "zstd"
+    typed(rows).write_ipc(folder / "log.feather", compression=compression)
+    return read(folder / "log.feather", rule.reading())
+
+
+def arrow_table(rows: Log, rule: Rule, _: Path, __: pytest.FixtureRequest) -> Variants:
+    return read(typed(rows).to_arrow(), rule.reading())
 
 
 def _write_csv(rows: Log, path: Path, quoting: Literal[0, 1]) -> None:
@@ -202,7 +286,7 @@ def pandas_frame(rows: Log, rule: Rule, _: Path, __: pytest.FixtureRequest) -> V
     frame = typed(rows).to_pandas() if rule.order == "time" and rule.max_cases > 1 else texts(rows).to_pandas()
     kinds = {
         name: (object, "string", "category")[(rule.max_cases + place) % 3]
-        for place, name in enumerate(("case_id", "activity", "tie"))
+        for place, name in enumerate(("case_id", "activity", TIE))
     }
     return read(frame.astype(kinds), rule.reading())
 
@@ -221,7 +305,7 @@ def postgres(rows: Log, rule: Rule, _: Path, request: pytest.FixtureRequest) -> 
     server, name = request.getfixturevalue("postgres"), f"log_{uuid4().hex}"
     with server.owner() as owner, owner.cursor() as cursor:
         cursor.execute(
-            f"CREATE TABLE {name} (case_id text, activity text, timestamp timestamptz, tie text, person text)"
+            f'CREATE TABLE {name} (case_id text, activity text, timestamp timestamptz, "{TIE}" text, person text)'
         )
         with cursor.copy(f"COPY {name} FROM STDIN") as copy:
             for row in typed(rows).iter_rows():
@@ -249,6 +333,13 @@ class Tried:
 
 READERS = (
     Tried(xes, 1, 60),
+    Tried(xes_folder, 1, 20),
+    Tried(pm4py_log, 1, 20),
+    Tried(tsv, 1, 20),
+    Tried(zipped, 1, 20),
+    Tried(excel, 1, 15),
+    Tried(arrow, 1, 20),
+    Tried(arrow_table, 1, 20),
     Tried(csv, 1, 30),
     Tried(csv_folder, 1, 20),
     Tried(parquet, 1, 30),
@@ -259,6 +350,9 @@ READERS = (
     Tried(postgres, 20, 4, has_order=False),
     Tried(spark, 100, 2, has_order=False),
 )
+OF_TRACE = (xes, xes_folder, pm4py_log)
+"""Readers for which the person is an attribute of the trace."""
+
 MARKS = {"spark": [pytest.mark.xdist_group("spark")]}
 ALL = [pytest.param(tried, id=tried.reader.__name__, marks=MARKS.get(tried.reader.__name__, [])) for tried in READERS]
 PAIRS = 2_000
@@ -296,7 +390,9 @@ def problem(pair: Pair, rule: Rule, reader: Reader, more: Counter[Any], less: Co
     if rule.by == "case":
         fits = sum(change.values()) == len(counting) and min(change.values(), default=1) == 1
         return None if fits else f"one case changed {change}"
-    counting = [rows for rows in counting if any(row[4] and (reader is xes or rule.is_complete(row)) for row in rows)]
+    counting = [
+        rows for rows in counting if any(row[4] and (reader in OF_TRACE or rule.is_complete(row)) for row in rows)
+    ]
     total, most = sum(change.values()), min(rule.max_cases, len(counting))
     fits = min(change.values(), default=1) >= 1 and (total == most or (rule.counted == "units" and 1 <= total <= most))
     if rule.counted == "units":

@@ -168,6 +168,19 @@ def random_log() -> pl.DataFrame:
     return log([(f"c{n % 211}", NAMES[n // 7 % len(NAMES)], n // 1009 % 4) for n in numbers])
 
 
+def lifecycle_log() -> pl.DataFrame:
+    """Start and complete events in several spellings, some without; most rows twice; values of other columns."""
+    transitions = ["start", "complete", "COMPLETE", "Start", None, "", "completed", "suspend"]
+    wards = ["A", "a", "é", None, "B", ""]
+    rows = [(f"c{n % 7}", "abc"[n % 3], n // 4 % 5) for n in range(96)]
+    return log(
+        rows * 2,
+        lifecycle=[transitions[n % 8] for n in range(192)],
+        ward=[wards[n // 5 % 6] for n in range(192)],
+        number=[7 if n % 4 else n for n in range(192)],
+    )
+
+
 LOGS: dict[str, tuple[pl.DataFrame, Reading]] = {
     "ties by name": (log([("1", name, 0) for name in NAMES] + [("2", name, 0) for name in NAMES[::-1]]), DEFAULT),
     "ties by number": (log([("1", a, 0) for a in "dcba"], tie=[10, 9, None, -3]), Reading(ties="tie")),
@@ -211,6 +224,15 @@ LOGS: dict[str, tuple[pl.DataFrame, Reading]] = {
         Reading(activities=("activity", "phase"), ties="activity", on_missing="drop"),
     ),
     "random": (random_log(), DEFAULT),
+    "complete events": (lifecycle_log(), replace(DEFAULT, lifecycle="complete")),
+    "start events": (lifecycle_log(), replace(DEFAULT, lifecycle="start")),
+    "values": (lifecycle_log(), replace(DEFAULT, where=(("ward", "A"), ("ward", "é"), ("number", "7")), on_missing="drop")),
+    "duplicates": (lifecycle_log(), replace(DEFAULT, duplicate_events="drop")),
+    "duplicates by tie": (lifecycle_log(), Reading(ties="number", duplicate_events="drop")),
+    "all rules": (
+        lifecycle_log(),
+        replace(DEFAULT, lifecycle="complete", where=(("ward", "A"),), duplicate_events="drop", on_missing="drop"),
+    ),
 }  # fmt: skip
 
 
@@ -219,6 +241,8 @@ def twin(frame: pl.DataFrame, reading: Reading) -> dict[Any, int]:
     activities = reading.activities or ("activity",)
     cases: dict[Any, list[tuple[Any, Any]]] = {}
     for row in frame.iter_rows(named=True):
+        if not is_read(row, reading):
+            continue
         case, time = row[reading.case or "case_id"], row[reading.timestamp or "timestamp"]
         if isinstance(frame[reading.timestamp or "timestamp"].dtype, pl.Datetime) and time is not None:
             time = row["instant"]
@@ -233,7 +257,21 @@ def twin(frame: pl.DataFrame, reading: Reading) -> dict[Any, int]:
             tuple(str(name).encode() for name in names),
         )
         cases.setdefault(case, []).append((key, names if len(names) > 1 else names[0]))
-    return Counter(tuple(name for _, name in sorted(events, key=lambda event: event[0])) for events in cases.values())
+    for case, events in cases.items():
+        events.sort(key=lambda event: event[0])
+        if reading.duplicate_events == "drop":
+            first = {(event[0][0], event[1]): event for event in reversed(events)}
+            cases[case] = [event for event in events if first[event[0][0], event[1]] is event]
+    return Counter(tuple(name for _, name in events) for events in cases.values())
+
+
+def is_read(row: dict[str, Any], reading: Reading) -> bool:
+    """The rule of sources/row_selection.py for one row."""
+    transition = row.get("lifecycle") or "complete"
+    if reading.lifecycle != "all" and transition.lower() != reading.lifecycle:
+        return False
+    columns = {column for column, _ in reading.where}
+    return all(str(row[column]) in [value for name, value in reading.where if name == column] for column in columns)
 
 
 def tie(value: Any) -> tuple[Any, ...]:

@@ -178,7 +178,8 @@ class PeriodRule(Rule):
             period = Period(chance.choice(days), end_activities=tuple(chance.sample(("a", "A", "1", "ä", "NA"), 3)))
         else:
             period = Period(chance.choice(("2020-01-01", "2020-01-02")), gap=chance.choice(("1s", "2h", "1d")))
-        return cls(rule.by, rule.max_cases, rule.counted, "time", rule.ties, period)
+        rows = rule.lifecycle, rule.values, rule.duplicates
+        return cls(rule.by, rule.max_cases, rule.counted, "time", rule.ties, *rows, period)
 
     def reading(self, **more: Any) -> Reading:
         return replace(super().reading(**more), period=self.period)
@@ -326,7 +327,7 @@ def test_every_engine_counts_no_case_twice_while_the_log_grows(
         folder.mkdir()
         period = reading.period
         assert period is not None
-        return xes(rows, PeriodRule("case", 1, "cases", "time", "activity", period), folder, request)
+        return xes(rows, PeriodRule("case", 1, "cases", "time", "activity", period=period), folder, request)
 
     events = history(3, 60, timedelta(days=5))
     expected = contributions(events, rule, read)

@@ -123,6 +123,8 @@ TARGETS: dict[str, Callable[[Path], object]] = {
     "xes": lambda path: travas.read(path),
     "csv": _read_csv,
     "parquet": lambda path: travas.read(path),
+    "formats": lambda path: travas.read(path),
+    "doctor": lambda path: travas.doctor(path),
     "release": _read_release,
     "synthetic": lambda path: travas.read_synthetic(path),
     "map": read_map,

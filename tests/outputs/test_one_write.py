@@ -27,6 +27,7 @@ ALLOWED = {
     "report/report_file.py": "by atomic_output",
     "plots/figures.py": "into memory",
     "budget/ledger_file.py": "the ledger, which is a database",
+    "sources/standard_input.py": "a private copy of the log, which is an input",
     "web/storage.py": "the lock of the uploads",
     "web/transfers.py": "uploads, which are inputs",
     "web/entrance.py": "the key of the web app, only for its owner",

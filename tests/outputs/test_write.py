@@ -17,7 +17,7 @@ from travas import OutputError, Reading, Release, VerificationError, mechanism, 
 from travas.model.release import MAKER
 from travas.verification.release_file import read_release
 
-LOGS = (".xes", ".xes.gz", ".csv", ".parquet")
+LOGS = (".xes", ".xes.gz", ".csv", ".csv.gz", ".parquet")
 ALL = (*LOGS, ".json")
 RULE = mechanism("optimal", "1", "1e-6")
 
@@ -90,7 +90,7 @@ def test_pm4py_opens_exactly_the_released_variants(suffix: str, tmp_path: Path) 
     log: dict[object, int] = {("register", "visit <x>", "release"): 23, ("register", "b,c", 'd"e'): 14}
     made = release(log)
     path = made.write(tmp_path / f"out{suffix}")
-    if suffix == ".csv":
+    if suffix.startswith(".csv"):
         frame = pm4py.format_dataframe(
             pd.read_csv(path), case_id="case:concept:name", activity_key="concept:name", timestamp_key="time:timestamp"
         )

@@ -62,7 +62,7 @@ def test_folders_of_csv(tmp_path: Path) -> None:
 
 def test_what_is_no_log_in_a_folder_is_refused(lake: Path, tmp_path: Path, small_csv: Path) -> None:
     small_csv.rename(lake / "small.csv")
-    with pytest.raises(LogError, match="only if all are CSV or all are Parquet"):
+    with pytest.raises(LogError, match="only if all are XES, all CSV, all Parquet"):
         variants(lake)
     (lake / "small.csv").unlink()
     pl.DataFrame({"case_id": ["1"], "other": ["x"]}).write_parquet(lake / "d.parquet")

@@ -69,8 +69,8 @@ def test_files_of_other_extensions_are_noted(folder: Path) -> None:
     assert read(folder, BY_FILE).notes == ()
     (folder / "sub" / "c.txt").write_text(LOG)
     assert read(folder, BY_FILE).notes == ("1 file is not read because of the file extension: 'sub/c.txt'",)
-    (folder / "d.tsv").write_text(LOG)
-    assert read(folder, BY_FILE).notes == ("2 files are not read because of the file extension: 'd.tsv', 'sub/c.txt'",)
+    (folder / "d.tex").write_text(LOG)
+    assert read(folder, BY_FILE).notes == ("2 files are not read because of the file extension: 'd.tex', 'sub/c.txt'",)
     assert read(folder / "*.csv", BY_FILE).notes == ()
 
 
@@ -79,7 +79,7 @@ def test_a_pipe_is_refused_instead_of_waited_for(folder: Path, name: str) -> Non
     os.mkfifo(folder / name)
     with pytest.raises(LogError, match=f"{name}: not a regular file"):
         read(folder / name)
-    with pytest.raises(LogError, match="not a regular file|only if all are CSV"):
+    with pytest.raises(LogError, match="not a regular file|only if all are XES"):
         read(folder)
 
 

@@ -59,9 +59,11 @@ def test_usual_names_are_recognised(path: Path, header: str) -> None:
 
 def test_a_missing_column_is_named_with_the_nearest(path: Path) -> None:
     csv(path, "id,task,when\n1,a,2020-01-01\n")
-    with pytest.raises(LogError, match=r"no case column recognised; set it; available: 'id', 'task', 'when'"):
+    with pytest.raises(
+        LogError, match=r"no case column recognised; set case; .*no timestamp.*; available: 'id', 'task', 'when'"
+    ):
         variants(path)
-    with pytest.raises(LogError, match=r"no column 'tusk' for the activity; did you mean 'task'\?"):
+    with pytest.raises(LogError, match=r"no column 'tusk' for the activity; .*did you mean 'task'\?"):
         variants(path, Reading(case="id", activities=("tusk",)))
     assert variants(path, Reading(case="id", activities=("task",), timestamp="when")) == {("a",): 1}
 
@@ -282,7 +284,7 @@ def test_frames_of_both_kinds(tmp_path: Path) -> None:
         variants(csv(tmp_path / "twice.csv", "case_id,activity,activity\n1,a,b\n"), BY_FILE)
     with pytest.raises(LogError, match="a Series is not an event log"):
         variants(pd.Series([1]))
-    with pytest.raises(LogError, match="a list is not an event log"):
+    with pytest.raises(LogError, match="trace 1 of the list has the type int"):
         variants([1, 2])
 
 

@@ -186,7 +186,7 @@ def test_timestamps_that_are_none_are_quoted_as_private(path: Path) -> None:
 def test_a_long_trace_is_read_piece_by_piece(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The path for huge traces, forced on small ones: every event once, in order, missing ones found."""
     monkeypatch.setattr(xes_reader, "_OPEN_TRACE_BYTES", 0)
-    monkeypatch.setattr(xes_reader, "_CHUNK", 37)
+    monkeypatch.setattr(xes_reader, "CHUNK", 37)
     names = [f"a{n % 7}" for n in range(300)]
     text = log_of(named("1", *names), named("2", "x"), named("3", *names[:5]))
     assert variants(path, text) == {tuple(names): 1, ("x",): 1, tuple(names[:5]): 1}
@@ -197,6 +197,7 @@ def test_a_long_trace_is_read_piece_by_piece(path: Path, monkeypatch: pytest.Mon
     with pytest.raises(LogError, match="1 event without an activity, the first at event 301 of trace 1"):
         variants(path, log_of(named("1", *names, "")))
     monkeypatch.setattr(xes_reader, "MAX_TRACE_EVENTS", 250)
+    monkeypatch.setattr("travas.sources.case_stream.MAX_TRACE_EVENTS", 250)
     assert variants(path, text) == {tuple(names[:250]): 1, ("x",): 1, tuple(names[:5]): 1}
     assert read(path).notes == ("only the first 250 events of 1 trace were read",)
     late = Reading(order="time")

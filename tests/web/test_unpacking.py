@@ -16,11 +16,11 @@ import pytest
 import travas
 from parquet_bomb import write_bomb
 from travas.errors import LogError
+from travas.sources.parquet_size import BYTES_A_VALUE, parquet_size
+from travas.sources.thrift import ThriftError, read_struct
 from travas.web import unpacking
 from travas.web.jobs import Job, Limits
-from travas.web.parquet_size import BYTES_A_VALUE, parquet_size
 from travas.web.preview import Preview, look
-from travas.web.thrift import ThriftError, read_struct
 
 TEXT = b"case_id,activity\n1,visit\n"
 ROOM = 1 << 35
@@ -62,7 +62,7 @@ def test_gzip_is_measured_under_any_name(tmp_path: Path, name: str, monkeypatch:
     unpacking.check_unpacked(path, ROOM, quiet)
     with pytest.raises(LogError, match="unpacks to more than"):
         unpacking.check_unpacked(path, 1 << 20, quiet)
-    monkeypatch.setattr(unpacking, "HARMLESS", 1 << 20)
+    monkeypatch.setattr("travas.sources.compression.HARMLESS", 1 << 20)
     with pytest.raises(LogError, match="unpacks to more than"):  # 8 MB are few, but 1,000 times the file
         unpacking.check_unpacked(path, ROOM, quiet)
 

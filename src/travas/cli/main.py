@@ -27,7 +27,16 @@ from ..mechanisms import mechanism as mechanism_by_name
 from ..model.release import Frequencies, check_frequencies
 from ..pipeline import Request, run
 from ..sources.columns import Reading
-from . import audit_command, commands, diagnostics, map_command, project_commands, synthesize, verify_command
+from . import (
+    audit_command,
+    commands,
+    diagnostics,
+    doctor_command,
+    map_command,
+    project_commands,
+    synthesize,
+    verify_command,
+)
 from .budget_command import app as budget_app
 from .console import console, print_json, silence, stages
 from .interrupts import INTERRUPTED, finish
@@ -75,6 +84,7 @@ _FLAGS = {
     "rungs": "--ladder",
     "end_activities": "--end-activity",
     "parts": "--with",
+    "duplicate_events": "--drop-duplicates",
 }
 """Options whose names differ from the parameter names."""
 
@@ -175,6 +185,7 @@ app.command(epilog=EXIT_CODES)(synthesize.synthesize)
 app.command(epilog=EXIT_CODES)(project_commands.init)
 app.command(epilog=EXIT_CODES)(project_commands.release)
 app.command("map", epilog=EXIT_CODES)(map_command.process_map)
+app.command(epilog=EXIT_CODES)(doctor_command.doctor)
 app.command("inspect")(diagnostics.inspect_log)
 app.command()(diagnostics.compare)
 app.command()(audit_command.audit)
@@ -283,9 +294,12 @@ def _is_stdout(error: OSError) -> bool:
 
 
 def _flag(error: TravasError) -> str:
-    """Return the option that corresponds to the field of an error, if the command has it."""
-    flag = _FLAGS.get(error.field or "", f"--{error.field}".replace("_", "-"))
-    return f" (option {flag})" if flag in _options(sys.argv[1:]) else ""
+    """Return the options that correspond to the fields of an error, if the command has them."""
+    known = _options(sys.argv[1:])
+    fields = [field for field in (error.field, *error.other_fields) if field]
+    flags = [_FLAGS.get(field, f"--{field}".replace("_", "-")) for field in fields]
+    flags = [flag for flag in flags if flag in known]
+    return f" (option{'s' if len(flags) > 1 else ''} {', '.join(flags)})" if flags else ""
 
 
 def _options(arguments: list[str]) -> set[str]:

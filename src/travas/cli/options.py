@@ -17,13 +17,16 @@ from ..model.mechanism import Mechanism
 from ..privacy.guarantee import PrivacyUnit
 from ..sources.closing import Period
 from ..sources.columns import DuplicateCases, OnMissing, Order, Reading
+from ..sources.formats import Format
+from ..sources.row_selection import Lifecycle, parse_where
 from .console import silence
 
 Log = Annotated[
     str,
     typer.Argument(
         metavar="LOG",
-        help="Event log: .xes, .xes.gz, .csv, .csv.gz or .parquet; a folder or 'glob' of CSV or Parquet files; "
+        help="Event log: .xes, .csv, .tsv or .txt (also .gz, .zst), .xlsx, .parquet, .feather or .arrow; .zip with one log; "
+        "a folder or 'glob' of files of one format; - for standard input with --format; "
         "or a URL: postgresql://HOST/DB or duckdb:///FILE with --table or --query; spark: (see docs/engines.md).",
     ),
 ]
@@ -54,7 +57,9 @@ StatedCases = Annotated[
 ]
 Output = Annotated[
     Path,
-    typer.Option("--output", "-o", help="The file to write: .xes, .xes.gz, .csv, .parquet or .json.", metavar="OUT"),
+    typer.Option(
+        "--output", "-o", help="The file to write: .xes, .xes.gz, .csv, .csv.gz, .parquet or .json.", metavar="OUT"
+    ),
 ]
 Dataset = Annotated[
     str | None,
@@ -245,6 +250,34 @@ _READING_OPTIONS = {
         OnMissing,
     ),
     "duplicate_cases": _reading_option(str, "fail", "How to handle XES traces with the same name.", DuplicateCases),
+    "lifecycle": _reading_option(
+        str, "all", "Which events are read, by the lifecycle column (in XES: lifecycle:transition).", Lifecycle
+    ),
+    "where": (
+        _panel(
+            list[str] | None,
+            "Reading",
+            "Read only events with this value in this column; repeatable: several values of one column are "
+            "alternatives. In XES, case:NAME is a trace attribute.",
+            "COLUMN=VALUE",
+        ),
+        None,
+    ),
+    "drop_duplicates": (
+        Annotated[
+            bool,
+            typer.Option(
+                "--drop-duplicates",
+                help="Read events of a case with the same activity and timestamp once.",
+                rich_help_panel="Reading",
+            ),
+        ],
+        False,
+    ),
+    "format": _reading_option(
+        str | None, None, "Format of the log. Default: by the file extension; required for standard input.", Format
+    ),
+    "sheet": _reading_option(str | None, None, "Sheet of an Excel workbook. Default: the only one."),
     "delimiter": _reading_option(
         str | None, None, "Delimiter of CSV files, or tab. Default: detected from the header."
     ),
@@ -285,6 +318,8 @@ def with_reading(command: Callable[..., None]) -> Callable[..., None]:
         options["activities"] = tuple(options.pop("activity") or ())
         options["period"] = _period(*(options.pop(name) for name in ("period", "end_activity", "gap", "grace")))
         options["delimiter"] = {"tab": "\t", "\\t": "\t"}.get(options["delimiter"], options["delimiter"])
+        options["where"] = parse_where(options["where"] or ())
+        options["duplicate_events"] = "drop" if options.pop("drop_duplicates") else "keep"
         options["max_cases"] = whole_number("max_cases", options["max_cases"])
         return {"reading": Reading(**options)}
 

@@ -11,7 +11,7 @@ from ..errors import LogError, ParameterError
 from ..model.totals import NO_DETAILS, check_details
 from ..model.variants import Variants
 from ..sources.encoded_cases import EncodedTotals
-from ..sources.files import RELEASE_SUFFIXES, suffix_of
+from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..synthesis.synthetic_release import SyntheticRelease
 from ..verification.synthetic_file import read_synthetic
 from .time_metrics import AttributeDistance, TimeDistance, attribute_distance, released_cases, time_distance

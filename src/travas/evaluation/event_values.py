@@ -15,9 +15,10 @@ from lxml import etree
 from ..errors import LogError
 from ..model.traces import Trace
 from ..sources.chunks import chunks
-from ..sources.columns import CASE, Columns, Reading, recognised
+from ..sources.column_names import recognised
+from ..sources.columns import CASE, Columns, Reading
 from ..sources.csv_reader import dialect_of
-from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
 
 Timeline = tuple[datetime, ...]
 

@@ -179,7 +179,7 @@ class Release:
         """Write the release and its guarantee file, `PATH.guarantee.json`.
 
         Args:
-            path: A `.xes`, `.xes.gz`, `.csv`, `.parquet` or `.json` file.
+            path: A `.xes`, `.xes.gz`, `.csv`, `.csv.gz`, `.parquet` or `.json` file.
             existing: `"fail"` refuses existing files; `"replace"` replaces them.
 
         Returns:

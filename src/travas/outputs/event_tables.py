@@ -6,10 +6,11 @@ that are the same for every case, one second per step from 1970, unless the rele
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtraError
 from ..model.case_columns import CaseColumn
@@ -120,6 +121,13 @@ def marked_events(release: Release, written: Callable[[str], str] = str) -> pl.L
 
 def write_csv(release: Release, path: Path) -> None:
     marked_events(release, escape).sink_csv(path, datetime_format=TIME_FORMAT)
+
+
+def write_csv_gz(release: Release, path: Path) -> None:
+    with path.open("wb") as raw:
+        packed: Any = gzip.GzipFile("", "wb", 3, raw, mtime=0)  # the same bytes in every run
+        with packed:
+            marked_events(release, escape).collect().write_csv(packed, datetime_format=TIME_FORMAT)
 
 
 def write_parquet(release: Release, path: Path) -> None:

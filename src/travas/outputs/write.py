@@ -20,9 +20,9 @@ from ..errors import OutputError
 from ..model.mechanism import Kind
 from ..model.release import Release
 from ..plots.figures import new_figure
-from ..sources.files import suffix_of
+from ..sources.formats import suffix_of
 from .atomic import Existing, Reservation, cannot_write, check_target, is_system_error, reserved
-from .event_tables import write_csv, write_parquet
+from .event_tables import write_csv, write_csv_gz, write_parquet
 from .guarantee_file import describe, file_digest, guarantee_path
 from .json_writer import write_json
 from .xes_writer import write_xes, write_xes_gz
@@ -31,6 +31,7 @@ WRITERS: dict[str, Callable[[Release, Path], None]] = {
     ".xes": write_xes,
     ".xes.gz": write_xes_gz,
     ".csv": write_csv,
+    ".csv.gz": write_csv_gz,
     ".parquet": write_parquet,
     ".json": write_json,
 }

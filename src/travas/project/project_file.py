@@ -19,11 +19,12 @@ from ..privacy.guarantee import PrivacyUnit
 from ..privacy.numbers import as_text, exact
 from ..sources.closing import Period
 from ..sources.columns import Reading
+from ..sources.row_selection import parse_where
 from .project_options import BY_NAME, OPTIONS, SECTIONS, ProjectOption, Values
 
 _READING = (
-    "case", "timestamp", "timestamp_format", "order", "ties", "on_missing", "duplicate_cases", "delimiter", "quote",
-    "encoding", "abstraction", "unit", "table", "query",
+    "case", "timestamp", "timestamp_format", "order", "ties", "on_missing", "duplicate_cases", "lifecycle",
+    "duplicate_events", "format", "sheet", "delimiter", "quote", "encoding", "abstraction", "unit", "table", "query",
 )  # fmt: skip
 
 
@@ -104,7 +105,13 @@ class Project:
     def reading(self, period: Period | None) -> Reading:
         """Return the rule from events to variants."""
         options: dict[str, Any] = {name: text for name in _READING if (text := self.text(name)) is not None}
-        return Reading(activities=self.items("activity"), max_cases=self.whole("max_cases"), period=period, **options)
+        return Reading(
+            activities=self.items("activity"),
+            where=parse_where(self.items("where")),
+            max_cases=self.whole("max_cases"),
+            period=period,
+            **options,
+        )
 
     def policy(self) -> Policy | None:
         """Return the policy of the project, or the one that is found like the ledger."""

@@ -18,7 +18,7 @@ from ..model.estimate import Estimate
 from ..model.mechanism import Mechanism
 from ..model.release import check_frequencies
 from ..model.traces import Trace
-from ..sources.files import RELEASE_SUFFIXES, suffix_of
+from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..verification.verify import load, stated_abstractions, verify
 
 if TYPE_CHECKING:

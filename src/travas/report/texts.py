@@ -216,18 +216,22 @@ def reading(described: dict[str, Any] | None) -> str:
     """Describe how events became cases and variants, as stated in the guarantee file."""
     if described is None:
         return "not stated: the release was made from counts, or by an early version that did not record it"
-    usual = described["recognised"]
-    recognised = {role: f"the first of {', '.join(names)}" for role, names in usual.items()}
-    activities = ", ".join(described["activities"]) or recognised["activity"]
+    columns = described["columns"]
+    named = {role: f"{columns[role]} (recognised by its name)" for role in ("case", "timestamp")}
+    activities = ", ".join(described["activities"]) or f"{', '.join(columns['activities'])} (recognised by its name)"
     parts = [
-        f"case: {described['case'] or recognised['case']}",
+        f"case: {described['case'] or named['case']}",
         f"activity: {activities}",
-        f"time: {described['timestamp'] or recognised['timestamp']}",
+        f"time: {described['timestamp'] or (named['timestamp'] if columns['timestamp'] else 'not read')}",
         f"order: {described['order'] or 'by default'}",
         f"ties: {described['ties'] or 'by default'}",
         f"missing values: {described['on_missing']}",
         f"duplicate cases: {described['duplicate_cases']}",
     ]
+    if (lifecycle := described.get("lifecycle", "all")) != "all":
+        parts.append(f"lifecycle: {lifecycle}")
+    parts += [f"only events with {column} = {value}" for column, value in described.get("where", ())]
+    parts += ["duplicate events: dropped"] if described.get("duplicate_events") == "drop" else []
     parts += [f"table: {described['table']}"] if described["table"] else []
     parts += [described["query"]] if described["query"] else []
     return "; ".join(parts)

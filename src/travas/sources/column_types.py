@@ -24,7 +24,7 @@ def check_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str)
         schema: The type of every column.
         where: The name of the table in messages.
     """
-    for name in (columns.case, columns.unit, *columns.activities):
+    for name in (columns.case, columns.unit, *columns.activities, columns.lifecycle, *columns.where):
         if name is not None and not _is_name(schema[name]):
             raise LogError(
                 f"{where}: column {name!r} has type {schema[name]}, whose values are not exact identifiers; accepted types are "

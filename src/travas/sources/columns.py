@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
@@ -13,13 +12,24 @@ from ..model.totals import NO_DETAILS, Details
 from ..model.variants import Roles
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .closing import Period
+from .column_names import STANDARD, candidates, recognised
 from .encodings import check_encoding
+from .formats import Format
+from .row_selection import DuplicateEvents, Lifecycle, by_column, check_where
 from .timestamps import check_format
 from .wording import available_names
 
 Order = Literal["file", "time"]
 OnMissing = Literal["fail", "drop"]
 DuplicateCases = Literal["fail", "separate", "merge"]
+_CHOICES = {
+    "order": Order,
+    "on_missing": OnMissing,
+    "duplicate_cases": DuplicateCases,
+    "lifecycle": Lifecycle,
+    "duplicate_events": DuplicateEvents,
+    "format": Format,
+}
 
 CASE = "case:concept:name"
 ACTIVITY = "concept:name"
@@ -28,20 +38,17 @@ BY_QUERY = (
     "the log was read by a query, which must work case by case: what it selects of a case depends on that case alone"
 )
 
-_USUAL = {
-    "case": (CASE, "case_id", "caseid", "case"),
-    "activity": (ACTIVITY, "activity"),
-    "timestamp": (TIMESTAMP, "timestamp"),
-}
-
 NUMBER = r"^[+-]?[0-9]{1,15}([.][0-9]{1,15})?([eE][+-]?[0-9]{1,2})?$"
 """Text that is a number. Every engine parses it to the same float; other text is a missing number."""
 
+_LONGEST_NAME = 60
 _SETTINGS = (
     "case", "timestamp", "timestamp_format", "order", "ties", "on_missing", "duplicate_cases", "unit", "max_cases",
-    "counted", "table", "delimiter", "quote", "encoding",
+    "counted", "table", "delimiter", "quote", "encoding", "lifecycle", "duplicate_events", "format", "sheet",
 )  # fmt: skip
-_DESCRIBED = ("activities", "abstraction", "query", "columns", "recognised")
+_DESCRIBED = ("activities", "abstraction", "query", "where", "columns", "recognised")
+_LATER: dict[str, Any] = {"lifecycle": "all", "duplicate_events": "keep", "format": None, "sheet": None, "where": []}
+"""Settings that earlier guarantee files do not have, with the values that they had."""
 
 QUERY_USED = "a query was used"
 """Replaces the text of a query in descriptions, because it may name persons."""
@@ -63,6 +70,12 @@ class Reading:
         on_missing: Whether to refuse or drop events without a case, an activity or a required timestamp, and cases
             without a unit.
         duplicate_cases: How to handle XES traces with the same name.
+        lifecycle: Which events are read: `complete`, `start` or `all`. An event without a transition is complete.
+        where: Pairs of a column and a value: only events with one of the values in each of the columns are read. In XES,
+            `case:NAME` is an attribute of the trace.
+        duplicate_events: Whether to keep or drop further events of a case with the same activity and timestamp.
+        format: The format of the file, such as `csv`; None is that of its extension. Required for standard input.
+        sheet: The sheet of an Excel workbook; None is the only one.
         delimiter: The delimiter of CSV files; None detects it from the header.
         quote: The quote character of CSV files, or `none`; None detects it from the header.
         encoding: The encoding of CSV files; None uses the byte order mark, or UTF-8.
@@ -85,6 +98,11 @@ class Reading:
     ties: str | None = None
     on_missing: OnMissing = "fail"
     duplicate_cases: DuplicateCases = "fail"
+    lifecycle: Lifecycle = "all"
+    where: tuple[tuple[str, str], ...] = ()
+    duplicate_events: DuplicateEvents = "keep"
+    format: Format | None = None
+    sheet: str | None = None
     delimiter: str | None = None
     quote: str | None = None
     encoding: str | None = None
@@ -98,22 +116,11 @@ class Reading:
     period: Period | None = None
 
     def __post_init__(self) -> None:
-        for name, choices in (("order", Order), ("on_missing", OnMissing), ("duplicate_cases", DuplicateCases)):
-            value = getattr(self, name)
-            if value not in get_args(choices) and not (value is None and name == "order"):
-                raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(get_args(choices))}", field=name)
-        for name in ("delimiter", "quote"):
-            value = getattr(self, name)
-            one = value is None or (
-                isinstance(value, str) and len(value) == 1 and value.isascii() and value not in "\0\r\n"
-            )
-            if not one and (name, value) != ("quote", "none"):
-                hint = ", or 'none' if nothing is quoted" if name == "quote" else ""
-                raise ParameterError(
-                    f"{name} is {shown(value)}; use one ASCII character other than a line break{hint}", field=name
-                )
+        self._check_choices()
+        self._check_characters()
         self._check_unit()
-        for column in (self.case, *self.activities, self.timestamp, self.ties):
+        check_where(self.where)
+        for column in (self.case, *self.activities, self.timestamp, self.ties, self.sheet):
             if column == "":
                 raise ParameterError("a column name is empty; set the name of a column")
         if len(set(self.activities)) != len(self.activities):
@@ -125,18 +132,46 @@ class Reading:
             )
         if self.table is not None and self.query is not None:
             raise ParameterError("table and query are both set; set only one of them", field="query")
-        if self.order == "file" and self.ties not in (None, "file"):
-            raise ParameterError(f"ties is {self.ties!r} but order is 'file'; set order to 'time'", field="order")
         if self.period is not None and not isinstance(self.period, Period):
             raise ParameterError(f"period is {shown(self.period)}; use travas.Period(...)", field="period")
-        if self.period is not None and self.order == "file":
-            raise ParameterError("period is set but order is 'file'; set order to 'time'", field="order")
+        self._check_order()
         if isinstance(self.abstraction, str):
             object.__setattr__(self, "abstraction", Abstraction.parse(self.abstraction))
         if self.encoding is not None:
             check_encoding(self.encoding)
         if self.timestamp_format is not None:
             check_format(self.timestamp_format)
+
+    def _check_choices(self) -> None:
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if value not in get_args(choices) and not (value is None and name in ("order", "format")):
+                raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(get_args(choices))}", field=name)
+
+    def _check_characters(self) -> None:
+        for name in ("delimiter", "quote"):
+            value = getattr(self, name)
+            one = value is None or (
+                isinstance(value, str) and len(value) == 1 and value.isascii() and value not in "\0\r\n"
+            )
+            if not one and (name, value) != ("quote", "none"):
+                hint = ", or 'none' if nothing is quoted" if name == "quote" else ""
+                raise ParameterError(
+                    f"{name} is {shown(value)}; use one ASCII character other than a line break{hint}", field=name
+                )
+
+    def _check_order(self) -> None:
+        if self.order != "file":
+            return
+        if self.ties not in (None, "file"):
+            raise ParameterError(f"ties is {self.ties!r} but order is 'file'; set order to 'time'", field="order")
+        if self.period is not None:
+            raise ParameterError("period is set but order is 'file'; set order to 'time'", field="order")
+        if self.duplicate_events == "drop":
+            raise ParameterError(
+                "duplicate_events is 'drop' but order is 'file'; duplicates have the same time: set order to 'time'",
+                field="order",
+            )
 
     def _check_unit(self) -> None:
         if self.counted is not None and self.counted not in get_args(Counted):
@@ -208,8 +243,9 @@ class Reading:
             "activities": list(self.activities),
             "abstraction": self.abstraction.as_json(),
             "query": None if self.query is None else QUERY_USED,
+            "where": [list(pair) for pair in self.where],
             "columns": {"case": roles.case, "activities": list(roles.activities), "timestamp": roles.timestamp},
-            "recognised": {role: list(names) for role, names in _USUAL.items()},
+            "recognised": {role: list(STANDARD[role]) for role in ("case", "activity", "timestamp")},
             **({} if self.period is None else {"period": self.period.describe()}),
         }
 
@@ -226,8 +262,10 @@ class Reading:
         Raises:
             ParameterError: The description is incomplete or invalid.
         """
-        if not isinstance(description, Mapping) or set(description) - {"period"} != {*_SETTINGS, *_DESCRIBED}:
+        known = {*_SETTINGS, *_DESCRIBED}
+        if not isinstance(description, Mapping) or {*_LATER, *description} - {"period"} != known:
             raise ParameterError("the description of the reading is incomplete", field="reading")
+        description = _LATER | dict(description)
         settings: dict[str, Any] = {name: description[name] for name in _SETTINGS}
         for name, value in settings.items():
             if value is not None and not isinstance(value, int if name == "max_cases" else str):
@@ -235,14 +273,13 @@ class Reading:
         activities = description["activities"]
         if not isinstance(activities, list) or not all(isinstance(name, str) for name in activities):
             raise ParameterError("the reading has activities that are not a list of text", field="activities")
+        if not isinstance(description["where"], list):
+            raise ParameterError("the reading has where that is not a list of pairs", field="where")
+        where = tuple(tuple(pair) if isinstance(pair, list) else pair for pair in description["where"])
         _check_roles(description["columns"])
+        rule = Abstraction.from_json(description["abstraction"])
         period = Period.from_description(description["period"]) if "period" in description else None
-        return cls(
-            activities=tuple(activities),
-            abstraction=Abstraction.from_json(description["abstraction"]),
-            period=period,
-            **settings,
-        )
+        return cls(activities=tuple(activities), abstraction=rule, where=where, period=period, **settings)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -251,9 +288,10 @@ class Reading:
         return by_query if self.period is None else (*by_query, self.period.assumption)
 
     def by_time(self) -> bool:
-        """Return whether events are ordered by time: by `order`, or implied by `timestamp`, `ties` or `period`."""
+        """Return whether events are ordered by time: by `order`, or implied by another setting that needs times."""
         if self.order is None:
-            return self.timestamp is not None or self.ties not in (None, "file") or self.period is not None
+            needed = self.period is not None or self.duplicate_events == "drop"
+            return needed or self.timestamp is not None or self.ties not in (None, "file")
         return self.order == "time"
 
     def tie_column(self) -> str | None:
@@ -287,12 +325,8 @@ class Columns:
     unit: str | None
     by_time: bool
     details: Details
-
-    @property
-    def names(self) -> list[str]:
-        """The names of all columns that are read, each once."""
-        single = (self.case, *self.activities, self.timestamp, self.ties, self.unit)
-        return [name for name in dict.fromkeys((*single, *self.attributes)) if name is not None]
+    lifecycle: str | None = None
+    where: tuple[str, ...] = ()
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -304,53 +338,82 @@ class Columns:
         """The columns as stated in the guarantee file and the ledger."""
         return Roles(self.case, self.activities, self.timestamp)
 
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns that are read, each once."""
+        single = (self.case, *self.activities, self.timestamp, self.ties, self.unit, self.lifecycle)
+        return [name for name in dict.fromkeys((*single, *self.attributes, *self.where)) if name is not None]
+
     @classmethod
     def of(cls, reading: Reading, present: Sequence[str], where: str) -> Columns:
-        """Map the reading onto the columns of a table."""
-        case = _column(reading.case, "case", present, where)
-        activities = reading.activities or (_column(None, "activity", present, where),)
-        for name in activities:
-            _column(name, "activity", present, where)
+        """Map the reading onto the columns of a table. All columns that are missing are named in one error."""
+        search = _Search(present)
+        case = search.column(reading.case, "case")
+        activities = tuple(search.column(name, "activity") for name in reading.activities or (None,))
         timestamp: str | None = None
         has_times = (reading.timestamp or recognised("timestamp", present)) in present
         details = reading.details.settled("recorded" if has_times else "not recorded")
         if reading.by_time() or details.times == "read":
-            timestamp = _column(reading.timestamp, "timestamp", present, where)
+            timestamp = search.column(reading.timestamp, "timestamp")
         elif reading.order is None and (timestamp := recognised("timestamp", present)) is None:
-            raise LogError(
-                f"{where}: no timestamp column recognised; set timestamp, or set order to 'file' if the rows of "
-                f"every case are in order; {available_names(present, 30)}",
-                field="order",
-            )
-        ties = reading.tie_column()
-        if ties is not None:
-            _column(ties, "ties", present, where)
-        unit = None if reading.unit is None else _column(reading.unit, "unit", present, where)
+            search.no_timestamp()
+        ties = None if (tie := reading.tie_column()) is None else search.column(tie, "ties")
+        unit = None if reading.unit is None else search.column(reading.unit, "unit")
         for name in (*details.attributes, *details.numbers):
-            _column(name, "attribute", present, where)
+            search.column(name, "attribute")
+        lifecycle = None if reading.lifecycle == "all" else search.column(None, "lifecycle")
+        selected = tuple(search.column(name, "where") for name in by_column(reading.where))
+        search.check(where)
         by_time = timestamp is not None and reading.order != "file"
-        return cls(case, activities, timestamp, ties, unit, by_time, details)
+        return cls(case, activities, timestamp, ties, unit, by_time, details, lifecycle, selected)
 
 
-def recognised(role: str, present: Sequence[str]) -> str | None:
-    """Return the column of a role (case, activity, timestamp) by its usual names; None if there is none."""
-    for usual in _USUAL[role]:
-        if usual in present:
-            return usual
-    plain = {re.sub(r"[ _:-]", "", name).lower(): name for name in reversed(present)}
-    for usual in _USUAL[role]:
-        if (name := plain.get(re.sub(r"[ _:-]", "", usual))) is not None:
+class _Search:
+    """Finds columns, and collects what is missing for one error."""
+
+    def __init__(self, present: Sequence[str]) -> None:
+        self._present = present
+        self._problems: dict[str, str] = {}  # by field
+        self._missing = ""
+
+    def column(self, name_set: str | None, role: str) -> str:
+        name = name_set if name_set is not None else recognised(role, self._present)
+        if name is not None and name in self._present:
             return name
-    return None
+        if name_set is not None:
+            self._problems[f"{role} {name_set}"] = f"no column {name_set!r} for the {role}"
+            self._missing = self._missing or name_set
+        elif several := candidates(role, self._present):
+            shown_names = " or ".join(repr(name[:_LONGEST_NAME]) for name in several[:4])
+            self._problems[role] = f"the {role} column may be {shown_names}; set {role}"
+        else:
+            self._problems[role] = f"no {role} column recognised; set {role}"
+        return ""
 
-
-def _column(name_set: str | None, role: str, present: Sequence[str], where: str) -> str:
-    name = name_set if name_set is not None else recognised(role, present)
-    if name is not None and name in present:
-        return name
-    if name_set is None:
-        raise LogError(
-            f"{where}: no {role} column recognised; set it; {available_names(present, 30)}",
-            field="activity" if role == "activity" else role,
+    def no_timestamp(self) -> None:
+        self.column(None, "timestamp")
+        self._problems["order"] = (
+            f"{self._problems.pop('timestamp')}, or set order to 'file' if the rows of every case are in order"
         )
-    raise LogError(f"{where}: no column {name_set!r} for the {role}; {available_names(present, 30, name_set)}")
+
+    def check(self, where: str) -> None:
+        """Raise LogError with everything that is missing."""
+        if not self._problems:
+            return
+        fields = [field for field in self._problems if " " not in field]
+        raise LogError(
+            f"{where}: {'; '.join(self._problems.values())}; {available_names(self._present, 30, self._missing)}",
+            field=fields[0] if fields else "",
+            other_fields=tuple(fields[1:]),
+        )
+
+
+def lifecycle_note(reading: Reading, present: Sequence[str]) -> tuple[str, ...]:
+    """Return a note if a log has transitions and all of them are read; by the names of its columns alone."""
+    column = recognised("lifecycle", present)
+    if reading.lifecycle != "all" or column is None or column in reading.activities:
+        return ()
+    return (
+        f"the log has the lifecycle column {column[:_LONGEST_NAME]!r} and all its events are read; if an activity has a "
+        "start and a complete event, set lifecycle to 'complete' or 'start'",
+    )

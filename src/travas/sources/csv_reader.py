@@ -17,8 +17,9 @@ import polars.selectors as cs
 from ..errors import CONFIDENTIAL, LogError, ParameterError
 from ..model.mechanism import Progress
 from ..model.variants import Variants
-from .chunks import chunks, is_gzip
+from .chunks import chunks, content
 from .columns import Columns, Reading
+from .compression import packing_of
 from .events import Events
 from .quoting import FaultKind, first_fault
 from .tables import variants_of
@@ -28,7 +29,8 @@ _LEAST_ROW = 32  # bytes; an estimate of the number of rows from the file size
 _BLOCK_BYTES = 1 << 18  # fits into the processor cache
 _UTF_8 = ("utf-8", "utf-8-sig")
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-_COMPRESSED = {b"\x28\xb5\x2f\xfd": "Zstandard", b"\x78\x01": "zlib", b"\x78\x9c": "zlib", b"\x78\xda": "zlib"}
+_COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "Zstandard"}
+_COMPRESSED |= {bytes([0x78, level]): "zlib" for level in (0x01, 0x9C, 0xDA)}
 """Formats that Polars would decompress, so that the scan would see other bytes than the parser."""
 
 _FAULTS: dict[FaultKind, str] = {
@@ -70,6 +72,29 @@ def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Prog
         raise LogError(f"{path}: {fault} {CONFIDENTIAL}") from None
 
 
+def table_of(path: Path, reading: Reading, progress: Progress) -> pl.DataFrame:
+    """Return the cells of a CSV file as text, if it is strict CSV.
+
+    Args:
+        path: The file.
+        reading: Encoding, delimiter and quote.
+        progress: Called with the share of the file that was read.
+
+    Returns:
+        The table.
+
+    Raises:
+        LogError: The file is not strict CSV, with the line.
+    """
+    file = _File.open(path, reading, progress)
+    file.check()
+    try:
+        return file.table().collect()
+    except pl.exceptions.PolarsError as error:
+        fault = file.first_bad_row() or f"cannot be parsed ({type(error).__name__})"
+        raise LogError(f"{path}: {fault} {CONFIDENTIAL}") from None
+
+
 def _needed(table: pl.LazyFrame, reading: Reading, path: Path) -> pl.LazyFrame:
     """Select the columns that are read; position and other columns may differ between files."""
     columns = Columns.of(reading, table.collect_schema().names(), str(path))
@@ -101,16 +126,18 @@ class _File:
             head = next(pieces, b"")
         for magic, name in _COMPRESSED.items():
             if head.startswith(magic):
-                raise LogError(f"{path}: compressed with {name}, which is not supported; decompress it, or use gzip")
+                raise LogError(
+                    f"{path}: contains data compressed with {name}, which is not supported; decompress it first"
+                )
         dialect = dialect_of(head, reading)
         plain = dialect.encoding in _UTF_8
-        if plain and not is_gzip(path):
+        if plain and packing_of(path) is None:
             return cls(path, path, dialect)
-        content = b"".join(chunks(path, progress))
+        held = content(path, progress)
         if plain:
-            return cls(path, content, dialect)
+            return cls(path, held, dialect)
         try:
-            return cls(path, content.decode(dialect.encoding).encode(), replace(dialect, encoding="utf-8-sig"))
+            return cls(path, held.decode(dialect.encoding).encode(), replace(dialect, encoding="utf-8-sig"))
         except UnicodeError:
             raise LogError(f"{path}: not encoded as {dialect.encoding}; set another encoding") from None
 

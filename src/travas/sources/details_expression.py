@@ -58,7 +58,7 @@ def details_of(query: Query, clock: Clock) -> ir.Table:
     for name in details.numbers:
         more[attribute_column(query, name)] = _number(events[name])
     rows, counts = query.marked(query.rows(more))
-    return rows.filter(counts)
+    return rows.filter(query.without_copies(rows, counts))
 
 
 def counted_cases(query: Query, table: ir.Table) -> ir.Table:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from ..errors import LogError
 from ..model.mechanism import Progress
 from ..model.release import Release
 from ..model.totals import check_details
 from ..model.variants import Variants
 from .columns import DEFAULT_READING, Reading
-from .files import merged, no_unit
+from .files import check_counts, merged
 
 
 class Engine(Protocol):
@@ -30,8 +33,9 @@ def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _
     """Read the variants of a log. They are confidential.
 
     Args:
-        source: A path, a folder or glob of tables, a URL of a database, a pandas, Polars or Spark DataFrame, an Ibis
-            table, a mapping of tuples to counts, `Variants` or a `Release`.
+        source: A path, a folder or glob of files, `-` for standard input, a URL of a database, a pandas, Polars or Spark
+            DataFrame, an Arrow or Ibis table, an event log of pm4py, a list of traces, a mapping of traces to counts,
+            `Variants` or a `Release`.
         reading: The rule from events to variants.
         progress: Called with the share of the work that is done, from 0 to 1.
 
@@ -45,16 +49,29 @@ def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _
 
 def _read(source: Any, reading: Reading, progress: Progress) -> Variants:
     if isinstance(source, Variants):
-        if reading.unit is not None and (source.unit, source.counted) != (reading.privacy_unit, reading.counts_of):
-            raise no_unit(reading, "variants")
+        same = (source.unit, source.counted) == (reading.privacy_unit, reading.counts_of)
+        check_counts(replace(reading, unit=None, max_cases=None, counted=None) if same else reading, "variants")
         return source
-    if isinstance(source, Release | Mapping) and reading.unit is not None:
-        raise no_unit(reading, "a release" if isinstance(source, Release) else "a mapping")
     if isinstance(source, Release):
+        check_counts(reading, "a release")
         return Variants.from_mapping(merged(source.variants, source.counts), source.columns)
     if isinstance(source, Mapping):
+        check_counts(reading, "a mapping")
         return Variants.from_mapping(source, reading.activities)
+    if isinstance(source, list):
+        check_counts(reading, "a list of traces")
+        return Variants.from_mapping(_counted(source), reading.activities)
     return _engine(source, progress).variants(source, reading)
+
+
+def _counted(traces: list[Any]) -> Mapping[Any, int]:
+    """Count a list of traces, each of which is a tuple or a list of activities."""
+    for number, trace in enumerate(traces, start=1):
+        if not isinstance(trace, tuple | list):
+            raise LogError(
+                f"trace {number:,} of the list has the type {type(trace).__name__}; use tuples or lists of activities"
+            )
+    return Counter(tuple(tuple(part) if isinstance(part, list) else part for part in trace) for trace in traces)
 
 
 def _engine(source: Any, progress: Progress) -> Engine:
@@ -73,6 +90,10 @@ def _engine(source: Any, progress: Progress) -> Engine:
 
         return Files(progress)
     library = type(source).__module__.partition(".")[0]
+    if library == "pm4py":
+        from .pm4py_logs import Pm4pyLog
+
+        return Pm4pyLog()
     if library == "pyspark":
         from .spark import Spark
 

@@ -24,7 +24,8 @@ from .column_types import check_types, is_time
 from .columns import NUMBER, Columns, Reading
 from .contribution_bounding import case_digest, several_units
 from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, aware, instants
-from .wording import left_out_note, missing_message
+from .row_selection import by_column, spellings
+from .wording import MissingValues, left_out_note, missing_message
 
 EVENTS_PER_PART = 32_000_000
 """Sorting a part takes about 60 bytes per event."""
@@ -33,7 +34,8 @@ PARTS_PER_PASS = 4
 """An event outside the current part takes 20 bytes; a pass with times or ties as text is a single part."""
 
 COUNT = "count"
-_CASE, _TIE, _ROW, _UNIT, _DIGEST = "case", "tie", "row", "unit", "digest"
+_CASE, _TIE, _ROW, _UNIT, _DIGEST, _SELECTED = "case", "tie", "row", "unit", "digest", "selected"
+_FIRST = "first"
 _ATTEMPTS = 3
 
 
@@ -56,6 +58,7 @@ class Events:
     ) -> None:
         self._table, self.where, self._blank_rows = table, where, blank_rows
         self._schema = table.collect_schema()
+        self.present = self._schema.names()
         self.columns = self._columns_of(reading)
         self.reading = replace(reading, details=self.columns.details)
         self.notes: list[str] = []
@@ -113,7 +116,8 @@ class Events:
     def _read(self, number: int, passes: int, seed: int) -> tuple[pl.DataFrame, int | None]:
         """Return the complete events of a pass, and the number of case identifiers if cases are hashed."""
         case, kind = self.columns.case, self._schema[self.columns.case]
-        rows = self._table if passes == 1 else self._table.filter(_hash(case, kind) % passes == number)
+        rows = self._table.filter(*self._selected) if self._selected else self._table
+        rows = rows if passes == 1 else rows.filter(_hash(case, kind) % passes == number)
         events = rows.select(**self._numbers(seed)).collect(engine="streaming", optimizations=self._columns_apart)
         if self.columns.timestamp is not None:
             times = events[TIME]
@@ -168,8 +172,13 @@ class Events:
         ordered = events
         if by and not (len(by) == 1 and events[TIME].is_sorted()):
             ordered = events.sort(by, maintain_order=True, nulls_last=True)
-        lists = [pl.col(self.parts).to_physical()]  # Polars cannot group by lists of categoricals and something else
-        lists += [pl.col(name) for name in (TIME, AWARE) if self._reads_times and name in events.columns]
+        parts = pl.col(self.parts).to_physical()  # Polars cannot group by lists of categoricals and something else
+        times = (TIME, AWARE) if self._reads_times else ()
+        lists = [parts, *(pl.col(name) for name in times if name in events.columns)]
+        if self.reading.duplicate_events == "drop":
+            same = [name for name in (_CASE, TIME, NANOSECONDS, *self.parts) if name in events.columns]
+            ordered = ordered.with_columns((pl.int_range(pl.len()).over(same) == 0).alias(_FIRST))
+            lists = [each.filter(pl.col(_FIRST)) for each in lists]
         if self.reading.ties != "activity":
             firsts = [pl.col(name).drop_nulls().first() for name in self.attributes]
             return ordered.lazy().group_by(_CASE).agg(*lists, *firsts)
@@ -190,6 +199,19 @@ class Events:
     @property
     def _reads_times(self) -> bool:
         return self.reading.details.times == "read"
+
+    @cached_property
+    def _selected(self) -> list[pl.Expr]:
+        """The conditions on the rows that are read (`sources.row_selection`); none by default."""
+        conditions = [
+            _column(name).cast(pl.String).is_in(list(values)).fill_null(False)
+            for name, values in by_column(self.reading.where).items()
+        ]
+        if (lifecycle := self.reading.lifecycle) != "all" and self.columns.lifecycle is not None:
+            transition = _name(self.columns.lifecycle)
+            matches = transition.is_in(list(spellings(lifecycle)))
+            conditions.append(matches.fill_null(lifecycle == "complete"))
+        return conditions
 
     @cached_property
     def _needed(self) -> dict[str, str]:
@@ -220,35 +242,35 @@ class Events:
         numbers = self._numbers(0)
         return {name: numbers[name].is_null() for name in self._needed}
 
+    @property
+    def _is_selected(self) -> pl.Expr:
+        return pl.all_horizontal(self._selected) if self._selected else pl.lit(True)
+
     @cached_property
     def _left_out(self) -> list[str]:
         """Refuse or drop events without a case, an activity or a required timestamp; note how many are dropped."""
-        missing = self._table.select(**self._missing).with_row_index(_ROW)
-        rows = missing.filter(pl.any_horizontal(list(self._needed))).collect(engine="streaming")
+        missing = self._table.select(**self._missing, **{_SELECTED: self._is_selected}).with_row_index(_ROW)
+        rows = missing.filter(_SELECTED, pl.any_horizontal(list(self._needed))).collect(engine="streaming")
         rows = rows.filter(~pl.col(_ROW).is_in(self._blank_rows()))
-        notes = []
+        found: list[MissingValues] = []
         for name, column in self._needed.items():
             lacking = rows.filter(pl.col(name))[_ROW]
-            if not len(lacking):
-                continue
-            what = f"events without {'a case' if name == _CASE else 'a timestamp' if name == TIME else 'an activity'}"
-            if self.reading.on_missing == "fail":
+            if len(lacking):
+                kind = "a case" if name == _CASE else "a timestamp" if name == TIME else "an activity"
                 first = f"row {int(lacking[0]) + 1:,} (not counting the header)"
-                drop = "set on_missing to 'drop'"
-                raise LogError(
-                    missing_message(f"{self.where}, column {column!r}", what, len(lacking), first, drop),
-                    field="on_missing",
-                )
-            notes.append(left_out_note(len(lacking), what))
-        return notes
+                found.append(MissingValues(f"events without {kind}", len(lacking), first, column))
+        if found and self.reading.on_missing == "fail":
+            raise LogError(missing_message(self.where, found, "set on_missing to 'drop'"), field="on_missing")
+        return [left_out_note(each.number, each.what) for each in found]
 
     def _instants(self, times: pl.Series) -> list[pl.Series]:
         try:
             return instants(times, self.reading.timestamp_format)
         except UnknownFormatError as error:
             text, form, column = str(error), self.reading.timestamp_format, str(self.columns.timestamp)
-        values = self._table.select(_column(column).cast(pl.String).alias(TIME)).with_row_index(_ROW)
-        first = values.filter(pl.col(TIME) == text).select(pl.col(_ROW).min())
+        cells = {TIME: _column(column).cast(pl.String), _SELECTED: self._is_selected}
+        values = self._table.select(**cells).with_row_index(_ROW)
+        first = values.filter(_SELECTED, pl.col(TIME) == text).select(pl.col(_ROW).min())
         row = int(first.collect(engine="streaming").item()) + 1
         kind = "in ISO 8601" if form is None else f"of the format {form!r}"
         raise LogError(
@@ -269,8 +291,8 @@ class Events:
             what = f"cases without the unit {unit!r}"
             if self.reading.on_missing == "fail":
                 first = f"case {str(texts.filter(nobody).min())[:60]!r}"
-                drop = "set on_missing to 'drop'"
-                raise LogError(missing_message(self.where, what, number, first, drop), field="on_missing")
+                found = [MissingValues(what, number, first)]
+                raise LogError(missing_message(self.where, found, "set on_missing to 'drop'"), field="on_missing")
             self.notes.append(left_out_note(number, what))
         digests = pl.Series(_DIGEST, [case_digest(text) for text in texts], dtype=pl.Binary)
         return owners.select(_CASE, _UNIT).with_columns(digests).filter(~nobody)

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError
 from .closed_rows import COUNTS, END, MOMENT, closed_rows, dated, is_one_of
-from .columns import Columns, Reading
+from .columns import Columns, Reading, lifecycle_note
 from .contribution_bounding import several_units
-from .wording import NO_EVENTS, left_out_note, missing_message, number_of
+from .row_selection import by_column, spellings
+from .wording import NO_EVENTS, MissingValues, left_out_note, missing_message, number_of
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -32,7 +33,7 @@ Gather = Callable[["ir.Table", list[str], list[Any], Any, dict[str, Any]], "ir.T
 """Groups events by case: columns as arrays, sorted by keys, of the rows that meet a condition; and other aggregates."""
 
 CASE, TIME, UNIT, COUNT = "case", "time", "unit", "count"
-DIGEST, _OTHER_UNIT, _RANK = "digest", "other_unit", "rank"
+DIGEST, _OTHER_UNIT, _RANK, _COPY = "digest", "other_unit", "rank", "copy"
 _SEVERAL, _NOBODY = "several_units", "without_unit"
 
 
@@ -72,11 +73,23 @@ class Query:
             columns = Columns.of(by_time, list(self.events.columns), self.where)
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "reading", replace(self.reading, details=columns.details))
+        object.__setattr__(self, "events", self._selected())
 
     def _has_times(self, columns: Columns) -> bool:
         """Whether the time column has instants: text and numbers order events, but are no times here."""
         kind = self.events[str(columns.timestamp)].type()
         return bool(kind.is_timestamp() or kind.is_date())
+
+    def _selected(self) -> ir.Table:
+        """Return the events of the lifecycle and with the values that are set (`sources.row_selection`)."""
+        table, lifecycle = self.events, self.reading.lifecycle
+        for name, values in by_column(self.reading.where).items():
+            table = table.filter(is_one_of(self.as_bytes(self.name(table[name])), values, self.as_bytes))
+        if lifecycle == "all" or self.columns.lifecycle is None:
+            return table
+        transition = self.name(table[self.columns.lifecycle])
+        matches = is_one_of(self.as_bytes(transition), spellings(lifecycle), self.as_bytes)
+        return table.filter(matches | transition.isnull() if lifecycle == "complete" else matches)
 
     @property
     def parts(self) -> list[str]:
@@ -152,7 +165,17 @@ class Query:
             read[MOMENT] = self.as_instant(dated(table[columns.timestamp], self.unfit))
             first = self.as_bytes(self.name(table[columns.activities[0]]))
             read[END] = is_one_of(first, period.end_activities, self.as_bytes)
-        return table.select(**read, **(more or {}))
+        rows = table.select(**read, **(more or {}))
+        return rows if self.reading.duplicate_events == "keep" else self._numbered(rows)
+
+    def _numbered(self, rows: ir.Table) -> ir.Table:
+        """Number the events of a case with the same activity and time from 0, in the order of the ties."""
+        import ibis
+
+        same = [rows[name] for name in (CASE, TIME, *self.parts)]
+        ties = [rows[name] for name in rows.columns if name.startswith("tie_")]
+        number = ibis.row_number().over(ibis.window(group_by=same, order_by=ties or [rows[TIME]]))
+        return rows.mutate(**{_COPY: number})
 
     def sorting(self, rows: ir.Table) -> list[Any]:
         """Return the columns by which the rows of a case are sorted."""
@@ -168,20 +191,25 @@ class Query:
         rows = closed_rows(rows, self.reading.period, complete, CASE, names)
         return rows, rows[COUNTS]
 
+    def without_copies(self, rows: ir.Table, counts: Any) -> Any:
+        """Return the condition under which a row is read: it counts, and is no duplicate if those are dropped."""
+        return counts & (rows[_COPY] == 0) if _COPY in rows.columns else counts
+
     def cases(self, rows: ir.Table) -> ir.Table:
         """Return the cases of `rows`: their activities in order, what is missing, and with a unit their owner."""
         events, complete = self.marked(rows)
         keys = self.sorting(events)
         present = {f"without_{name}": events[name] for name in (CASE, *self.parts, TIME)}
         lacking = {name: events.count() - value.count() for name, value in present.items()}  # faster than summing
+        read = self.without_copies(events, complete)
         if self.columns.unit is None:
-            return self.gather(events, self.parts, keys, complete, lacking)
+            return self.gather(events, self.parts, keys, read, lacking)
         owner = {
             UNIT: events[UNIT].max(where=complete),
             _OTHER_UNIT: events[UNIT].min(where=complete),
             DIGEST: events[DIGEST].min(where=complete),  # text that the database considers equal may differ
         }
-        return self.gather(events, self.parts, keys, complete, lacking | owner)
+        return self.gather(events, self.parts, keys, read, lacking | owner)
 
     def name(self, column: Any) -> Any:
         """Return a column of names as text; missing ones are null."""
@@ -234,20 +262,19 @@ class Query:
 
     def notes(self, totals: Mapping[str, Any], variants: int) -> tuple[str, ...]:
         """Refuse missing values, or note how many were dropped. `totals`: the values of `sums` and `firsts`."""
-        notes = []
-        for name, (what, column) in self.lacking.items():
-            if not (number := totals[name]):
-                continue
-            if self.reading.on_missing == "fail":
-                raise LogError(
-                    f"{self.where}, column {column!r}: {number_of(number, f'events without {what}')}; fix the log, or set "
-                    f"on_missing to 'drop' {CONFIDENTIAL}",
-                    field="on_missing",
-                )
-            notes.append(left_out_note(number, f"events without {what}"))
+        found = [(f"events without {what}", totals[name], column) for name, (what, column) in self.lacking.items()]
+        found = [(what, number, column) for what, number, column in found if number]
+        if found and self.reading.on_missing == "fail":
+            parts = "; ".join(f"column {column!r}: {number_of(number, what)}" for what, number, column in found)
+            raise LogError(
+                f"{self.where}, {parts}; fix the log, or set on_missing to 'drop' {CONFIDENTIAL}", field="on_missing"
+            )
+        notes = [left_out_note(number, what) for what, number, _ in found]
         if self.columns.unit is not None:
             notes += self._unit_notes(self.columns.unit, totals)
-        return tuple(notes) if variants or notes else (NO_EVENTS,)
+        if not variants and not notes:
+            notes.append(NO_EVENTS)
+        return (*notes, *lifecycle_note(self.reading, self.events.columns))
 
     def _unit_notes(self, unit: str, totals: Mapping[str, Any]) -> list[str]:
         if totals[_SEVERAL]:
@@ -257,9 +284,8 @@ class Query:
         what = f"cases without the unit {unit!r}"
         if self.reading.on_missing == "fail":
             first = f"case {str(totals[_first(_NOBODY)])[:60]!r}"
-            raise LogError(
-                missing_message(self.where, what, number, first, "set on_missing to 'drop'"), field="on_missing"
-            )
+            found = [MissingValues(what, number, first)]
+            raise LogError(missing_message(self.where, found, "set on_missing to 'drop'"), field="on_missing")
         return [left_out_note(number, what)]
 
 

@@ -1,4 +1,4 @@
-"""Files: XES with a streaming parser, CSV and Parquet with Polars; a folder or glob of tables is one log."""
+"""Files: XES with a streaming parser, tables with Polars; a folder or glob of files of one format is one log."""
 
 from __future__ import annotations
 
@@ -14,19 +14,12 @@ from ..model.mechanism import Progress
 from ..model.traces import Trace
 from ..model.variants import Variants
 from .columns import Reading
+from .compression import member_of
 from .folders import listing, unopened
+from .formats import ARCHIVE_SUFFIXES, FOLDER_SUFFIXES, RELEASE_SUFFIXES, SUFFIXES, Format, format_of, suffix_of
+from .standard_input import STANDARD_INPUT, spooled
 
-XES_SUFFIXES = (".xes", ".xes.gz")
-CSV_SUFFIXES = (".csv", ".csv.gz")
-PARQUET_SUFFIXES = (".parquet",)
-RELEASE_SUFFIXES = (".json",)
-_KNOWN = XES_SUFFIXES + CSV_SUFFIXES + PARQUET_SUFFIXES + RELEASE_SUFFIXES
-
-
-def suffix_of(path: Path, suffixes: tuple[str, ...]) -> str | None:
-    """Return the suffix of a file name, if it is one of `suffixes`."""
-    name = path.name.lower()
-    return next((suffix for suffix in suffixes if name.endswith(suffix) and name != suffix), None)
+_ONE_FILE = ("xlsx",)
 
 
 @dataclass(frozen=True)
@@ -36,51 +29,85 @@ class Files:
     progress: Progress
 
     def variants(self, source: str | Path, reading: Reading) -> Variants:
-        """Return the variants of a file, or of the tables of a folder or glob as one log, ordered by file name."""
+        """Return the variants of a file, or of the files of a folder or glob as one log, ordered by file name."""
         for name in ("table", "query"):
             if getattr(reading, name) is not None:
                 raise ParameterError(
                     f"{name} is set but {source} is not a database; see docs/engines.md for database URLs", field=name
                 )
+        if str(source) == STANDARD_INPUT:
+            with spooled(reading.format) as path:
+                return self._variants([path], reading, "standard input")
         path = Path(source)
         if (path / "_delta_log").is_dir() or any((path / "metadata").glob("*.metadata.json")):
             raise LogError(
                 f"{path}: a Delta or Iceberg table, whose files must not be read directly; read it with Spark"
             )
-        listed = listing(path, _KNOWN)
+        listed = listing(path, FOLDER_SUFFIXES)
         for file in listed.files:
-            _check(file)
+            _check(file, reading.format)
         variants = self._variants(listed.files, reading, str(source))
         return replace(variants, notes=(*listed.notes, *variants.notes)) if listed.notes else variants
 
     def _variants(self, paths: Sequence[Path], reading: Reading, where: str) -> Variants:
-        kinds = {suffix_of(path, _KNOWN) for path in paths}
-        if kinds <= {*CSV_SUFFIXES}:
+        if len(paths) == 1 and reading.format is None and suffix_of(paths[0], RELEASE_SUFFIXES):
+            check_counts(reading, f"the release {where}")
+            return _read_release(paths[0])
+        formats = {file_format(path, reading.format) for path in paths}
+        form = formats.pop()
+        if formats or (len(paths) > 1 and form in _ONE_FILE):
+            raise LogError(f"{where}: several files are one log only if all are XES, all CSV, all Parquet or all Arrow")
+        if form == "xlsx":
+            from .excel import read_excel
+
+            return read_excel(paths[0], reading, where, self.progress)
+        if reading.sheet is not None:
+            raise ParameterError(f"sheet is {reading.sheet!r} but {where} is not an Excel workbook", field="sheet")
+        if form == "xes":
+            from .xes_reader import read_xes
+
+            return read_xes(paths, reading, self.progress, where)
+        if form in ("csv", "tsv"):
             from .csv_reader import read_csv
 
+            if form == "tsv" and reading.delimiter is None:
+                reading = replace(reading, delimiter="\t")
             return read_csv(paths, reading, where, self.progress)
-        if kinds <= {*PARQUET_SUFFIXES}:
-            from .tables import read_parquet
+        from .tables import read_arrow, read_parquet
 
-            return read_parquet(paths, reading, where)
-        if len(paths) > 1:
-            raise LogError(f"{where}: several files are one log only if all are CSV or all are Parquet")
-        if kinds <= {*RELEASE_SUFFIXES}:
-            if reading.unit is not None:
-                raise no_unit(reading, f"the release {where}")
-            return _read_release(paths[0])
-        from .xes_reader import read_xes
-
-        return read_xes(paths[0], reading, self.progress)
+        return (read_parquet if form == "parquet" else read_arrow)(paths, reading, where)
 
 
-def _check(path: Path) -> None:
-    if suffix_of(path, _KNOWN) is None:
-        raise LogError(f"{path}: unsupported file extension; supported: {', '.join(_KNOWN)}")
+def file_format(path: Path, form: Format | None) -> Format:
+    """Return the format of a file: as set, else by its extension, or by that of the log in a zip archive.
+
+    Args:
+        path: The file.
+        form: The format that is set, or None.
+
+    Returns:
+        The format.
+
+    Raises:
+        LogError: The extension is not supported.
+    """
+    if form is not None:
+        return form
+    found = format_of(member_of(path) if suffix_of(path, ARCHIVE_SUFFIXES) else path.name)
+    if found is None:
+        raise LogError(
+            f"{path}: unsupported file extension; supported: {', '.join(SUFFIXES)}; or set format", field="format"
+        )
+    return found
+
+
+def _check(path: Path, form: Format | None) -> None:
+    if form is None and suffix_of(path, SUFFIXES) is None:
+        file_format(path, form)  # raises
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):  # opening a pipe would wait for its writer
-            raise LogError(f"{path}: not a regular file; save the log to a file first")
+            raise LogError(f"{path}: not a regular file; save the log to a file first, or use - for standard input")
         path.open("rb").close()
     except FileNotFoundError:
         raise LogError(f"{path}: no such file; check the path") from None
@@ -92,12 +119,12 @@ def _check(path: Path) -> None:
         raise LogError(f"{path}: the file is empty; check that it is the right file")
 
 
-def no_unit(reading: Reading, what: str) -> LogError:
-    """Return the error for counts that cannot be counted again by unit."""
-    return LogError(
-        f"unit is {reading.unit!r} but {what} contains counts, not cases; pass a log with a column of this name",
-        field="unit",
-    )
+def check_counts(reading: Reading, what: str) -> None:
+    """Raise LogError if counts would have to be counted again: by unit, or of some events only."""
+    defaults = {"unit": None, "lifecycle": "all", "where": (), "duplicate_events": "keep"}
+    for name, default in defaults.items():
+        if (value := getattr(reading, name)) != default:
+            raise LogError(f"{name} is {value!r} but {what} contains counts, not events; pass a log", field=name)
 
 
 def merged(traces: Sequence[Trace], counts: Sequence[int]) -> dict[Trace, int]:

@@ -55,7 +55,7 @@ def unopened(path: Path, error: Exception) -> LogError:
 def _sorted(path: Path, present: Sequence[Path], suffixes: tuple[str, ...] = ("",)) -> Listing:
     files = sorted(file for file in present if file.name.lower().endswith(suffixes))
     if not files:
-        raise LogError(f"{path}: contains no log; use a file, or a folder or glob of CSV or Parquet files")
+        raise LogError(f"{path}: contains no log; use a file, or a folder or glob of files of one format")
     others = sorted(set(present) - set(files))
     if not others:
         return Listing(tuple(files))

@@ -1,7 +1,8 @@
-"""Data frames: Polars directly, pandas column by column without type inference (docs/reading.md, lemma 8)."""
+"""Data frames: Polars and Arrow directly, pandas column by column without type inference (docs/reading.md, lemma 8)."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import polars as pl
@@ -13,15 +14,21 @@ from .events import Events
 from .tables import variants_of
 
 _WHERE = "data frame"
+_PM4PY_KEYS = {
+    "case": "pm4py:param:case_id_key",
+    "activity": "pm4py:param:activity_key",
+    "timestamp": "pm4py:param:timestamp_key",
+}
 
-_Use = Literal["name", "time", "number"]
+Use = Literal["name", "time", "number"]
 
 
 def read_frame(frame: Any, reading: Reading) -> Variants:
-    """Read the variants of a Polars or pandas data frame.
+    """Read the variants of a Polars or pandas data frame, or of an Arrow table.
 
     Args:
-        frame: A `DataFrame` or `LazyFrame` of Polars, or a `DataFrame` of pandas.
+        frame: A `DataFrame` or `LazyFrame` of Polars, a `DataFrame` of pandas, or a table, record batch or reader of
+            Arrow. Columns that pm4py noted in the attributes of a pandas `DataFrame` are used where none is set.
         reading: The rule from events to variants.
 
     Returns:
@@ -29,11 +36,42 @@ def read_frame(frame: Any, reading: Reading) -> Variants:
     """
     lazy = frame.lazy() if isinstance(frame, pl.DataFrame) else frame
     if not isinstance(lazy, pl.LazyFrame):
-        lazy = _from_pandas(frame, reading).lazy()
+        reading = _noted_by_pm4py(frame, reading)
+        lazy = (_from_arrow(frame) if _is_arrow(frame) else _from_pandas(frame, reading)).lazy()
     try:
         return variants_of(Events(lazy, reading, _WHERE))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:  # their messages may quote a cell
         raise LogError(f"{_WHERE}: cannot be read ({type(error).__name__}); collect or convert it first") from None
+
+
+def _noted_by_pm4py(frame: Any, reading: Reading) -> Reading:
+    """Return the reading with the columns of `pm4py.format_dataframe`, where none is set."""
+    attributes = getattr(frame, "attrs", None)
+    if not isinstance(attributes, dict):
+        return reading
+    found = {role: attributes.get(key) for role, key in _PM4PY_KEYS.items()}
+    noted = {role: name for role, name in found.items() if isinstance(name, str) and name in frame.columns}
+    activity = (noted["activity"],) if "activity" in noted else ()
+    return replace(
+        reading,
+        case=reading.case or noted.get("case"),
+        activities=reading.activities or activity,
+        timestamp=reading.timestamp or (None if reading.order == "file" else noted.get("timestamp")),
+    )
+
+
+def _is_arrow(frame: Any) -> bool:
+    return type(frame).__module__.partition(".")[0] == "pyarrow" and hasattr(frame, "schema")
+
+
+def _from_arrow(frame: Any) -> pl.DataFrame:
+    table = frame.read_all() if hasattr(frame, "read_all") else frame
+    try:
+        return pl.DataFrame(pl.from_arrow(table))
+    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
+        raise LogError(
+            f"an Arrow table cannot be read ({type(error).__name__}); select the columns of the log"
+        ) from None
 
 
 def _from_pandas(frame: Any, reading: Reading) -> pl.DataFrame:
@@ -46,29 +84,30 @@ def _from_pandas(frame: Any, reading: Reading) -> pl.DataFrame:
         raise LogError(f"{_WHERE}: two columns have the same name; rename one")
     columns = Columns.of(reading, names, _WHERE)
     series = [
-        _column(frame.iloc[:, index].rename(name), _use(name, columns))
+        column_of_pandas(frame.iloc[:, index].rename(name), _use(name, columns))
         for index, name in enumerate(names)
         if name in columns.names
     ]
     return pl.DataFrame(series)
 
 
-def _use(name: str, columns: Columns) -> _Use:
+def _use(name: str, columns: Columns) -> Use:
     """Return what a column is read as; a column with several roles is read as names, the strictest."""
-    if name in (columns.case, *columns.activities, columns.unit, *columns.details.attributes):
+    names = (columns.case, *columns.activities, columns.unit, columns.lifecycle, *columns.where)
+    if name in (*names, *columns.details.attributes):
         return "name"
     if name == columns.timestamp:
         return "time"
     return "number" if name in columns.details.numbers and name != columns.ties else "name"
 
 
-def _column(values: Any, use: _Use) -> pl.Series:
+def column_of_pandas(values: Any, use: Use) -> pl.Series:
     """Convert one column by its type alone; an object column must hold text, value by value."""
     import pandas as pd
 
     name, kind = str(values.name), values.dtype
     if isinstance(kind, pd.CategoricalDtype):
-        categories = _column(pd.Series(kind.categories, name=name), use)
+        categories = column_of_pandas(pd.Series(kind.categories, name=name), use)
         return categories.gather(pl.Series(values.cat.codes.to_numpy()).replace(-1, None))
     if kind.kind == "O" and not isinstance(kind, pd.api.extensions.ExtensionDtype):
         return _texts(values, name, use)
@@ -103,7 +142,7 @@ def _is_plain(kind: Any) -> bool:
     return isinstance(kind, pd.StringDtype | pd.DatetimeTZDtype) or kind.kind in "biuM"
 
 
-def _texts(values: Any, name: str, use: _Use) -> pl.Series:
+def _texts(values: Any, name: str, use: Use) -> pl.Series:
     """Convert an object column of text. Other values are refused before any type inference."""
     texts = [None if _is_missing(value) else value for value in values]
     for row, value in enumerate(texts, start=1):
@@ -124,7 +163,7 @@ def _is_missing(value: Any) -> bool:
     return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)
 
 
-def _conversion(name: str, is_float: bool, use: _Use) -> str:
+def _conversion(name: str, is_float: bool, use: Use) -> str:
     column = f"df[{name!r}]"
     if use == "time":
         return f"{column} = pd.to_datetime({column}, {'unit=' + repr('s') if is_float else 'utc=True'})"

@@ -7,7 +7,7 @@ from typing import cast
 import polars as pl
 
 from ..errors import ParameterError
-from .timestamps import parse_timestamp
+from .timestamps import NUMBER, NUMBERED, parse_timestamp
 
 TIME, NANOSECONDS, AWARE = "time", "nanoseconds", "aware"
 
@@ -49,6 +49,20 @@ def instants(texts: pl.Series, timestamp_format: str | None) -> list[pl.Series]:
     return [parsed.alias(TIME), finer.str.pad_end(3, "0").cast(pl.Int64).fill_null(0).alias(NANOSECONDS)]
 
 
+def matching(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
+    """Return whether each text is a timestamp.
+
+    Args:
+        texts: Any texts.
+        timestamp_format: As for `instants`.
+    """
+    formats = _ISO_FORMATS if timestamp_format is None else [timestamp_format]
+    fits = pl.Series([False]).new_from_index(0, len(texts))
+    for form in formats:
+        fits |= _parsed(texts, form).is_not_null()
+    return fits
+
+
 def aware(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
     """Return whether each timestamp has a zone.
 
@@ -58,11 +72,18 @@ def aware(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
     """
     if timestamp_format is None:
         return texts.str.contains(r":[0-9]{2}.*(Z|z|[+-][0-9:]{2,6})$").alias(AWARE)
-    return pl.Series(AWARE, ["%z" in timestamp_format], dtype=pl.Boolean).new_from_index(0, len(texts))
+    is_aware = "%z" in timestamp_format or timestamp_format.startswith("epoch-")
+    return pl.Series(AWARE, [is_aware], dtype=pl.Boolean).new_from_index(0, len(texts))
 
 
 def _parsed(texts: pl.Series, form: str) -> pl.Series:
-    """Parse by a format of `strptime`, as for XES; text that does not match is null."""
+    """Parse by a format of `strptime` or of numbers, as for XES; text that does not match is null."""
+    if form in NUMBERED:
+        start, unit = NUMBERED[form]
+        number = texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+        is_number = texts.str.contains(f"^(?:{NUMBER})$").fill_null(False)
+        micros = ((number - start) * unit).set(~is_number, None)
+        return micros.cast(pl.Int64, strict=False).cast(_MICROSECONDS)
     form = form.replace(".%f", "%.f")
     if "%f" in form:  # only Python's parser supports a fraction that does not follow a point
         return texts.map_elements(lambda text: _strptime(text, form), return_dtype=pl.Int64).cast(_MICROSECONDS)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -12,26 +13,45 @@ from numpy.typing import NDArray
 from ..errors import LogError
 from ..model.traces import CODE, CODE_BYTES, Activity, Codes
 from ..model.variants import Variants
-from .columns import Reading, released_columns
+from .arrow_size import check_arrow
+from .columns import Reading, lifecycle_note, released_columns
 from .encoded_tables import CaseEncoder
 from .events import COUNT, Events
+from .parquet_size import check_parquet
 from .wording import NO_EVENTS
 
 
 def read_parquet(paths: Sequence[Path], reading: Reading, where: str) -> Variants:
     """Read the variants of `.parquet` files; the order of the files is the order of the rows."""
-    try:
+    for path in paths:
+        check_parquet(path)
+    with _faults(where, "Parquet"):
         table = pl.scan_parquet(list(paths), glob=False, hive_partitioning=False)
         return variants_of(Events(table, reading, where, hashed=True), table.select(pl.len()).collect().item())
+
+
+def read_arrow(paths: Sequence[Path], reading: Reading, where: str) -> Variants:
+    """Read the variants of Arrow IPC files, also called Feather; the order of the files is the order of the rows."""
+    check_arrow(paths)
+    with _faults(where, "Arrow"):
+        table = pl.scan_ipc(list(paths), hive_partitioning=False)
+        return variants_of(Events(table, reading, where), table.select(pl.len()).collect().item())
+
+
+@contextmanager
+def _faults(where: str, form: str) -> Iterator[None]:
+    """Replace the errors of Polars: their messages may quote the data, and a damaged file can make it panic."""
+    try:
+        yield
     except LogError:
         raise
     except pl.exceptions.SchemaError:
         raise LogError(f"{where}: the files have different columns or types; use the files of one log") from None
-    except BaseException as error:  # messages of Polars may quote the data; a damaged file can make it panic
+    except BaseException as error:
         if isinstance(error, KeyboardInterrupt | MemoryError):
             raise
         raise LogError(
-            f"{where}: cannot be read as Parquet ({type(error).__name__}); check that the file is complete"
+            f"{where}: cannot be read as {form} ({type(error).__name__}); check that the file is complete"
         ) from None
 
 
@@ -51,6 +71,7 @@ def variants_of(events: Events, rows: int = 0) -> Variants:
         totals = pl.DataFrame({"key": keys, COUNT: counts}).group_by("key").agg(pl.col(COUNT).sum())
         keys, counts = totals["key"].to_list(), totals[COUNT]
     notes = tuple(events.notes) if keys or events.notes else (NO_EVENTS,)
+    notes += lifecycle_note(reading, events.present)
     return Variants(
         list(codes),
         keys,

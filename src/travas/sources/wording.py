@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ..errors import CONFIDENTIAL
@@ -32,6 +33,20 @@ def left_out_note(number: int, what: str) -> str:
     return f"{number_of(number, what)} {'was' if number == 1 else 'were'} left out"
 
 
-def missing_message(where: str, what: str, number: int, first: str, drop: str) -> str:
-    """Return a message about missing values: how many, the first one, and the remedy."""
-    return f"{where}: {number_of(number, what)}, the first at {first}; fix the log, or {drop} {CONFIDENTIAL}"
+@dataclass(frozen=True)
+class MissingValues:
+    """Missing values: what is missing, how often, where first, and in which column, if there are columns."""
+
+    what: str
+    number: int
+    first: str
+    column: str = ""
+
+
+def missing_message(where: str, found: Sequence[MissingValues], drop: str) -> str:
+    """Return a message about all missing values, and the remedy."""
+    parts = [
+        f"{f'column {each.column!r}: ' if each.column else ''}{number_of(each.number, each.what)}, the first at {each.first}"
+        for each in found
+    ]
+    return f"{where}: {'; '.join(parts)}; fix the log, or {drop} {CONFIDENTIAL}"

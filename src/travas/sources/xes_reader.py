@@ -2,204 +2,56 @@
 
 from __future__ import annotations
 
-from array import array
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from lxml import etree
 
 from ..errors import CONFIDENTIAL, LogError
 from ..model.mechanism import Progress
-from ..model.traces import Codes
-from ..model.variants import Roles, Variants
+from ..model.variants import Variants
+from .case_stream import MAX_TRACE_EVENTS, CaseStream, StreamedCase
 from .chunks import chunks
-from .closing import Period
-from .columns import ACTIVITY, TIMESTAMP, Reading, released_columns
-from .contribution_bounding import Kept, case_digest, several_units
-from .encoded_stream import CaseDetails, StreamEncoder
+from .columns import ACTIVITY, TIMESTAMP, Reading
+from .row_selection import LIFECYCLE, TRACE_LEVEL, by_column, spellings
 from .timestamps import parse_zoned
-from .wording import NO_EVENTS, available_names, left_out_note, missing_message, number_of
+from .wording import available_names
 
-MAX_TRACE_EVENTS = 10_000_000
 MAX_ELEMENT_BYTES = 16 << 20
-_CHUNK = 1 << 18
+CHUNK = 1 << 18
 _OPEN_TRACE_BYTES = 4 << 20
 _PROLOG_BYTES = 1 << 20
 _NAMES = 100
 _EXPORT_AGAIN = "fix the log, or export it again"
 
 
-def read_xes(path: Path, reading: Reading, progress: Progress) -> Variants:
-    """Read the variants of a `.xes` or `.xes.gz` file.
+def read_xes(paths: Sequence[Path], reading: Reading, progress: Progress, where: str) -> Variants:
+    """Read the variants of XES files, which may be compressed; several files are one log.
 
     A DOCTYPE, an attribute over 10 MB and an event over 16 MB are refused; the first 10 million events of a trace are
     read. A malicious file costs time but no memory.
     """
     reading = replace(reading, details=reading.details.settled("recorded"))  # the standard has a time for every event
-    cases = _Cases(str(path), reading)
-    document = _Document(str(path), reading, cases)
-    for chunk in chunks(path, progress, _CHUNK):
-        document.feed(chunk)
-    document.close()
+    cases = CaseStream(where, reading)
+    for number, path in enumerate(paths):
+        document = XesDocument(str(path), reading, cases)
+        for chunk in chunks(path, partial(_part, progress, number, len(paths)), CHUNK):
+            document.feed(chunk)
+        document.close()
     return cases.variants()
 
 
-@dataclass
-class _Case:
-    """The case read so far: the codes of its activities and, if ordered by time, their sort keys.
-
-    `ends` says which of them are end activities, if only the cases of a period are counted.
-    """
-
-    name: str = ""
-    unit: str = ""
-    trace: int = 0
-    codes: array[int] = field(default_factory=lambda: array("I"))
-    keys: list[tuple[Any, ...]] = field(default_factory=list)
-    ends: list[bool] = field(default_factory=list)
-    details: CaseDetails = field(default_factory=CaseDetails)
-    events: int = 0
-    is_cut: bool = False
-
-    def sort(self) -> Sequence[int]:
-        """Put the events in the order of their sort keys, if there are any; return that order of the file's events."""
-        order: Sequence[int] = range(len(self.codes))
-        if self.keys:
-            order = sorted(order, key=self.keys.__getitem__)
-            self.codes = array("I", (self.codes[index] for index in order))
-            self.keys = [self.keys[index] for index in order]
-            self.ends = [self.ends[index] for index in order] if self.ends else []
-        return order
-
-    def close(self, period: Period) -> None:
-        """Remove what comes after the closing of the case, or everything if it is not closed in the period."""
-        times = [key[0] // 1000 for key in self.keys]
-        del self.codes[period.trace_length(times, self.ends) :]
+def _part(progress: Progress, done: int, number: int, share: float) -> None:
+    progress((done + share) / number)
 
 
-class _Cases:
-    """Collects cases into variants, and missing or duplicate values into one error."""
-
-    def __init__(self, where: str, reading: Reading) -> None:
-        self.where, self.reading = where, reading
-        self.codes = Codes()
-        self.counts: Counter[bytes] = Counter()
-        self.kept = None if reading.unit is None else Kept(reading)
-        self.named: dict[str, int] = {}
-        self.merged: dict[str, _Case] = {}
-        self.traces = 0
-        self.missing: Counter[str] = Counter()
-        self.first: dict[str, str] = {}
-        self.empty = 0
-        self.cut = 0
-        self.notes: list[str] = []
-        self.encoder = StreamEncoder(reading.details) if reading.details else None
-
-    def lacking(self, what: str, position: str, number: int = 1) -> None:
-        self.missing[what] += number
-        self.first.setdefault(what, position)
-
-    def finish(self, case: _Case) -> None:
-        """Finish a trace: it is a case, unless something is missing."""
-        self.traces += 1
-        self.cut += case.is_cut
-        case.trace = self.traces
-        policy = self.reading.duplicate_cases
-        if policy != "separate" and not case.name:
-            self.lacking("traces without a name, which may be part of one case", f"trace {self.traces:,}")
-            return
-        if policy == "fail":
-            earlier = self.named.setdefault(case.name, self.traces)
-            if earlier != self.traces:
-                raise LogError(
-                    f"{self.where}: traces {earlier:,} and {self.traces:,} have the same name; set duplicate_cases to "
-                    f"'merge' if they are one case, or to 'separate' if they are different cases {CONFIDENTIAL}",
-                    field="duplicate_cases",
-                )
-        if policy == "merge":
-            merged = self.merged.setdefault(case.name, case)
-            if merged is not case:
-                if merged.unit and case.unit and merged.unit != case.unit:
-                    raise several_units(self.where, str(self.reading.unit), case.name)
-                merged.unit = merged.unit or case.unit
-                merged.codes.extend(case.codes)
-                merged.keys.extend(case.keys)
-                merged.ends.extend(case.ends)
-                merged.details.extend(case.details)
-        else:
-            self._count(case)
-
-    def _count(self, case: _Case) -> None:
-        keys = case.keys if self.reading.ties == "activity" else None
-        order = case.sort()
-        if not case.codes:
-            self.empty += 1
-            return
-        if self.reading.period is not None:
-            case.close(self.reading.period)
-        if not case.codes:
-            return
-        if self.kept is not None and not case.unit:
-            self.lacking(f"cases without the unit {self.reading.unit!r}", f"trace {case.trace:,}")
-            return
-        if self.kept is None:
-            self.counts[case.codes.tobytes()] += 1
-        else:
-            self.kept.add(case.unit, case.name, case.codes.tobytes())
-        if self.encoder is not None:
-            owner = None if self.kept is None else (case.unit, case_digest(case.name))
-            self.encoder.add(case.codes, case.details, order[: len(case.codes)], keys, owner)
-
-    def variants(self) -> Variants:
-        for case in self.merged.values():
-            self._count(case)
-        if self.reading.on_missing == "fail":
-            for what, number in self.missing.items():
-                drop = "set on_missing to 'drop'"
-                if what.startswith("traces"):
-                    drop += ", or set duplicate_cases to 'separate' if every trace is a case"
-                raise LogError(missing_message(self.where, what, number, self.first[what], drop))
-        if self.kept is not None:
-            self.counts = self.kept.counts()
-        notes = [*self.notes, *(left_out_note(number, what) for what, number in self.missing.items())]
-        if not self.counts and not self.missing:
-            notes.append(NO_EVENTS)
-        if self.cut:
-            notes.append(f"only the first {MAX_TRACE_EVENTS:,} events of {number_of(self.cut, 'traces')} were read")
-        if self.empty:
-            notes.append(f"{left_out_note(self.empty, 'traces without events')}")
-        counts = np.fromiter(self.counts.values(), dtype=np.int64, count=len(self.counts))
-        columns = released_columns(self.reading.activities or (ACTIVITY,))
-        unit, counted = self.reading.privacy_unit, self.reading.counts_of
-        reads_times = self.reading.by_time() or self.reading.details.times == "read"
-        roles = Roles(
-            self.reading.case or ACTIVITY,
-            self.reading.activities or (ACTIVITY,),
-            self.reading.timestamp or TIMESTAMP if reads_times else None,
-        )
-        kept = None if self.kept is None else self.kept.owners()
-        totals = None if self.encoder is None else self.encoder.totals(self.codes, kept)
-        return Variants(
-            list(self.codes),
-            list(self.counts),
-            counts,
-            columns,
-            tuple(notes),
-            unit=unit,
-            counted=counted,
-            roles=roles,
-            totals=totals,
-        )
-
-
-class _Document:
+class XesDocument:
     """Feeds the XML parser, hands over traces, and keeps the tree small by removing what was read."""
 
-    def __init__(self, where: str, reading: Reading, cases: _Cases) -> None:
+    def __init__(self, where: str, reading: Reading, cases: CaseStream) -> None:
         self.where, self.reading, self.cases = where, reading, cases
         self.parser = etree.XMLPullParser(
             events=("start", "end"), tag=("{*}log", "{*}trace"), resolve_entities=False, no_network=True, load_dtd=False,
@@ -207,7 +59,12 @@ class _Document:
         )  # fmt: skip
         self.root: Any = None
         self.trace: Any = None
-        self.case = _Case()
+        self.of_trace = {
+            name.removeprefix(TRACE_LEVEL): values
+            for name, values in by_column(reading.where).items()
+            if name.startswith(TRACE_LEVEL)
+        }
+        self.case = self._new_case()
         self.prolog = b""
         self.by_time = reading.by_time()
         self.reads_times = self.by_time or reading.details.times == "read"
@@ -215,6 +72,9 @@ class _Document:
         self.unseen: list[tuple[str, str, str, Any]] = []
         self.present: dict[str, set[str]] = {"event": set(), "trace": set()}
         self.pending = 0  # bytes fed since something was last removed from the tree
+
+    def _new_case(self) -> StreamedCase:
+        return StreamedCase(undecided=dict(self.of_trace))
 
     def feed(self, chunk: bytes) -> None:
         if self.root is None:
@@ -229,9 +89,10 @@ class _Document:
                 self._start(element)
             elif element is self.trace:
                 self._take(element)
+                self.case.is_selected = self.case.is_selected and not self.case.undecided
                 self.cases.finish(self.case)
                 element.clear()
-                self.trace, self.case, self.pending = None, _Case(), 0
+                self.trace, self.case, self.pending = None, self._new_case(), 0
         if self.root is not None:
             self._prune()
 
@@ -294,7 +155,7 @@ class _Document:
         def values(key: str, of: str = "") -> Any:
             if not key.isprintable():
                 raise LogError(f"{self.where}: {key!r} cannot be the key of an XES attribute; check the name")
-            return etree.XPath(f"{of}*[@key={_quoted(key)}][1]/@value", namespaces=spaces, smart_strings=False)
+            return etree.XPath(f"{of}{_value(key)}", namespaces=spaces, smart_strings=False)
 
         self.columns = [values(key, step + "/") for key in keys]
         self.cells = [values(key) for key in keys]
@@ -304,6 +165,9 @@ class _Document:
         self.unit = None if reading.unit is None else values(reading.unit)
         details = (*reading.details.attributes, *reading.details.numbers)
         self.attributes = {key: (values(key), values(key, step + "/")) for key in details}
+        self.deselected = self._deselection(step, spaces)
+        self.trace_values = {key: values(key) for key in self.of_trace}
+        self.transitions = values(LIFECYCLE, step + "/")
         self.count: Any = etree.XPath(f"count({step})", namespaces=spaces)
         self.without_key: Any = etree.XPath("count(*[not(@key)])")
         self.foreign: Any = etree.XPath(f"*[not(@key)][not(self::{step})][1]", namespaces=spaces)
@@ -317,6 +181,37 @@ class _Document:
             self.unseen.append(("trace", reading.case, "case", self.name))
         if reading.unit is not None:
             self.unseen.append(("trace", reading.unit, "unit", self.unit))
+        self.unseen += [("trace", key, "where", found) for key, found in self.trace_values.items()]
+        of_event = [key for key in by_column(reading.where) if not key.startswith(TRACE_LEVEL)]
+        self.unseen += [("event", key, "where", values(key, step + "/")) for key in of_event]
+
+    def _deselection(self, step: str, spaces: dict[str, str] | None) -> Any:
+        """Compile the XPath of the events that are not read (`sources.row_selection`); None if all are."""
+        conditions = []
+        for key, values in by_column(self.reading.where).items():
+            if not key.startswith(TRACE_LEVEL):
+                conditions.append(" or ".join(f"{_value(key)}={_quoted(value)}" for value in values))
+        if (lifecycle := self.reading.lifecycle) != "all":
+            transition = _value(LIFECYCLE)
+            spelled = [f"{transition}={_quoted(spelling)}" for spelling in spellings(lifecycle)]
+            missing = [f"string({transition})=''"] if lifecycle == "complete" else []
+            conditions.append(" or ".join(missing + spelled))
+        if not conditions:
+            return None
+        selected = " and ".join(f"({condition})" for condition in conditions)
+        return etree.XPath(f"{step}[not({selected})]", namespaces=spaces)
+
+    def _select(self, piece: Any) -> bool:
+        """Remove the events that are not read, and return whether the trace is."""
+        case = self.case
+        for key in list(case.undecided):
+            if found := self.trace_values[key](piece):
+                case.is_selected = case.is_selected and found[0] in case.undecided.pop(key)
+        if self.deselected is not None:
+            self._check_places(piece, len(list(piece.iterdescendants("{*}event"))))
+            for event in self.deselected(piece):
+                piece.remove(event)
+        return case.is_selected
 
     def _prune(self) -> None:
         root = self.root
@@ -352,6 +247,10 @@ class _Document:
         case = self.case
         if self.unseen:
             self._look(piece)
+        if not self.cases.traces and self.reading.lifecycle == "all":
+            self.cases.has_lifecycle = self.cases.has_lifecycle or bool(self.transitions(piece))
+        if not self._select(piece):
+            return
         if not case.name:
             case.name = next(iter(self.name(piece)), "")
         if self.unit is not None and not case.unit:
@@ -471,6 +370,11 @@ def tie_key(value: str | None) -> tuple[Any, ...]:
     if digits.isascii() and digits.isdecimal() and len(digits) <= 18:
         return (0, int(value), "")
     return (1, 0, value)
+
+
+def _value(key: str) -> str:
+    """Return the XPath of the value of an attribute of an event."""
+    return f"*[@key={_quoted(key)}][1]/@value"
 
 
 def _quoted(text: str) -> str:

@@ -17,7 +17,7 @@ from ..model.traces import Trace
 from ..outputs.event_tables import TIME_FORMAT, marked_events
 from ..outputs.names import escape
 from ..sources.columns import CASE, TIMESTAMP, released_columns
-from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
 from .release_file import Content, read_release, read_table, stated_by
 
 if TYPE_CHECKING:

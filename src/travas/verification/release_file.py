@@ -19,7 +19,8 @@ from ..outputs.write import WRITERS
 from ..sources.chunks import chunks
 from ..sources.columns import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..sources.engine import read
-from ..sources.files import XES_SUFFIXES, strict_json, suffix_of
+from ..sources.files import strict_json
+from ..sources.formats import XES_SUFFIXES, suffix_of
 
 if TYPE_CHECKING:
     import polars as pl

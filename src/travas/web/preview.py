@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import LogError, TravasError
-from ..sources.columns import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading, recognised
-from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..sources.column_names import recognised
+from ..sources.columns import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading
+from ..sources.compression import allowed
+from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..sources.parquet_size import parquet_size
 from .jobs import Job, JobWatch, Limits
-from .parquet_size import parquet_size
-from .unpacking import FileContent, allowed, check_size, content_of
+from .unpacking import FileContent, check_size, content_of
 
 SUFFIXES = XES_SUFFIXES + CSV_SUFFIXES + PARQUET_SUFFIXES
 _ROWS = 6

@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from ..errors import TravasError
 from ..model.release import MAKER
 from ..outputs.guarantee_file import guarantee_path
-from ..sources.files import suffix_of
+from ..sources.formats import suffix_of
 from . import tasks
 from .access import KEY_HEADER
 from .jobs import Job

@@ -12,15 +12,13 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import LogError
-from .parquet_size import parquet_size
+from ..sources.compression import allowed, too_large
+from ..sources.parquet_size import parquet_size
 
 FileContent = Literal["gzip", "parquet", "text"]
 
 MEMORY_LIMIT = 2 << 30
 """The largest compressed CSV, which is unpacked into memory."""
-
-MOST_TIMES, HARMLESS = 500, 256 << 20
-"""The largest ratio of unpacked to packed size, and the unpacked size below which no ratio is too large."""
 
 _UNREADABLE = {
     b"\x28\xb5\x2f\xfd": "zstd",
@@ -63,15 +61,10 @@ def check_unpacked(path: Path, limit: int, watch: Callable[[str, float], None]) 
         check_size(path, parquet_size(path), allowed(packed, limit))
 
 
-def allowed(packed: int, limit: int) -> int:
-    """How many bytes a file of this size may unpack to."""
-    return min(limit, max(HARMLESS, MOST_TIMES * packed))
-
-
 def check_size(path: Path, size: int, limit: int) -> None:
     """Refuse what is too large."""
     if size > limit:
-        raise LogError(f"{path}: unpacks to more than {limit / (1 << 30):.2g} GB; unpack or split it first")
+        raise too_large(path, limit)
 
 
 def _check_gzip(path: Path, limit: int, watch: Callable[[str, float], None]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..errors import LogError
+from .compression import allowed, too_large
 from .thrift import ThriftError, read_struct
 
 BYTES_A_VALUE = 16
@@ -18,6 +19,17 @@ BYTES_A_VALUE = 16
 
 _FOOTER, _PAGE_HEADER = 1 << 28, 1 << 16
 _MOST_VALUES = 1 << 62
+
+
+def check_parquet(path: Path) -> None:
+    """Raise LogError if a file unpacks to too much.
+
+    Args:
+        path: The file.
+    """
+    limit = allowed(path.stat().st_size)
+    if parquet_size(path) > limit:
+        raise too_large(path, limit)
 
 
 def parquet_size(path: Path, row_groups: int | None = None) -> int:

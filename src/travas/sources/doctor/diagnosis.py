@@ -1,0 +1,119 @@
+"""What the doctor finds: facts, choices and problems, and the reading that it proposes."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+from ..columns import DEFAULT_READING, Reading
+
+ObservationLevel = Literal["fact", "choice", "problem"]
+"""A fact needs no action; a choice is made by an option; a problem must be fixed in the log, or by an option."""
+
+PROPOSED = (
+    "format", "sheet", "encoding", "delimiter", "quote", "case", "activities", "timestamp", "timestamp_format", "order",
+    "lifecycle", "duplicate_cases",
+)  # fmt: skip
+"""The only settings that the doctor proposes. Whatever decides about privacy must not be chosen by looking at the log."""
+
+NOT_PROPOSED = (
+    "Not proposed, because it must not be chosen by looking at the log: epsilon, delta, max-cases, bins, alphabets, "
+    "groups."
+)
+_FLAGS = {"activities": "activity"}
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One thing that the doctor found. Confidential.
+
+    Attributes:
+        topic: What it is about, such as `time`.
+        text: One or two sentences.
+        level: Whether something is to be done.
+    """
+
+    topic: str
+    text: str
+    level: ObservationLevel = "fact"
+
+
+@dataclass(frozen=True)
+class ReadingChoice:
+    """A setting that the values leave open, and the meaning of each of its values. Confidential."""
+
+    name: str
+    options: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class LogDiagnosis:
+    """Everything that the doctor found about a log. Confidential.
+
+    Attributes:
+        source: The log, as it is written on a command line.
+        findings: What was found.
+        reading: The reading that is proposed; for a choice, with its first option.
+        choices: What the values leave open.
+    """
+
+    source: str
+    findings: tuple[Observation, ...]
+    reading: Reading
+    choices: tuple[ReadingChoice, ...] = field(default=())
+
+    @property
+    def problems(self) -> tuple[Observation, ...]:
+        """What must be fixed before the log can be read."""
+        return tuple(finding for finding in self.findings if finding.level == "problem")
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """The proposed reading; with a choice, one reading for each option."""
+        if not self.choices:
+            return (self.reading,)
+        first = self.choices[0]
+        settings: list[dict[str, Any]] = [{first.name: value} for value, _ in first.options]
+        return tuple(replace(self.reading, **setting) for setting in settings)
+
+    def command_lines(self) -> tuple[str, ...]:
+        """Return the options that read this log, as a command line; several if something is left open."""
+        return tuple(shlex.join(["travas", "inspect", self.source, *_options(reading)]) for reading in self.readings)
+
+    def toml(self) -> tuple[str, ...]:
+        """Return the `[reading]` table of a `travas.toml`; several if something is left open."""
+        return tuple("\n".join(["[reading]", *_lines(reading)]) for reading in self.readings)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {
+            "confidential": True,
+            "findings": [{"topic": f.topic, "level": f.level, "text": f.text} for f in self.findings],
+            "choices": {choice.name: dict(choice.options) for choice in self.choices},
+            "command_lines": list(self.command_lines()),
+            "toml": list(self.toml()),
+        }
+
+
+def _settings(reading: Reading) -> Iterator[tuple[str, Any]]:
+    """Yield the proposed settings that differ from the defaults."""
+    names = {each.name for each in fields(Reading)}
+    for name in PROPOSED:
+        if name in names and (value := getattr(reading, name)) != getattr(DEFAULT_READING, name):
+            yield name, value
+
+
+def _options(reading: Reading) -> Iterator[str]:
+    for name, value in _settings(reading):
+        for each in value if isinstance(value, tuple) else (value,):
+            yield from ("--" + _FLAGS.get(name, name).replace("_", "-"), "tab" if each == "\t" else each)
+
+
+def _lines(reading: Reading) -> Iterator[str]:
+    """Yield TOML; its basic strings and arrays of them are written as JSON is."""
+    for name, value in _settings(reading):
+        plain = list(value) if isinstance(value, tuple) else value
+        yield f"{_FLAGS.get(name, name)} = {json.dumps(plain, ensure_ascii=False)}"

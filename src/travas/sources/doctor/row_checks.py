@@ -1,0 +1,166 @@
+"""What the rows of a table are like: missing cells, duplicates, ties, order, lifecycle, spellings, persons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from ..column_names import plain, recognised
+from ..columns import Reading
+from ..instants import TIME, UnknownFormatError, instants
+from ..row_selection import spellings
+from ..wording import number_of
+from .diagnosis import Observation
+
+_CASE, _ACTIVITY, _ROW = "case", "activity", "row"
+_SHOWN = 3
+
+
+def lifecycle_finding(table: pl.DataFrame, reading: Reading) -> tuple[Reading, list[Observation]]:
+    """Find the transitions of events, and propose to read one of them if there are starts and completions.
+
+    Args:
+        table: The events.
+        reading: The reading so far.
+
+    Returns:
+        The reading, and what was found.
+    """
+    column = recognised("lifecycle", table.columns)
+    if column is None or reading.lifecycle != "all" or column in reading.activities:
+        return reading, []
+    values = table[column].cast(pl.String).fill_null("").value_counts(sort=True)
+    counts = dict(values.iter_rows())
+    shown = ", ".join(f"{str(name)[:20] or 'none'} {number:,}" for name, number in list(counts.items())[:6])
+    pairs = all(any(map(counts.get, names)) for names in (spellings("start"), spellings("complete")))
+    if not pairs:
+        return reading, [Observation("lifecycle", f"column {column!r}: {shown}; all events are read")]
+    text = f"column {column!r}: {shown}; with complete, every activity is read once; with start or all, otherwise"
+    return replace(reading, lifecycle="complete"), [Observation("lifecycle", text, "choice")]
+
+
+def row_findings(table: pl.DataFrame, reading: Reading, units: Sequence[str]) -> Iterator[Observation]:
+    """Yield what the rows are like.
+
+    Args:
+        table: The events that are read.
+        reading: The proposed reading.
+        units: Columns whose names suggest a person.
+
+    Yields:
+        The findings.
+    """
+    case = reading.case or recognised("case", table.columns)
+    activity = reading.activities[0] if reading.activities else recognised("activity", table.columns)
+    time = None if reading.order == "file" else reading.timestamp or recognised("timestamp", table.columns)
+    yield Observation("size", number_of(table.height, "events"))
+    yield from _missing(table, [name for name in (case, activity, time) if name is not None])
+    if case is None or activity is None:
+        return
+    names = {_CASE: table[case].cast(pl.String), _ACTIVITY: table[activity].cast(pl.String)}
+    events = pl.DataFrame(names).with_row_index(_ROW)
+    yield Observation(
+        "size",
+        f"{number_of(events[_CASE].n_unique(), 'cases')}, {number_of(events[_ACTIVITY].n_unique(), 'activities')}",
+    )
+    if time is not None and (moments := _moments(table[time], reading)) is not None:
+        yield from _order(events.with_columns(moments.alias(TIME)))
+    yield from _spellings(events[_ACTIVITY])
+    yield from _blanks(events)
+    for unit in units:
+        yield _persons(table, case, unit)
+
+
+def _missing(table: pl.DataFrame, needed: Sequence[str]) -> Iterator[Observation]:
+    for name in table.columns:
+        column = table[name]
+        lacking = column.is_null() | (column == "") if column.dtype == pl.String else column.is_null()
+        if number := int(lacking.sum()):
+            first = f"the first in row {int(lacking.arg_max() or 0) + 1:,}"
+            if name in needed:
+                text = f"column {name!r}: {number_of(number, 'cells missing')}, {first}; fix the log, or use --on-missing drop"
+                yield Observation("missing", text, "problem")
+            else:
+                yield Observation(
+                    "missing", f"column {name[:40]!r}: {number_of(number, 'cells missing')}, {first}; it is not read"
+                )
+
+
+def _moments(column: pl.Series, reading: Reading) -> pl.Series | None:
+    try:
+        if column.dtype != pl.String:
+            return column
+        return instants(pl.select(pl.when(column != "").then(column)).to_series(), reading.timestamp_format)[0]
+    except UnknownFormatError:
+        return None
+
+
+def _order(events: pl.DataFrame) -> Iterator[Observation]:
+    """Report duplicates, simultaneous events and rows that are not in the order of time."""
+    known = events.drop_nulls([_CASE, TIME])
+    duplicates = known.height - known.n_unique(subset=[_CASE, TIME, _ACTIVITY])
+    if duplicates:
+        text = f"{number_of(duplicates, 'events')} of a case with the same activity and time as another; to read them once, "
+        yield Observation("duplicates", text + "use --drop-duplicates", "choice")
+    tied = known.height - known.n_unique(subset=[_CASE, TIME]) - duplicates
+    if tied:
+        text = f"{number_of(tied, 'events')} at the same time as another activity of the case; read in the order of the file, "
+        yield Observation("ties", text + "or by --ties activity or --ties COLUMN", "choice")
+    backwards = (
+        known.select(
+            (pl.col(TIME).diff().over(_CASE, order_by=_ROW) < pl.lit(0).cast(pl.Duration("us")))
+            if known[TIME].dtype.is_temporal() and known[TIME].dtype != pl.Date
+            else (pl.col(TIME) < pl.col(TIME).shift().over(_CASE, order_by=_ROW))
+        )
+        .to_series()
+        .sum()
+    )
+    if backwards:
+        yield Observation(
+            "order", f"{number_of(int(backwards), 'rows')} before an earlier row of the case; events are sorted by time"
+        )
+
+
+def _spellings(activities: pl.Series) -> Iterator[Observation]:
+    counts = dict(activities.drop_nulls().value_counts(sort=True).iter_rows())
+    groups: dict[str, list[str]] = {}
+    for name in counts:
+        groups.setdefault(plain(str(name)), []).append(str(name))
+    several = [names for key, names in groups.items() if len(names) > 1 and key]
+    if several:
+        shown = "; ".join(
+            " and ".join(f"{name[:30]!r} ({counts[name]:,})" for name in names[:3]) for names in several[:_SHOWN]
+        )
+        text = (
+            f"{number_of(len(several), 'activities')} with several spellings, which are different activities: {shown}"
+        )
+        yield Observation("spelling", text, "choice")
+
+
+def _blanks(events: pl.DataFrame) -> Iterator[Observation]:
+    for role in (_CASE, _ACTIVITY):
+        column = events[role]
+        if number := int((column.str.strip_chars() != column).sum()):
+            text = f"{number_of(number, 'cells')} of the {role} begin or end with a blank, which is part of the name"
+            yield Observation("spelling", text, "choice")
+
+
+def _persons(table: pl.DataFrame, case: str, unit: str) -> Observation:
+    pairs = pl.DataFrame({_CASE: table[case].cast(pl.String), "unit": table[unit].cast(pl.String)})
+    known = pairs.drop_nulls().filter(pl.col("unit") != "").unique()
+    shared = known.group_by(_CASE).len().filter(pl.col("len") > 1).height
+    numbers = known.group_by("unit").len()["len"].to_list()
+    if shared:
+        return Observation(
+            "persons",
+            f"column {unit!r}: {number_of(shared, 'cases')} with several values: it is not one person per case",
+        )
+    mean = sum(numbers) / max(len(numbers), 1)
+    return Observation(
+        "persons",
+        f"column {unit!r} may identify the person: {number_of(len(numbers), 'persons')}, {mean:.1f} cases each on average, at "
+        f"most {max(numbers, default=0):,}; to protect persons, use --unit, with --max-cases chosen without these numbers",
+        "choice",
+    )

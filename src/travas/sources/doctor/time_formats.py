@@ -1,0 +1,157 @@
+"""Which time formats the values of a column have. All formats that fit all values are returned; none is guessed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+
+import polars as pl
+
+from ..instants import instants, matching
+
+_DATES = (
+    "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d",
+    "%Y%m%d", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%m.%d.%Y", "%Y-%m-%d",
+)  # fmt: skip
+_CLOCKS = (
+    "%H:%M:%S",
+    "%H:%M",
+    "%H:%M:%S%.f",
+    "%I:%M:%S %p",
+    "%I:%M %p",
+    "%I:%M%p",
+    "%H.%M",
+    "%H.%M.%S",
+    "%H%M%S",
+    "%Hh%M",
+)
+_BETWEEN = (" ", "T", ", ", "-", "")
+_ZONES = ("", "%z", " %z")
+_NUMBERS = {
+    "epoch-seconds": (3e8, 5e9),
+    "epoch-milliseconds": (3e11, 5e12),
+    "epoch-microseconds": (3e14, 5e15),
+    "excel": (1e4, 1e5),
+}
+"""The plausible ranges of numbers: from 1979 to 2128; Excel from 1927 to 2173."""
+
+_DIRECTIVES = {
+    "%Y": "[0-9]{4}", "%y": "[0-9]{2}", "%m": "[0-9]{1,2}", "%d": "[0-9]{1,2}", "%H": "[0-9]{1,2}", "%I": "[0-9]{1,2}",
+    "%M": "[0-9]{2}", "%S": "[0-9]{2}", "%.f": "[.][0-9]+", "%b": "[A-Za-z]{3}", "%B": "[A-Za-z]{3,9}", "%p": "[AaPp][Mm]",
+    "%z": "(?:Z|[+-][0-9]{2}:?[0-9]{2})",
+}  # fmt: skip
+_SAMPLE, _TRIED, _DIGITS = 2_000, 5, 3
+_NEEDED = 0.9
+"""The share of values that makes a column one of times; the rest are problems."""
+
+
+@dataclass(frozen=True)
+class TimeValues:
+    """How the values of a column can be read as times.
+
+    Attributes:
+        formats: The formats that fit all values, `None` for ISO 8601; empty if none does.
+        example: A value.
+        unfit: How many values do not fit the best format.
+        unfit_example: One of them.
+        zoned: The share of values with a time zone.
+    """
+
+    formats: tuple[str | None, ...]
+    example: str
+    unfit: int = 0
+    unfit_example: str = ""
+    zoned: float = 0.0
+
+    @property
+    def are_times(self) -> bool:
+        return bool(self.formats)
+
+
+def times_of(values: pl.Series) -> TimeValues:
+    """Return how a column of text can be read as times.
+
+    Args:
+        values: The values as text; null and empty text are missing.
+
+    Returns:
+        The formats that fit all values. If none does but one fits most, that one, with the number of others.
+    """
+    texts = values.drop_nulls().unique().sort()
+    texts = texts.filter(texts != "")
+    if texts.is_empty():
+        return TimeValues((), "")
+    sample = texts.gather_every(max(len(texts) // _SAMPLE, 1))
+    example = str(sample[0])
+    zoned = _share(texts.str.contains(r"(Z|[+-][0-9]{2}:?[0-9]{2})$") & texts.str.contains(":"))
+    shares = {form: _fitting(sample, form) for form in _candidates(sample)}
+    best = max(shares.values(), default=0.0)
+    if best < _NEEDED:
+        return TimeValues((), example)
+    whole = {form: matching(texts, form) for form, share in shares.items() if share == best}
+    complete = tuple(form for form, fits in whole.items() if fits.all())
+    if complete:
+        return TimeValues(_distinct(complete), example, zoned=zoned)
+    form, fits = max(whole.items(), key=lambda item: int(item[1].sum()))
+    rest = texts.filter(~fits)
+    return TimeValues((form,), example, int(values.is_in(rest.implode()).sum()), str(rest[0]), zoned)
+
+
+def _candidates(sample: pl.Series) -> list[str | None]:
+    """Return formats worth trying: ISO 8601, numbers in their plausible ranges, and dates that fit the first value."""
+    if _fitting(sample, None) >= _NEEDED:
+        return [None]
+    number = sample.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    numbers = [form for form, (low, high) in _NUMBERS.items() if _share(number.is_between(low, high)) >= _NEEDED]
+    if numbers:
+        return [*numbers]
+    few = [str(text) for text in sample.head(_TRIED) if sum(map(str.isdigit, text)) >= _DIGITS]
+    return list(dict.fromkeys(form for text in few for form in _shapes(text)))
+
+
+def _shapes(text: str) -> Iterator[str]:
+    """Yield the formats that a text has by its digits and marks; whether it is a date is not checked."""
+    for date in _DATES:
+        if (match := _pattern(date).match(text)) is None:
+            continue
+        rest = text[match.end() :]
+        if not rest:
+            yield date
+        for between, clock, zone in product(_BETWEEN, _CLOCKS, _ZONES):
+            if rest.startswith(between) and _pattern(clock + zone).fullmatch(rest[len(between) :]):
+                yield f"{date}{between}{clock}{zone}"
+
+
+@cache
+def _pattern(form: str) -> re.Pattern[str]:
+    parts = re.split(r"(%\.f|%[A-Za-z])", form)
+    return re.compile("".join(_DIRECTIVES.get(part, re.escape(part)) for part in parts), re.ASCII)
+
+
+def _fitting(texts: pl.Series, form: str | None) -> float:
+    return _share(matching(texts, form))
+
+
+def _share(flags: pl.Series) -> float:
+    return float(flags.fill_null(False).mean() or 0)  # type: ignore[arg-type]
+
+
+def _distinct(forms: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    """Return formats that read values differently; of those that read them alike, the first."""
+    by_meaning: dict[str, str | None] = {}
+    for form in forms:
+        meaning = (form or "").replace("%.f", "").replace(" ", "").replace("%y", "%Y").replace("%B", "%b")
+        by_meaning.setdefault(meaning, form)
+    return tuple(by_meaning.values())
+
+
+def examples(texts: str, forms: tuple[str | None, ...]) -> tuple[tuple[str, str], ...]:
+    """Return what one value means in each format: the format, and the date in words."""
+    meanings = []
+    for form in forms:
+        moment = instants(pl.Series([texts]), form)[0]
+        meanings.append((form or "", f"{texts!r} is {moment.dt.strftime('%-d %B %Y, %H:%M:%S')[0]}"))
+    return tuple(meanings)

@@ -1,0 +1,100 @@
+"""The events of XES files as a table, for the doctor: names, times, transitions and attributes that may name a person."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..case_stream import CaseStream, StreamedCase
+from ..chunks import chunks
+from ..column_names import plain
+from ..columns import ACTIVITY, CASE, TIMESTAMP, Reading
+from ..row_selection import LIFECYCLE, TRACE_LEVEL
+from ..xes_reader import CHUNK, XesDocument
+from .diagnosis import Observation, ReadingChoice
+from .roles import UNIT_WORDS
+
+_KEYS = (ACTIVITY, TIMESTAMP, LIFECYCLE)
+_AS_TRACES = Reading(
+    order="time", timestamp=TIMESTAMP, duplicate_cases="separate", on_missing="drop", activities=(ACTIVITY,)
+)
+
+
+class XesEvents(XesDocument):
+    """Collects the events of a document instead of its variants."""
+
+    def __init__(self, where: str, columns: dict[str, list[str | None]]) -> None:
+        super().__init__(where, _AS_TRACES, CaseStream(where, _AS_TRACES))
+        self._columns_read = columns
+
+    def _take(self, piece: Any) -> None:
+        events = list(piece.iterchildren(self.event_tag))
+        self._check_places(piece, len(list(piece.iterdescendants("{*}event"))))
+        case = self.case
+        case.name = case.name or next(iter(self.name(piece)), "")
+        values = [*(column(piece) for column in self.columns), self.transitions(piece)]
+        if any(len(column) not in (0, len(events)) for column in values):
+            read = [{child.get("key"): child.get("value") for child in event} for event in events]
+            values = [[row.get(key) for row in read] for key in _KEYS]
+        table = self._columns_read
+        for key, column in zip(_KEYS, values, strict=True):
+            table[key] += column or [None] * len(events)
+        table[CASE] += [case.name or None] * len(events)
+        self._persons(piece, len(events))
+
+    def _persons(self, piece: Any, number: int) -> None:
+        rows = len(self._columns_read[CASE])
+        for child in piece:
+            key = child.get("key")
+            if key is not None and plain(key) in UNIT_WORDS:
+                column = self._columns_read.setdefault(f"{TRACE_LEVEL}{key}", [])
+                column += [None] * (rows - number - len(column)) + [child.get("value")] * number
+
+
+def xes_table(paths: Sequence[Path]) -> tuple[pl.DataFrame, list[Observation], list[ReadingChoice]]:
+    """Return the events of XES files, what there is to say about their traces, and what is left open.
+
+    Args:
+        paths: The files.
+
+    Returns:
+        The table with the column names of pm4py; missing values are null.
+    """
+    columns: dict[str, list[str | None]] = {name: [] for name in (CASE, *_KEYS)}
+    names: Counter[str] = Counter()
+    for path in paths:
+        document = XesEvents(str(path), columns)
+        document.cases.finish = lambda case: _finish(case, names)  # type: ignore[method-assign]
+        for chunk in chunks(path, lambda _: None, CHUNK):
+            document.feed(chunk)
+        document.close()
+    height = len(columns[CASE])
+    columns = {name: values + [None] * (height - len(values)) for name, values in columns.items()}
+    table = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+    findings, choices = _trace_findings(names)
+    if table[LIFECYCLE].null_count() == height:
+        table = table.drop(LIFECYCLE)
+    return table, findings, choices
+
+
+def _finish(case: StreamedCase, names: Counter[str]) -> None:
+    names[case.name] += 1
+
+
+def _trace_findings(names: Counter[str]) -> tuple[list[Observation], list[ReadingChoice]]:
+    findings, choices = [Observation("size", f"{sum(names.values()):,} traces")], []
+    if unnamed := names.pop("", 0):
+        text = f"{unnamed:,} traces have no name; use --duplicate-cases separate if every trace is a case"
+        findings.append(Observation("case", text, "problem"))
+    if repeated := sum(number > 1 for number in names.values()):
+        options = (("merge", "traces with one name are one case"), ("separate", "every trace is a case"))
+        choices.append(ReadingChoice("duplicate_cases", options))
+        findings.append(
+            Observation("case", f"{repeated:,} names are those of several traces: with merge they are one case each, with "
+                    "separate every trace is a case", "choice")
+        )  # fmt: skip
+    return findings, choices

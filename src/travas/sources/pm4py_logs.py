@@ -1,0 +1,116 @@
+"""Event logs of pm4py in memory: read trace by trace, as from XES. pm4py itself is not imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from ..errors import CONFIDENTIAL, LogError
+from ..model.variants import Variants
+from .case_stream import MAX_TRACE_EVENTS, CaseStream, StreamedCase
+from .columns import ACTIVITY, TIMESTAMP, Reading
+from .row_selection import LIFECYCLE, TRACE_LEVEL, by_column, spellings
+from .timestamps import parse_timestamp
+from .xes_reader import tie_key
+
+_WHERE = "pm4py event log"
+
+
+@dataclass(frozen=True)
+class Pm4pyLog:
+    """An `EventLog` of pm4py."""
+
+    def variants(self, source: Any, reading: Reading) -> Variants:
+        """Return the variants of an event log; the rule is that of XES files."""
+        if not isinstance(source, Iterable) or not all(hasattr(trace, "attributes") for trace in source):
+            raise LogError(f"a {type(source).__name__} of pm4py is not a log; use an EventLog or a DataFrame")
+        if reading.details:
+            raise LogError(f"{_WHERE}: only its variants are read; convert it first: pm4py.convert_to_dataframe(log)")
+        cases, traces = CaseStream(_WHERE, reading), _TraceReader(reading)
+        for number, trace in enumerate(source, start=1):
+            cases.finish(traces.case(trace, number, cases))
+        return cases.variants()
+
+
+class _TraceReader:
+    """Turns traces into cases."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._activities = reading.activities or (ACTIVITY,)
+        self._time = (reading.timestamp or TIMESTAMP) if reading.by_time() else None
+        where = by_column(reading.where)
+        self._of_trace = {key.removeprefix(TRACE_LEVEL): v for key, v in where.items() if key.startswith(TRACE_LEVEL)}
+        self._of_event = {key: v for key, v in where.items() if not key.startswith(TRACE_LEVEL)}
+
+    def case(self, trace: Any, number: int, cases: CaseStream) -> StreamedCase:
+        """Read one trace; missing values are recorded in `cases`."""
+        reading, attributes = self._reading, trace.attributes
+        case = StreamedCase(name=_text(attributes, reading.case or ACTIVITY, number))
+        case.unit = "" if reading.unit is None else _text(attributes, reading.unit, number)
+        case.is_selected = all(_text(attributes, key, number) in values for key, values in self._of_trace.items())
+        if not case.is_selected:
+            return case
+        for index, event in enumerate(self._selected(trace, number), start=1):
+            cases.has_lifecycle = cases.has_lifecycle or LIFECYCLE in event
+            names = tuple(_text(event, key, number) for key in self._activities)
+            time = "" if self._time is None else _text(event, self._time, number)
+            if not all(names) or (self._time is not None and not time):
+                what = "a timestamp" if all(names) else "an activity"
+                cases.lacking(f"events without {what}", f"event {index:,} of trace {number:,}")
+                continue
+            if len(case.codes) == MAX_TRACE_EVENTS:
+                case.is_cut = True
+                break
+            case.codes.append(cases.codes[names[0] if len(names) == 1 else names])
+            if reading.period is not None:
+                case.ends.append(names[0] in reading.period.end_activities)
+            if self._time is not None:
+                case.keys.append((self._instant(time, number), *self._tie(event, names, number)))
+        return case
+
+    def _selected(self, trace: Any, number: int) -> Iterator[Any]:
+        """Yield the events that are read (`sources.row_selection`)."""
+        lifecycle = self._reading.lifecycle
+        for event in trace:
+            transition = "" if lifecycle == "all" else _text(event, LIFECYCLE, number)
+            is_of_lifecycle = (
+                lifecycle == "all" or transition in spellings(lifecycle) or (lifecycle == "complete" and not transition)
+            )
+            if is_of_lifecycle and all(_text(event, key, number) in values for key, values in self._of_event.items()):
+                yield event
+
+    def _tie(self, event: Mapping[str, Any], names: tuple[str, ...], number: int) -> tuple[Any, ...]:
+        if self._reading.ties == "activity":
+            return names
+        column = self._reading.tie_column()
+        return () if column is None else tie_key(_text(event, column, number))
+
+    def _instant(self, text: str, number: int) -> int:
+        try:
+            return parse_timestamp(text, self._reading.timestamp_format)
+        except ValueError:
+            raise LogError(
+                f"{_WHERE}: {text[:60]!r} in trace {number:,} is not a timestamp; set timestamp_format {CONFIDENTIAL}",
+                field="timestamp_format",
+            ) from None
+
+
+def _text(attributes: Mapping[str, Any], key: str, number: int) -> str:
+    """Return a value as text, by its own type alone; a missing value is the empty text."""
+    value = attributes.get(key)
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    raise LogError(
+        f"{_WHERE}: attribute {key!r} in trace {number:,} is a {type(value).__name__}; convert it to text {CONFIDENTIAL}"
+    )

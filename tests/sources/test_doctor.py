@@ -1,0 +1,160 @@
+"""The doctor says everything at once, and its command line reads the log right."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from odd_files import EXPECTED, ODD_FILES, OddFile, events, main, table, text, xes
+
+from conftest import Run
+from travas import LogError, Reading, doctor, read
+from travas.project.project_file import file_values
+from travas.sources.doctor.diagnosis import PROPOSED
+from travas.sources.doctor.time_formats import times_of
+
+
+@pytest.mark.parametrize("odd", ODD_FILES, ids=lambda odd: odd.name)
+def test_the_doctor_reads_odd_files_right(odd: OddFile, tmp_path: Path) -> None:
+    odd.make(tmp_path / odd.name)
+    diagnosis = doctor(tmp_path / odd.name)
+    said = " ".join(f"{finding.topic} {finding.text}" for finding in diagnosis.findings)
+    assert [words for words in odd.says if words not in said] == []
+    assert len(diagnosis.readings) == odd.readings
+    settings: dict[str, Any] = dict(odd.extra)
+    found = [dict(read(tmp_path / odd.name, replace(reading, **settings)).items()) for reading in diagnosis.readings]
+    assert EXPECTED in found
+
+
+def test_the_command_line_is_what_the_doctor_proposes(tmp_path: Path, travas: Run) -> None:
+    """As a user would: copy the line and run it."""
+    odd = ODD_FILES[0]
+    odd.make(tmp_path / odd.name)
+    [line] = json.loads(travas("doctor", tmp_path / odd.name, "--json").out)["command_lines"]
+    assert json.loads(travas(*shlex.split(line)[1:], "--json").out)["cases"] == 4
+    shown = travas("doctor", tmp_path / odd.name).out
+    assert "CONFIDENTIAL" in shown and line in shown and "[reading]" in shown and "max-cases" in shown
+    assert [path.name for path in tmp_path.iterdir()] == [odd.name]
+
+
+def test_the_toml_table_holds_the_same_settings(tmp_path: Path) -> None:
+    for odd in ODD_FILES:
+        odd.make(tmp_path / odd.name)
+        for reading, content in zip((found := doctor(tmp_path / odd.name)).readings, found.toml(), strict=True):
+            settings: dict[str, Any] = tomllib.loads(content)["reading"]
+            if "activity" in settings:
+                settings["activities"] = tuple(settings.pop("activity"))
+            assert Reading(**settings) == reading
+            (tmp_path / "travas.toml").write_text(content)
+            assert set(file_values(tmp_path / "travas.toml")) == set(tomllib.loads(content)["reading"])
+
+
+BAD = """Fall;Schritt;schritt 2;Zeit;Patient;Lebenszyklus
+1;Aufnahme;x;2024-02-03 08:00;p1;start
+1;aufnahme;x;2024-02-03 08:00;p1;complete
+1;Aufnahme;x;2024-02-03 07:00;p1;complete
+1;Aufnahme;x;2024-02-03 07:00;p1;complete
+2;Ende ;;2024-02-04T08:00+01:00;p1;complete
+;Ende;x;2024-02-03 09:00;p2;complete
+3;Ende;x;never;p2;complete
+"""
+
+
+def test_everything_is_said_at_once(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(BAD + "".join(f"4;Ende;x;2024-02-05 09:{n};p3;complete\n" for n in range(10, 20)))
+    found = doctor(tmp_path / "log.csv")
+    said = {(finding.topic, finding.level) for finding in found.findings}
+    for expected in (
+        ("format", "fact"), ("encoding", "fact"), ("delimiter", "fact"), ("case", "fact"), ("activity", "fact"),
+        ("time", "problem"), ("time zone", "problem"), ("missing", "problem"), ("missing", "fact"), ("lifecycle", "choice"),
+        ("spelling", "choice"), ("persons", "choice"),
+    ):  # fmt: skip
+        assert expected in said, expected
+    words = " ".join(finding.text for finding in found.findings)
+    assert "'never'" in words and "at most 2" in words and "'Aufnahme' (3) and 'aufnahme' (1)" in words
+    fixed = (tmp_path / "log.csv").read_text().replace("never", "2024-02-03 10:00").replace("T08:00+01:00", " 08:00")
+    (tmp_path / "log.csv").write_text(fixed)
+    found = doctor(tmp_path / "log.csv")
+    said = {(finding.topic, finding.level) for finding in found.findings}
+    assert {("duplicates", "choice"), ("ties", "choice"), ("order", "fact")} <= said and ("time", "problem") not in said
+
+
+def test_nothing_that_decides_about_privacy_is_proposed(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(BAD)
+    reading = doctor(tmp_path / "log.csv").reading
+    assert (reading.unit, reading.max_cases, reading.where, reading.on_missing) == (None, None, (), "fail")
+    assert not {"unit", "max_cases", "abstraction", "counted", "where", "on_missing", "duplicate_events"} & set(
+        PROPOSED
+    )
+
+
+def test_what_is_set_is_not_questioned(tmp_path: Path) -> None:
+    text(table("%d/%m/%Y %H:%M", header="a,b,c"))(tmp_path / "log.csv")
+    known = Reading(case="a", activities=("b",), timestamp="c", timestamp_format="%d/%m/%Y %H:%M")
+    found = doctor(tmp_path / "log.csv", known)
+    assert found.reading == known and not found.choices and not found.problems
+
+
+def test_traces_of_one_name_are_a_choice(tmp_path: Path) -> None:
+    (tmp_path / "log.xes").write_text(xes(names=lambda _: "same"))
+    found = doctor(tmp_path / "log.xes")
+    assert [reading.duplicate_cases for reading in found.readings] == ["merge", "separate"]
+    assert [sum(read(tmp_path / "log.xes", reading).counts) for reading in found.readings] == [1, 4]
+
+
+def test_frames_are_examined() -> None:
+    rows = pl.DataFrame(events(), schema=["_CASE_KEY", "ACTIVITY_DE", "EVENTTIME"], orient="row")
+    found = doctor(rows)
+    assert not found.problems and dict(read(rows, found.reading).items()) == EXPECTED
+    mixed = pd.DataFrame(
+        {"case": ["1", 2], "activity": ["a", "b"], "timestamp": ["2024-01-01", "2024-01-02"]}, dtype=object
+    )
+    assert doctor(mixed).findings[0].topic == "types"
+    with pytest.raises(LogError, match="a list is not a table"):
+        doctor([1])
+
+
+@pytest.mark.parametrize(
+    "name", ["log.xes", "log.csv", "log.parquet", "log.xlsx", "log.feather", "log.zip", "log.csv.zst"]
+)
+@pytest.mark.parametrize("content", [b"\0" * 50, b"<log>", b"PK\x03\x04xx", b"a,b\n1,2,3\n", b"ARROW1" * 3, b'a,"b\n'])
+def test_damaged_files_are_problems_and_no_crash(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    try:
+        found = doctor(tmp_path / name)
+    except LogError:
+        return
+    assert found.problems
+
+
+@pytest.mark.parametrize(
+    ("values", "formats"),
+    [
+        (["2024-02-03T04:05:06Z", "2024-02-03 04:05"], (None,)),
+        (["03/02/2024", "25/02/2024"], ("%d/%m/%Y",)),
+        (["03/02/2024", "02/25/2024"], ("%m/%d/%Y",)),
+        (["03/02/2024", "04/05/2024"], ("%d/%m/%Y", "%m/%d/%Y")),
+        (["20240203", "20241231"], ("%Y%m%d",)),
+        (["1706932800", "1706932801"], ("epoch-seconds",)),
+        (["45325.5", "45326"], ("excel",)),
+        (["Feb 3, 2024 4:05 PM"], ("%b %d, %Y %I:%M %p",)),
+        (["a", "b"], ()),
+        (["1", "2"], ()),
+    ],
+)
+def test_formats_that_fit_all_values(values: list[str], formats: tuple[str | None, ...]) -> None:
+    assert times_of(pl.Series(values)).formats == formats
+
+
+def test_the_documentation_shows_what_the_doctor_proposes() -> None:
+    out = io.StringIO()
+    main(out)
+    assert out.getvalue() in (Path(__file__).parents[2] / "docs" / "doctor.md").read_text(encoding="utf-8")

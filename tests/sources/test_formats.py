@@ -1,0 +1,308 @@
+"""Formats of logs: what is in them is read alike, damaged and malicious files are refused in one line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import random
+import struct
+import sys
+import zipfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import zstandard
+from odd_files import EXPECTED, cells, events, excel, table, without_zone, xes
+
+from conftest import Run
+from travas import LogError, ParameterError, Reading, TravasError, read
+from travas.sources import compression
+from travas.sources.column_names import FURTHER, STANDARD, candidates, recognised
+from travas.sources.timestamps import parse_timestamp
+
+
+def variants(source: Any, **settings: Any) -> dict[Any, int]:
+    return dict(read(source, Reading(**settings)).items())
+
+
+def zip_of(members: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def ipc(compression_of: Any = "uncompressed") -> bytes:
+    out = io.BytesIO()
+    typed().write_ipc(out, compression=compression_of)
+    return out.getvalue()
+
+
+def typed() -> pl.DataFrame:
+    return pl.DataFrame(events(), schema=["case_id", "activity", "timestamp"], orient="row")
+
+
+def parquet() -> bytes:
+    out = io.BytesIO()
+    typed().write_parquet(out)
+    return out.getvalue()
+
+
+CSV, XES = table().encode(), xes().encode()
+CONTENTS: dict[str, Callable[[], bytes]] = {
+    "log.csv": lambda: CSV,
+    "log.CSV": lambda: CSV,
+    "log.txt": lambda: table(delimiter="|").encode(),
+    "log.tsv": lambda: table(delimiter="\t").encode(),
+    "log.csv.gz": lambda: gzip.compress(CSV),
+    "log.csv.zst": lambda: zstandard.compress(CSV[:50]) + zstandard.compress(CSV[50:]),
+    "log.tsv.zst": lambda: zstandard.compress(table(delimiter="\t").encode()),
+    "log.xes": lambda: XES,
+    "log.xes.gz": lambda: gzip.compress(XES[:99]) + gzip.compress(XES[99:]),
+    "log.xes.zst": lambda: zstandard.compress(XES),
+    "log.parquet": parquet,
+    "log.arrow": ipc,
+    "log.feather": lambda: ipc("lz4"),
+    "log.ipc": lambda: ipc("zstd"),
+    "csv.zip": lambda: zip_of({"a/log.csv": CSV, "a/": b"", "__MACOSX/log.csv": b"x", "note.md": b""}),
+    "xes.zip": lambda: zip_of({"log.xes": XES}),
+}
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_every_format_is_read(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(CONTENTS[name]())
+    assert variants(tmp_path / name) == EXPECTED
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_damaged_files_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    """Cut, overwritten and repeated bytes: an error of travas, or a log; no traceback, no hang."""
+    chance, content, refused = random.Random(name), CONTENTS[name](), 0
+    for _ in range(40):
+        damaged = bytearray(content)
+        place = chance.randrange(len(content))
+        kind = chance.choice(("cut", "set", "twice"))
+        if kind == "cut":
+            del damaged[place:]
+        elif kind == "set":
+            damaged[place : place + 8] = chance.randbytes(8)
+        else:
+            damaged[place:place] = damaged[place // 2 : place]
+        (tmp_path / name).write_bytes(damaged)
+        try:
+            read(tmp_path / name)
+        except TravasError as error:
+            assert "\n" not in str(error)
+            refused += 1
+    assert refused > 5
+
+
+def test_a_truncated_zstandard_file_is_refused(tmp_path: Path) -> None:
+    """The library returns what there is: a silent misread."""
+    (tmp_path / "log.csv.zst").write_bytes(zstandard.compress(CSV * 3000)[:-3])
+    with pytest.raises(LogError, match="the zstd file is truncated"):
+        read(tmp_path / "log.csv.zst")
+
+
+ZEROS = bytes(1 << 20)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("log.csv.gz", lambda: gzip.compress(ZEROS * 8)),
+        ("log.csv.zst", lambda: zstandard.compress(ZEROS * 8)),
+        ("log.xes.gz", lambda: gzip.compress(b"<log><!--" + ZEROS.replace(b"\0", b"x") * 8)),
+        ("log.zip", lambda: zip_of({"log.csv": ZEROS * 8})),
+        ("log.xlsx", lambda: zip_of({"xl/worksheets/sheet1.xml": ZEROS * 8})),
+    ],
+)
+def test_unpacking_is_bounded(
+    name: str, content: Callable[[], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compression, "HARMLESS", 1 << 20)
+    monkeypatch.setattr(compression, "MOST_TIMES", 50)
+    (tmp_path / name).write_bytes(content())
+    with pytest.raises(LogError, match="unpacks to more than .* GB"):
+        read(tmp_path / name)
+
+
+def test_arrow_buffers_that_claim_to_be_huge_are_refused(tmp_path: Path) -> None:
+    """The unpacked size stands before each buffer, and readers allocate it."""
+    content = bytearray(ipc("zstd"))
+    magic = content.find(b"\x28\xb5\x2f\xfd")
+    struct.pack_into("<q", content, magic - 8, 1 << 40)
+    (tmp_path / "log.feather").write_bytes(content)
+    with pytest.raises(LogError, match="unpacks to more than"):
+        read(tmp_path / "log.feather")
+
+
+def test_a_far_cell_does_not_make_a_huge_grid(tmp_path: Path) -> None:
+    from openpyxl import Workbook
+
+    book = Workbook()
+    book.worksheets[0].append(["case_id", "activity", "timestamp"])
+    book.worksheets[0]["XFD1048576"] = 1
+    book.save(tmp_path / "log.xlsx")
+    with pytest.raises(LogError, match="1,048,576 rows and 16,384 columns"):
+        read(tmp_path / "log.xlsx")
+
+
+def test_a_zip_archive_must_contain_one_log(tmp_path: Path) -> None:
+    path = tmp_path / "log.zip"
+    two, none = {"a.csv": CSV, "b.xes": XES}, {"a.csv.gz": CSV, "b.parquet": CSV}
+    for members, why in ((two, "contains 2 logs"), (none, "contains no log")):
+        path.write_bytes(zip_of(members))
+        with pytest.raises(LogError, match=why):
+            read(path)
+    path.write_bytes(CSV)
+    with pytest.raises(LogError, match="the zip archive cannot be unpacked"):
+        read(path)
+
+
+def test_workbooks(tmp_path: Path) -> None:
+    """Cells are text by their own type: one number as text does not change the others."""
+    rows = cells(without_zone, ["case_id", "activity", "timestamp"])
+    excel(tmp_path / "log.xlsx", {"Notes": [["x"]], "log": rows})
+    assert variants(tmp_path / "log.xlsx", sheet="log") == EXPECTED
+    with pytest.raises(LogError, match="has 2 sheets; set sheet; available: 'Notes', 'log'"):
+        read(tmp_path / "log.xlsx")
+    with pytest.raises(LogError, match="has no sheet 'Log'; did you mean 'log'"):
+        read(tmp_path / "log.xlsx", Reading(sheet="Log"))
+    excel(tmp_path / "one.xlsx", {"log": [*rows, ["007", "7", rows[1][2]], [7.5, True, rows[1][2]]]})
+    assert variants(tmp_path / "one.xlsx") == EXPECTED | {("7",): 1, ("true",): 1}
+    (tmp_path / "log.csv").write_bytes(CSV)
+    with pytest.raises(ParameterError, match="is not an Excel workbook"):
+        read(tmp_path / "log.csv", Reading(sheet="log"))
+
+
+def test_pandas_and_openpyxl_read_the_same_workbook(tmp_path: Path) -> None:
+    excel(tmp_path / "log.xlsx", {"log": cells(without_zone, ["case_id", "activity", "timestamp"])})
+    frame = pd.read_excel(tmp_path / "log.xlsx", engine="openpyxl")
+    assert variants(frame.astype({"activity": "string"})) == variants(tmp_path / "log.xlsx") == EXPECTED
+
+
+def test_standard_input(tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(CSV))))
+    done = travas("inspect", "-", "--format", "csv", "--json")
+    assert done.code == 0 and '"cases": 4' in done.out
+    refused = travas("inspect", "-")
+    assert refused.code == 2 and "format is not set" in refused.err and "--format" in refused.err
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    assert "standard input: is empty" in travas("inspect", "-", "--format", "csv").err
+
+
+def test_the_format_can_be_set(tmp_path: Path) -> None:
+    (tmp_path / "export.dat").write_bytes(CSV)
+    assert variants(tmp_path / "export.dat", format="csv") == EXPECTED
+    with pytest.raises(LogError, match="unsupported file extension; supported: .*; or set format"):
+        read(tmp_path / "export.dat")
+
+
+def test_a_folder_of_xes_is_one_log(tmp_path: Path) -> None:
+    (tmp_path / "a.xes").write_bytes(XES)
+    (tmp_path / "b.xes.gz").write_bytes(gzip.compress(xes(names=lambda case: f"b{case}").encode()))
+    assert variants(tmp_path) == {trace: 2 * count for trace, count in EXPECTED.items()}
+    (tmp_path / "b.xes.gz").write_bytes(gzip.compress(XES))
+    with pytest.raises(LogError, match="have the same name"):
+        read(tmp_path)
+    assert sum(read(tmp_path, Reading(duplicate_cases="merge")).counts) == 4
+    (tmp_path / "c.csv").write_bytes(CSV)
+    with pytest.raises(LogError, match="several files are one log only if"):
+        read(tmp_path)
+
+
+def test_logs_in_memory() -> None:
+    import pm4py
+
+    frame = typed().to_pandas()
+    named = frame.rename(
+        columns={"case_id": "case:concept:name", "activity": "concept:name", "timestamp": "time:timestamp"}
+    )
+    log = pm4py.convert_to_event_log(named)
+    assert variants(log, order="time") == variants(named) == variants(pl.from_pandas(named)) == EXPECTED
+    assert variants(pa.Table.from_pandas(frame)) == variants(typed().to_arrow().to_batches()[0]) == EXPECTED
+    assert variants([list(trace) for trace, count in EXPECTED.items() for _ in range(count)]) == EXPECTED
+    noted = frame.rename(columns={"case_id": "k", "activity": "v", "timestamp": "t"})
+    noted.attrs |= {"pm4py:param:case_id_key": "k", "pm4py:param:activity_key": "v", "pm4py:param:timestamp_key": "t"}
+    assert variants(noted) == EXPECTED
+    with pytest.raises(LogError, match="trace 1 of the list has the type str"):
+        read(["ab"])
+    with pytest.raises(LogError, match="lifecycle is 'complete' but a list of traces contains counts"):
+        read([("a",)], Reading(lifecycle="complete"))
+
+
+def test_pm4py_agrees_about_what_both_accept(tmp_path: Path) -> None:
+    import pm4py
+
+    (tmp_path / "log.xes").write_text(xes(lifecycle=True))
+    log = pm4py.read_xes(str(tmp_path / "log.xes"), variant="iterparse", return_legacy_log_object=True)
+    assert variants(log) == variants(tmp_path / "log.xes") == dict(Counter(
+        tuple(event["concept:name"] for event in trace) for trace in log
+    ))  # fmt: skip
+    complete = {"lifecycle": "complete"}
+    assert variants(log, **complete) == variants(tmp_path / "log.xes", **complete) == EXPECTED
+
+
+@pytest.mark.parametrize("role", STANDARD)
+def test_names_are_recognised_unless_two_columns_have_one(role: str) -> None:
+    for names in FURTHER[role].values():
+        for name in names:
+            assert recognised(role, ["x", name.upper(), "y"]) == name.upper()
+    first, second = (names[0] for names in list(FURTHER[role].values())[:2])
+    assert recognised(role, [first, second]) is None and candidates(role, [first, second]) == [first, second]
+    assert recognised(role, [first, second, STANDARD[role][0]]) == STANDARD[role][0]
+
+
+def test_all_missing_columns_are_named_at_once(tmp_path: Path, travas: Run) -> None:
+    (tmp_path / "log.csv").write_text("a,Start,Ende\n1,2,3\n")
+    refused = travas("inspect", tmp_path / "log.csv", "--lifecycle", "complete", "--where", "ward=A")
+    assert refused.code == 2
+    for words in (
+        "no case column recognised", "no activity column recognised", "the timestamp column may be 'Start' or 'Ende'",
+        "no lifecycle column recognised", "no column 'ward' for the where", "options --case, --activity, --order",
+    ):  # fmt: skip
+        assert words in refused.err
+
+
+def test_all_missing_cells_are_named_at_once(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("case,activity,timestamp\n,a,2024-01-01\n1,,2024-01-01\n1,a,\n")
+    why = "1 event without a case, .*; 1 event without an activity, .*; column .timestamp.: 1 event without a timestamp"
+    with pytest.raises(LogError, match=why):
+        read(tmp_path / "log.csv")
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "seconds"),
+    [
+        ("epoch-seconds", "86400", 86400),
+        ("epoch-seconds", "0,5", 0.5),
+        ("epoch-milliseconds", "1500", 1.5),
+        ("epoch-microseconds", "-1000000", -1),
+        ("excel", "25569.5", 43200),
+        ("%m/%d/%Y %I:%M %p", "01/01/1970 01:00 PM", 46800),
+    ],
+)
+def test_time_formats_of_xes_and_tables_agree(form: str, text: str, seconds: float, tmp_path: Path) -> None:
+    from travas.sources.instants import instants
+
+    assert parse_timestamp(text, form) == round(seconds * 1e9)
+    assert instants(pl.Series([text, None]), form)[0].to_physical().to_list() == [round(seconds * 1e6), None]
+    for wrong in ("", "x", "1e5", "0x1", "1.", "١"):
+        with pytest.raises(ValueError):  # noqa: PT011
+            parse_timestamp(wrong, form)
+
+
+def test_a_wrong_encoding_names_the_option(tmp_path: Path, travas: Run) -> None:
+    (tmp_path / "log.csv").write_bytes(table().encode("cp1252"))
+    refused = travas("inspect", tmp_path / "log.csv")
+    assert refused.code == 2 and "not encoded as utf-8" in refused.err and "cp1252" in refused.err
+    assert travas("inspect", tmp_path / "log.csv", "--encoding", "cp1252").code == 0
