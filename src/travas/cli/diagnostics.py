@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,9 @@ from ..sources.columns import DEFAULT_READING, Reading
 from .console import console, panel, print_json, progress, show_comparison
 from .console import grid as facts_grid
 from .options import AsJson, Description, Log, StatedCases, build, with_mechanism, with_reading
+
+if TYPE_CHECKING:
+    from ..maps.map_release import MapRelease
 
 
 @with_reading
@@ -68,6 +71,7 @@ def compare(
     from ..evaluation.compare import compare as compare_logs
     from ..evaluation.compare import released_variants
     from ..evaluation.detail_comparison import compare_details, with_details
+    from ..evaluation.map_comparison import map_of
     from ..model.abstraction import FULL
     from ..model.totals import NO_DETAILS
     from ..sources.encoded_cases import EncodedTotals
@@ -75,6 +79,10 @@ def compare(
     from ..verification.verify import released_abstractions
 
     reading = _as_released(reading, Path(released))
+    process_map = map_of(released)
+    if process_map is not None:
+        _compare_map(original, process_map, reading, metric, plot, as_json)
+        return
     rule, plain = reading.abstraction, replace(reading, abstraction=FULL)
     synthetic = with_details(released) if not metric and rule == FULL else None
     with progress("reading the original log") as watch:
@@ -103,6 +111,27 @@ def compare(
             console().print("\nTimes and attributes", table)
         if plot is not None:
             console().print(f"figure (confidential): {plot}")
+
+
+def _compare_map(
+    original: str, released: MapRelease, reading: Reading, metric: list[str] | None, plot: Path | None, as_json: bool
+) -> None:
+    """Print how far a process map is from the original log. Confidential."""
+    from ..evaluation.map_comparison import compare_map
+    from ..sources.engine import read
+
+    if metric or plot is not None:
+        raise ParameterError("a process map has measures of its own; remove --metric and --plot")
+    with progress("reading the original log") as watch:
+        true = read(original, replace(reading, abstraction=released.abstractions[0]), watch)
+    comparison = compare_map(true, released)
+    if as_json:
+        print_json({"process_map": comparison.as_json(), "confidential": True})
+        return
+    table = facts_grid()
+    for name, text in comparison.in_words():
+        table.add_row(name, text)
+    panel(table, CONFIDENTIAL_HEADING, "yellow")
 
 
 def _as_released(reading: Reading, release: Path) -> Reading:

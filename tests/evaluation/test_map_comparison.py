@@ -1,0 +1,46 @@
+"""Maps compared with the original: distances are those of the definition, on the command line, too."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from conftest import Run
+from travas import MapRelease, Variants, process_map
+from travas.evaluation.map_comparison import compare_map
+from travas.model.release import MAKER
+from travas.model.traces import Trace
+from travas.outputs.example import write_hospital_log
+
+LOG: dict[Trace, int] = {("a", "b", "b"): 600_000, ("a",): 400_000}
+
+
+def without_pairs(released: MapRelease) -> MapRelease:
+    nothing = replace(released.measurements, pairs=np.zeros_like(released.measurements.pairs))
+    return replace(released, measurements=nothing, maker=MAKER)
+
+
+def test_distances_of_a_map() -> None:
+    released = process_map(LOG, epsilon=4, delta="1e-3")
+    near = compare_map(Variants.from_mapping(LOG), released)
+    assert near.count_error < 0.001 and near.kept_mass == 1.0 and near.total_variation < 0.001
+    empty = compare_map(Variants.from_mapping(LOG), without_pairs(released))
+    assert (empty.count_error, empty.kept_mass, empty.coverage, empty.false_pairs) == (1.0, 0.0, None, 0)
+    other = compare_map(Variants.from_mapping({("a", "b", "b"): 300_000, ("z",): 700_000}), released)
+    assert other.coverage == 0.0 and other.false_pairs >= 1
+    # S-a, a-b, b-b, b-E: 300,000 each, S-z and z-E: 700,000 each; released: S-a 10^6, a-E 400,000, others 600,000
+    assert abs(other.count_error - (700_000 + 400_000 + 3 * 300_000 + 2 * 700_000) / 2_600_000) < 0.001
+
+
+def test_on_the_command_line(tmp_path: Path, travas: Run) -> None:
+    log = write_hospital_log(tmp_path / "hospital.csv")
+    out = tmp_path / "map.json"
+    assert travas("map", log, "--epsilon", 1, "--delta", "1e-6", "-o", out).code == 0
+    ran = travas("compare", log, out)
+    assert ran.code == 0 and "CONFIDENTIAL" in ran.out.upper() and "contain the true number" in ran.out
+    facts = json.loads(travas("compare", log, out, "--json").out)
+    assert facts["confidential"] is True and 0 <= facts["process_map"]["count_error"] < 1
+    assert travas("compare", log, out, "--metric", "case_coverage").code == 2
