@@ -10,7 +10,7 @@ from typing import Any
 from ..maps.map_release import MapRelease
 from ..model.traces import Activity
 from ..model.variants import Variants
-from ..sources.files import RELEASE_SUFFIXES, suffix_of
+from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..verification.map_file import read_map
 from ..verification.release_file import is_map
 

@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 
 from ..model.calendar import SECOND
 from ..model.questions import DURATION_BUCKETS, DURATION_EDGES
+from ..synthesis.shrinkage import deviating, normalised
 from .map_measurements import DURATIONS, THROUGHPUT, FloatArray, MapMeasurements
 
 TAIL = 1.0  # the upper tail is taken as empty where its sum is below this many standard deviations
 OVERALL = 2.0  # buckets of all pairs together are taken as empty below this many standard deviations
-DEVIATES = 2.0  # a bucket keeps its own value if it differs from what is expected by more standard deviations than this
-DEVIATES_ALONE = 2.5  # … by more than this where next to nothing is expected
-NEXT_TO_NOTHING = 0.5  # standard deviations
 _EDGES = [edge / SECOND for edge in DURATION_EDGES]
 _LAST = _EDGES[-1] * 4  # the last bucket is open; for quantiles it ends here
 
@@ -87,25 +85,13 @@ def _shares(noisy: FloatArray, deviation: float, after: NDArray[np.int64], bucke
     noisy = noisy * used
     overall = noisy.sum(axis=0)
     overall = np.where(overall > OVERALL * deviation * math.sqrt(len(noisy)), overall, 0.0)
-    everything = overall / overall.sum() if overall.sum() > 0 else used / used.sum()
-    rows = np.empty_like(noisy)
-    for node in np.unique(after):
-        own = after == node
-        into = _deviating(noisy[own].sum(axis=0), deviation * math.sqrt(int(own.sum())), everything)
-        rows[own] = [_deviating(row, deviation, into) for row in noisy[own]]
-    return rows
-
-
-def _deviating(noisy: FloatArray, deviation: float, prior: FloatArray) -> FloatArray:
-    """The shares of the prior, and beyond them only deviations that noise hardly explains."""
-    total = float(noisy.sum())
-    if total <= 0:
-        return prior
-    expected = total * prior
-    residual = noisy - expected
-    limit = np.where(expected > NEXT_TO_NOTHING * deviation, DEVIATES, DEVIATES_ALONE) * deviation
-    weights = np.maximum(expected + np.where(np.abs(residual) > limit, residual, 0.0), 0.0)
-    return weights / weights.sum() if weights.sum() > 0 else prior
+    everything = normalised(overall, used / used.sum())
+    nodes, into = np.unique(after, return_inverse=True)
+    by_node = np.zeros((len(nodes), noisy.shape[1]))
+    np.add.at(by_node, into, noisy)
+    pairs = np.bincount(into)
+    backoff, _ = deviating(by_node, deviation * np.sqrt(pairs), np.tile(everything, (len(nodes), 1)))
+    return deviating(noisy, deviation, backoff[into])[0]
 
 
 def _quartiles(weights: FloatArray) -> Quartiles:
