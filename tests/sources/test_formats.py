@@ -275,7 +275,7 @@ def test_all_missing_columns_are_named_at_once(tmp_path: Path, travas: Run) -> N
 
 def test_all_missing_cells_are_named_at_once(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("case,activity,timestamp\n,a,2024-01-01\n1,,2024-01-01\n1,a,\n")
-    why = "1 event without a case, .*; 1 event without an activity, .*; column .timestamp.: 1 event without a timestamp"
+    why = "1 event without a case, .*: 1 event without an activity, .*column .timestamp.: 1 event without a timestamp"
     with pytest.raises(LogError, match=why):
         read(tmp_path / "log.csv")
 
