@@ -235,6 +235,59 @@ def test_the_questions_have_defaults_and_explanations(folder: Path) -> None:
     assert values["end_activity"] == ("out", "gone") and "gap" not in values
 
 
+def test_init_takes_what_the_doctor_proposes_and_what_is_stated_wins(travas: Run, folder: Path) -> None:
+    text = (
+        (folder / "clinic.csv").read_text().replace(",", ";").replace("activity", "step").replace("case_id", "visit no")
+    )
+    (folder / "odd.csv").write_text(text)
+    words = (
+        "--dataset",
+        "clinic",
+        "--end-activity",
+        "out",
+        "--reason",
+        "x",
+        "--file",
+        "release.json",
+        "--case",
+        "visit no",
+    )
+    ran = travas("init", "odd.csv", *words, "--activity", "step", "--json")
+    assert ran.code == 0 and "confidential_findings" in json.loads(ran.out)
+    reading = tomllib.loads((folder / "travas.toml").read_text())["reading"]
+    assert reading["case"] == "visit no" and reading["activity"] == ["step"]
+    assert travas("release", "--period", "2026-01", "--quiet").code == 0
+    release = json.loads((folder / "releases" / "2026-01" / "release.json").read_text())
+    assert release["variants"] == [["in", "visit", "out"]]
+
+
+def test_init_asks_what_the_values_leave_open(travas: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [f"c{n},in,0{n}/02/2026 08:00" for n in range(1, 9)]
+    (folder / "dates.csv").write_text("\n".join(["case_id,activity,timestamp", *rows, ""]))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("typer.prompt", lambda text, default, show_default: default)
+    assert travas("init", "dates.csv").code == 0
+    form = tomllib.loads((folder / "travas.toml").read_text())["reading"]["timestamp_format"]
+    assert form in ("%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M")
+    other = "%m/%d/%Y %H:%M" if form.startswith("%d") else "%d/%m/%Y %H:%M"
+    monkeypatch.setattr(
+        "typer.prompt", lambda text, default, show_default: other if text == "timestamp_format" else default
+    )
+    assert travas("init", "dates.csv", "--force").code == 0
+    assert tomllib.loads((folder / "travas.toml").read_text())["reading"]["timestamp_format"] == other
+
+
+def test_init_without_the_doctor_does_not_open_the_log(travas: Run, folder: Path) -> None:
+    ran = travas("init", "no such log.csv", "--no-doctor", "--project", "other.toml")
+    assert ran.code == 0 and (folder / "other.toml").exists()
+
+
+def test_lifecycle_and_selected_rows_are_part_of_a_project(folder: Path) -> None:
+    (folder / "travas.toml").write_text("[reading]\nlifecycle = 'complete'\nwhere = ['ward=A']\n")
+    reading = Project.load(folder / "travas.toml", {}).reading(None)
+    assert reading.lifecycle == "complete" and reading.where == (("ward", "A"),)
+
+
 def test_init_asks_in_a_terminal(travas: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     questions: list[str] = []
 

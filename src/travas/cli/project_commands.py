@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import CONFIDENTIAL_HEADING
 from ..project.project_options import FILE_NAME, OPTIONS, ProjectOption, Values
-from .console import console, grid, panel, print_json, stages
+from .console import console, grid, panel, print_json, progress, stages
 from .options import AsJson, Force, Quiet, with_options
 
 if TYPE_CHECKING:
     from ..outputs.atomic import Existing
     from ..project.project_release import ReleasedPeriod
+    from ..sources.doctor.diagnosis import LogDiagnosis
 
 ProjectPath = Annotated[Path, typer.Option("--project", help="The project file.", metavar="FILE")]
 
@@ -46,6 +48,7 @@ def with_project_options(*left_out: str) -> Callable[[Callable[..., None]], Call
 def init(
     log: Annotated[str, typer.Argument(metavar="LOG", help="The event log, as for travas anonymize.")],
     project: ProjectPath = Path(FILE_NAME),
+    no_doctor: Annotated[bool, typer.Option("--no-doctor", help="Do not examine the log.")] = False,
     no_questions: Annotated[bool, typer.Option("--no-questions", help="Take flags and defaults, ask nothing.")] = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -55,28 +58,40 @@ def init(
 ) -> None:
     """Write a commented project file, travas.toml, that describes releases completely.
 
-    In a terminal it asks a few questions, each with a default; otherwise it takes flags and defaults. It does not read
-    the log.
+    The doctor examines the log and proposes how to read it. In a terminal a few questions are asked, each with a
+    default; otherwise flags and defaults are taken.
 
     Example: travas init hospital.csv --dataset hospital --end-activity discharge --grace 7d
     """
     import os
 
     from ..outputs.atomic import atomic_output, check_target
-    from ..project.init_questions import answered
+    from ..project.init_questions import answered, proposed
     from ..project.project_file import environment_values, template
 
     existing: Existing = "replace" if force else "fail"
     check_target(project, existing)
     asks = sys.stdin.isatty() and not no_questions and not as_json
-    values = answered(log, {**environment_values(os.environ), **flags}, _ask if asks else None)
+    stated = {**environment_values(os.environ), **flags}
+    diagnosis = None if no_doctor or _is_url(log) else _examined(log, stated)
+    known = {} if diagnosis is None else proposed(diagnosis)
+    for choice in diagnosis.choices if diagnosis is not None and asks else ():
+        if choice.name not in stated:
+            meanings = "; ".join(f"{value}: {meaning}" for value, meaning in choice.options)
+            known[choice.name] = _ask(f"The values leave it open. {meanings}.", choice.name, choice.options[0][0])
+    values = answered(log, {**known, **stated}, _ask if asks else None)
     with atomic_output(project, existing) as partial:
         partial.write_text(template(values), encoding="utf-8", newline="\n")
     has_periods = "end_activity" in values or "gap" in values
     following = f"travas release --project {project}"
     if as_json:
-        print_json({"project": str(project), "periods": has_periods, "next": following})
+        findings = [] if diagnosis is None else diagnosis.as_json()["findings"]
+        print_json(
+            {"project": str(project), "periods": has_periods, "next": following, "confidential_findings": findings}
+        )
         return
+    if diagnosis is not None:
+        _show_findings(diagnosis)
     console().print(f"project    {project}")
     console().print(f"next       read it, change it, then: {following}")
     if "dataset" in values and "ledger" not in values:
@@ -88,6 +103,30 @@ def init(
         console().print(
             "note: without [period], every release is about all cases, and releases add up (docs/periods.md)"
         )
+
+
+def _is_url(log: str) -> bool:
+    return "://" in log or log.startswith("spark:") or log == "-"
+
+
+def _examined(log: str, stated: Values) -> LogDiagnosis:
+    """Examine a log, as far as it is not stated how to read it."""
+    from ..project.project_file import Project
+    from ..sources.doctor.examination import doctor
+
+    with progress("examining the log"):
+        return doctor(log, Project(stated, Path()).reading(None))
+
+
+def _show_findings(diagnosis: LogDiagnosis) -> None:
+    """Print what the doctor found that needs a decision. Confidential."""
+    open_points = [finding for finding in diagnosis.findings if finding.level != "fact"]
+    if not open_points:
+        return
+    table = grid()
+    for finding in open_points:
+        table.add_row(finding.topic, finding.text, finding.level)
+    panel(table, CONFIDENTIAL_HEADING, "yellow")
 
 
 def _ask(explanation: str, question: str, default: str) -> str:

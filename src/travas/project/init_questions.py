@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..sources.columns import DEFAULT_READING
+from ..sources.doctor.diagnosis import PROPOSED, LogDiagnosis
 from .project_options import Values
 
 Ask = Callable[[str, str, str], str]
@@ -73,12 +75,19 @@ QUESTIONS = (
 )
 
 
+def proposed(diagnosis: LogDiagnosis) -> dict[str, str | tuple[str, ...]]:
+    """Return how the doctor proposes to read a log, as values of a project."""
+    settings = {name: getattr(diagnosis.reading, name) for name in PROPOSED}
+    stated = {name: value for name, value in settings.items() if value != getattr(DEFAULT_READING, name)}
+    return {"activity" if name == "activities" else name: value for name, value in stated.items()}
+
+
 def answered(log: str, stated: Values, ask: Ask | None) -> dict[str, str | tuple[str, ...]]:
     """Return the values of a new project.
 
     Args:
         log: The log.
-        stated: Values of flags and of the environment; they are not asked for.
+        stated: Values of flags, of the environment and of the doctor; they are not asked for.
         ask: Asks a question; None takes the defaults.
 
     Returns:
