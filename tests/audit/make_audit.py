@@ -8,6 +8,7 @@ contradicted or a planted fault is missed.
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -146,6 +147,13 @@ OTHER_CLAIMS = (
 )
 
 
+def version() -> str:
+    """The version of travas, and the commit where there is one: an editable installation may state an older version."""
+    words = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
+    return f"travas {travas.__version__}" + (f" (commit {commit})" if commit else "")
+
+
 def page(lines: list[Line], minutes: float, took: float) -> str:
     """The content of docs/trust.md."""
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
@@ -160,7 +168,7 @@ def page(lines: list[Line], minutes: float, took: float) -> str:
         "This page is written by `make audit`, not by hand.",
         "How the tests work and why they are valid: [audits](audit.md).",
         "",
-        f"Last run: {now}, travas {travas.__version__}, {took / 60:.0f} of {minutes:g} minutes.{full}",
+        f"Last run: {now}, {version()}, {took / 60:.0f} of {minutes:g} minutes.{full}",
         f"Claims are audited at ε = {EPSILON}, δ = {DELTA}, where a violation is measurable.",
         f"A lower bound of δ is wrong with a probability of at most {ERROR_RATE:g}; above {DELTA} it contradicts a claim.",
         "",
