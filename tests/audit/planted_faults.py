@@ -193,7 +193,7 @@ RESIDUAL = Pair("even and odd", {("a", "b"): 40, ("c",): 3}, {("a", "b"): 41, ("
 FAULTS: dict[str, Fault] = {
     "threshold off by one": Fault(
         "a variant of one case is released with δ(1 + e^ε) = 0.132 instead of 0.05",
-        _off_by_one, "optimal", _pair("a singleton"), 4000,
+        _off_by_one, "optimal", _pair("a singleton"), 8000,
     ),
     "k - 1 for k": Fault(
         "a variant of one case is released with 0.066 instead of 0.037; the claim is 0.05", _smaller_threshold, "travas",

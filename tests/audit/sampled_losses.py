@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import exp, inf, log
+from math import exp, inf, log, sqrt
 
 from scipy.stats import beta
 
@@ -59,12 +59,18 @@ def _one_direction(
     half_one, half_other = len(one) // 2, len(other) // 2
     likely, likely_other = Counter(one[:half_one]), Counter(other[:half_other])
     growth = exp(epsilon)
-    chosen = {seen for seen, times in likely.items() if times / half_one > growth * likely_other[seen] / half_other}
+    share = growth * half_one / half_other
+    chosen = {seen for seen, times in likely.items() if _is_telling(times, share * likely_other[seen])}
     hits = sum(seen in chosen for seen in one[half_one:])
     hits_other = sum(seen in chosen for seen in other[half_other:])
     low = _below(hits, len(one) - half_one, error)
     high = _above(hits_other, len(other) - half_other, error)
     return low - growth * high, log((low - delta) / high) if low > delta and high > 0 else -inf if low <= delta else inf
+
+
+def _is_telling(times: int, expected: float) -> bool:
+    """Whether an output is more frequent than expected by more than one deviation: otherwise it is mostly noise."""
+    return times - expected > sqrt(times + expected)
 
 
 def _below(hits: int, trials: int, error: float) -> float:

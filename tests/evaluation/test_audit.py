@@ -158,6 +158,16 @@ def test_numbers_of_cases_that_anybody_could_have_written_do_not_contradict(tmp_
     assert "values of 'the case'" not in contradicting(result)
 
 
+def test_days_that_anybody_could_have_met_do_not_contradict(tmp_path: Path) -> None:
+    """A method that generates days of one year meets most of them, though only one case has each."""
+    days = [f"2024-{1 + day // 28:02d}-{1 + day % 28:02d}" for day in range(300)]
+    log = [{"case_id": f"{day}", "activity": "a", "born": name} for day, name in enumerate(days)]
+    other = [{"case_id": f"x{day}", "activity": "a", "born": name} for day, name in enumerate(days[20:])]
+    result = claim(written(tmp_path / "a.csv", log), written(tmp_path / "b.csv", other), reading=Reading(order="file"))
+    found = finding(result, "values of 'born'")
+    assert found.hits == 280 and found.p_value == 1 and "values of 'born'" not in contradicting(result)
+
+
 def test_xes_and_data_frames_are_audited_alike(tmp_path: Path) -> None:
     import pandas as pd
 

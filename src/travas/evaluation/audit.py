@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from ..errors import EmptyLogError, LogError
@@ -33,11 +33,12 @@ from .audit_tests import (
     shape,
 )
 from .compare import released_variants
-from .event_values import EventTable, Timeline, event_table
+from .event_values import EventTable, Timeline, event_table, instant
 
 ERROR_RATE = 0.001
 """The probability that an audit contradicts a true claim, all tests together (Holm)."""
 
+_MOST_HITS = 1000  # rare variants beyond this many are not looked for: that takes long, and they contradict already
 _MOST_GAPS = 3  # of a case, in the chance that its times are met by accident
 
 _INVENTS = (
@@ -197,11 +198,12 @@ def _rare_variants(
     if not candidates:
         return Finding(name, null, reason=f"no variant of the original has exactly one {unit}")
     others = [trace for trace in true if len(trace) > 1]
-    found = [trace for trace in candidates if trace in shown and not any(_is_part(trace, other) for other in others)]
-    hits, at = len(found), markov((len(candidates), claim[1]))
+    own = (trace for trace in candidates if trace in shown and not any(_is_part(trace, other) for other in others))
+    hits, at = len(list(islice(own, _MOST_HITS))), markov((len(candidates), claim[1]))
     alone = binomial_tail(hits, len(candidates), claim[1])
+    number = f"{hits:,}{' or more' if hits == _MOST_HITS else ''}"
     observed = (
-        f"{hits:,} of {len(candidates):,} such variants are in the release, not counting parts of other traces; at most "
+        f"{number} of {len(candidates):,} such variants are in the release, not counting parts of other traces; at most "
         f"{len(candidates) * claim[1]:.2g} are expected (if variants are treated independently, as many have the "
         f"probability {alone:.1e})"
     )
@@ -317,12 +319,26 @@ def _unique_values(
     candidates = [value for value, alone in owners.items() if alone]
     if not candidates:
         return Finding(name, null, reason="no value occurs in exactly one case")
-    alike = Counter(map(shape, shown))
     growth, delta = math.exp(claim[0]), claim[1]
-    chances = [min(1.0, growth * chance_of_text(value, alike[shape(value)]) + delta) for value in candidates]
+    chances = [min(1.0, growth * chance + delta) for chance in _chances_of_values(candidates, shown)]
     hits, at = sum(value in shown for value in candidates), markov(chances)
     observed = f"{hits:,} of {len(candidates):,} values that exactly one case has are in the release"
     return Finding(name, null, observed, hits, len(candidates), at(hits), at)
+
+
+def _chances_of_values(candidates: Sequence[str], shown: set[str]) -> Iterable[float]:
+    """Of texts by their shape; of moments by their number in the time span, because dates are no random digits (Lemma 10)."""
+    moments = sorted({int(moment.timestamp()) for value in candidates if (moment := instant(value)) is not None})
+    if len(moments) > len(candidates) // 2:
+        span = (moments[-1] - moments[0]) // _resolution(moments) + 1
+        return [min(1.0, 100 * len(shown) / span)] * len(candidates)
+    alike = Counter(map(shape, shown))
+    return [chance_of_text(value, alike[shape(value)]) for value in candidates]
+
+
+def _resolution(moments: Sequence[int]) -> int:
+    """The largest number of seconds, at most a day, of which all differences are multiples."""
+    return math.gcd(*(later - earlier for earlier, later in pairwise(moments)), 86_400)
 
 
 def _times(tables: tuple[EventTable | None, EventTable | None], claim: tuple[float, float]) -> Finding:
@@ -347,8 +363,7 @@ def _times(tables: tuple[EventTable | None, EventTable | None], claim: tuple[flo
 def _chances_of_times(lines: Sequence[Timeline], made: int) -> Iterable[float]:
     """A hundred times the probability that so many random cases have a given start and given gaps (Lemma 10)."""
     starts = sorted({int(line[0].timestamp()) for line in lines})
-    resolution = math.gcd(*(later - earlier for earlier, later in pairwise(starts)), 86_400)
-    span = (starts[-1] - starts[0]) // resolution + 1
+    span = (starts[-1] - starts[0]) // _resolution(starts) + 1
     gaps = len({later - earlier for line in lines for earlier, later in pairwise(line)})
     for line in lines:
         yield min(1.0, 100 * made / (span * gaps ** min(len(set(line)) - 1, _MOST_GAPS)))

@@ -52,7 +52,7 @@ class EventTable:
         grouped = self.frame.group_by(self.columns.case, maintain_order=True).agg(self.columns.timestamp)
         found = []
         for texts in grouped[self.columns.timestamp]:
-            times = [_instant(text) for text in texts]
+            times = [instant(text) for text in texts]
             known = tuple(sorted(time for time in times if time is not None))
             if len(known) == len(times) and len(set(known)) > 1:
                 found.append(known)
@@ -147,7 +147,8 @@ def _attributes(element: Any) -> list[tuple[str, str]]:
     return [(child.get("key"), child.get("value")) for child in element if child.get("key") and child.get("value")]
 
 
-def _instant(text: str | None) -> datetime | None:
+def instant(text: str | None) -> datetime | None:
+    """The moment that a text states, in UTC; None if it states none."""
     try:
         time = datetime.fromisoformat(text or "")
     except ValueError:
