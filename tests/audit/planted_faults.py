@@ -135,9 +135,6 @@ def _cap_from_the_data() -> AbstractContextManager[Any]:
     """The tree is as deep as the longest trace of the log, not as its public option says."""
     grow: Any = prefix_tree.grow
 
-    def deeper(tree: Any, trie: Any, allowed: Any) -> Any:
-        return grow(_Deeper(tree, trie.longest), trie, allowed)
-
     class _Deeper:
         def __init__(self, tree: Any, longest: int) -> None:
             self._tree, self.max_length = tree, longest
@@ -145,10 +142,11 @@ def _cap_from_the_data() -> AbstractContextManager[Any]:
         def __getattr__(self, name: str) -> Any:
             return getattr(self._tree, name)
 
-    def trie(self: Any, variants: Any) -> Any:
-        return _MeasuredTrie(variants, 5, self.alphabet)
+    def deeper(self: Any, variants: Any, trie: Trie) -> Any:
+        longest = int(variants.lengths().max(initial=1))
+        return grow(_Deeper(self, longest), Trie(variants, longest, self.alphabet), None)
 
-    return _both(patch.object(prefix_tree, "grow", deeper), patch.object(prefix_tree.Tree, "_trie", trie))
+    return patch.object(prefix_tree.PrefixTree, "_grow", deeper)
 
 
 def _residual_of_another_case() -> AbstractContextManager[Any]:
@@ -169,20 +167,6 @@ def _residual_of_another_case() -> AbstractContextManager[Any]:
 
     grouped = Abstraction.grouped
     return patch.object(Abstraction, "grouped", lambda self, variants: _Grouping(grouped(self, variants)))
-
-
-class _MeasuredTrie(Trie):
-    """A tree that knows the length of the longest trace."""
-
-    def __init__(self, variants: Any, max_length: int, alphabet: Any) -> None:
-        super().__init__(variants, max_length, alphabet)
-        self.longest = int(variants.lengths().max(initial=1))
-
-
-@contextmanager
-def _both(one: AbstractContextManager[Any], other: AbstractContextManager[Any]) -> Iterator[None]:
-    with one, other:
-        yield
 
 
 ORDER = Pair("a tie and a difference of one", {("a",): 60, ("b",): 60}, {("a",): 60, ("b",): 61})
