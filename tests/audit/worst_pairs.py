@@ -117,11 +117,15 @@ def views_of(
 ) -> View:
     """What a release of variants shows: which, with which counts, which counts of each rung, and the number of cases."""
     differences = tuple(count - noisy[0] for count in noisy)
+    sizes = len(variants), max(map(len, variants), default=0)
+    largest = max(noisy, default=0) >> 3
     return (
         (variants, rungs),
         (variants, noisy, rungs),
         (variants, differences),
-        noisy and max(noisy) >> 3,
+        sizes,
+        sizes[1],
+        largest,
         cases and cases >> 6,
     )
 
