@@ -117,9 +117,31 @@ def _discover_map(release: MapRelease) -> Hashable | None:
     starts = starts | dict.fromkeys(sorted(nodes - forward), 1)
     ends = ends | dict.fromkeys(sorted(nodes - backward), 1)
     graph = DFG(dict(sorted(pairs.items())), dict(sorted(starts.items())), dict(sorted(ends.items())))
-    tree: Hashable = discover_process_tree_inductive(graph, noise_threshold=NOISE_THRESHOLD, multi_processing=False)
+    try:
+        tree: Hashable = discover_process_tree_inductive(graph, noise_threshold=NOISE_THRESHOLD, multi_processing=False)
+    except IndexError:  # pm4py fails where a part of the graph has no way from the start to the end
+        tree = _discover(_walks(pairs, starts, ends))
     tree_sort(tree)
     return tree
+
+
+def _walks(pairs: Mapping[tuple[str, str], int], starts: Iterable[str], ends: Iterable[str]) -> Cases:
+    """For every pair, the shortest trace through it from the start to the end: a log with these pairs and no others."""
+    first = _shortest(pairs, starts)
+    last = _shortest({(after, before): cases for (before, after), cases in pairs.items()}, ends)
+    through = {(*first[before], *reversed(last[after])): cases for (before, after), cases in sorted(pairs.items())}
+    return frozenset(({(*first[name], *reversed(last[name][:-1])): 1 for name in sorted(first)} | through).items())
+
+
+def _shortest(pairs: Mapping[tuple[str, str], int], starts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    ways: dict[str, tuple[str, ...]] = {name: (name,) for name in sorted(starts)}
+    queue = list(ways)
+    for name in queue:  # which grows
+        for before, after in sorted(pairs):
+            if before == name and after not in ways:
+                ways[after] = (*ways[name], after)
+                queue.append(after)
+    return ways
 
 
 def _reached(pairs: Mapping[tuple[str, str], int], starts: Iterable[str]) -> set[str]:
