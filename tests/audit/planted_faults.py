@@ -203,7 +203,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "a cap taken from the data": Fault(
         "one case of five events makes the tree five levels deep instead of two", _cap_from_the_data, "prefix-tree",
-        Pair("a case of five events", {("a",): 6}, {("a",): 6, ("a", "b", "c", "a", "b"): 1}), 4000,
+        Pair("a case of five events", {("a",): 6}, {("a",): 6, ("a", "b", "c", "a", "b"): 1}), 400,
     ),
     "a residual that depends on another case": Fault(
         "one more case of a variant removes all others from the next rung", _residual_of_another_case, "ladder", RESIDUAL,
