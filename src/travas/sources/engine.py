@@ -109,5 +109,5 @@ def _engine(source: Any, progress: Progress) -> Engine:
 
 def without_secrets(message: str) -> str:
     """Remove possible passwords from a message: text before the host of a URL, or after `password=`."""
-    message = re.sub(r"://\S*@", "://…@", message)
+    message = re.sub(r"://.*@", "://…@", message)  # a password may have spaces
     return re.sub(r"(?i)(password|token|secret)=[^\s&]*", r"\1=…", message)
