@@ -96,7 +96,7 @@ def test_events_without_a_value_and_comments_in_a_release(change: tuple[str, str
     [
         "postgresql:://user:s3cr3t-pass@host/db",
         "postgresql://us/er:s3cr3t-pass@host/db",
-        "postgresql://u:s3cr3t-pass@h/d",
+        "postgresql://u:my s3cr3t-pass@h/d",
     ],
 )
 def test_passwords_of_mistyped_urls_are_not_shown(url: str) -> None:
