@@ -312,6 +312,12 @@ def test_databases_refuse_to_measure_times_without_loops(tmp_path: Path, request
         duckdb(table(ROWS), replace(READING, abstraction=abstraction_of(["loops"])), tmp_path, request)
 
 
+def test_a_database_knows_as_many_bins_as_are_allowed(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    question = q.AttributeBins(attribute="age", edges=tuple(range(q.MOST_EDGES)), contribution=7)
+    totals = totals_of(duckdb(table(ROWS), READING, tmp_path, request))
+    assert cells(totals.sums(question)) == plain_sums(question, list(plain_cases(ROWS).values()))
+
+
 # --------------------------------------------------------------------------------------------------------- adjacency
 
 LOGS = st.lists(

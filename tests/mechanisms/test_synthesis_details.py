@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from math import isqrt
 from pathlib import Path
 from typing import Any
+from zoneinfo import available_timezones
 
 import numpy as np
+import polars as pl
 import pytest
 
 from timed_log import timed_frame
@@ -73,7 +76,7 @@ def test_every_stage_of_times_and_attributes_is_calibrated_and_verified() -> Non
     assert made.guarantee().standing is Standing.PROVEN
     for name, share in TIMES.items():
         assert made.noise.stage(name).contribution == contribution(share / 4)
-    for name in ("attribute sex", "attribute sex, refined", "attribute age", "attribute age, refined"):
+    for name in ("attribute sex", "refined attribute sex", "attribute age", "refined attribute age"):
         assert made.noise.stage(name).contribution == contribution(Fraction(1, 40))
     calibration = made.noise.calibration
     for index, stage in enumerate(calibration.stages):
@@ -211,9 +214,18 @@ def test_the_shares_are_stated() -> None:
     ("make", "message"),
     [
         (lambda: Times("Mars/Olympus"), "not a time zone"),
+        (lambda: Times("localtime"), "not a time zone"),
+        (lambda: Times("posix/Europe/Berlin"), "not a time zone"),
+        (lambda: Times(5), "zone is 5"),  # type: ignore[arg-type]
+        (lambda: Times(weekend=5), "weekend is 5"),  # type: ignore[arg-type]
+        (lambda: Times(weekend=(0, "6")), "use weekdays"),  # type: ignore[arg-type]
+        (lambda: Times(weekend=(True,)), "use weekdays"),
+        (lambda: Times(weekend=()), "weekend has 0 days"),
         (lambda: Times(resolution="week"), "resolution is 'week'"),  # type: ignore[arg-type]
         (lambda: Times(weekend=(7,)), "weekend is"),
-        (lambda: Attribute("age", [1, 3, 2]), "increasing"),
+        (lambda: Attribute("age", [1, 3, 2]), "bins are 1.0, 3.0, 2.0; use increasing numbers"),
+        (lambda: Attribute("age", ["1e400"]), "beyond"),
+        (lambda: Attribute("age", range(1001)), "1,001 edges; use at most 1,000"),
         (lambda: Attribute("age", ["one"]), "not a number"),
         (lambda: Attribute(""), "name of a column"),
         (lambda: rule(attributes=["a", "a"]), "once"),
@@ -231,6 +243,23 @@ def test_bad_options_are_refused(make: Callable[[], object], message: str) -> No
 
 
 # ------------------------------------------------------------------------------------------------------- the log
+
+
+def test_no_name_of_an_attribute_is_that_of_another_stage() -> None:
+    names = ["sex", "refined sex", "sex, refined", "refined attribute sex"]
+    assert len(rule(attributes=names).contributions) == 5 + 2 * len(names)
+
+
+def test_every_zone_that_is_accepted_can_be_written() -> None:
+    refused = set()
+    for zone in available_timezones():
+        try:
+            Times(zone)
+        except ParameterError:
+            refused.add(zone)
+        else:
+            pl.Series([datetime(2024, 1, 1, tzinfo=UTC)]).dt.convert_time_zone(zone)
+    assert refused <= {"Factory", "localtime", "leapseconds", "tzdata.zi"}
 
 
 def test_times_are_released_by_default_if_there_is_a_column() -> None:

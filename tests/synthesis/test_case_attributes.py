@@ -54,6 +54,14 @@ def test_numbers_lie_in_their_bins_and_are_whole() -> None:
     assert shares == pytest.approx([0, 0, 0.35, 0.35, 0.2, 0.1], abs=0.06)
 
 
+def test_numbers_beyond_64_bits_are_floats() -> None:
+    log = read(timed_frame(), Reading(details=Details(numbers=("age",))))
+    rule = Synthesis(4, "1e-6", attributes=[Attribute("age", bins=[0, 50, "1e30"])]).with_random_bytes(Seeded(1))
+    made = rule.release(log)
+    age = column(made, "age")  # type: ignore[arg-type]
+    assert age.kind == "number" and (age.values >= -1).all() and (age.values <= 1e30).all()
+
+
 def test_edges_with_decimals_give_decimals() -> None:
     log = read(timed_frame(), Reading(details=Details(numbers=("age",))))
     rule = Synthesis(4, "1e-6", attributes=[Attribute("age", bins=["0.5", 50, 70])]).with_random_bytes(Seeded(1))

@@ -61,14 +61,35 @@ def zone_offsets(zone: str) -> tuple[tuple[int, int], ...]:
 
 
 def check_zone(zone: str) -> ZoneInfo:
-    """Return a time zone by its name, or raise ParameterError."""
+    """Return a time zone by its name, or raise ParameterError.
+
+    Files of Python's database that Polars does not know as zones, such as `localtime`, are none: tables could not be
+    written with them.
+    """
     try:
-        return ZoneInfo(zone)
+        found = ZoneInfo(zone)
     except (KeyError, ValueError, TypeError, OSError):
+        found = None
+    if found is None or not _is_written(zone):
         raise ParameterError(
             f"zone is {shown(zone)}, which is not a time zone; use a name such as 'Europe/Berlin' or 'UTC'",
             field="zone",
-        ) from None
+        )
+    return found
+
+
+@lru_cache
+def _is_written(zone: str) -> bool:
+    """Whether tables can have times of a zone."""
+    if zone == "UTC":
+        return True
+    import polars as pl
+
+    try:
+        pl.Series([_EPOCH]).dt.convert_time_zone(zone)
+    except pl.exceptions.PolarsError:
+        return False
+    return True
 
 
 def _change(day: datetime, zone: ZoneInfo) -> int:

@@ -20,6 +20,9 @@ Needed = Literal["required", "if recorded"]
 
 WEEKEND = (5, 6)
 
+LARGEST_EDGE = 10**300
+"""Edges of bins are compared as binary floating-point numbers of 64 bits."""
+
 
 @dataclass(frozen=True)
 class Times:
@@ -43,11 +46,13 @@ class Times:
             value = getattr(self, name)
             if value not in get_args(choices):
                 raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(get_args(choices))}", field=name)
-        weekend = tuple(sorted(set(self.weekend)))
-        if not all(isinstance(day, int) and 0 <= day < 7 for day in weekend) or not 0 < len(weekend) < 7:
+        if not isinstance(self.weekend, list | tuple) or not all(map(_is_weekday, self.weekend)):
             raise ParameterError(
-                f"weekend is {shown(self.weekend)}; use weekdays from 0 (Monday) to 6", field="weekend"
+                f"weekend is {shown(self.weekend)}; use weekdays from 0 (Monday) to 6, such as (5, 6)", field="weekend"
             )
+        weekend = tuple(sorted(set(self.weekend)))
+        if not 0 < len(weekend) < 7:
+            raise ParameterError(f"weekend has {len(weekend)} days; use 1 to 6 of them", field="weekend")
         object.__setattr__(self, "weekend", weekend)
 
     def describe(self) -> dict[str, Any]:
@@ -62,7 +67,11 @@ class Times:
             raise ParameterError(
                 f"times is {shown(described)}; use zone, resolution and weekend, and nothing else", field="times"
             )
-        return cls(**dict(described) | {"weekend": tuple(described.get("weekend", WEEKEND))})
+        return cls(**dict(described))
+
+
+def _is_weekday(day: object) -> bool:
+    return isinstance(day, int) and not isinstance(day, bool) and 0 <= day < 7
 
 
 TIMES_IF_RECORDED = Times(needed="if recorded")
@@ -85,6 +94,9 @@ class Attribute:
         if not isinstance(name, str) or not name:
             raise ParameterError(f"an attribute is {shown(name)}; use the name of a column", field="attributes")
         edges = tuple(exact(edge, "bins") for edge in bins)
+        for edge in edges:
+            if abs(edge) > LARGEST_EDGE:
+                raise ParameterError(f"bins have an edge beyond ±{LARGEST_EDGE:.0e}; use smaller numbers", field="bins")
         if edges:
             check_edges(tuple(map(float, edges)))
         object.__setattr__(self, "name", name)

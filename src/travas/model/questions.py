@@ -32,6 +32,9 @@ DURATION_BUCKETS = len(DURATION_EDGES) + 1
 MAX_CONTRIBUTION = 1 << 26
 """Δ² and W² stay below 2^52, where the square roots of all engines are exact."""
 
+MOST_EDGES = 1000
+"""At most this many edges of bins: databases limit the size of an expression."""
+
 KINDS_OF_DAY = 2
 """Rows of the cells of hours: working days, then weekend days."""
 
@@ -294,7 +297,9 @@ def check_edges(edges: tuple[float, ...]) -> None:
     """Raise ParameterError unless these are increasing numbers."""
     numbers = all(isinstance(edge, int | float) and not isinstance(edge, bool) and isfinite(edge) for edge in edges)
     if not edges or not numbers or not all(one < other for one, other in pairwise(map(float, edges))):
-        raise ParameterError(f"bins are {shown(edges)}; use increasing numbers", field="bins")
+        raise ParameterError(f"bins are {', '.join(map(shown, edges))}; use increasing numbers", field="bins")
+    if len(edges) > MOST_EDGES:
+        raise ParameterError(f"bins have {len(edges):,} edges; use at most {MOST_EDGES:,}", field="bins")
 
 
 TIME_QUESTIONS: tuple[type[CellQuestion], ...] = (Durations, Throughput, CalendarQuestion)

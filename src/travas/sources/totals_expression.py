@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add, and_
+from functools import partial, reduce
+from operator import and_
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
@@ -74,8 +74,9 @@ class RemoteTotals:
             check_details(self, Details("read"))
         sums = np.zeros(int(np.prod(question.shape)), dtype=np.int64)
         if len(sums):
+            place_of = _places(question)
             for row in self.ask(self.answer(question)):
-                place = _place_of(int(row[_CELL]), question)
+                place = place_of(int(row[_CELL]))
                 if place is not None:
                     sums[place] += int(row[_SUM])
         return sums.reshape(question.shape)
@@ -269,14 +270,19 @@ def _durations(events: ir.Table, question: q.Durations) -> ir.Table:
     )
 
 
-def _place_of(cell: int, question: q.CellQuestion) -> int | None:
-    """Return the index of the answer to which a cell of the expression belongs; None if it belongs to none."""
+def _places(question: q.CellQuestion) -> Callable[[int], int | None]:
+    """Return the function from a cell of the expression to the index of the answer; None if it belongs to none."""
+    if not isinstance(question, q.Durations):
+        return partial(_place_of, question)
+    rows = {one * question.nodes + other: row for row, (one, other) in enumerate(question.pairs)}
+    size = q.DURATION_BUCKETS
+    return lambda cell: rows[cell // size] * size + cell % size
+
+
+def _place_of(question: q.CellQuestion, cell: int) -> int | None:
     if isinstance(question, q.StartBlocks | q.StartWeeks):
         cell = min(max(cell, 0), WEEKS - 1)
     match question:
-        case q.Durations():
-            pair, bucket = divmod(cell, q.DURATION_BUCKETS)
-            return question.pairs.index(divmod(pair, question.nodes)) * q.DURATION_BUCKETS + bucket
         case q.StartBlocks():
             return cell // WEEKS_PER_BLOCK
         case q.StartWeeks():
@@ -294,10 +300,11 @@ def _bucket(span: Any) -> Any:
 
 
 def _reached(value: Any, edges: Sequence[float]) -> Any:
-    """The number of edges that a value is not below."""
+    """The number of increasing edges that a value is not below: one flat expression, whatever their number."""
     import ibis
 
-    return reduce(add, (ibis.ifelse(value >= edge, 1, 0) for edge in edges)).cast("int64")
+    below = ((value < edge, ibis.literal(number, "int64")) for number, edge in enumerate(edges))
+    return ibis.cases(*below, else_=ibis.literal(len(edges), "int64"))
 
 
 def _histogram(cases: ir.Table, cell: Any, question: q.CellQuestion) -> ir.Table:

@@ -25,7 +25,7 @@ def first_stage(attribute: str) -> str:
 
 def second_stage(attribute: str) -> str:
     """The name of the stage that measures an attribute again, alone or by last activity."""
-    return f"attribute {attribute}, refined"
+    return f"refined attribute {attribute}"
 
 
 @dataclass(frozen=True, eq=False)

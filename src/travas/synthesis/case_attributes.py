@@ -18,6 +18,7 @@ from .shrinkage import Floats, deviating, normalised, uniform
 
 WORTHWHILE = 4.0  # an attribute is measured by last activity if there are this many times as many cases as noise
 STANDS_OUT = 1.5  # a public cell is taken as empty below this many standard deviations
+LARGEST_WHOLE = 2**53  # beyond it, floating-point numbers skip whole ones
 _STREAM = 2
 
 
@@ -163,8 +164,8 @@ def _column(measured: AttributeMeasurements, cells: NDArray[np.int64], random: R
     attribute, missing = measured.attribute, cells == measured.cells - 1
     if not attribute.is_number:
         return CaseColumn(attribute.name, "text", cells, missing, (*measured.values, OTHER))
-    whole = all(edge.denominator == 1 for edge in attribute.bins)
-    unit = Fraction(1) if whole else min(Fraction(1, edge.denominator) for edge in attribute.bins)
+    whole = all(edge.denominator == 1 and abs(edge) <= LARGEST_WHOLE for edge in attribute.bins)
+    unit = min(Fraction(1, edge.denominator) for edge in attribute.bins)
     low = np.array([float(attribute.bins[0] - unit), *attribute.edges, 0.0])
     high = np.array([*attribute.edges, attribute.edges[-1], 0.0])
     open_end = (cells == 0) | (cells >= len(attribute.bins))
