@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from timed_log import FIRST_DAY, timed_frame
 from travas import Synthesis, SyntheticRelease, Times, read
+from travas.model.calendar import BLOCKS
 from travas.model.totals import Details
 from travas.privacy.noise import Seeded
 from travas.sources.columns import Reading
@@ -20,6 +21,7 @@ from travas.synthesis.durations import DurationShares
 from travas.synthesis.event_times import bucket_of_duration
 from travas.synthesis.generated_calendar import CalendarShares, hour_of_week, week_of
 from travas.synthesis.shrinkage import deviating, shrunk, uniform
+from travas.synthesis.time_measurements import choose_blocks
 from travas.synthesis.zones import zone_of
 
 ZONE = "Europe/Berlin"
@@ -99,6 +101,13 @@ def test_generated_cases_start_when_cases_start() -> None:
     assert np.mean((hours % 24 >= 8) & (hours % 24 < 16)) > 0.8
     year = (starts >= FIRST_DAY) & (starts < FIRST_DAY + 52 * 604_800)
     assert np.mean(year) > 0.95
+
+
+def test_weeks_are_measured_where_blocks_stand_out_and_beside_these() -> None:
+    blocks = np.zeros(BLOCKS, dtype=np.int64)
+    assert choose_blocks(blocks + (np.arange(BLOCKS) == 5), 10, 3.0).tolist() == [5]  # the largest one
+    blocks[[0, 40, 41, 42, 43, 99, 127]] = [95, 91, 121, 89, 95, 119, 200]  # by 10·3: 4 above 120, 3 above 90
+    assert choose_blocks(blocks, 10, 3.0).tolist() == [40, 41, 127]
 
 
 def test_the_calendar_of_noise_alone_is_even() -> None:

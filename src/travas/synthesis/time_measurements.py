@@ -20,7 +20,10 @@ EVENT_WEEKDAYS, EVENT_HOURS = "event weekdays", "event hours"
 
 HOURS = 24
 
-CERTAIN_BLOCK = 3.0  # the weeks of a block are measured if it exceeds this many standard deviations
+CERTAIN_BLOCK = 4.0  # the weeks of a block are measured if it exceeds this many standard deviations
+NEIGHBOUR = (
+    3.0  # … or this many, next to such a block: of 128 empty blocks, noise lifts one above 3 in 16 % of releases
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,5 +100,10 @@ def choose_blocks(start_blocks: NDArray[np.int64], contribution: int, deviation:
     Returns:
         The blocks that stand out from the noise; the largest one if none does. Sorted.
     """
-    certain = np.flatnonzero(start_blocks / contribution > CERTAIN_BLOCK * deviation)
-    return certain.astype(np.int64) if len(certain) else np.array([int(np.argmax(start_blocks))], dtype=np.int64)
+    size = start_blocks / contribution / deviation
+    certain = size > CERTAIN_BLOCK
+    beside = np.zeros_like(certain)
+    beside[1:] |= certain[:-1]
+    beside[:-1] |= certain[1:]
+    chosen = np.flatnonzero(certain | (beside & (size > NEIGHBOUR)))
+    return chosen.astype(np.int64) if len(chosen) else np.array([int(np.argmax(start_blocks))], dtype=np.int64)
