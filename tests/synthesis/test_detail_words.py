@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 from timed_log import timed_frame
@@ -19,8 +20,9 @@ def test_durations_are_said_in_their_largest_unit(seconds: float, words: str) ->
 
 def test_an_attribute_without_shared_values_is_said_to_be_empty() -> None:
     frame = timed_frame(300)
-    log = frame.with_columns(number=frame["case_id"])
-    made = synthesize(log, epsilon=1, delta="1e-6", times=Times(), attributes=["number", "sex"])
+    log = frame.with_columns(number=frame["case_id"], nothing=pl.lit(None, dtype=pl.String))
+    made = synthesize(log, epsilon=1, delta="1e-6", times=Times(), attributes=["number", "nothing", "sex"])
     words = dict(details_in_words(made.quality()))
     assert words["attribute number"] == "no value was released: too few cases have the same one"
+    assert words["attribute nothing"].startswith("no value was released: too few cases have the same one; missing in ")
     assert "measured pairs" in words["durations"] and "(95 %)" in words["throughput"]

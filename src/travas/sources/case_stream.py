@@ -1,4 +1,4 @@
-"""CaseStream that are read one after the other, as from XES: collected into variants, with everything missing in one error."""
+"""Cases that are read one after the other, as from XES: collected into variants, with everything missing in one error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .columns import ACTIVITY, TIMESTAMP, Reading, lifecycle_note, released_colu
 from .contribution_bounding import Kept, case_digest, several_units
 from .encoded_stream import CaseDetails, StreamEncoder
 from .row_selection import LIFECYCLE, DuplicateEvents
-from .wording import NO_EVENTS, MissingValues, left_out_note, missing_message, number_of
+from .wording import NO_EVENTS, MissingValues, left_out_note, missing_message, number_of, several_values_notes
 
 MAX_TRACE_EVENTS = 10_000_000
 """How many events of a trace are read; more are cut rather than refused: one long case must not decide about a release."""
@@ -160,6 +160,8 @@ class CaseStream:
         notes += lifecycle_note(self.reading, [LIFECYCLE]) if self.has_lifecycle else ()
         if self.cut:
             notes.append(f"only the first {MAX_TRACE_EVENTS:,} events of {number_of(self.cut, 'traces')} were read")
+        if self.encoder is not None:
+            notes += several_values_notes(self.encoder.several)
         if self.empty:
             notes.append(f"{left_out_note(self.empty, 'traces without events')}")
         counts = np.fromiter(self.counts.values(), dtype=np.int64, count=len(self.counts))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,13 +66,17 @@ class CaseDetails:
             values = [candidates[place] for place in places]
         return values[0] if values else None
 
+    def has_several(self, name: str) -> bool:
+        """Whether the case itself has no value, and its events have different ones."""
+        return not self.own.get(name) and len({*self.values[name]} - {""}) > 1
+
 
 def _is_value(text: str, is_number: bool) -> bool:
     return bool(_IS_NUMBER.fullmatch(text)) if is_number else bool(text)
 
 
 class StreamEncoder:
-    """Collects the details of all cases."""
+    """Collects the details of all cases; `several` is the number of cases with several values of an attribute."""
 
     def __init__(self, details: Details) -> None:
         self._details = details
@@ -81,6 +86,7 @@ class StreamEncoder:
         self._names: list[dict[str, int]] = [{} for _ in details.attributes]
         self._numbers: list[array[float]] = [array("d") for _ in details.numbers]
         self._owners: list[Owner] = []
+        self.several: Counter[str] = Counter()
 
     def add(
         self,
@@ -102,6 +108,7 @@ class StreamEncoder:
         for numbers, name in zip(self._numbers, self._details.numbers, strict=True):
             value = case.value(name, order, keys, is_number=True)
             numbers.append(float("nan") if value is None else float(value))
+        self.several.update(name for name in case.values if case.has_several(name))
         if owner is not None:
             self._owners.append(owner)
 

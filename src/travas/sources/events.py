@@ -11,6 +11,7 @@ other hashes. This pays off if one column can be read without the others.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -40,7 +41,7 @@ _ATTEMPTS = 3
 
 
 class Events:
-    """A table of events. `notes` state what was left out so far.
+    """A table of events. `notes` state what was left out so far, `several` the cases with several values of an attribute.
 
     `hashed`: cases are represented by hashes. `whole_rows`: no column may be skipped, because an error in one would
     shift all others.
@@ -62,6 +63,7 @@ class Events:
         self.columns = self._columns_of(reading)
         self.reading = replace(reading, details=self.columns.details)
         self.notes: list[str] = []
+        self.several: Counter[str] = Counter()
         columns = self.columns
         for name in columns.names:
             if f"{name}_duplicated_0" in self._schema:
@@ -110,6 +112,9 @@ class Events:
             events, identifiers = self._read(number, passes, attempt)
             traces, cases = self._counted(events)
             if identifiers is None or identifiers == traces[COUNT].sum():
+                if cases is not None:
+                    for name, place in zip(self.columns.attributes, self.attributes, strict=True):
+                        self.several[name] += int(cases[_several(place)].sum())
                 return traces, cases
         raise LogError(f"{self.where}: the log changed while it was being read; try again")
 
@@ -179,10 +184,12 @@ class Events:
             same = [name for name in (_CASE, TIME, NANOSECONDS, *self.parts) if name in events.columns]
             ordered = ordered.with_columns((pl.int_range(pl.len()).over(same) == 0).alias(_FIRST))
             lists = [each.filter(pl.col(_FIRST)) for each in lists]
+        codes = {name: pl.col(name).to_physical() for name in self.attributes}
+        several = [(code.min() != code.max()).fill_null(False).alias(_several(name)) for name, code in codes.items()]
         if self.reading.ties != "activity":
             firsts = [pl.col(name).drop_nulls().first() for name in self.attributes]
-            return ordered.lazy().group_by(_CASE).agg(*lists, *firsts)
-        cases = ordered.lazy().group_by(_CASE).agg(*lists)
+            return ordered.lazy().group_by(_CASE).agg(*lists, *firsts, *several)
+        cases = ordered.lazy().group_by(_CASE).agg(*lists, *several)
         for name in self.attributes:  # of simultaneous events with one name, the smallest value: rows have no order
             own = events.lazy().filter(pl.col(name).is_not_null())
             value = pl.col(name).cast(pl.String) if isinstance(events[name].dtype, pl.Categorical) else pl.col(name)
@@ -329,6 +336,11 @@ def _sort_keys(events: pl.DataFrame, parts: list[str], reading: Reading) -> list
         else:
             by.append(tie)
     return by
+
+
+def _several(attribute: str) -> str:
+    """The column of `cases` that says whether an attribute has several values in a case."""
+    return f"several {attribute}"
 
 
 def _column(name: str) -> pl.Expr:

@@ -18,7 +18,7 @@ from .columns import Reading, lifecycle_note, released_columns
 from .encoded_tables import CaseEncoder
 from .events import COUNT, Events
 from .parquet_size import check_parquet
-from .wording import NO_EVENTS
+from .wording import NO_EVENTS, several_values_notes
 
 
 def read_parquet(paths: Sequence[Path], reading: Reading, where: str) -> Variants:
@@ -71,7 +71,7 @@ def variants_of(events: Events, rows: int = 0) -> Variants:
         totals = pl.DataFrame({"key": keys, COUNT: counts}).group_by("key").agg(pl.col(COUNT).sum())
         keys, counts = totals["key"].to_list(), totals[COUNT]
     notes = tuple(events.notes) if keys or events.notes else (NO_EVENTS,)
-    notes += lifecycle_note(reading, events.present)
+    notes += lifecycle_note(reading, events.present) + several_values_notes(events.several)
     return Variants(
         list(codes),
         keys,

@@ -70,6 +70,7 @@ class XesDocument:
         self.reads_times = self.by_time or reading.details.times == "read"
         self.tie_seen = False
         self.unseen: list[tuple[str, str, str, Any]] = []
+        self.unsaid: dict[str, Any] = {}
         self.present: dict[str, set[str]] = {"event": set(), "trace": set()}
         self.pending = 0  # bytes fed since something was last removed from the tree
 
@@ -112,6 +113,9 @@ class XesDocument:
                 if self.reading.on_missing == "fail" and self.cases.missing:
                     raise LogError(f"{self.where}: no {level} has the attribute {key!r} for the {role}; {hint}")
                 self.cases.notes.append(f"no {level} has the attribute {key!r} for the {role}; {hint}")
+        for key in self.unsaid if self.cases.traces else ():
+            hint = available_names(sorted(self.present["trace"] | self.present["event"]), 30, key)
+            self.cases.notes.append(f"no trace or event has the attribute {key!r}: it is missing in every case; {hint}")
         if self.tie is not None and self.cases.traces and not self.tie_seen:
             self.cases.notes.append(f"no event has the attribute {self.reading.ties!r} for the ties; check its name")
 
@@ -181,6 +185,10 @@ class XesDocument:
             self.unseen.append(("trace", reading.case, "case", self.name))
         if reading.unit is not None:
             self.unseen.append(("trace", reading.unit, "unit", self.unit))
+        self.unsaid = {
+            key: etree.XPath(f"{_value(key)}|{step}/{_value(key)}", namespaces=spaces, smart_strings=False)
+            for key in details
+        }
         self.unseen += [("trace", key, "where", found) for key, found in self.trace_values.items()]
         of_event = [key for key in by_column(reading.where) if not key.startswith(TRACE_LEVEL)]
         self.unseen += [("event", key, "where", values(key, step + "/")) for key in of_event]
@@ -245,7 +253,7 @@ class XesDocument:
     def _take(self, piece: Any) -> None:
         """Read the available part of a trace into the case."""
         case = self.case
-        if self.unseen:
+        if self.unseen or self.unsaid:
             self._look(piece)
         if not self.cases.traces and self.reading.lifecycle == "all":
             self.cases.has_lifecycle = self.cases.has_lifecycle or bool(self.transitions(piece))
@@ -292,7 +300,8 @@ class XesDocument:
     def _look(self, piece: Any) -> None:
         """Record the attribute keys that are present, until every required one was seen, for the error message."""
         self.unseen = [wanted for wanted in self.unseen if not wanted[-1](piece)]
-        for level in {wanted[0] for wanted in self.unseen}:
+        self.unsaid = {key: found for key, found in self.unsaid.items() if not found(piece)}
+        for level in self.present if self.unsaid else {wanted[0] for wanted in self.unseen}:
             if len(self.present[level]) < _NAMES:
                 self.present[level].update(name[:60] for name in self.names[level](piece))
 

@@ -55,7 +55,9 @@ def details_in_words(quality: Quality) -> list[tuple[str, str]]:
 def _values(quality: Quality, attribute: str) -> str:
     every = [row for row in quality.attributes if row.attribute == attribute]
     if {row.value for row in every} <= {OTHER, None}:
-        return "no value was released: too few cases have the same one"
+        missing = [row.cases for row in every if row.value is None and row.cases.low > 0]
+        without = "".join(f"; missing in {cases.low:,.0f} to {cases.high:,.0f} cases (95 %)" for cases in missing)
+        return "no value was released: too few cases have the same one" + without
     rows = [row for row in every if row.cases.low > 0]
     rows.sort(key=lambda row: -row.cases.value)
     shown = [
