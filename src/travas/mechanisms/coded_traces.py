@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ..model.case_blocks import case_blocks
 from ..model.integer_root import integer_root
 from ..model.trace_features import BUCKETS, Transitions, bucket_of, first_occurrences, states
 from ..model.traces import CODE
@@ -73,14 +74,9 @@ class CodedTraces:
 
     def blocks(self) -> Iterator[CodedTraces]:
         """The traces, some at a time, with codes of 64 bits."""
-        ends = np.cumsum(self.lengths)
-        stops = np.unique(np.append(np.searchsorted(ends, np.arange(BLOCK, len(self.codes), BLOCK)), len(ends)))
-        start = 0
-        for stop in stops.tolist():
-            first = int(ends[start - 1]) if start else 0
-            codes = self.codes[first : int(ends[stop - 1]) if stop else 0].astype(np.int64)
-            yield CodedTraces(codes, self.lengths[start:stop], self.counts[start:stop], self.activities)
-            start = stop
+        for cases, events in case_blocks(self.lengths, BLOCK):
+            codes = self.codes[events].astype(np.int64)
+            yield CodedTraces(codes, self.lengths[cases], self.counts[cases], self.activities)
 
     def without(self, chosen: NDArray[np.int64]) -> CodedTraces:
         """The same traces with no case at the chosen indices: those add nothing to any sum."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..maps.map_measurements import SIZE_CELLS, nodes_of
+from ..model.case_blocks import case_blocks, distinct
 from ..model.integer_root import integer_root
 from ..privacy.gaussian_stages import Stage
 from .coded_traces import CodedTraces
@@ -20,8 +20,8 @@ from .coded_traces import CodedTraces
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_BLOCK = 1 << 21
-"""Events that are sorted at a time: bounds the memory."""
+_BLOCK = 1 << 16
+"""About how many events are sorted at a time: bounds the memory, and changes no sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,8 @@ def pairs_of(traces: CodedTraces) -> CaseCells:
     """The distinct directly-follows pairs of every trace, START and END included; a trace without events has none."""
     size = nodes_of(traces.activities - 1)
     owners, cells = [], []
-    for first, codes, lengths in _blocks(traces):
+    for cases, events in case_blocks(traces.lengths, _BLOCK):
+        codes, lengths = traces.codes[events], traces.lengths[cases]
         steps = np.where(lengths > 0, lengths + 1, 0)
         owner = np.repeat(np.arange(len(lengths)), steps)
         last = np.cumsum(steps)[lengths > 0] - 1
@@ -71,9 +72,10 @@ def pairs_of(traces: CodedTraces) -> CaseCells:
         is_last[last], is_first[start] = True, True
         before, after = np.full((2, len(owner)), size - 1, dtype=np.int64)
         before[~is_first], after[~is_last] = codes, codes
-        found = np.unique(owner * size**2 + before * size + after)
-        owners.append(first + found // size**2)
-        cells.append(found % size**2)
+        found, _ = distinct(owner * size**2 + before * size + after)
+        trace, cell = np.divmod(found, size**2)
+        owners.append(cases.start + trace)
+        cells.append(cell)
     return CaseCells(_joined(owners), _joined(cells), traces.counts)
 
 
@@ -81,13 +83,14 @@ def rework_of(traces: CodedTraces) -> CaseCells:
     """Cell a for every activity a of a trace, and cell n + a if it occurs again; `other`, which is n, has none."""
     activities = traces.activities - 1
     owners, cells = [], []
-    for first, codes, lengths in _blocks(traces):
+    for cases, events in case_blocks(traces.lengths, _BLOCK):
+        codes, lengths = traces.codes[events], traces.lengths[cases]
         owner = np.repeat(np.arange(len(lengths)), lengths)
         named = codes < activities
-        found, times = np.unique(owner[named] * max(activities, 1) + codes[named], return_counts=True)
+        found, times = distinct(owner[named] * max(activities, 1) + codes[named])
         trace, activity = np.divmod(found, max(activities, 1))
         again = times > 1
-        owners.append(first + np.r_[trace, trace[again]])
+        owners.append(cases.start + np.r_[trace, trace[again]])
         cells.append(np.r_[activity, activities + activity[again]])
     return CaseCells(_joined(owners), _joined(cells), traces.counts)
 
@@ -99,17 +102,6 @@ def size_sums(pairs: CaseCells, stage: Stage) -> NDArray[np.int64]:
     cell = np.searchsorted(np.array(SIZE_CELLS), np.minimum(pairs.numbers[some], SIZE_CELLS[-1]))
     np.add.at(sums, cell, pairs.counts[some] * stage.contribution)
     return sums
-
-
-def _blocks(traces: CodedTraces) -> list[tuple[int, NDArray[np.integer[Any]], NDArray[np.int64]]]:
-    """Parts of the traces: the index of the first one, the codes of all, and their lengths."""
-    ends = np.cumsum(traces.lengths)
-    edges = np.unique(np.r_[0, np.searchsorted(ends, np.arange(_BLOCK, traces.codes.size, _BLOCK)), len(ends)])
-    offsets = np.r_[0, ends]
-    return [
-        (low, traces.codes[offsets[low] : offsets[high]], traces.lengths[low:high])
-        for low, high in pairwise(edges.tolist())
-    ]
 
 
 def _joined(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:

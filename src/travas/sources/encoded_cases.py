@@ -6,7 +6,7 @@ for its length, 4 for each attribute and 8 for each numeric attribute. All sums 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from ..model import questions as q
 from ..model.abstraction import FULL, Abstraction
 from ..model.abstraction.steps import FlatLog
 from ..model.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, WEEK_DAYS, WEEKS, WEEKS_PER_BLOCK, zone_offsets
+from ..model.case_blocks import case_blocks, distinct
 from ..model.integer_root import integer_root
 from ..model.totals import Details, Totals, check_details
 from ..model.traces import Activity
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Integers = NDArray[np.int64]
+
+BLOCK = 1 << 16
+"""About how many events are looked at at a time: bounds the memory, and changes no sum."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,17 +98,22 @@ class EncodedTotals:
             case q.AttributeBinsByLast():
                 return self._by_last(self._bins(question), question)
             case q.Durations():
-                return _durations(self._traces.projected(question), question)
+                rows = _rows_of_pairs(question)
+                return self._by_block(question, lambda events, sums: _add_durations(events, question, rows, sums))
             case q.Throughput():
-                return _throughput(self._traces.projected(question), question)
+                return self._by_block(question, lambda events, sums: _add_throughput(events, question, sums))
             case q.EventWeekdays() | q.EventHours():
-                events = self._traces.projected(question)
-                cells = _calendar_cells(events.wall_clock(question.zone), question)
-                return _counts_by_norm(events.owner, cells, question)
+                return self._by_block(question, lambda events, sums: _add_all_events(events, question, sums))
             case q.CalendarQuestion():
-                events = self._traces.projected(question).first_events()
-                return _histogram(_calendar_cells(events.wall_clock(question.zone), question), question)
+                return self._by_block(question, lambda events, sums: _add_first_events(events, question, sums))
         raise TypeError(f"not a question: {type(question).__name__}")
+
+    def _by_block(self, question: q.ProjectedQuestion, add: Callable[[_Traces, Integers], None]) -> Integers:
+        """The sums of all cases, to which `add` adds those of a block."""
+        sums = np.zeros(int(np.prod(question.shape)), dtype=np.int64)
+        for events in self._traces.blocks(question):
+            add(events, sums)
+        return sums
 
     @cached_property
     def _traces(self) -> _Traces:
@@ -176,9 +185,18 @@ class _Traces:
 
     def projected(self, question: q.ProjectedQuestion) -> _Traces:
         """Return the events as nodes of a question."""
-        index_of = {activity: index for index, activity in enumerate(question.activities)}
-        other = len(index_of) if question.others == "node" else -1
-        nodes = np.array([index_of.get(activity, other) for activity in self.alphabet], dtype=np.int64)
+        return self._recoded(_nodes_of(self.alphabet, question))
+
+    def blocks(self, question: q.ProjectedQuestion) -> Iterator[_Traces]:
+        """Yield the cases some at a time, their events as nodes of a question."""
+        nodes = _nodes_of(self.alphabet, question)
+        for cases, events in case_blocks(self.lengths, BLOCK):
+            aware = self.aware if isinstance(self.aware, bool) else self.aware[events]
+            block = _Traces(self.alphabet, self.codes[events], self.lengths[cases], self.times[events], aware)
+            yield block._recoded(nodes)
+
+    def _recoded(self, nodes: Integers) -> _Traces:
+        """Return the events with the node of each activity for its code; those with a negative one are left out."""
         codes = nodes[self.codes] if len(nodes) else np.empty(0, dtype=np.int64)
         if (nodes >= 0).all():
             return replace(self, codes=codes)
@@ -212,22 +230,41 @@ def _last_change(changes: Integers, times: Integers) -> Integers:
     return index
 
 
-def _durations(events: _Traces, question: q.Durations) -> Integers:
-    """Counts ÷ norm of the steps of the pairs, by duration."""
-    nodes = question.nodes
-    pair_at = np.full(nodes * nodes, -1, dtype=np.int64)
+def _nodes_of(alphabet: Sequence[Activity], question: q.ProjectedQuestion) -> Integers:
+    """The node of every activity; −1 if its events are dropped."""
+    index_of = {activity: index for index, activity in enumerate(question.activities)}
+    other = len(index_of) if question.others == "node" else -1
+    return np.array([index_of.get(activity, other) for activity in alphabet], dtype=np.int64)
+
+
+def _rows_of_pairs(question: q.Durations) -> Integers:
+    """The row of every pair of nodes, by the first and then the second; −1 if it has none."""
+    rows = np.full(question.nodes**2, -1, dtype=np.int64)
     for index, (one, other) in enumerate(question.pairs):
-        pair_at[one * nodes + other] = index
-    pairs = pair_at[events.codes[:-1].astype(np.int64) * nodes + events.codes[1:]]
+        rows[one * question.nodes + other] = index
+    return rows
+
+
+def _add_durations(events: _Traces, question: q.Durations, rows: Integers, sums: Integers) -> None:
+    """Counts ÷ norm of the steps of the pairs, by duration."""
+    pairs = rows[events.codes[:-1] * question.nodes + events.codes[1:]]
     inner = np.ones(len(pairs), dtype=bool)
     inner[events.ends[:-1] - 1] = False  # from one case to the next
     chosen = np.flatnonzero(inner & (pairs >= 0))
     buckets = _bucket(events.times[chosen + 1] - events.times[chosen])
-    return _counts_by_norm(events.owner[chosen], pairs[chosen] * q.DURATION_BUCKETS + buckets, question)
+    _add_counts_by_norm(events.owner[chosen], pairs[chosen] * q.DURATION_BUCKETS + buckets, question, sums)
 
 
-def _throughput(events: _Traces, question: q.Throughput) -> Integers:
-    return _histogram(_bucket(events.times[events.ends - 1] - events.times[events.starts]), question)
+def _add_throughput(events: _Traces, question: q.Throughput, sums: Integers) -> None:
+    sums += _histogram(_bucket(events.times[events.ends - 1] - events.times[events.starts]), question)
+
+
+def _add_all_events(events: _Traces, question: q.CalendarQuestion, sums: Integers) -> None:
+    _add_counts_by_norm(events.owner, _calendar_cells(events.wall_clock(question.zone), question), question, sums)
+
+
+def _add_first_events(events: _Traces, question: q.CalendarQuestion, sums: Integers) -> None:
+    sums += _histogram(_calendar_cells(events.first_events().wall_clock(question.zone), question), question)
 
 
 def _bucket(durations: Integers) -> Integers:
@@ -270,20 +307,13 @@ def _histogram(cells: Integers, question: q.CellQuestion) -> Integers:
     return np.bincount(cells[cells >= 0], minlength=size).astype(np.int64) * question.contribution
 
 
-def _counts_by_norm(owner: Integers, cells: Integers, question: q.CellQuestion) -> Integers:
-    """Return the sums where every case adds W·c, W = isqrt(⌊Δ²/Σc²⌋)."""
-    size = int(np.prod(question.shape))
-    sums = np.zeros(size, dtype=np.int64)
+def _add_counts_by_norm(owner: Integers, cells: Integers, question: q.CellQuestion, sums: Integers) -> None:
+    """Add W·c of every case to the sums, W = isqrt(⌊Δ²/Σc²⌋)."""
     if not len(owner):
-        return sums
-    keys = np.sort(owner * size + cells, kind="stable")  # merges runs, and cases are in order already: much faster
-    is_new = np.ones(len(keys), dtype=bool)
-    np.not_equal(keys[1:], keys[:-1], out=is_new[1:])
-    starts = np.flatnonzero(is_new)
-    counts = np.diff(starts, append=len(keys))
-    owners, cells = np.divmod(keys[starts], size)
-    squares = np.zeros(int(owner.max()) + 1, dtype=np.int64)
+        return
+    keys, counts = distinct(owner * len(sums) + cells)
+    owners, cells = np.divmod(keys, len(sums))
+    squares = np.zeros(int(owners[-1]) + 1, dtype=np.int64)
     np.add.at(squares, owners, counts * counts)
     weights = integer_root(question.contribution**2 // np.maximum(squares, 1))
     np.add.at(sums, cells, counts * weights[owners])
-    return sums

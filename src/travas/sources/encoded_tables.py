@@ -48,9 +48,9 @@ class CaseEncoder:
         columns = list(zip(self._events.columns.attributes, self._columns, strict=True))
         cases = EncodedCases(
             list(codes),
-            np.concatenate(self._codes),
-            np.concatenate(self._lengths),
-            np.concatenate(self._times) if self._times else None,
+            _joined(self._codes),
+            _joined(self._lengths),
+            _joined(self._times) if self._times else None,
             self._is_aware(),
             {name: _coded(pieces) for name, pieces in columns[: len(names)]},
             {name: _numbers(pieces) for name, pieces in columns[len(names) :]},
@@ -59,7 +59,7 @@ class CaseEncoder:
 
     def _is_aware(self) -> NDArray[np.bool_] | bool:
         if self._aware:
-            return np.concatenate(self._aware)
+            return _joined(self._aware)
         return self._events.is_zoned
 
 
@@ -75,7 +75,13 @@ def microseconds(times: pl.Series) -> NDArray[np.int64]:
         return numbers // 1000
     factor = 1000 if unit == "ms" else 1
     clipped: NDArray[np.int64] = np.clip(numbers, FIRST_INSTANT // factor, LAST_INSTANT // factor)
-    return clipped * factor
+    clipped *= factor
+    return clipped
+
+
+def _joined(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """The pieces in one array; a single one is not copied."""
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
 def _coded(pieces: Sequence[pl.Series]) -> Coded:
