@@ -103,6 +103,39 @@ def test_every_engine_counts_the_cases_closed_in_a_period(
 
 @pytest.mark.parametrize("rule", RULES, ids=IDS)
 @pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_closes_cases_with_simultaneous_events_alike(
+    engine: Engine, rule: Period, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Events with one name and time have no order: a database must not order them differently in each of its windows."""
+    cases = {case: [event for event in events for _ in range(4)] for case, events in random_cases(3, 60).items()}
+    expected = Counter(
+        closed[1]
+        for events in cases.values()
+        if (closed := closing(events, rule)) is not None and in_month(closed[0], "2026-03")
+    )
+    reading = Reading(ties="activity", period=replace(rule, name="2026-03"))
+    assert dict(engine(table(cases), reading, tmp_path, request).items()) == expected
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_keeps_one_of_the_duplicates_that_close_a_case(
+    engine: Engine, rule: Period, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """The duplicate that is kept and the one that closes the case are the same, whatever order the engine reads in."""
+    cases = random_cases(3, 60)
+    expected = Counter(
+        closed[1]
+        for events in cases.values()
+        if (closed := closing(sorted(set(events)), rule)) is not None and in_month(closed[0], "2026-03")
+    )
+    frame = table({case: 4 * events for case, events in cases.items()})
+    reading = Reading(ties="activity", duplicate_events="drop", period=replace(rule, name="2026-03"))
+    assert dict(engine(frame, reading, tmp_path, request).items()) == expected
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+@pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_selects_the_cases_of_a_person_among_those_of_the_period(
     engine: Engine, rule: Period, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 END, MOMENT, COUNTS = "is_end", "moment", "counts"
-_COMPLETE, _GAP, _CLOSINGS, _KEPT, _LAST = "is_complete", "after_gap", "closings", "kept", "last_time"
+_COMPLETE, _ENDS, _AFTER, _KEPT, _LAST = "is_complete", "ends_before", "after_gap", "kept", "last_time"
 
 
 def dated(time: Any, unfit: Callable[[Any, str, str], LogError]) -> Any:
@@ -54,25 +54,40 @@ def closed_rows(events: ir.Table, period: Period, complete: Any, case: str, sort
 
     rows = events.mutate(**{_COMPLETE: complete})
     rows = rows.filter(~rows[_COMPLETE] | (rows[MOMENT] < _literal(rows[MOMENT], period.end)))  # lemma 1
-    own = [rows[case], rows[_COMPLETE]]
-    in_order = [rows[name] for name in sorting]
-    if (gap := period.gap_length) is None:
-        rows = rows.mutate(**{_GAP: rows[END]})  # what closes a case is its last event, and the next one is left out
-        frame = ibis.window(group_by=own, order_by=in_order, preceding=(None, 1))
-    else:
-        before = rows[MOMENT].lag().over(ibis.window(group_by=own, order_by=in_order))
-        late = rows[MOMENT] >= before + _length(rows[MOMENT], gap)
-        rows = rows.mutate(**{_GAP: late.fill_null(False)})
-        frame = ibis.window(group_by=own, order_by=in_order, preceding=(None, 0))
-    closings = ibis.ifelse(rows[_GAP], 1, 0).sum().over(frame).fill_null(0)
-    rows = rows.mutate(**{_CLOSINGS: closings})
-    rows = rows.mutate(**{_KEPT: rows[_COMPLETE] & (rows[_CLOSINGS] == 0)})
+    gap = period.gap_length
+    rows = _up_to_end(rows, case, sorting) if gap is None else _up_to_gap(rows, case, gap)
     is_last = rows[_KEPT] & rows[END] if gap is None else rows[_KEPT]
     last = ibis.ifelse(is_last, rows[MOMENT], None).max().over(ibis.window(group_by=[rows[case], rows[_COMPLETE]]))
     rows = rows.mutate(**{_LAST: last})
     first, after = (_literal(rows[MOMENT], instant) for instant in period.last_events)
     within = (rows[_LAST] >= first) & (rows[_LAST] < after)
     return rows.mutate(**{COUNTS: rows[_KEPT] & within.fill_null(False)})
+
+
+def _up_to_end(rows: ir.Table, case: str, sorting: Sequence[str]) -> ir.Table:
+    """Add the column `_KEPT`: complete rows of a case up to its first end activity, which is the last of them."""
+    import ibis
+
+    own, in_order = [rows[case], rows[_COMPLETE]], [rows[name] for name in sorting]
+    before = ibis.window(group_by=own, order_by=in_order, preceding=(None, 1))
+    rows = rows.mutate(**{_ENDS: ibis.ifelse(rows[END], 1, 0).sum().over(before).fill_null(0)})
+    return rows.mutate(**{_KEPT: rows[_COMPLETE] & (rows[_ENDS] == 0)})
+
+
+def _up_to_gap(rows: ir.Table, case: str, gap: timedelta) -> ir.Table:
+    """Add the column `_KEPT`: complete rows of a case before the first event that follows a gap.
+
+    Times alone decide it: a database may order simultaneous events differently in each window.
+    """
+    import ibis
+
+    own = [rows[case], rows[_COMPLETE]]
+    before = rows[MOMENT].lag().over(ibis.window(group_by=own, order_by=rows[MOMENT]))
+    late = (rows[MOMENT] >= before + _length(rows[MOMENT], gap)).fill_null(False)
+    rows = rows.mutate(**{_AFTER: ibis.ifelse(late, rows[MOMENT], None)})
+    first = rows[_AFTER].min().over(ibis.window(group_by=[rows[case], rows[_COMPLETE]]))
+    rows = rows.mutate(**{_AFTER: first})
+    return rows.mutate(**{_KEPT: rows[_COMPLETE] & (rows[_AFTER].isnull() | (rows[MOMENT] < rows[_AFTER]))})
 
 
 def _literal(moment: Any, instant: datetime) -> Any:

@@ -57,8 +57,8 @@ def details_of(query: Query, clock: Clock) -> ir.Table:
         more[attribute_column(query, name)] = query.as_bytes(query.name(events[name]))
     for name in details.numbers:
         more[attribute_column(query, name)] = _number(events[name])
-    rows, counts = query.marked(query.rows(more))
-    return rows.filter(query.without_copies(rows, counts))
+    rows, _, read = query.marked(query.rows(more), list(more))
+    return rows.filter(read)
 
 
 def counted_cases(query: Query, table: ir.Table) -> ir.Table:

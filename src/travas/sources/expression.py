@@ -13,7 +13,7 @@ It is one statement, which sees one state of the log; what is not counted is sum
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import and_
@@ -33,7 +33,7 @@ Gather = Callable[["ir.Table", list[str], list[Any], Any, dict[str, Any]], "ir.T
 """Groups events by case: columns as arrays, sorted by keys, of the rows that meet a condition; and other aggregates."""
 
 CASE, TIME, UNIT, COUNT = "case", "time", "unit", "count"
-DIGEST, _OTHER_UNIT, _RANK, _COPY = "digest", "other_unit", "rank", "copy"
+DIGEST, _OTHER_UNIT, _RANK, _COUNTED, _COPY = "digest", "other_unit", "rank", "counted", "copy"
 _SEVERAL, _NOBODY = "several_units", "without_unit"
 
 
@@ -165,43 +165,49 @@ class Query:
             read[MOMENT] = self.as_instant(dated(table[columns.timestamp], self.unfit))
             first = self.as_bytes(self.name(table[columns.activities[0]]))
             read[END] = is_one_of(first, period.end_activities, self.as_bytes)
-        rows = table.select(**read, **(more or {}))
-        return rows if self.reading.duplicate_events == "keep" else self._numbered(rows)
-
-    def _numbered(self, rows: ir.Table) -> ir.Table:
-        """Number the events of a case with the same activity and time from 0, in the order of the ties."""
-        import ibis
-
-        same = [rows[name] for name in (CASE, TIME, *self.parts)]
-        ties = [rows[name] for name in rows.columns if name.startswith("tie_")]
-        number = ibis.row_number().over(ibis.window(group_by=same, order_by=ties or [rows[TIME]]))
-        return rows.mutate(**{_COPY: number})
+        return table.select(**read, **(more or {}))
 
     def sorting(self, rows: ir.Table) -> list[Any]:
         """Return the columns by which the rows of a case are sorted."""
         ties = [rows[name] for name in rows.columns if name.startswith("tie_")]
         return [rows[TIME], *ties, *(rows[part] for part in self.parts)]
 
-    def marked(self, rows: ir.Table) -> tuple[ir.Table, Any]:
-        """Return the rows, and the condition under which one counts: it is complete, and of the period if there is one."""
-        complete = reduce(and_, (rows[name].notnull() for name in (CASE, *self.parts, TIME)))
-        if self.reading.period is None:
-            return rows, complete
-        names = [column.get_name() for column in self.sorting(rows)]
-        rows = closed_rows(rows, self.reading.period, complete, CASE, names)
-        return rows, rows[COUNTS]
+    def marked(self, rows: ir.Table, more: Sequence[str] = ()) -> tuple[ir.Table, Any, Any]:
+        """Decide which rows count and which are read.
 
-    def without_copies(self, rows: ir.Table, counts: Any) -> Any:
-        """Return the condition under which a row is read: it counts, and is no duplicate if those are dropped."""
-        return counts & (rows[_COPY] == 0) if _COPY in rows.columns else counts
+        Args:
+            rows: The rows of the events.
+            more: Columns that decide between events that are otherwise equal, so that it is not left to the database.
+
+        Returns:
+            The rows; whether one counts, because it is complete and of the period if there is one; and whether it is
+            read, because it counts and is no duplicate if those are dropped.
+        """
+        complete = reduce(and_, (rows[name].notnull() for name in (CASE, *self.parts, TIME)))
+        if self.reading.period is not None:
+            names = [column.get_name() for column in self.sorting(rows)]
+            rows = closed_rows(rows, self.reading.period, complete, CASE, [*names, *more])
+            complete = rows[COUNTS]
+        if self.reading.duplicate_events == "keep":
+            return rows, complete, complete
+        rows = self._numbered(rows.mutate(**{_COUNTED: complete}), more)
+        return rows, rows[_COUNTED], rows[_COUNTED] & (rows[_COPY] == 0)
+
+    def _numbered(self, rows: ir.Table, more: Sequence[str]) -> ir.Table:
+        """Number the events of a case with the same activity and time from 0, those that count on their own."""
+        import ibis
+
+        same = [rows[name] for name in (CASE, TIME, *self.parts, _COUNTED)]
+        order = [name for name in rows.columns if name.startswith("tie_")] + list(more)
+        number = ibis.row_number().over(ibis.window(group_by=same, order_by=[rows[name] for name in order or [TIME]]))
+        return rows.mutate(**{_COPY: number})
 
     def cases(self, rows: ir.Table) -> ir.Table:
         """Return the cases of `rows`: their activities in order, what is missing, and with a unit their owner."""
-        events, complete = self.marked(rows)
+        events, complete, read = self.marked(rows)
         keys = self.sorting(events)
         present = {f"without_{name}": events[name] for name in (CASE, *self.parts, TIME)}
         lacking = {name: events.count() - value.count() for name, value in present.items()}  # faster than summing
-        read = self.without_copies(events, complete)
         if self.columns.unit is None:
             return self.gather(events, self.parts, keys, read, lacking)
         owner = {
