@@ -144,6 +144,17 @@ def test_accounts_with_different_rules_are_not_merged(ledger_path: Path) -> None
         ledger.assign("a", "b")
 
 
+def test_a_location_with_another_rule_is_not_taken_over_by_a_name(ledger_path: Path) -> None:
+    """Otherwise its periods and those of the name would count once, although a case could be in both."""
+    ledger = Ledger(ledger_path)
+    ledger.create_account("a")
+    ledger.charge(None, "file:/log.csv", ONE, "case_id", month(1))
+    ledger.charge("a", None, ONE, "case_id", month(2, timestamp="sent"))
+    with pytest.raises(ParameterError, match="has changed"):
+        ledger.charge("a", "file:/log.csv", ONE, "case_id", None)
+    assert len(ledger.history()) == 2
+
+
 def test_a_ledger_of_version_2_opens_with_all_its_charges(ledger_path: Path, charge: Callable[..., Ledger]) -> None:
     before = charge(None).history()
     with sqlite3.connect(ledger_path) as connection:

@@ -97,6 +97,21 @@ def test_it_is_found_like_the_ledger(
         run(request)
 
 
+def test_a_stated_policy_adds_rules_and_removes_none(
+    travas: Run, small_csv: Path, ledger_path: Path, tmp_path: Path
+) -> None:
+    written(ledger_path.parent / "policy.toml", "sign_off")
+    mine = written(tmp_path / "mine.toml", "reason")
+    words = ("anonymize", small_csv, "-o", tmp_path / "out.json", "--epsilon", 1, "--delta", "1e-6", "--policy", mine)
+    for flags, missing in (
+        (("--reason", "x"), "signed_off_by is empty"),
+        (("--signed-off-by", "A"), "reason is empty"),
+    ):
+        ran = travas(*words, *flags)
+        assert ran.code == 2 and missing in ran.err
+    assert travas(*words, "--reason", "x", "--signed-off-by", "A").code == 0
+
+
 def test_the_default_policy_explains_every_rule_and_names_sources() -> None:
     policy = Policy.load(Path("default"))
     assert policy.name == "default policy of travas"

@@ -98,6 +98,47 @@ def test_a_refused_release_leaves_no_folder(travas: Run, start: Start, folder: P
         assert not list((folder / "releases").iterdir())
 
 
+def test_a_folder_without_a_release_is_not_called_one(travas: Run, start: Start, folder: Path) -> None:
+    start()
+    (folder / "releases" / "2026-01").mkdir(parents=True)  # left by a run that was killed
+    ran = travas("release", "--period", "2026-01")
+    assert ran.code == 2 and "contains no complete release" in ran.err and "its charge may stand" in ran.err
+
+
+def test_init_writes_no_password_and_the_log_of_its_argument(
+    travas: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = travas("init", "postgresql://me:hidden@host/db", "--table", "events")
+    assert ran.code == 2 and "contains a password" in ran.err and "hidden" not in ran.err
+    assert not (folder / "travas.toml").exists()
+    monkeypatch.setenv("TRAVAS_LOG", "postgresql://me:hidden@host/db")
+    (folder / "project").mkdir()
+    assert travas("init", "clinic.csv", "--project", "project/travas.toml").code == 0
+    monkeypatch.delenv("TRAVAS_LOG")
+    project = Project.load(folder / "project" / "travas.toml", {})
+    assert "hidden" not in (folder / "project" / "travas.toml").read_text()
+    assert Path(project.source).resolve() == (folder / "clinic.csv").resolve()
+
+
+def test_the_policy_of_the_organisation_holds_in_a_project(travas: Run, start: Start, folder: Path) -> None:
+    policy = Path(os.environ["XDG_DATA_HOME"]) / "travas" / "policy.toml"
+    policy.write_text('[rules.epsilon_per_release]\nat_most = "1/2"\nbecause = "it was agreed"\n')
+    start("--epsilon", "1")
+    assert Project.load(folder / "travas.toml", {}).text("policy") is None
+    for flags in ((), ("--policy", "default")):
+        ran = travas("release", "--period", "2026-01", *flags)
+        assert ran.code == 2 and "at most 0.5, because it was agreed" in ran.err
+
+
+def test_variables_name_the_same_files_as_for_other_commands(
+    start: Start, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "project").mkdir()
+    start("--project", "project/travas.toml")
+    monkeypatch.setenv("TRAVAS_LEDGER", "own.db")
+    assert Project.load(folder / "project" / "travas.toml", {}).text("ledger") == str(folder / "own.db")
+
+
 def test_a_failure_after_the_charge_says_so(
     travas: Run, start: Start, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -256,7 +256,9 @@ class Ledger:
         if dataset is not None:
             key = Key(book.name(dataset, self.path))
             if location is not None and not book.is_known(location):
-                taken_over = len(book.account(Key(None, location)).entries)
+                without_name = book.account(Key(None, location))
+                taken_over = len(without_name.entries)
+                _check_periods(without_name, book.account(key))
                 assigned = (Assigned(_now(), None, location, str(key.dataset)),)
                 book = book.plus(*assigned)
         elif location is not None:
@@ -301,6 +303,11 @@ def _check_merge(source: Account, target: Account) -> None:
                 f"{source.label}: the releases would have the {what} {' and '.join(map(repr, values))}; such guarantees "
                 "do not compose; assign it to another data set"
             )
+    _check_periods(source, target)
+
+
+def _check_periods(source: Account, target: Account) -> None:
+    """Raise ParameterError if periods of two accounts do not compose, so that their charges cannot count once."""
     for entry, other in product(source.entries, target.entries):
         if entry.period and other.period and entry.spending.unit.is_case:
             reason = entry.period.conflict(other.period)

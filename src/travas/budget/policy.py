@@ -99,6 +99,24 @@ class Policy:
             return None
         return cls.load(usual) if usual.exists() else None
 
+    @classmethod
+    def applying(cls, path: Path | None) -> Policy | None:
+        """Return the policy of a release: the rules of the one that is found, and those of a file, if one is set.
+
+        Args:
+            path: A file, or `default`; None is only the policy that is found. A file adds rules and removes none.
+
+        Returns:
+            The policy; None if there is none.
+        """
+        found = cls.found()
+        if path is None or found is None:
+            return found if path is None else cls.load(path)
+        stated = cls.load(path)
+        more = tuple(rule for rule in stated.rules if rule not in found.rules)
+        names = dict.fromkeys((found.name, stated.name))
+        return cls(" and ".join(names), (*found.rules, *more))
+
     def check(
         self,
         mechanism: Mechanism,

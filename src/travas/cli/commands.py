@@ -45,7 +45,7 @@ def report(
     with progress("verifying the release"):
         path = write_report(
             guarantee, release, output, reason, account, "replace" if force else "fail", stated_cases,
-            Policy.load(policy) if policy else Policy.found(), signed_off_by,
+            Policy.applying(policy), signed_off_by,
         )  # fmt: skip
     console().print(f"report     {path}")
 

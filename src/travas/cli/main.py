@@ -141,7 +141,7 @@ def anonymize(
         ledger=Ledger(ledger) if ledger else Ledger.default(),
         dataset=dataset,
         guarantee="not required" if accept_no_guarantee else "required",
-        policy=None if policy is None else Policy.load(policy),
+        policy=Policy.applying(policy),
         approval=Approval(reason, signed_off_by),
     )
     with stages() as watch:

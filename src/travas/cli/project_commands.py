@@ -65,21 +65,27 @@ def init(
     """
     import os
 
+    from ..budget.policy import Policy
     from ..outputs.atomic import atomic_output, check_target
     from ..project.init_questions import answered, proposed
-    from ..project.project_file import environment_values, template
+    from ..project.project_file import check_no_password, environment_values, template
 
     existing: Existing = "replace" if force else "fail"
     check_target(project, existing)
+    check_no_password(project, {"log": log, **flags})
     asks = sys.stdin.isatty() and not no_questions and not as_json
-    stated = {**environment_values(os.environ), **flags}
+    variables = environment_values(os.environ)
+    check_no_password(project, {name: text for name, text in variables.items() if name != "log"})
+    stated = {**variables, **flags, "log": log if _is_url(log) else _from_folder(log, project)}
     diagnosis = None if no_doctor or _is_url(log) else _examined(log, stated)
     known = {} if diagnosis is None else proposed(diagnosis)
     for choice in diagnosis.choices if diagnosis is not None and asks else ():
         if choice.name not in stated:
             meanings = "; ".join(f"{value}: {meaning}" for value, meaning in choice.options)
             known[choice.name] = _ask(f"The values leave it open. {meanings}.", choice.name, choice.options[0][0])
-    values = answered(log, {**known, **stated}, _ask if asks else None)
+    values = answered(str(stated["log"]), {**known, **stated}, _ask if asks else None)
+    if "policy" not in stated and Policy.found() is not None:
+        del values["policy"]  # that of the organisation applies
     with atomic_output(project, existing) as partial:
         partial.write_text(template(values), encoding="utf-8", newline="\n")
     has_periods = "end_activity" in values or "gap" in values
@@ -103,6 +109,13 @@ def init(
         console().print(
             "note: without [period], every release is about all cases, and releases add up (docs/periods.md)"
         )
+
+
+def _from_folder(log: str, project: Path) -> str:
+    """Return the path of a log relative to the folder of the project file; an absolute path stays as it is."""
+    import os
+
+    return log if Path(log).is_absolute() else os.path.relpath(log, project.absolute().parent)
 
 
 def _is_url(log: str) -> bool:

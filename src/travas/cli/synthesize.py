@@ -110,7 +110,7 @@ def synthesize(
         existing=existing,
         ledger=Ledger(ledger) if ledger else Ledger.default(),
         dataset=dataset,
-        policy=None if policy is None else Policy.load(policy),
+        policy=Policy.applying(policy),
         approval=Approval(reason, signed_off_by),
     )
     with stages() as watch:

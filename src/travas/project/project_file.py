@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -50,13 +51,12 @@ class Project:
             ParameterError: A key is unknown, a value is invalid, or a secret is in the file.
         """
         stated = file_values(path)
-        for name in ("log", "query"):
-            if _has_password(str(stated.get(name, ""))):
-                raise ParameterError(
-                    f"{path}: {name} contains a password; secrets come from the environment only: remove it, and set "
-                    f"PGPASSWORD, a service file, or {BY_NAME[name].variable}"
-                )
-        return cls({**stated, **environment_values(os.environ), **flags}, path.absolute().parent)
+        check_no_password(path, stated)
+        variables = environment_values(os.environ)
+        for name in ("ledger", "policy"):  # the same files as for all other commands
+            if isinstance(text := variables.get(name), str) and text != "default":
+                variables[name] = str(Path(text).absolute())
+        return cls({**stated, **variables, **flags}, path.absolute().parent)
 
     def text(self, name: str) -> str | None:
         """Return the value of an option that is not a list; None if it is not set."""
@@ -114,10 +114,9 @@ class Project:
         )
 
     def policy(self) -> Policy | None:
-        """Return the policy of the project, or the one that is found like the ledger."""
-        if (text := self.text("policy")) is None:
-            return Policy.found()
-        return Policy.load(Path(text) if text == "default" else self.path(text))
+        """Return the policy that is found like the ledger, and with it the one of the project, if any."""
+        text = self.text("policy")
+        return Policy.applying(None if text is None else Path(text) if text == "default" else self.path(text))
 
     def mechanism(self, unit: PrivacyUnit, policy: Policy | None) -> Mechanism:
         """Return the mechanism."""
@@ -138,7 +137,10 @@ class Project:
             return self.required("epsilon"), self.required("delta")
         if self.text("epsilon") or self.text("delta"):
             raise ParameterError("share is set, and so are epsilon or delta; set one or the other", field="share")
-        limits = {rule.name: rule.value for rule in (policy.rules if policy else ())}
+        limits: dict[str, Fraction] = {}
+        for rule in policy.rules if policy else ():
+            if isinstance(rule.value, Fraction):
+                limits[rule.name] = min(rule.value, limits.get(rule.name, rule.value))
         names = ("epsilon_per_release", "delta_per_release")
         if any(name not in limits for name in names):
             raise ParameterError(
@@ -147,7 +149,7 @@ class Project:
         part = exact(share, "share")
         if not 0 < part <= 1:
             raise ParameterError(f"share is {shown(share)}: it must be above 0 and at most 1", field="share")
-        epsilon, delta = (as_text(exact(str(limits[name]), name) * part) for name in names)
+        epsilon, delta = (as_text(limits[name] * part) for name in names)
         return epsilon, delta
 
 
@@ -208,6 +210,16 @@ def _checked(where: str, option: ProjectOption, value: Any) -> str | tuple[str, 
     raise ParameterError(
         f"{where} is {shown(value)}; it must be {'a list of text' if option.is_list else 'text or a number'}"
     )
+
+
+def check_no_password(path: Path, values: Values) -> None:
+    """Raise ParameterError if a value of a project file contains a password."""
+    for name in ("log", "query"):
+        if _has_password(str(values.get(name, ""))):
+            raise ParameterError(
+                f"{path}: {name} contains a password; secrets come from the environment only: remove it, and set "
+                f"PGPASSWORD, a service file, or {BY_NAME[name].variable}"
+            )
 
 
 def _has_password(text: str) -> bool:

@@ -126,6 +126,11 @@ def _new_folder(folder: Path) -> Iterator[None]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir()
     except FileExistsError:
+        if not any(folder.glob("*.guarantee.json")):
+            raise OutputError(
+                f"{folder}: exists but contains no complete release; if an earlier run was stopped, its charge may stand "
+                "(travas budget show); remove the folder to make the release"
+            ) from None
         raise OutputError(
             f"{folder}: this period was released before, and its release is there; every release costs, so it is not made "
             "again; to make another one, move the folder away"
