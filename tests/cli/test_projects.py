@@ -305,9 +305,11 @@ def test_init_takes_what_the_doctor_proposes_and_what_is_stated_wins(travas: Run
 def test_init_asks_what_the_values_leave_open(travas: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [f"c{n},in,0{n}/02/2026 08:00" for n in range(1, 9)]
     (folder / "dates.csv").write_text("\n".join(["case_id,activity,timestamp", *rows, ""]))
+    assert travas("init", "dates.csv", "--no-questions").code == 0
+    assert "timestamp_format" not in tomllib.loads((folder / "travas.toml").read_text())["reading"]  # not guessed
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("typer.prompt", lambda text, default, show_default: default)
-    assert travas("init", "dates.csv").code == 0
+    assert travas("init", "dates.csv", "--force").code == 0
     form = tomllib.loads((folder / "travas.toml").read_text())["reading"]["timestamp_format"]
     assert form in ("%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M")
     other = "%m/%d/%Y %H:%M" if form.startswith("%d") else "%d/%m/%Y %H:%M"

@@ -154,6 +154,11 @@ def test_formats_that_fit_all_values(values: list[str], formats: tuple[str | Non
     assert times_of(pl.Series(values)).formats == formats
 
 
+def test_the_example_of_an_ambiguous_format_is_read_differently() -> None:
+    times = times_of(pl.Series(["01/01/2024", "02/02/2024", "03/04/2024"]))
+    assert times.formats == ("%d/%m/%Y", "%m/%d/%Y") and times.example == "03/04/2024"
+
+
 def test_the_documentation_shows_what_the_doctor_proposes() -> None:
     out = io.StringIO()
     main(out)

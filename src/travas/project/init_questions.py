@@ -76,8 +76,9 @@ QUESTIONS = (
 
 
 def proposed(diagnosis: LogDiagnosis) -> dict[str, str | tuple[str, ...]]:
-    """Return how the doctor proposes to read a log, as values of a project."""
-    settings = {name: getattr(diagnosis.reading, name) for name in PROPOSED}
+    """Return how the doctor proposes to read a log, as values of a project; nothing that the values leave open."""
+    left_open = {choice.name for choice in diagnosis.choices}
+    settings = {name: getattr(diagnosis.reading, name) for name in PROPOSED if name not in left_open}
     stated = {name: value for name, value in settings.items() if value != getattr(DEFAULT_READING, name)}
     return {"activity" if name == "activities" else name: value for name, value in stated.items()}
 

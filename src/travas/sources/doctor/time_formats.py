@@ -94,10 +94,19 @@ def times_of(values: pl.Series) -> TimeValues:
     whole = {form: matching(texts, form) for form, share in shares.items() if share == best}
     complete = tuple(form for form, fits in whole.items() if fits.all())
     if complete:
-        return TimeValues(_distinct(complete), example, zoned=zoned)
+        forms = _distinct(complete)
+        return TimeValues(forms, _telling(sample, forms), zoned=zoned)
     form, fits = max(whole.items(), key=lambda item: int(item[1].sum()))
     rest = texts.filter(~fits)
     return TimeValues((form,), example, int(values.is_in(rest.implode()).sum()), str(rest[0]), zoned)
+
+
+def _telling(sample: pl.Series, forms: tuple[str | None, ...]) -> str:
+    """Return a value that the first two formats read differently, if there is one; otherwise the first value."""
+    if len(forms) > 1:
+        one, other = (instants(sample, form)[0] for form in forms[:2])
+        sample = pl.concat([sample.filter(one != other), sample])
+    return str(sample[0])
 
 
 def _candidates(sample: pl.Series) -> list[str | None]:
