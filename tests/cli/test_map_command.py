@@ -63,6 +63,35 @@ def test_a_model_next_to_the_map(release: Path, tmp_path: Path, travas: Run) -> 
     assert ran.code == 0 and (tmp_path / "again.bpmn").is_file() and "again.bpmn" in "".join(ran.out.split())
 
 
+def test_an_empty_map_has_no_model_and_is_no_failure(tmp_path: Path, travas: Run) -> None:
+    log = tmp_path / "empty.csv"
+    log.write_text("case,activity,timestamp\n")
+    ran = travas("map", log, "--epsilon", "0.01", "--delta", "1e-6", "-o", tmp_path / "map.json", "--model", "bpmn")
+    while "model      none" not in ran.out:  # noise alone makes a pair in about one of six maps
+        assert ran.code == 0 and (tmp_path / "map.bpmn").is_file()
+        ran = travas("map", log, *PARAMETERS, "--force", "-o", tmp_path / "map.json", "--model", "bpmn")
+    assert ran.code == 0 and (tmp_path / "map.json").is_file()
+
+
+def test_a_model_that_fails_after_the_charge_says_so(
+    log: Path, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("a name of the log")
+
+    monkeypatch.setattr("travas.evaluation.pm4py_models._write_tree", fail)
+    ran = travas("map", log, *PARAMETERS, "-o", tmp_path / "map.json", "--model", "bpmn")
+    assert ran.code == 4 and "the charge" in ran.err and "a name" not in ran.err
+    assert (tmp_path / "map.json").is_file() and not (tmp_path / "map.bpmn").exists()
+
+
+def test_names_do_not_control_the_terminal(tmp_path: Path, travas: Run) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("case,activity,timestamp\n" + "".join(f"{n},\x1b[31mred,2026-01-01\n" for n in range(3000)))
+    ran = travas("map", log, *PARAMETERS, "-o", tmp_path / "map.json")
+    assert ran.code == 0 and "\ufffd[31mred" in ran.out and "\x1b[31mred" not in ran.out
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -73,7 +73,7 @@ def added(trace: Trace, outputs: MapMeasurements, rule: ProcessMap) -> dict[str,
     if "rework" in delta:
         often = Counter(name for name in trace if name in outputs.activities)
         touched = [(name, "present") for name in often] + [(name, "again") for name in often if often[name] > 1]
-        cap = max(1, min(outputs.cap, 2 * len(outputs.activities)))
+        cap = max(1, min(2 * outputs.cap, 2 * len(outputs.activities)))
         result["rework"] = Counter(dict.fromkeys(touched, isqrt(delta["rework"] ** 2 // max(cap, len(touched)))))
     return result
 
@@ -312,6 +312,18 @@ def test_a_public_alphabet_is_used_as_it_is() -> None:
     assert made.measurements.activity_sums == {}
     with pytest.raises(ParameterError, match="2 columns"):
         process_map(alphabet=["a"]).release(Variants.from_mapping({(("a", "b"),): 3}))
+
+
+@pytest.mark.parametrize(
+    ("options", "stage"),
+    [({}, "pairs"), ({"alphabet": ["a"]}, "pairs"), ({"alphabet": ["a"], "parts": ["rework"]}, "rework")],
+    ids=["pairs", "public alphabet", "rework"],
+)
+def test_parameters_that_leave_nothing_under_the_largest_cap_are_refused(options: Any, stage: str) -> None:
+    """Otherwise noise that chooses a large cap would make the release fail after the charge."""
+    epsilon = "0.0001" if stage == "rework" else "0.00004"
+    with pytest.raises(ParameterError, match=f"nothing for the measurement '{stage}'"):
+        process_map(epsilon, "1e-6", **options)
 
 
 def test_persons_of_several_cases_get_more_noise() -> None:

@@ -10,7 +10,7 @@ import typer
 from ..budget.account import Approval
 from ..budget.ledger import Ledger
 from ..budget.policy import Policy
-from ..errors import ParameterError
+from ..errors import ChargedError, ParameterError
 from ..pipeline import Request, run
 from ..sources.columns import DEFAULT_READING, Reading
 from .console import console, print_json, progress, stages
@@ -131,7 +131,12 @@ def process_map(
     print_outcome(outcome, output, stated_cases, as_json)
     from ..maps.map_release import map_release
 
-    _write_model(map_release(outcome.release), target, existing, as_json)
+    try:
+        _write_model(map_release(outcome.release), target, existing, as_json)
+    except Exception as error:
+        if outcome.account is None:
+            raise
+        raise ChargedError.from_cause(error, outcome.account.label) from error
 
 
 def _refuse_with_release(
@@ -176,6 +181,10 @@ def _check_model(model: str | None, output: Path, existing: Existing) -> Path | 
 
 def _write_model(made: MapRelease, target: Path | None, existing: Existing, as_json: bool) -> None:
     if target is None:
+        return
+    if not made.pairs:  # which the warnings say, too
+        if not as_json:
+            console().print("model      none: the map has no pairs")
         return
     with progress("discovering the model"):
         made.model(target, existing)

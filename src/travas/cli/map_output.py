@@ -8,6 +8,7 @@ from typing import Any
 
 from ..maps.map_release import NOTICE, MapNode, MapRelease
 from ..model import explain
+from ..plots.svg import name_of, printable
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text, rounded_up
 from ..synthesis.measured_numbers import MeasuredNumber
@@ -86,7 +87,7 @@ def _show_pairs(released: MapRelease) -> None:
 def _name(node: MapNode) -> str:
     if node.activity is None:
         return f"({node.kind})"
-    return node.activity if isinstance(node.activity, str) else " / ".join(node.activity)
+    return printable(name_of(node.activity))
 
 
 def _number(number: MeasuredNumber) -> str:

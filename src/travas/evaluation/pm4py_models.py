@@ -23,9 +23,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ..errors import LogError, MissingExtraError, OutputError
-from ..maps.map_release import MapRelease, ModelFormat
+from ..maps.map_release import MapNode, MapRelease, ModelFormat
 from ..model.traces import Activity
 from ..outputs.atomic import Existing, atomic_output, check_target
+from ..outputs.names import escape
 from .metrics import Counts, both
 
 Cases = frozenset[tuple[tuple[str, ...], int]]
@@ -61,7 +62,9 @@ def map_fitness_and_precision(original: Any, released: MapRelease) -> tuple[floa
     """Return fitness and precision of the original log on the model of a process map; of an empty map both are 0."""
     (before,) = (_cases(log) for log in both(original, original)[:1])
     with _pm4py("models"):
-        tree = _discover_map(released)
+        tree = _discover_map(
+            released, lambda node: released.label(node) if node.activity is None else _name(node.activity)
+        )
         return (0.0, 0.0) if tree is None else _scores(_behaviour(before), tree)
 
 
@@ -93,14 +96,14 @@ def write_model(release: MapRelease, path: Path, existing: Existing) -> Path:
     """
     check_model(path, existing)
     with _pm4py("models"), atomic_output(path, existing) as partial:
-        tree = _discover_map(release)
+        tree = _discover_map(release, lambda node: escape(release.label(node)))
         if tree is None:
             raise OutputError(f"{path}: the map has no pairs, so there is no model", field="model")
         _write_tree(tree, path.suffix[1:].lower(), partial)
     return path
 
 
-def _discover_map(release: MapRelease) -> Hashable | None:
+def _discover_map(release: MapRelease, name: Callable[[MapNode], str]) -> Hashable | None:
     """The process tree of a map, by the inductive miner on directly-follows graphs; None without pairs.
 
     The miner needs a way from the start to the end through every activity. Where noise has hidden it, one is added.
@@ -109,7 +112,7 @@ def _discover_map(release: MapRelease) -> Hashable | None:
     from pm4py.objects.dfg.obj import DFG
     from pm4py.objects.process_tree.utils.generic import tree_sort
 
-    pairs, starts, ends = release.to_pm4py()
+    pairs, starts, ends = release.graph(name)
     if not pairs and not starts and not ends:
         return None
     forward, backward = _reached(pairs, starts), _reached({(b, a): n for (a, b), n in pairs.items()}, ends)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import LogError
+from ..model.questions import DURATION_BUCKETS
 from ..model.traces import Activity
 from ..privacy.gaussian_stages import STANDARD_DEVIATION
 
@@ -86,7 +87,13 @@ class MapMeasurements:
         consistent &= (self.throughput is None) != (THROUGHPUT in self.contributions)
         consistent &= (self.durations is None) == (self.duration_pairs is None) != (DURATIONS in self.contributions)
         if self.durations is not None and self.duration_pairs is not None:
-            consistent &= len(self.durations) == len(self.duration_pairs) and self.duration_pairs.shape[1:] == (2,)
+            consistent &= self.durations.shape == (len(self.duration_pairs), DURATION_BUCKETS)
+            consistent &= self.duration_pairs.shape[1:] == (2,)
+        consistent &= self.throughput is None or self.throughput.shape == (DURATION_BUCKETS,)
+        consistent &= (
+            set(self.activity_sums) <= set(self.activities) and min(self.contributions.values(), default=0) > 0
+        )
+        consistent = consistent and all(self.weight(name) > 0 for name in {PAIRS, REWORK} & set(self.contributions))
         if not consistent:
             raise LogError("the measurements are inconsistent: a table has another size than its activities require")
 
@@ -152,11 +159,11 @@ class MapMeasurements:
 
 
 def rework_cap(cap: int, activities: int) -> int:
-    """c_w = min(c, 2·|𝒜|), at least 1."""
-    return max(1, min(cap, 2 * activities))
+    """c_w = min(2·c, 2·|𝒜|), at least 1: a case with m distinct pairs has fewer than 2·m cells of R."""
+    return max(1, min(2 * cap, 2 * activities))
 
 
-_OPTIONAL = {"rework": None, "duration_pairs": 2, "durations": 16, "throughput": None}
+_OPTIONAL = {"rework": None, "duration_pairs": 2, "durations": DURATION_BUCKETS, "throughput": None}
 """Tables that are there if they were asked for, and their number of columns."""
 
 

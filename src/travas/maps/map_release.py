@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -198,27 +199,46 @@ class MapRelease(Release):
         Returns:
             Numbers of cases by pair, by start activity and by end activity.
         """
+        return self.graph(self.label)
+
+    def graph(self, name: Callable[[MapNode], str]) -> tuple[Dfg, dict[str, int], dict[str, int]]:
+        """The dictionaries of `to_pm4py`, with names of another form.
+
+        Args:
+            name: The name of a node; no two nodes may have the same.
+
+        Returns:
+            Numbers of cases by pair, by start activity and by end activity.
+        """
         pairs: Dfg = {}
         starts: dict[str, int] = {}
         ends: dict[str, int] = {}
         for pair in self.pairs:
             cases = max(1, round(pair.cases.value))
             if pair.before == START:
-                starts[self.label(pair.after)] = cases
+                starts[name(pair.after)] = cases
             elif pair.after == END:
-                ends[self.label(pair.before)] = cases
+                ends[name(pair.before)] = cases
             else:
-                pairs[self.label(pair.before), self.label(pair.after)] = cases
+                pairs[name(pair.before), name(pair.after)] = cases
         return pairs, starts, ends
 
     def label(self, node: MapNode) -> str:
         """The name of a node, unique within the map, for programs in which a node is its name."""
         if node.activity is not None:
-            return node.activity if isinstance(node.activity, str) else " / ".join(node.activity)
-        name, names = f"({node.kind})", {self.label(MapNode("activity", one)) for one in self.measurements.activities}
+            return self._names[node.activity]
+        name, names = f"({node.kind})", set(self._names.values())
         while name in names:
             name = f"({name})"
         return name
+
+    @cached_property
+    def _names(self) -> dict[Activity, str]:
+        """The names of activities; columns are joined by " / ", and quoted if some names were the same otherwise."""
+        names = {one: one if isinstance(one, str) else " / ".join(one) for one in self.measurements.activities}
+        if len(set(names.values())) == len(names):
+            return names
+        return {one: " / ".join(map(repr, one)) for one in names}
 
     def to_polars(self) -> pl.DataFrame:
         """Return the pairs as a table: one row per pair, with numbers of cases, intervals and durations in seconds.

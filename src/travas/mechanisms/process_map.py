@@ -20,6 +20,7 @@ from ..maps.map_measurements import (
     DURATIONS,
     PAIRS,
     REWORK,
+    SIZE_CELLS,
     SIZES,
     THROUGHPUT,
     MapMeasurements,
@@ -35,6 +36,7 @@ from ..model.totals import NO_DETAILS, Details, check_details
 from ..model.traces import Activity
 from ..model.variants import Variants
 from ..privacy.gaussian_stages import Selection, StagePlan
+from ..privacy.numbers import as_text
 from .coded_traces import CodedTraces, activity_sums
 from .gaussian_mechanism import (
     MOST_ACTIVITIES,
@@ -81,6 +83,16 @@ class ProcessMap(GaussianMechanism):
 
     alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=small_alphabet)
     parts: tuple[str, ...] = attrs.field(default=(), converter=_parts)
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        for name, cap in (PAIRS, SIZE_CELLS[-1]), (REWORK, rework_cap(SIZE_CELLS[-1], MOST_ACTIVITIES)):
+            if self.contributions.get(name, cap) ** 2 < cap:
+                raise ParameterError(
+                    f"epsilon {as_text(self.epsilon)} and delta {as_text(self.delta)} with max_cases "
+                    f"{self.unit.max_cases} leave nothing for the measurement {name!r}: use a larger epsilon or a "
+                    "smaller max_cases"
+                )
 
     def plans(self) -> tuple[StagePlan, ...]:
         """A, M, F and the parts that are asked for; the pairs have every share that is not used."""

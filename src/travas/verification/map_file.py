@@ -37,16 +37,22 @@ def read_map(path: str | Path) -> MapRelease:
             raise ValueError
         if content["standing"] == Standing.NOT_ESTABLISHED:
             mechanism = mechanism.with_random_bytes(Seeded(0))
+        measurements = MapMeasurements.from_json(content["measurements"])
+        reading, columns = content["reading"], tuple(map(str, content["columns"]))
+        if not isinstance(reading, dict | None) or any(
+            (1 if isinstance(name, str) else max(len(name), 2)) != len(columns) for name in measurements.activities
+        ):
+            raise ValueError
         return MapRelease(
             mechanism,
             (),
             (),
-            tuple(map(str, content["columns"])),
+            columns,
             "noisy",
             tuple(map(Abstraction.from_json, content["abstractions"])),
             assumptions=tuple(map(str, content["assumptions"])),
-            reading=content["reading"],
-            measurements=MapMeasurements.from_json(content["measurements"]),
+            reading=reading,
+            measurements=measurements,
             maker=MAKER,
         )
     except OSError as error:
