@@ -54,7 +54,7 @@ from .privacy.noise import Noise
 from .sources.closing import Period
 from .sources.columns import Reading
 from .sources.doctor.diagnosis import LogDiagnosis, Observation, ReadingChoice
-from .sources.doctor.examination import doctor
+from .sources.doctor.visit import doctor
 from .sources.engine import read
 from .verification.verify import Verified, verify
 

@@ -28,7 +28,7 @@ def test_all_is_sorted_and_true() -> None:
         assert getattr(package, name) is not None
 
 
-@pytest.mark.parametrize("statement", ["import travas", "import travas.cli.main"])
+@pytest.mark.parametrize("statement", ["import travas", "import travas; travas.read", "import travas.cli.main"])
 def test_heavy_things_are_imported_where_they_are_used(statement: str) -> None:
     script = f"import sys\n{statement}\nprint(*sys.modules)"
     words = [sys.executable, "-c", script]

@@ -21,7 +21,7 @@ def doctor(log: Log, as_json: AsJson = False, *, reading: Reading) -> None:
 
     Example: travas doctor export.csv
     """
-    from ..sources.doctor.examination import doctor as examine
+    from ..sources.doctor.visit import doctor as examine
 
     with progress("examining the log"):
         diagnosis = examine(log, reading)

@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from ...errors import LogError, ParameterError
-from ..columns import DEFAULT_READING, Reading
+from ...errors import LogError
+from ..columns import Reading
 from ..compression import packing_of
 from ..csv_reader import table_of
 from ..excel import sheet_names, sheet_table
@@ -17,7 +17,7 @@ from ..files import file_format
 from ..folders import listing
 from ..formats import FOLDER_SUFFIXES, SUFFIXES, Format, suffix_of
 from ..frames import column_of_pandas
-from .diagnosis import LogDiagnosis, Observation, ReadingChoice
+from .diagnosis import Observation, ReadingChoice
 from .dialects import dialect_findings
 from .roles import ColumnSearch
 from .row_checks import lifecycle_finding, row_findings
@@ -26,35 +26,7 @@ from .xes_events import xes_table
 _MAGIC: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "xlsx"}
 
 
-def doctor(source: Any, reading: Reading = DEFAULT_READING) -> LogDiagnosis:
-    """Examine a log: its form, columns, times, lifecycle, missing values, duplicates, order and spellings.
-
-    The result is confidential. It proposes how the log is read, and nothing that decides about privacy.
-
-    Args:
-        source: A path, a folder or glob of files, or a pandas or Polars `DataFrame`.
-        reading: What is already known; it is not changed.
-
-    Returns:
-        All findings, and the command line and `[reading]` table that read this log.
-
-    Raises:
-        LogError: The log cannot be opened at all.
-    """
-    examination = _Examination(reading)
-    if isinstance(source, str | Path):
-        if isinstance(source, str) and (source == "-" or "://" in source):
-            raise ParameterError("the doctor reads files and data frames; the schema of a database is known")
-        table = examination.of_files(Path(source))
-    else:
-        table = examination.of_frame(source)
-    if table is not None:
-        examination.of_table(table)
-    name = str(source) if isinstance(source, str | Path) else "LOG"
-    return LogDiagnosis(name, tuple(examination.findings), examination.reading, tuple(examination.choices))
-
-
-class _Examination:
+class Examination:
     """What was found so far, and the reading that is proposed."""
 
     def __init__(self, reading: Reading) -> None:
