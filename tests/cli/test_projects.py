@@ -81,6 +81,41 @@ def test_the_readme_of_a_synthetic_log_says_that_it_is_one(travas: Run, start: S
     assert "It is synthetic: traces were generated from noisy measurements" in readme
 
 
+def test_times_and_attributes_of_a_synthetic_log_are_part_of_a_project(
+    travas: Run, start: Start, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flags = ("--attribute", "ward", "--bins", "age=0,40,80", "--zone", "Europe/Berlin", "--resolution", "minute")
+    start("--mechanism", "synthesis", *flags, "--shares", "times=0.2,attributes=0.2")
+    log = folder / "clinic.csv"
+    head, *rows = log.read_text().splitlines()
+    log.write_text("\n".join([head + ",ward,age", *(f"{row},A,{30 + 20 * (n % 3)}" for n, row in enumerate(rows))]))
+    ran = travas("release", "--period", "2026-01")
+    assert (ran.code, ran.err) == (0, "") and "'ward'" not in ran.out
+    stated = json.loads((folder / "releases" / "2026-01" / "release.json.guarantee.json").read_text())["description"]
+    assert stated["times"] == {"zone": "Europe/Berlin", "resolution": "minute", "weekend": [5, 6]}
+    assert stated["attributes"] == [{"name": "ward", "bins": []}, {"name": "age", "bins": ["0", "40", "80"]}]
+    assert stated["shares"] == {"times": "0.2", "attributes": "0.2"}
+    path = folder / "travas.toml"
+    unit = Project.load(path, {}).reading(None).privacy_unit
+    monkeypatch.setenv("TRAVAS_ATTRIBUTE", "ward; sex")
+    varied = Project.load(path, {"bins": ()}).mechanism(unit, None).describe()
+    assert [attribute["name"] for attribute in varied["attributes"]] == ["ward", "sex"]
+    bare = {name: value for name, value in Project.load(path, {}).values.items() if name not in DETAILS}
+    assert Project(bare, folder).mechanism(unit, None).describe()["times"]["needed"] == "if recorded"
+    without = Project({**bare, "without": "times"}, folder).mechanism(unit, None)
+    assert "times" not in without.describe()
+
+
+DETAILS = {option.name: option.example for option in OPTIONS if option.section == "synthesis"}
+
+
+@pytest.mark.parametrize("name", DETAILS)
+def test_times_and_attributes_of_another_mechanism_are_refused(travas: Run, start: Start, name: str) -> None:
+    start(f"--{name}", DETAILS[name])
+    ran = travas("release", "--period", "2026-01")
+    assert ran.code == 2 and f"{name} is set but mechanism is 'optimal'; set mechanism to 'synthesis'" in ran.err
+
+
 def test_a_second_run_is_refused_and_says_where_the_first_is(travas: Run, start: Start, folder: Path) -> None:
     start()
     assert travas("release", "--period", "2026-01", "--quiet").code == 0

@@ -70,7 +70,7 @@ def test_a_release_is_generated_again_with_times(log: Path, tmp_path: Path, trav
         (("--bins", "age=1", "--bins", "age=2"), "set twice"),
         (("--zone", "Nowhere/Land"), "not a time zone"),
         (("--resolution", "week"), "resolution is 'week'"),
-        (("--without", "traces"), "--without times"),
+        (("--without", "traces"), "without is 'traces'; use 'times', or leave it out (option --without)"),
         (("--without", "times", "--zone", "UTC"), "times are left out"),
         (("--shares", "times=2"), "below 1"),
     ],
@@ -90,3 +90,14 @@ def test_times_that_are_asked_for_must_be_there(tmp_path: Path, travas: Run, led
     assert ran.code != 0 and "timestamp" in ran.err and (not ledger_path.exists() or not Ledger(ledger_path).history())
     ran = travas("synthesize", path, *PARAMETERS, "--order", "file", "-o", tmp_path / "s.csv")
     assert ran.code == 0 and (tmp_path / "s.csv").exists()
+
+
+def test_an_xes_log_without_timestamps_names_the_option(tmp_path: Path, travas: Run, ledger_path: Path) -> None:
+    path = tmp_path / "untimed.xes"
+    event = '<event><string key="concept:name" value="a"/></event>'
+    path.write_text(f'<log><trace><string key="concept:name" value="1"/>{event}</trace></log>')
+    ran = travas("synthesize", path, *PARAMETERS, "-o", tmp_path / "s.json")
+    assert ran.code != 0 and "--without times" in " ".join(ran.err.split())
+    assert not ledger_path.exists() or not Ledger(ledger_path).history()
+    ran = travas("synthesize", path, *PARAMETERS, "--without", "times", "-o", tmp_path / "s.json")
+    assert ran.code == 0 and (tmp_path / "s.json").exists()

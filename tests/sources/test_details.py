@@ -124,6 +124,42 @@ def test_times_need_a_timestamp_of_every_event_even_in_the_order_of_the_file(tmp
     assert sum(read(path, Reading()).counts) == 1
 
 
+def test_a_log_without_timestamps_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "log.xes"
+    path.write_text(xes_of([{"concept:name": "a", "when": "2024-01-01"}, {"concept:name": "b"}]))
+    remedy = (
+        r"set timestamp to the attribute that has the times, or release a synthetic log without times \(times=None\)"
+    )
+    with pytest.raises(
+        LogError, match=rf"no event has the attribute 'time:timestamp' for the timestamp; {remedy}"
+    ) as error:
+        read(path, TIMES)
+    assert (error.value.field, error.value.other_fields) == ("timestamp", ("times",))
+    assert sum(read(path, Reading()).counts) == 1  # without times
+    with pytest.raises(LogError) as ordered:
+        read(path, Reading(order="time", details=Details("read")))
+    assert "times=None" not in str(ordered.value)  # the order needs them as well
+    some = frame(["2024-01-01", "", "2024-01-02"])
+    with pytest.raises(LogError, match="1 event without a timestamp.*set on_missing to 'drop', or release") as error:
+        read(some, Reading(order="file", details=Details("read")))
+    assert (error.value.field, error.value.other_fields) == ("on_missing", ("times",))
+    with pytest.raises(LogError) as ordered:
+        read(some, TIMES)
+    assert "times=None" not in str(ordered.value)
+
+
+def test_every_event_without_a_timestamp_is_judged_alone(tmp_path: Path) -> None:
+    path = tmp_path / "log.xes"
+    untimed = [{"concept:name": "a"}]
+    drop = Reading(on_missing="drop", details=Details("read"))
+    path.write_text(xes_of(untimed))
+    assert sum(read(path, drop).counts) == 0
+    path.write_text(xes_of([*untimed, {"concept:name": "b", "time:timestamp": "2024-01-01"}]))
+    assert dict(read(path, drop).items()) == {("b",): 1}
+    with pytest.raises(LogError, match=r"1 event without a timestamp.*times=None"):
+        read(path, TIMES)
+
+
 def test_text_that_is_no_timestamp_is_refused_in_the_first_reading(tmp_path: Path) -> None:
     path = tmp_path / "log.xes"
     path.write_text(xes_of([{"concept:name": "a", "time:timestamp": "yesterday"}]))

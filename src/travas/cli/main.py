@@ -85,6 +85,7 @@ _FLAGS = {
     "end_activities": "--end-activity",
     "parts": "--with",
     "duplicate_events": "--drop-duplicates",
+    "times": "--without times",
 }
 """Options whose names differ from the parameter names."""
 
@@ -298,7 +299,7 @@ def _flag(error: TravasError) -> str:
     known = _options(sys.argv[1:])
     fields = [field for field in (error.field, *error.other_fields) if field]
     flags = [_FLAGS.get(field, f"--{field}".replace("_", "-")) for field in fields]
-    flags = [flag for flag in flags if flag in known]
+    flags = [flag for flag in flags if flag.partition(" ")[0] in known]
     return f" (option{'s' if len(flags) > 1 else ''} {', '.join(flags)})" if flags else ""
 
 

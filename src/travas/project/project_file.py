@@ -15,6 +15,7 @@ from ..budget.policy import Policy
 from ..budget.toml_settings import check_keys, load_toml
 from ..errors import ParameterError, shown
 from ..mechanisms import from_description
+from ..model.detail_settings import described_details
 from ..model.mechanism import Mechanism
 from ..privacy.guarantee import PrivacyUnit
 from ..privacy.numbers import as_text, exact
@@ -129,8 +130,27 @@ class Project:
             described["minimum_cases"] = least
         if (names := self.text("alphabet")) is not None:
             described["alphabet"] = _activities(self.path(names))
+        described |= self._details(described["mechanism"])
         described["unit"] = {"name": unit.name, "max_cases": unit.max_cases}
         return from_description(described, references="follow", missing="default")
+
+    def _details(self, mechanism: str) -> dict[str, Any]:
+        """Return the description of times and case attributes; those of another mechanism than synthesis are refused."""
+        if mechanism == "synthesis":
+            return described_details(
+                without=self.text("without"),
+                attribute=self.items("attribute"),
+                bins=self.items("bins"),
+                zone=self.text("zone"),
+                resolution=self.text("resolution"),
+                shares=self.text("shares"),
+            )
+        for name in (option.name for option in OPTIONS if option.section == "synthesis" and option.name in self.values):
+            raise ParameterError(
+                f"{name} is set but mechanism is {shown(mechanism)}; set mechanism to 'synthesis', or remove {name}",
+                field=name,
+            )
+        return {}
 
     def _parameters(self, policy: Policy | None) -> tuple[str, str]:
         if (share := self.text("share")) is None:

@@ -46,6 +46,7 @@ SECTIONS = {
     "reading": "How events become traces. Fix it without looking at single cases: docs/reading.md.",
     "unit": "Who is protected. Without a column: one case. With one: all cases of a person.",
     "privacy": "What is released and what it costs. Smaller ε and δ protect more and keep less: travas forecast.",
+    "synthesis": "Times and case attributes of synthetic logs: mechanism synthesis only. Public, not from the log.",
     "output": "What is written, and where.",
     "account": "Which account of the ledger is charged. Use one name for everything about the same people.",
     "period": "Which cases a release counts: those closed in its period. Different periods then cost once: docs/periods.md.",
@@ -90,6 +91,16 @@ OPTIONS = (
     _option("privacy", "ladder", "Generalise rare variants step by step: default, or rungs.", "default"),
     _option(
         "privacy", "alphabet", "A file of public activities, one per line, for trees and synthesis.", "activities.txt"
+    ),
+    _option("synthesis", "without", "Leave out times. Default: released if the log has a time column.", "times"),
+    _option(
+        "synthesis", "attribute", "Case attributes to release: columns, or XES trace attributes.", "sex", is_list=True
+    ),
+    _option("synthesis", "bins", "Numeric case attributes with increasing edges.", "age=0,20,40,60,80", is_list=True),
+    _option("synthesis", "zone", "The time zone of weeks, weekdays and hours. Default: UTC.", "Europe/Berlin"),
+    _option("synthesis", "resolution", "What generated times are rounded to: second, minute or day.", "minute"),
+    _option(
+        "synthesis", "shares", "Parts of the budget; the rest is for the control flow.", "times=0.25,attributes=0.1"
     ),
     _option("output", "folder", "The folder of the releases; each period has a folder in it.", "releases"),
     _option("output", "file", "The release file: .xes, .xes.gz, .csv, .parquet or .json.", "release.xes.gz"),

@@ -18,7 +18,7 @@ from .columns import ACTIVITY, TIMESTAMP, Reading, lifecycle_note, released_colu
 from .contribution_bounding import Kept, case_digest, several_units
 from .encoded_stream import CaseDetails, StreamEncoder
 from .row_selection import LIFECYCLE, DuplicateEvents
-from .wording import NO_EVENTS, MissingValues, left_out_note, missing_message, number_of, several_values_notes
+from .wording import NO_EVENTS, MissingValues, left_out_note, missing_values, number_of, several_values_notes
 
 MAX_TRACE_EVENTS = 10_000_000
 """How many events of a trace are read; more are cut rather than refused: one long case must not decide about a release."""
@@ -151,7 +151,7 @@ class CaseStream:
             if any(what.startswith("traces") for what in self.missing):
                 drop += ", or set duplicate_cases to 'separate' if every trace is a case"
             found = [MissingValues(what, number, self.first[what]) for what, number in self.missing.items()]
-            raise LogError(missing_message(self.where, found, drop), field="on_missing")
+            raise missing_values(self.where, found, drop, "for order" if self.reading.by_time() else "for times")
         if self.kept is not None:
             self.counts = self.kept.counts()
         notes = [*self.notes, *(left_out_note(number, what) for what, number in self.missing.items())]

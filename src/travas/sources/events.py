@@ -26,7 +26,7 @@ from .columns import NUMBER, Columns, Reading
 from .contribution_bounding import case_digest, several_units
 from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, aware, instants
 from .row_selection import by_column, spellings
-from .wording import MissingValues, left_out_note, missing_message
+from .wording import MissingValues, UseOfTimestamps, left_out_note, missing_values
 
 EVENTS_PER_PART = 32_000_000
 """Sorting a part takes about 60 bytes per event."""
@@ -267,7 +267,8 @@ class Events:
                 first = f"row {int(lacking[0]) + 1:,} (not counting the header)"
                 found.append(MissingValues(f"events without {kind}", len(lacking), first, column))
         if found and self.reading.on_missing == "fail":
-            raise LogError(missing_message(self.where, found, "set on_missing to 'drop'"), field="on_missing")
+            use: UseOfTimestamps = "for order" if self.columns.by_time else "for times"
+            raise missing_values(self.where, found, "set on_missing to 'drop'", use)
         return [left_out_note(each.number, each.what) for each in found]
 
     def _instants(self, times: pl.Series) -> list[pl.Series]:
@@ -299,7 +300,7 @@ class Events:
             if self.reading.on_missing == "fail":
                 first = f"case {str(texts.filter(nobody).min())[:60]!r}"
                 found = [MissingValues(what, number, first)]
-                raise LogError(missing_message(self.where, found, "set on_missing to 'drop'"), field="on_missing")
+                raise missing_values(self.where, found, "set on_missing to 'drop'")
             self.notes.append(left_out_note(number, what))
         digests = pl.Series(_DIGEST, [case_digest(text) for text in texts], dtype=pl.Binary)
         return owners.select(_CASE, _UNIT).with_columns(digests).filter(~nobody)

@@ -24,7 +24,7 @@ from .closed_rows import COUNTS, END, MOMENT, closed_rows, dated, is_one_of
 from .columns import Columns, Reading, lifecycle_note
 from .contribution_bounding import several_units
 from .row_selection import by_column, spellings
-from .wording import NO_EVENTS, MissingValues, left_out_note, missing_message, number_of
+from .wording import NO_EVENTS, MissingValues, left_out_note, missing_values, number_of
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -291,7 +291,7 @@ class Query:
         if self.reading.on_missing == "fail":
             first = f"case {str(totals[_first(_NOBODY)])[:60]!r}"
             found = [MissingValues(what, number, first)]
-            raise LogError(missing_message(self.where, found, "set on_missing to 'drop'"), field="on_missing")
+            raise missing_values(self.where, found, "set on_missing to 'drop'")
         return [left_out_note(number, what)]
 
 

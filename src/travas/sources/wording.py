@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Literal
 
-from ..errors import CONFIDENTIAL
+from ..errors import CONFIDENTIAL, LogError
 
 _LONGEST_NAME = 60
 
 NO_EVENTS = "the log has no events; check that it is the right one"
 """A note rather than an error, because whether a log is empty may depend on one case."""
+
+UNTIMED = "events without a timestamp"
+"""What is missing where times are read."""
+
+WITHOUT_TIMES = ", or release a synthetic log without times (times=None)"
+"""The end of a remedy for missing timestamps, where nothing but the times of a release needs them."""
 
 
 def available_names(present: Sequence[str], most: int, missing: str = "") -> str:
@@ -42,6 +49,10 @@ def several_values_notes(numbers: Mapping[str, int]) -> tuple[str, ...]:
     )
 
 
+UseOfTimestamps = Literal["for order", "for times"]
+"""Whether timestamps order the events, or are needed for nothing but the times of a release."""
+
+
 @dataclass(frozen=True)
 class MissingValues:
     """Missing values: what is missing, how often, where first, and in which column, if there are columns."""
@@ -52,10 +63,28 @@ class MissingValues:
     column: str = ""
 
 
-def missing_message(where: str, found: Sequence[MissingValues], drop: str) -> str:
-    """Return a message about all missing values, and the remedy."""
+def missing_values(
+    where: str, found: Sequence[MissingValues], drop: str, timestamps: UseOfTimestamps = "for order"
+) -> LogError:
+    """Return the error about all missing values, with the remedy.
+
+    Args:
+        where: The log.
+        found: What is missing.
+        drop: How to read the log without it.
+        timestamps: What they are needed for; if only for the times of a release, it can be made without.
+
+    Returns:
+        The error.
+    """
     parts = [
         f"{f'column {each.column!r}: ' if each.column else ''}{number_of(each.number, each.what)}, the first at {each.first}"
         for each in found
     ]
-    return f"{where}: {'; '.join(parts)}; fix the log, or {drop} {CONFIDENTIAL}"
+    avoidable = timestamps == "for times" and any(each.what == UNTIMED for each in found)
+    remedy = drop + (WITHOUT_TIMES if avoidable else "")
+    return LogError(
+        f"{where}: {'; '.join(parts)}; fix the log, or {remedy} {CONFIDENTIAL}",
+        field="on_missing",
+        other_fields=("times",) if avoidable else (),
+    )

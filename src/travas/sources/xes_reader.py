@@ -18,7 +18,7 @@ from .chunks import chunks
 from .columns import ACTIVITY, TIMESTAMP, Reading
 from .row_selection import LIFECYCLE, TRACE_LEVEL, by_column, spellings
 from .timestamps import parse_zoned
-from .wording import available_names
+from .wording import WITHOUT_TIMES, available_names
 
 MAX_ELEMENT_BYTES = 16 << 20
 CHUNK = 1 << 18
@@ -111,13 +111,20 @@ class XesDocument:
             if present := sorted(self.present[level], key=lambda name: (":" not in name, name)):
                 hint = available_names(present, 10, key)
                 if self.reading.on_missing == "fail" and self.cases.missing:
-                    raise LogError(f"{self.where}: no {level} has the attribute {key!r} for the {role}; {hint}")
+                    raise self._absent(f"no {level} has the attribute {key!r} for the {role}", role, hint)
                 self.cases.notes.append(f"no {level} has the attribute {key!r} for the {role}; {hint}")
         for key in self.unsaid if self.cases.traces else ():
             hint = available_names(sorted(self.present["trace"] | self.present["event"]), 30, key)
             self.cases.notes.append(f"no trace or event has the attribute {key!r}: it is missing in every case; {hint}")
         if self.tie is not None and self.cases.traces and not self.tie_seen:
             self.cases.notes.append(f"no event has the attribute {self.reading.ties!r} for the ties; check its name")
+
+    def _absent(self, what: str, role: str, hint: str) -> LogError:
+        """Return the error for an attribute that every event lacks, so that each of them is refused."""
+        if role != "timestamp" or self.by_time:
+            return LogError(f"{self.where}: {what}; {hint}")
+        remedy = f"set timestamp to the attribute that has the times{WITHOUT_TIMES}"
+        return LogError(f"{self.where}: {what}; {remedy}; {hint}", field="timestamp", other_fields=("times",))
 
     def _check_prolog(self, chunk: bytes) -> None:
         """Check that the prolog before <log> is short and has no DOCTYPE, which allows entity expansion attacks."""
