@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,20 @@ def test_a_release_in_another_format_costs_nothing(release: Path, suffix: str, t
     assert (ran.code, ran.err) == (0, "")
     assert len(Ledger.default().history()) == charged
     assert verify(f"{tmp_path / 'again'}{suffix}.guarantee.json", tmp_path / f"again{suffix}").digest_checked
+
+
+def test_a_figure_with_intervals_of_a_released_map(release: Path, log: Path, tmp_path: Path, travas: Run) -> None:
+    ran = travas("map", "--from", release, "-o", tmp_path / "plain.svg", "--plot", tmp_path / "shown.svg")
+    assert (ran.code, ran.err) == (0, "")
+    plain, shown = ((tmp_path / f"{name}.svg").read_text() for name in ("plain", "shown"))
+    interval = re.compile(r">[0-9,]+ \([0-9,]+ to [0-9,]+\)<")
+    assert interval.search(shown) and not interval.search(plain)
+    before = release.read_bytes()
+    assert travas("map", "--from", release, "-o", tmp_path / "a.csv", "--plot", release).code == 2
+    assert release.read_bytes() == before
+    charged = len(Ledger.default().history())
+    ran = travas("map", log, *PARAMETERS, "-o", tmp_path / "new.json", "--plot", tmp_path / "new.svg")
+    assert ran.code == 2 and "use it with --from" in ran.err and len(Ledger.default().history()) == charged
 
 
 def test_a_changed_release_is_not_written_again(release: Path, tmp_path: Path, travas: Run) -> None:

@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from conftest import Run
-from travas import MapRelease, Variants, process_map
+from travas import MapRelease, Variants, process_map, read
 from travas.evaluation.map_comparison import compare_map
+from travas.evaluation.pm4py_models import map_fitness_and_precision
 from travas.model.release import MAKER
 from travas.model.traces import Trace
 from travas.outputs.example import write_hospital_log
+from travas.verification.map_file import read_map
 
 LOG: dict[Trace, int] = {("a", "b", "b"): 600_000, ("a",): 400_000}
 
@@ -43,4 +45,16 @@ def test_on_the_command_line(tmp_path: Path, travas: Run) -> None:
     assert ran.code == 0 and "CONFIDENTIAL" in ran.out.upper() and "contain the true number" in ran.out
     facts = json.loads(travas("compare", log, out, "--json").out)
     assert facts["confidential"] is True and 0 <= facts["process_map"]["count_error"] < 1
+    assert facts["process_map"]["fitness"] is None
     assert travas("compare", log, out, "--metric", "case_coverage").code == 2
+
+
+def test_the_model_of_a_map(tmp_path: Path, travas: Run) -> None:
+    log = write_hospital_log(tmp_path / "hospital.csv")
+    out = tmp_path / "map.json"
+    assert travas("map", log, "--epsilon", 1, "--delta", "1e-6", "-o", out).code == 0
+    asked = ("compare", log, out, "--metric", "fitness", "--metric", "precision")
+    facts = json.loads(travas(*asked, "--json").out)["process_map"]
+    expected = map_fitness_and_precision(read(log), read_map(out))
+    assert (facts["fitness"], facts["precision"]) == expected and 0 < min(expected) <= max(expected) <= 1
+    assert f"fitness {expected[0]:.3f}, precision {expected[1]:.3f}" in travas(*asked).out

@@ -117,14 +117,20 @@ def _compare_map(
     original: str, released: MapRelease, reading: Reading, metric: list[str] | None, plot: Path | None, as_json: bool
 ) -> None:
     """Print how far a process map is from the original log. Confidential."""
-    from ..evaluation.map_comparison import compare_map
+    from ..evaluation.map_comparison import compare_map, with_model
     from ..sources.engine import read
 
-    if metric or plot is not None:
-        raise ParameterError("a process map has measures of its own; remove --metric and --plot")
+    models = set(metric or ()) <= {"fitness", "precision"}
+    if not models or plot is not None:
+        raise ParameterError(
+            "a process map has measures of its own; remove --plot, and all of --metric but fitness and precision"
+        )
     with progress("reading the original log") as watch:
         true = read(original, replace(reading, abstraction=released.abstractions[0]), watch)
     comparison = compare_map(true, released)
+    if metric:
+        with progress("discovering the model and replaying the log"):
+            comparison = with_model(comparison, true, released)
     if as_json:
         print_json({"process_map": comparison.as_json(), "confidential": True})
         return
@@ -176,9 +182,13 @@ def forecast(
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw a figure: .png, .svg or .pdf.", metavar="FILE")] = None,
     kinds: Annotated[
-        bool, typer.Option("--kinds", help="Compare kinds of release: variants, ladder, synthetic log.")
+        bool, typer.Option("--kinds", help="Compare kinds of release: variants, ladder, synthetic log, map.")
     ] = False,
     stated_cases: StatedCases = None,
+    stated_activities: Annotated[
+        int | None,
+        typer.Option(help="With --kinds: approximate number of activities. Never counted.", metavar="N", min=1),
+    ] = None,
     as_json: AsJson = False,
     *,
     reading: Reading,
@@ -187,7 +197,7 @@ def forecast(
     """Show what a release at (ε, δ) would keep, by case count of a variant. The output is confidential only with a log.
 
     Supports only the mechanisms optimal and travas: what others keep depends on more than the case count. With --kinds it
-    compares variants, a ladder and a synthetic log instead, and says when to use which.
+    compares variants, a ladder, a synthetic log and a process map instead, and says when to use which.
 
     Examples: travas forecast --epsilon 1 --delta 1e-6 --plot kept.png · travas forecast hospital.xes.gz ·
     travas forecast --kinds --epsilon 1 --delta 1e-6 --stated-cases 5000
@@ -203,7 +213,7 @@ def forecast(
 
         if len(epsilon or ()) != 1 or len(delta or ()) != 1 or plot is not None or abstractions is not None:
             raise ParameterError("--kinds requires one --epsilon and one --delta, without --plot and --abstractions")
-        compare_kinds(log, (epsilon or [""])[0], (delta or [""])[0], stated_cases, reading, as_json)
+        compare_kinds(log, (epsilon or [""])[0], (delta or [""])[0], stated_cases, stated_activities, reading, as_json)
         return
     if log is None and (not epsilon or not delta):
         raise ParameterError("--epsilon and --delta are required without a log")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CONFIDENTIAL_HEADING
@@ -10,11 +11,17 @@ from ..sources.columns import Reading
 from .console import console, grid, panel, print_json, progress
 
 if TYPE_CHECKING:
-    from ..evaluation.kinds import Trial
+    from ..evaluation.kinds import MapTrial, Trial
 
 
 def compare_kinds(
-    log: str | None, epsilon: str, delta: str, stated_cases: int | None, reading: Reading, as_json: bool
+    log: str | None,
+    epsilon: str,
+    delta: str,
+    stated_cases: int | None,
+    stated_activities: int | None,
+    reading: Reading,
+    as_json: bool,
 ) -> None:
     """Print what each kind of release can do at (ε, δ), and, confidentially, how it comes out on a log."""
     from ..evaluation.forecast import LOOKING
@@ -22,7 +29,7 @@ def compare_kinds(
 
     with progress("building and verifying the noise"):
         made = mechanisms(epsilon, delta, reading.privacy_unit)
-        views, words = outlooks(made, stated_cases), advice(made, stated_cases)
+        views, words = outlooks(made, stated_cases), advice(made, stated_cases, stated_activities)
     with progress("trying each kind of release on the log"):
         tried = [] if log is None else trials(log, made, reading)
     if as_json:
@@ -49,13 +56,21 @@ def compare_kinds(
         console().print(LOOKING)
 
 
-def _trial_facts(trial: Trial) -> dict[str, Any]:
-    return {"case_coverage": trial.case_coverage, "similarity": trial.similarity, "variants": trial.variants}
+def _trial_facts(trial: Trial | MapTrial) -> dict[str, Any]:
+    facts = asdict(trial)
+    del facts["kind"]
+    return facts
 
 
-def _show_trials(tried: list[Trial]) -> None:
+def _show_trials(tried: list[Trial | MapTrial]) -> None:
+    from ..evaluation.kinds import MapTrial
+
     table = grid()
     for trial in tried:
+        if isinstance(trial, MapTrial):
+            kept = f"{trial.kept_mass:.1%} of the directly-follows mass has its pair in the map"
+            table.add_row(trial.kind, f"numbers off by {trial.count_error:.1%}", kept)
+            continue
         similar = "not computed, too many variants" if trial.similarity is None else f"{trial.similarity:.3f}"
         table.add_row(
             trial.kind,

@@ -11,6 +11,7 @@ from ..budget.account import Approval
 from ..budget.ledger import Ledger
 from ..budget.policy import Policy
 from ..errors import ChargedError, ParameterError
+from ..outputs.inputs import check_not_input
 from ..pipeline import Request, run
 from ..sources.columns import DEFAULT_READING, Reading
 from .console import console, print_json, progress, stages
@@ -80,6 +81,10 @@ def process_map(
             metavar="bpmn|pnml|ptml",
         ),
     ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="With --from: also draw a figure with 95 % intervals: .svg, .png or .pdf.", metavar="FILE"),
+    ] = None,
     dataset: Dataset = None,
     ledger: LedgerFile = None,
     force: Force = False,
@@ -106,9 +111,14 @@ def process_map(
         _refuse_with_release(log, epsilon, delta, parts, alphabet, dataset, ledger, reading)
         made = _verified(release)
         _write_again(made, release, output, existing)
+        if plot is not None:
+            check_not_input(plot, [release, output], None)
+            made.draw(plot, "shown")
         _print_again(made, output, stated_cases, as_json)
         _write_model(made, target, existing, as_json)
         return
+    if plot is not None:
+        raise ParameterError("--plot draws a map that is released: use it with --from")
     if log is None or epsilon is None or delta is None:
         raise ParameterError("a log with --epsilon and --delta is required, or a release with --from")
     description: dict[str, Any] = {"mechanism": "map"}
@@ -205,8 +215,6 @@ def _verified(release: Path) -> MapRelease:
 
 
 def _write_again(made: MapRelease, release: Path, output: Path, existing: Existing) -> None:
-    from ..outputs.inputs import check_not_input
-
     check_not_input(output, [release], None)
     made.write(output, existing)
 

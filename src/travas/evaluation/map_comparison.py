@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ class MapComparison:
         total_variation: The distance of the shares of pairs: 0 the same, 1 nothing in common.
         false_pairs: The number of pairs that no case has.
         coverage: The share of the pairs whose interval contains the true number; None for a map without pairs.
+        fitness: How much of the original the model of the map can replay; None if it was not asked for.
+        precision: How little behaviour beyond the original that model allows; None if it was not asked for.
     """
 
     count_error: float
@@ -35,6 +37,8 @@ class MapComparison:
     total_variation: float
     false_pairs: int
     coverage: float | None
+    fitness: float | None = None
+    precision: float | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The values as plain values."""
@@ -43,12 +47,16 @@ class MapComparison:
     def in_words(self) -> list[tuple[str, str]]:
         """Names and sentences."""
         covered = "there are no pairs" if self.coverage is None else f"{self.coverage:.0%} contain the true number"
+        model = (
+            [] if self.fitness is None else [("model", f"fitness {self.fitness:.3f}, precision {self.precision:.3f}")]
+        )
         return [
             ("numbers of cases", f"off by {self.count_error:.1%} in total; pairs that are missing are part of it"),
             ("kept", f"{self.kept_mass:.1%} of the directly-follows mass has its pair in the map"),
             ("shares of pairs", f"total variation {self.total_variation:.3f}"),
             ("false pairs", f"{self.false_pairs:,}"),
             ("95 % intervals", covered),
+            *model,
         ]
 
 
@@ -85,6 +93,26 @@ def compare_map(original: Variants, released: MapRelease) -> MapComparison:
         false_pairs=sum(not truth[pair] for pair in values),
         coverage=sum(covered) / len(covered) if covered else None,
     )
+
+
+def with_model(comparison: MapComparison, original: Variants, released: MapRelease) -> MapComparison:
+    """Add fitness and precision of the original log on the model of a process map. Confidential.
+
+    Args:
+        comparison: The distances.
+        original: The original log, under the abstraction of the map.
+        released: The map.
+
+    Returns:
+        The distances, with both.
+
+    Raises:
+        MissingExtraError: pm4py is not installed.
+    """
+    from .pm4py_models import map_fitness_and_precision
+
+    fitness, precision = map_fitness_and_precision(original, released)
+    return replace(comparison, fitness=fitness, precision=precision)
 
 
 def cases_of_pairs(log: Variants) -> Counter[StepPair]:
