@@ -80,6 +80,7 @@ class Request:
         guarantee: Whether a release without an established guarantee is refused.
         policy: The policy; None uses that of `TRAVAS_POLICY` or of the data directory, if there is one.
         approval: The reason of the release, and who has signed it off.
+        about: What the README says about the data, in lines: public text.
     """
 
     source: Any
@@ -94,6 +95,7 @@ class Request:
     guarantee: GuaranteeRule = "required"
     policy: Policy | None = None
     approval: Approval = NO_APPROVAL
+    about: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_frequencies(self.frequencies)
@@ -166,7 +168,7 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
                     maker=MAKER,
                 )
                 if output is not None:
-                    output.write(release)
+                    output.write(release, request.about)
                 end.enter_context(_InterruptsDeferred())  # while names change it is too late: the run ends as usual
                 if output is not None:
                     output.publish()

@@ -60,9 +60,9 @@ def test_a_project_from_init_to_two_months_at_the_price_of_one(travas: Run, star
         assert (ran.code, ran.err) == (0, "")
         made = folder / "releases" / month
         files = {path.name for path in made.iterdir()}
-        assert files == {"release.json", "release.json.guarantee.json", "report.html", "README.txt"}
+        assert files == {"release.json", "release.json.guarantee.json", "report.html", "release.json.README.txt"}
         assert json.loads((made / "release.json").read_text())["variants"] == [["in", "visit", "out"]]
-        readme = (made / "README.txt").read_text()
+        readme = (made / "release.json.README.txt").read_text()
         assert "Visits." in readme and "Group A" in readme and "ε = 1, δ = 1e-6, verified" in readme
         assert f"the end of the period {month}, the log held every event dated before" in readme
         report = (made / "report.html").read_text()
@@ -77,8 +77,8 @@ def test_the_readme_of_a_synthetic_log_says_that_it_is_one(travas: Run, start: S
     start("--mechanism", "synthesis")
     ran = travas("release", "--period", "2026-01")
     assert (ran.code, ran.err) == (0, "")
-    readme = (folder / "releases" / "2026-01" / "README.txt").read_text()
-    assert "It is synthetic: traces were generated from noisy measurements" in readme
+    readme = (folder / "releases" / "2026-01" / "release.json.README.txt").read_text()
+    assert "It is a synthetic log: traces generated from noisy measurements" in readme
 
 
 def test_times_and_attributes_of_a_synthetic_log_are_part_of_a_project(

@@ -201,7 +201,8 @@ def restarted(case: contract.Case, front_end: str) -> None:
     """The same request again works, as a user would repeat it, and nothing is left of the run before."""
     if case.output.exists():
         return
-    Path(f"{case.output}.guarantee.json").unlink(missing_ok=True)
+    for end in (".guarantee.json", ".README.txt"):
+        Path(f"{case.output}{end}").unlink(missing_ok=True)
     before = contract.charges(case)
     code, words = ended(lambda: _no_words(FRONT_ENDS[front_end](case, None)))
     assert code == 0 and contract.charges(case) == before + 1, (code, words)

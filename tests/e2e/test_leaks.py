@@ -62,7 +62,7 @@ def test_no_canary_leaves(source: str, suffix: str, tmp_path: Path, ledger_path:
     verified = travas("verify", out / f"release{suffix}.guarantee.json", out / f"release{suffix}")
     report = travas("report", out / f"release{suffix}.guarantee.json", out / f"release{suffix}", "-o", out / "r.html")
     assert report.code == 0, report.err
-    assert len(list(out.iterdir())) == 3
+    assert len(list(out.iterdir())) == 4
     for file in out.iterdir():
         content = file.read_bytes()
         for view in (content, gzip.decompress(content) if file.suffix == ".gz" else b""):

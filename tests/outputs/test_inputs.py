@@ -64,10 +64,11 @@ def test_the_log_under_another_name(link: object, logs: Path, tmp_path: Path) ->
         check_not_input(tmp_path / "same.csv", [logs / "jan.csv"])
 
 
-def test_the_guarantee_must_not_be_an_input_either(logs: Path, tmp_path: Path) -> None:
-    log = tmp_path / "out.csv.guarantee.json"
+@pytest.mark.parametrize("name", ["out.csv.guarantee.json", "out.csv.README.txt"])
+def test_the_files_beside_a_release_must_not_be_inputs_either(name: str, tmp_path: Path) -> None:
+    log = tmp_path / name
     log.write_text("{}")
-    with pytest.raises(OutputError, match=r"guarantee\.json: is the log itself"):
+    with pytest.raises(OutputError, match=f"{name}: is the log itself"):
         check_not_input(tmp_path / "out.csv", [log])
 
 

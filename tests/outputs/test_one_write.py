@@ -23,7 +23,6 @@ ALLOWED = {
     "evaluation/experiment.py": "the journal, and the results by atomic_output",
     "cli/budget_command.py": "by atomic_output",
     "cli/project_commands.py": "by atomic_output",
-    "project/project_release.py": "by atomic_output",
     "report/report_file.py": "by atomic_output",
     "plots/figures.py": "into memory",
     "budget/ledger_file.py": "the ledger, which is a database",

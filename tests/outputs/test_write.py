@@ -245,7 +245,10 @@ def test_nothing_is_replaced_unasked_and_nothing_half_written(tmp_path: Path) ->
     release({("b",): 14}).write(tmp_path / "out.json", existing="replace")
     assert released(tmp_path / "out.json") == {("b",): 14}
     (tmp_path / "out.json").unlink()
-    with pytest.raises(OutputError, match="guarantee.json: exists already"):
+    with pytest.raises(OutputError, match=r"README\.txt: exists already"):
+        made.write(tmp_path / "out.json")
+    (tmp_path / "out.json.README.txt").unlink()
+    with pytest.raises(OutputError, match=r"guarantee\.json: exists already"):
         made.write(tmp_path / "out.json")
     with pytest.raises(OutputError, match="does not exist; create it first"):
         made.write(tmp_path / "no" / "out.json")

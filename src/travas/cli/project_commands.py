@@ -163,7 +163,7 @@ def release(
     *,
     flags: Values,
 ) -> None:
-    """Make the release of a period of a project: release, guarantee, report, README.txt and charge.
+    """Make the release of a period of a project: release, guarantee, README, report and charge.
 
     A period that was released before is refused. Options come from flags, then TRAVAS_… variables, then the file.
 

@@ -176,7 +176,7 @@ class Release:
         return cast("pd.DataFrame", registered("pandas")(self))
 
     def write(self, path: str | Path, existing: Literal["fail", "replace"] = "fail") -> Path:
-        """Write the release and its guarantee file, `PATH.guarantee.json`.
+        """Write the release, its guarantee file, `PATH.guarantee.json`, and `PATH.README.txt`.
 
         Args:
             path: A `.xes`, `.xes.gz`, `.csv`, `.csv.gz`, `.parquet` or `.json` file.

@@ -9,13 +9,13 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from ..errors import OutputError
-from .guarantee_file import guarantee_path
+from .readme_file import release_files
 
 
 def check_not_input(output: Path, inputs: Iterable[str | Path], ledger: Path | None = None) -> None:
     """Raise OutputError if a release would overwrite one of its inputs or become part of the log.
 
-    Links are followed, also inside folders. The guarantee file is checked as well.
+    Links are followed, also inside folders. Its guarantee file and README are checked as well.
 
     Args:
         output: The release to be written.
@@ -25,7 +25,7 @@ def check_not_input(output: Path, inputs: Iterable[str | Path], ledger: Path | N
     Raises:
         OutputError: The output is an input or the ledger, lies in a folder of the log, or matches its glob.
     """
-    targets = (output, guarantee_path(output))
+    targets = release_files(output)
     for given in map(Path, inputs):
         for target in targets:
             _check_log(target, given)

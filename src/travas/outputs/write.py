@@ -1,15 +1,15 @@
-"""Writing a release and its guarantee together, in a format given by the suffix.
+"""Writing a release, its guarantee and its README together, in a format given by the suffix.
 
 with reserved_release(path, "fail", kind) as output:   # raises if it cannot be written, before anything is charged
     ...                                          # read, charge, draw
-    output.write(release)                        # both files, complete and on the disk, under partial names
-    output.publish()                             # both appear, the guarantee first
+    output.write(release)                        # all files, complete and on the disk, under partial names
+    output.publish()                             # they appear, the release last
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +25,7 @@ from .atomic import Existing, Reservation, cannot_write, check_target, is_system
 from .event_tables import write_csv, write_csv_gz, write_parquet
 from .guarantee_file import describe, file_digest, guarantee_path
 from .json_writer import write_json
+from .readme_file import readme_path, readme_text, release_files
 from .xes_writer import write_xes, write_xes_gz
 
 WRITERS: dict[str, Callable[[Release, Path], None]] = {
@@ -54,7 +55,7 @@ def writers(kind: Kind) -> dict[str, Callable[[Release, Path], None]]:
 
 @dataclass(frozen=True)
 class ReservedRelease:
-    """The reserved names of a release and its guarantee.
+    """The reserved names of a release, its guarantee and its README.
 
     Attributes:
         path: The release.
@@ -65,11 +66,12 @@ class ReservedRelease:
     suffix: str
     _files: Reservation
 
-    def write(self, release: Release) -> None:
-        """Write the release and its guarantee in full; neither is visible yet.
+    def write(self, release: Release, about: Sequence[str] = ()) -> None:
+        """Write the release, its guarantee and its README in full; none is visible yet.
 
         Args:
             release: What to write.
+            about: What its owner says about it in the README.
 
         Raises:
             OutputError: The disk is full or the system refused.
@@ -86,13 +88,15 @@ class ReservedRelease:
             facts |= {"assumptions": list(release.assumptions)} if release.assumptions else {}
             text = json.dumps(describe(release.mechanism, facts, release.reading), indent=2, ensure_ascii=False)
             promise.write_text(text + "\n", encoding="utf-8")
+            readme = self._files.partial(readme_path(self.path))
+            readme.write_text(readme_text(release, self.path, about), encoding="utf-8", newline="\n")
         except Exception as error:
             if is_system_error(error):
                 raise cannot_write(self.path, error) from None
             raise
 
     def publish(self) -> None:
-        """Publish both files: the guarantee, then the release.
+        """Publish the files: the README, the guarantee, then the release.
 
         Raises:
             OutputError: The file system refused, or another run has written one of the files in the meantime.
@@ -102,11 +106,11 @@ class ReservedRelease:
 
 @contextmanager
 def reserved_release(path: Path, existing: Existing, kind: Kind) -> Iterator[ReservedRelease]:
-    """Reserve the names of a release and its guarantee.
+    """Reserve the names of a release, its guarantee and its README.
 
     Args:
         path: The release; the suffix determines the format.
-        existing: `"fail"` refuses names that exist; `"replace"` replaces both files when they are published.
+        existing: `"fail"` refuses names that exist; `"replace"` replaces the files when they are published.
         kind: The kind of release.
 
     Yields:
@@ -116,7 +120,7 @@ def reserved_release(path: Path, existing: Existing, kind: Kind) -> Iterator[Res
         OutputError: The suffix is not supported, or a file exists, cannot be written, or is reserved by another run.
     """
     suffix = check_output(path, existing, kind)
-    with reserved((guarantee_path(path), path), existing) as files:
+    with reserved(release_files(path), existing) as files:
         yield ReservedRelease(path, suffix, files)
 
 
@@ -132,7 +136,7 @@ def check_output(path: Path, existing: Existing, kind: Kind) -> str:
         The suffix, a key of `writers(kind)`.
 
     Raises:
-        OutputError: The suffix is not supported, or the release or its guarantee cannot be written.
+        OutputError: The suffix is not supported, or one of the files cannot be written.
     """
     suffix = suffix_of(path, tuple(writers(kind)))
     if suffix is None:
@@ -142,18 +146,18 @@ def check_output(path: Path, existing: Existing, kind: Kind) -> str:
         )
     if kind == "process map" and suffix in (".png", ".pdf"):
         new_figure((1, 1))  # raises if the extra is missing
-    for target in (path, guarantee_path(path)):
+    for target in release_files(path):
         check_target(target, existing)
     return suffix
 
 
 def write_release(release: Release, path: Path, existing: Existing) -> Path:
-    """Write a release and its guarantee; neither is visible before both are complete.
+    """Write a release, its guarantee and its README; none is visible before all are complete.
 
     Args:
         release: The release.
         path: The file to write; the suffix determines the format.
-        existing: `"fail"` refuses names that exist; `"replace"` replaces both files.
+        existing: `"fail"` refuses names that exist; `"replace"` replaces them.
 
     Returns:
         The path of the release.

@@ -51,7 +51,7 @@ SECTIONS = {
     "account": "Which account of the ledger is charged. Use one name for everything about the same people.",
     "period": "Which cases a release counts: those closed in its period. Different periods then cost once: docs/periods.md.",
     "policy": "The rules of your organisation, and what they ask for.",
-    "report": "What the report and README.txt say. Public text.",
+    "report": "What the report and the README say. Public text.",
 }
 """The tables of the file, and what they are about."""
 
@@ -115,7 +115,7 @@ OPTIONS = (
     _option("policy", "reason", "Why these parameters are right here; printed in the report.", "Decided on 3 May."),
     _option("policy", "signed_off_by", "Who has signed off the releases of this project.", "Data protection officer"),
     _option("report", "stated_cases", "The approximate number of cases, if it is public; never counted.", "5000"),
-    _option("report", "text", "What README.txt says about the data.", "Visits of the outpatient clinic."),
+    _option("report", "text", "What the README says about the data.", "Visits of the outpatient clinic."),
     _option("report", "recipients", "For whom the release is made.", "Research group A", is_list=True),
 )
 BY_NAME = {option.name: option for option in OPTIONS}

@@ -8,20 +8,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ..budget.account import Account, Approval
+from ..budget.account import Approval
 from ..budget.ledger import Ledger
 from ..errors import ChargedError, OutputError, ParameterError
-from ..model.release import SYNTHETIC, check_frequencies
-from ..outputs.atomic import atomic_output
-from ..outputs.guarantee_file import guarantee_path
+from ..model.release import check_frequencies
+from ..outputs.readme_file import release_files
 from ..pipeline import Outcome, Request, Watch, run
-from ..privacy.numbers import as_text
 from ..report.report_file import write_report
 from ..sources.closing import Period, duration, latest_period
 from .project_file import Project
 
 WHOLE_LOG = "whole-log"
 """The folder of a release without a period."""
+
+REPORT = "report.html"
+"""The name of the report in the folder of a release."""
 
 
 @dataclass(frozen=True)
@@ -91,13 +92,13 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
             dataset=project.text("dataset"),
             policy=policy,
             approval=approval,
+            about=_about(project, period),
         )
         outcome = run(request, watch)
         account = outcome.account
         label = "" if account is None else account.label
-        made = ReleasedPeriod(
-            outcome, folder, output, guarantee_path(output), folder / "report.html", folder / "README.txt"
-        )
+        readme, guarantee, _ = release_files(output)
+        made = ReleasedPeriod(outcome, folder, output, guarantee, folder / REPORT, readme)
         try:
             named = account if account is not None and account.name else None
             stated = project.whole("stated_cases")
@@ -112,8 +113,6 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
                 policy,
                 approval.signed_off_by,
             )
-            with atomic_output(made.readme, "fail") as partial:
-                partial.write_text(_readme(project, period, made, account), encoding="utf-8", newline="\n")
         except BaseException as error:
             raise ChargedError.from_cause(error, label) from error
     return made
@@ -149,31 +148,19 @@ def _ledger(project: Project) -> Ledger:
     return Ledger.default() if text is None else Ledger(project.path(text))
 
 
-def _readme(project: Project, period: Period | None, made: ReleasedPeriod, account: Account | None) -> str:
-    """Return the text of README.txt: public facts only."""
-    guarantee = made.outcome.release.guarantee
-    what = f"the period {period.name}" if period else "the whole log"
-    lines = [f"A differentially private release of {what}, made with travas."]
-    if SYNTHETIC in (notices := made.outcome.release.notices):
-        lines.append(f"It is {notices[SYNTHETIC]}.")
-    lines.append("")
-    lines += [text, ""] if (text := project.text("text")) else []
-    lines += [
-        f"{made.release.name}: the release",
-        f"{made.guarantee.name}: what it guarantees, for programs",
-        f"{made.report.name}: what it guarantees, for people",
-        "",
-        f"It protects {guarantee.protects}: ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}, "
-        f"{guarantee.standing}.",
-    ]
-    if period is not None:
+def _about(project: Project, period: Period | None) -> tuple[str, ...]:
+    """Return what README.txt says beyond the release itself: public facts only."""
+    lines = [f"{REPORT}: its guarantee, for people."]
+    lines += [text] if (text := project.text("text")) else []
+    if period is None:
+        lines.append("It counts the cases of the whole log.")
+    else:
         rule = ", ".join(period.end_activities) if period.end_activities else f"a gap of {period.gap}"
         days = f"from {period.start:%Y-%m-%d} on and before {period.end:%Y-%m-%d} (UTC)"
-        lines.append(f"It counts the cases that were closed {days}, by {rule}.")
+        lines.append(f"It counts the cases of the period {period.name}: those that were closed {days}, by {rule}.")
         lines.append(f"It assumes that {period.assumption}.")
     if recipients := project.items("recipients"):
         lines.append(f"It was made for: {'; '.join(recipients)}.")
-    if account is not None and account.name:
-        lines.append(f"It was charged to the data set {account.name!r}.")
-    verify = f"travas verify {made.guarantee.name} {made.release.name}"
-    return "\n".join([*lines, "", f"Anyone can check it: {verify}", ""])
+    if dataset := project.text("dataset"):
+        lines.append(f"It was charged to the data set {dataset!r}.")
+    return tuple(lines)

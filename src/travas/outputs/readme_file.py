@@ -1,0 +1,95 @@
+"""The README of a release: what the file is and is not, for whom its guarantee holds, and how to check it.
+
+It depends on the mechanism, the options and the names of the files only: not even on the released variants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..model import explain
+from ..model.mechanism import Mechanism
+from ..model.release import Release
+from ..privacy.guarantee import Guarantee, Standing
+from ..privacy.numbers import as_text
+from .guarantee_file import guarantee_path
+
+_KINDS = {
+    "variants": "sequences of activities of the original log, with noisy or estimated numbers of cases",
+    "synthetic log": "a synthetic log: traces generated from noisy measurements of the original log",
+    "process map": "a process map: pairs of activities that directly follow each other, with noisy numbers of cases",
+}
+
+
+def readme_path(release: Path) -> Path:
+    """Return the path of the README, `OUT.README.txt`, next to the release: releases in one folder do not collide."""
+    return release.with_name(release.name + ".README.txt")
+
+
+def release_files(release: Path) -> tuple[Path, Path, Path]:
+    """Return all files of a release in the order in which they appear: README, guarantee and the release itself."""
+    return readme_path(release), guarantee_path(release), release
+
+
+def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
+    """Return the text of the README: public facts only.
+
+    Args:
+        release: The release.
+        path: The file of the release.
+        about: What its owner says about it, in lines; public.
+
+    Returns:
+        The text, one statement per line.
+    """
+    mechanism, guarantee = release.mechanism, release.guarantee
+    lines = [
+        f"{path.name}: a differentially private release of an event log, made with travas.",
+        f"{guarantee_path(path).name}: its guarantee, for programs.",
+        *about,
+        "",
+        f"It is {_KINDS[mechanism.kind]}.",
+        f"It is not a copy of the original log: {_not_a_copy(mechanism)}",
+        *_about_events(release),
+        *_protection(guarantee),
+        "Further releases of the same log add up: ε and δ hold for this file alone.",
+        f"To check it: travas verify {guarantee_path(path).name} {path.name}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _not_a_copy(mechanism: Mechanism) -> str:
+    if mechanism.kind == "process map":
+        return "it has no cases and no sequences, and rare pairs are missing."
+    if mechanism.kind == "synthetic log":
+        return "no case in it is a real case; only statements about many cases together mean something."
+    if mechanism.invents_variants:
+        return "cases are numbered anew, rare sequences are missing, and some need not occur in the original log."
+    return "cases are numbered anew, rare sequences are missing, and the total is not the size of the original log."
+
+
+def _about_events(release: Release) -> list[str]:
+    """What is said about times and shortened traces, where there are events."""
+    if release.mechanism.kind == "process map":
+        return []
+    cut = ["Its traces were generalised by a public rule and can be incomplete."] if release.is_abstracted else []
+    return [f"Its timestamps are {release.mechanism.timestamps}.", *cut]
+
+
+def _protection(guarantee: Guarantee) -> list[str]:
+    """For whom the guarantee holds, and for whom it does not."""
+    numbers = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}, {guarantee.standing}"
+    if guarantee.standing is Standing.NOT_ESTABLISHED:
+        return [f"It has NO established guarantee ({numbers}): do not publish it if the original log is confidential."]
+    unit = guarantee.unit
+    whom = (
+        "A person with several cases is protected less than a single case is."
+        if unit.is_case
+        else f"The guarantee holds for each {unit.name} as a whole, whose cases beyond {unit.max_cases} are not counted."
+    )
+    return [
+        f"It protects {guarantee.protects}: {numbers}.",
+        whom,
+        explain.of_epsilon(guarantee.epsilon, guarantee.delta, unit.name),
+    ]
