@@ -116,7 +116,7 @@ def test_xes_carries_the_privacy_extension(tmp_path: Path) -> None:
 def test_frames() -> None:
     made = release({("a", "b"): 14, ("c",): 15})
     frame = made.to_polars()
-    assert frame.columns == ["case:concept:name", "concept:name", "time:timestamp"]
+    assert frame.columns == ["case:concept:name", "concept:name", "time:timestamp", "travas:timestamps"]
     assert frame.height == 14 * 2 + 15
     assert dict(read(frame).items()) == {("a", "b"): 14, ("c",): 15}
     assert list(made.to_pandas().columns) == frame.columns

@@ -30,13 +30,19 @@ Frequencies = Literal["estimated", "noisy"]
 RULE = "case:travas:abstraction"
 """The column that names the rule by which a case was generalised, if there are rules; in XES an attribute of the trace."""
 
+COMPLETENESS = "case:travas:trace"
+"""The column that says of every case, if there are rules, whether its rule may have removed events; in XES an attribute."""
+
+TIMES_MARK = "travas:timestamps"
+"""The column, in XES the attribute of the log, that says that timestamps are artificial or generated."""
+
 ORIGIN = "case:travas:origin"
 """The column that says of every case of a synthetic log whether its variant was released as such or generated."""
 
 SYNTHETIC = "travas:synthetic"
 """The notice by which every file of a synthetic log says that it is one."""
 
-RESERVED_COLUMNS = frozenset({"case:concept:name", RULE, ORIGIN})
+RESERVED_COLUMNS = frozenset({"case:concept:name", RULE, COMPLETENESS, ORIGIN})
 """Columns about cases that every table may have: no attribute can be released under these names."""
 
 
@@ -128,7 +134,12 @@ class Release:
     @property
     def case_labels(self) -> dict[str, tuple[str, ...]]:
         """Columns that say something about every case, with a value for each variant: how it was generalised."""
-        return {RULE: self.rules} if self.is_abstracted else {}
+        if not self.is_abstracted:
+            return {}
+        cut = (
+            self.abstractions[rung].may_shorten(trace) for trace, rung in zip(self.variants, self.rungs, strict=True)
+        )
+        return {RULE: self.rules, COMPLETENESS: tuple("possibly incomplete" if may else "complete" for may in cut)}
 
     @property
     def event_times(self) -> NDArray[np.int64] | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtraError
 from ..model.case_columns import CaseColumn
-from ..model.release import Release
+from ..model.release import TIMES_MARK, Release
 from ..model.traces import Activity
 from ..privacy.guarantee import Standing
 from ..sources.columns import CASE, TIMESTAMP
@@ -80,8 +80,22 @@ def events(release: Release, written: Callable[[str], str] = str) -> pl.LazyFram
         .cast(pl.Datetime("us", "UTC"))
         .dt.convert_time_zone(release.zone)
         .alias(TIMESTAMP),
+        *_times_mark(release),
         *labels,
     )
+
+
+def _times_mark(release: Release) -> list[pl.Expr]:
+    """The column that marks artificial and generated timestamps, unless an activity column has its name."""
+    import polars as pl
+
+    word = release.mechanism.timestamps.replace(":", " ").split()[0]
+    return [] if TIMES_MARK in release.columns else [pl.lit(word).alias(TIMES_MARK)]
+
+
+def notices(release: Release) -> dict[str, str]:
+    """What a table says about the log as a whole, where it has a place for it."""
+    return {TIMES_MARK: release.mechanism.timestamps} | release.notices
 
 
 def _of_cases(attribute: CaseColumn, written: Callable[[str], str]) -> pl.Series:
@@ -106,7 +120,7 @@ def pandas_events(release: Release) -> pd.DataFrame:
         frame = polars_events(release).to_pandas()
     except ImportError:
         raise MissingExtraError("a pandas DataFrame", "pandas") from None
-    frame.attrs.update(release.notices)
+    frame.attrs.update(notices(release))
     return frame
 
 
@@ -131,4 +145,4 @@ def write_csv_gz(release: Release, path: Path) -> None:
 
 
 def write_parquet(release: Release, path: Path) -> None:
-    marked_events(release).sink_parquet(path, metadata=release.notices)
+    marked_events(release).sink_parquet(path, metadata=notices(release))

@@ -10,7 +10,7 @@ from typing import IO, Any
 from xml.sax.saxutils import quoteattr
 
 from ..model.case_columns import CASE_PREFIX, CaseColumn
-from ..model.release import Release
+from ..model.release import TIMES_MARK, Release
 from ..model.traces import Activity, Trace
 from ..privacy.numbers import as_text
 from ..sources.columns import TIMESTAMP
@@ -60,7 +60,7 @@ def _xes_header(release: Release) -> str:
     lines += ['<global scope="event">', *(_string(column, "") for column in release.columns), _date(0), "</global>"]
     keys = " ".join(f"'{column}'" if " " in column else column for column in release.columns)
     lines.append(f'<classifier name="Activity" keys={_attribute(keys)}/>')
-    lines += [_string("concept:name", release.title), _string("travas:timestamps", release.mechanism.timestamps)]
+    lines += [_string("concept:name", release.title), _string(TIMES_MARK, release.mechanism.timestamps)]
     lines += [_string(key, value) for key, value in release.notices.items()]
     if _has_escapes(release):
         lines.append(_string(ESCAPED, "escaped"))

@@ -12,7 +12,7 @@ from ..errors import LogError, VerificationError
 from ..model.abstraction import FULL, Abstraction
 from ..model.case_columns import case_column
 from ..model.mechanism import Mechanism
-from ..model.release import MAKER, ORIGIN, Frequencies, Release
+from ..model.release import COMPLETENESS, MAKER, ORIGIN, TIMES_MARK, Frequencies, Release
 from ..model.traces import Trace
 from ..outputs.event_tables import TIME_FORMAT, marked_events
 from ..outputs.names import escape
@@ -104,6 +104,10 @@ def _is_own_table(path: Path, content: Content, mechanism: Mechanism) -> bool:
     else:
         expected = marked_events(made).collect()
     table = read_table(path)
+    former = [
+        mark for mark in (TIMES_MARK, COMPLETENESS) if mark not in table.columns
+    ]  # earlier versions have no marks
+    expected = expected.drop(former, strict=False)
     if mechanism.kind == "synthetic log":
         table = table.drop(ORIGIN)
     if mechanism.details and not _has_own_details(table, mechanism):

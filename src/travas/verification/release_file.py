@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import LogError, ParameterError
 from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
-from ..model.release import MAKER, ORIGIN, RULE, Frequencies, Release
+from ..model.release import COMPLETENESS, MAKER, ORIGIN, RULE, TIMES_MARK, Frequencies, Release
 from ..model.traces import Activity, Trace
 from ..outputs.names import ESCAPED, unescape
 from ..outputs.write import WRITERS
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _STATED_KEYS = ("mechanism", "epsilon", "delta", "standing", "frequencies")
-_NO_ACTIVITY = (CASE, TIMESTAMP, RULE, ORIGIN, "privacy:standing")
-_OWN_NOTICES = ("travas:timestamps", ESCAPED)
+_NO_ACTIVITY = (CASE, TIMESTAMP, RULE, COMPLETENESS, ORIGIN, "privacy:standing")
+_OWN_NOTICES = (TIMES_MARK, ESCAPED)
 _RULE_OF_TRACE = RULE.removeprefix("case:")
 
 

@@ -87,6 +87,14 @@ class Abstraction:
         flat = self.applied(FlatLog(list(codes), encoded, np.array([len(trace)])))
         return tuple(flat.alphabet[code] for code in flat.codes.tolist())
 
+    def may_shorten(self, trace: Trace) -> bool:
+        """Return whether events can be missing in a generalised trace. It depends on the rule and this trace alone.
+
+        >>> [Abstraction.parse("prefix:2").may_shorten(trace) for trace in (("a",), ("a", "b"))]
+        [False, True]
+        """
+        return any(step.may_shorten(len(trace)) for step in self.steps)
+
     def of(self, variants: Variants) -> Variants:
         """Return the generalised log. Traces that became equal are merged; cases with an empty trace are left out."""
         return self.grouped(variants).variants if self.steps else variants

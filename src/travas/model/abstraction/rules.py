@@ -95,6 +95,9 @@ class Group(FileStep):
     def rules(self) -> Any:
         return [list(pair) for pair in self.groups]
 
+    def may_shorten(self, length: int) -> bool:
+        return False
+
     def apply(self, flat: FlatLog) -> FlatLog:
         import numpy as np
 

@@ -99,6 +99,10 @@ class AbstractionStep(ABC):
     def apply(self, flat: FlatLog) -> FlatLog:
         """Return the traces after this step."""
 
+    def may_shorten(self, length: int) -> bool:
+        """Return whether events can be missing in a trace that has this length after the last step."""
+        return True
+
 
 class Fold(AbstractionStep):
     """Immediate repetitions of an activity count once."""
@@ -198,6 +202,9 @@ class _Cut(AbstractionStep):
                 f"abstraction {cls.name} has the length {argument!r}; use {cls.usage} with a whole number from 1"
             )
         return cls(int(argument))
+
+    def may_shorten(self, length: int) -> bool:
+        return length >= self.length
 
 
 class Prefix(_Cut):
