@@ -26,7 +26,7 @@ from .errors import ChargedError, ParameterError
 from .mechanisms import mechanism as mechanism_by_name
 from .model.detail_options import TIMES_IF_RECORDED, Attribute, BudgetShares, Times
 from .model.mechanism import Mechanism
-from .model.release import MAKER, Frequencies, Release, check_frequencies
+from .model.release import MAKER, Frequencies, Release, Timestamps, check_frequencies, check_timestamps
 from .model.traces import Activity
 from .model.variants import Roles, Variants
 from .outputs.atomic import Existing
@@ -74,6 +74,7 @@ class Request:
         output: The file to write; None keeps the release in memory.
         existing: What to do if `output` exists.
         frequencies: Which counts go into an event log.
+        timestamps: Whether the events of an event log have artificial timestamps.
         ledger: Where the release is charged; None charges nothing.
         dataset: The name of the account; None is the account of the source's location.
         origin: `"copy"` if the source is a temporary copy, such as an upload: its location says nothing about it.
@@ -89,6 +90,7 @@ class Request:
     output: Path | None = None
     existing: Existing = "fail"
     frequencies: Frequencies = "estimated"
+    timestamps: Timestamps = "artificial"
     ledger: Ledger | None = None
     dataset: str | None = None
     origin: LogOrigin = "original"
@@ -99,6 +101,7 @@ class Request:
 
     def __post_init__(self) -> None:
         check_frequencies(self.frequencies)
+        check_timestamps(self.timestamps, self.mechanism.kind)
         if (
             self.mechanism.kind != "variants"
         ):  # numbers are generated or have intervals of their own: nothing to estimate
@@ -163,6 +166,7 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
                 release = replace(
                     mechanism.release(variants),
                     frequencies=request.frequencies,
+                    timestamps=request.timestamps,
                     assumptions=request.reading.assumptions,
                     reading=_described(request, variants),
                     maker=MAKER,

@@ -23,7 +23,9 @@ def table(path: Path) -> pl.DataFrame:
 
 def abstracted(rule: str) -> Release:
     log = {("a",): 300, ("a", "b", "c"): 400}
-    return travas.anonymize(pl_log(log), OPTIMAL, reading=Reading(abstraction=rule, order="file"), frequencies="noisy")
+    return travas.anonymize(
+        pl_log(log), OPTIMAL, reading=Reading(abstraction=Abstraction.parse(rule), order="file"), frequencies="noisy"
+    )
 
 
 def pl_log(log: dict[tuple[str, ...], int]) -> pl.DataFrame:

@@ -29,7 +29,7 @@ def test_it_says_what_the_file_is_and_how_to_check_it(kind: str, tmp_path: Path,
     text = readme_path(path).read_text(encoding="utf-8")
     assert words in text and "not a copy of the original log" in text
     assert "one case more or less: ε = 1, δ = 1e-6" in text and "several cases is protected less" in text
-    assert ("timestamps are artificial" in text) == (kind != "map")
+    assert ("Timestamps: artificial" in text) == (kind != "map")
     assert 8 <= len(text.splitlines()) <= 13
     command = shlex.split(text.splitlines()[-1].partition("travas ")[2])
     assert travas(command[0], *(tmp_path / name for name in command[1:])).code == 0

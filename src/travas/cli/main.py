@@ -24,7 +24,7 @@ from ..errors import (
     VerificationError,
 )
 from ..mechanisms import mechanism as mechanism_by_name
-from ..model.release import Frequencies, check_frequencies
+from ..model.release import Frequencies, Timestamps, check_frequencies, check_timestamps
 from ..pipeline import Request, run
 from ..sources.columns import Reading
 from . import (
@@ -101,6 +101,13 @@ def anonymize(
     frequencies: Annotated[
         str, typer.Option(help="Which counts the event log contains.", metavar="|".join(get_args(Frequencies)))
     ] = "estimated",
+    timestamps: Annotated[
+        str,
+        typer.Option(
+            help="Whether the events of an event log have artificial timestamps; their order within a case is that of the file.",
+            metavar="|".join(get_args(Timestamps)),
+        ),
+    ] = "artificial",
     dataset: Dataset = None,
     ledger: LedgerFile = None,
     force: Force = False,
@@ -139,6 +146,7 @@ def anonymize(
         output=output,
         existing="replace" if force else "fail",
         frequencies=check_frequencies(frequencies),
+        timestamps=check_timestamps(timestamps, mechanism.kind),
         ledger=Ledger(ledger) if ledger else Ledger.default(),
         dataset=dataset,
         guarantee="not required" if accept_no_guarantee else "required",

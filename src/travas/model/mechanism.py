@@ -49,6 +49,9 @@ activities with the numbers of cases that have them."""
 ARTIFICIAL_TIMES = "artificial: only their order within a case means anything"
 """What a released log says about its timestamps, unless times are released."""
 
+NO_TIMES = "none: events are in order but have no times"
+"""What a released log says if it was written without timestamps."""
+
 _NO_OPTIONS = ("epsilon", "delta", "unit", "random_bytes")
 
 

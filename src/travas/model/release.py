@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
 
 from ..errors import ParameterError, shown
 from ..privacy.guarantee import Guarantee
 from .abstraction import FULL, Abstraction
 from .estimate import Estimate
-from .mechanism import Mechanism
+from .mechanism import NO_TIMES, Kind, Mechanism
 from .registry import registered
 from .traces import Trace
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 Frequencies = Literal["estimated", "noisy"]
 """Which counts an event log contains. Why estimated is the default: docs/mechanisms/frequencies.md."""
+
+Timestamps = Literal["artificial", "none"]
+"""Whether the events of released variants have artificial timestamps."""
 
 RULE = "case:travas:abstraction"
 """The column that names the rule by which a case was generalised, if there are rules; in XES an attribute of the trace."""
@@ -59,6 +62,20 @@ def check_frequencies(value: str) -> Frequencies:
     return cast(Frequencies, value)
 
 
+def check_timestamps(value: str, kind: Kind) -> Timestamps:
+    """Check whether events have timestamps, before anything is spent."""
+    if not isinstance(value, str) or value not in get_args(Timestamps):
+        raise ParameterError(
+            f"timestamps is {shown(value)}; use one of {', '.join(get_args(Timestamps))}", field="timestamps"
+        )
+    if value == "none" and kind != "variants":
+        raise ParameterError(
+            f"timestamps is 'none' but the release is a {kind}; only variants can be written without them",
+            field="timestamps",
+        )
+    return cast(Timestamps, value)
+
+
 @dataclass(frozen=True)
 class Release:
     """The public result: variants with noisy and estimated counts in canonical order, and the guarantee.
@@ -68,7 +85,7 @@ class Release:
     before counting; `rungs`: the index of the rule of each variant. On a ladder, a trace can occur once per rung.
     `reading`: the rule from events to variants, for the guarantee file; None if the source was counts.
     `cases`: the noisy number of all cases, if the mechanism releases it. `assumptions`: those of reading the log, such
-    as that a query works case by case; the guarantee holds under them.
+    as that a query works case by case; the guarantee holds under them. `timestamps`: whether events have artificial ones.
 
     Only a mechanism makes a release, or it is read from a file: anything else could claim a guarantee that nobody paid
     for. So the constructor, and `dataclasses.replace`, ask for `maker=MAKER`.
@@ -84,6 +101,7 @@ class Release:
     cases: int | None = None
     assumptions: tuple[str, ...] = ()
     reading: Mapping[str, Any] | None = None
+    timestamps: Timestamps = "artificial"
     maker: InitVar[object] = field(default=None, kw_only=True)
 
     def __post_init__(self, maker: object) -> None:
@@ -95,6 +113,7 @@ class Release:
         object.__setattr__(self, "rungs", tuple(rung for _, rung, _ in canonical))
         object.__setattr__(self, "noisy", tuple(count for _, _, count in canonical))
         check_frequencies(self.frequencies)
+        check_timestamps(self.timestamps, self.mechanism.kind)
 
     def __repr__(self) -> str:
         guarantee = self.guarantee
@@ -145,6 +164,22 @@ class Release:
     def event_times(self) -> NDArray[np.int64] | None:
         """The times of all events of all cases, in seconds from 1970 in UTC; None where they are artificial."""
         return None
+
+    @property
+    def about_times(self) -> str:
+        """What the timestamps mean, in words."""
+        return NO_TIMES if self.timestamps == "none" else self.mechanism.timestamps
+
+    def without_timestamps(self) -> Self:
+        """Return the same release, to be written or turned into a table without artificial timestamps.
+
+        Returns:
+            A copy. Its file says that the order of events within a case is that of the file.
+
+        Raises:
+            ParameterError: It is a synthetic log or a process map.
+        """
+        return replace(self, timestamps="none", maker=MAKER)
 
     @property
     def zone(self) -> str:

@@ -76,26 +76,24 @@ def events(release: Release, written: Callable[[str], str] = str) -> pl.LazyFram
             pl.col("code").replace_strict(list(range(len(codes))), part, return_dtype=pl.String).alias(written(column))
             for column, part in zip(release.columns, parts, strict=True)
         ),
-        (pl.lit(START) + pl.duration(seconds=pl.col(TIMESTAMP)))
-        .cast(pl.Datetime("us", "UTC"))
-        .dt.convert_time_zone(release.zone)
-        .alias(TIMESTAMP),
-        *_times_mark(release),
+        *_times(release),
         *labels,
     )
 
 
-def _times_mark(release: Release) -> list[pl.Expr]:
-    """The column that marks artificial and generated timestamps, unless an activity column has its name."""
+def _times(release: Release) -> list[pl.Expr]:
+    """The timestamps, unless there are none, and their mark, unless an activity column has its name."""
     import polars as pl
 
-    word = release.mechanism.timestamps.replace(":", " ").split()[0]
-    return [] if TIMES_MARK in release.columns else [pl.lit(word).alias(TIMES_MARK)]
+    moments = (pl.lit(START) + pl.duration(seconds=pl.col(TIMESTAMP))).cast(pl.Datetime("us", "UTC"))
+    times = [] if release.timestamps == "none" else [moments.dt.convert_time_zone(release.zone).alias(TIMESTAMP)]
+    word = release.about_times.replace(":", " ").split()[0]
+    return times if TIMES_MARK in release.columns else [*times, pl.lit(word).alias(TIMES_MARK)]
 
 
 def notices(release: Release) -> dict[str, str]:
     """What a table says about the log as a whole, where it has a place for it."""
-    return {TIMES_MARK: release.mechanism.timestamps} | release.notices
+    return {TIMES_MARK: release.about_times} | release.notices
 
 
 def _of_cases(attribute: CaseColumn, written: Callable[[str], str]) -> pl.Series:

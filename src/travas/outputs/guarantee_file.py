@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ..model.mechanism import Mechanism
+from ..model.mechanism import NO_TIMES, Mechanism
 from ..privacy.numbers import as_text, rounded_up
 
 FORMAT = "travas guarantee"
@@ -46,7 +46,7 @@ def describe(
 
     Args:
         mechanism: The mechanism.
-        release: Format, frequencies, abstractions and digest of the release.
+        release: Format, frequencies, abstractions, timestamps if there are none, and digest of the release.
         reading: The rule from events to variants; None if the source was counts.
         version: The version of the guarantee file.
 
@@ -74,7 +74,7 @@ def describe(
         **({} if version == 1 else {"reading": reading and dict(reading)}),
         "parameters": mechanism.parameters(),
         "assumed_public": [*ASSUMED_PUBLIC, *guarantee.assumptions, *release.get("assumptions", ())],
-        "timestamps": mechanism.timestamps,
+        "timestamps": NO_TIMES if release.get("timestamps") == "none" else mechanism.timestamps,
         "release": release,
     }
 

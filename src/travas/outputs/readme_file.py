@@ -74,7 +74,7 @@ def _about_events(release: Release) -> list[str]:
     if release.mechanism.kind == "process map":
         return []
     cut = ["Its traces were generalised by a public rule and can be incomplete."] if release.is_abstracted else []
-    return [f"Its timestamps are {release.mechanism.timestamps}.", *cut]
+    return [f"Timestamps: {release.about_times}.", *cut]
 
 
 def _protection(guarantee: Guarantee) -> list[str]:

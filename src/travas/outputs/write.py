@@ -80,6 +80,7 @@ class ReservedRelease:
         try:
             writers(release.mechanism.kind)[self.suffix](release, partial)
             facts: dict[str, Any] = {"format": self.suffix[1:], "frequencies": release.frequencies}
+            facts |= {"timestamps": "none"} if release.timestamps == "none" else {}
             facts |= {"notices": release.notices} if release.notices else {}
             facts |= {
                 "abstractions": [rule.as_json() for rule in release.used_abstractions],

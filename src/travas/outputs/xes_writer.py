@@ -48,19 +48,21 @@ def _xes_header(release: Release) -> str:
     }
     if not guarantee.unit.is_case:
         privacy["privacy:max cases"] = str(guarantee.unit.max_cases)
+    has_times = release.timestamps != "none"
     used = [
         (n, p)
         for n, p in _EXTENSIONS
-        if p in ("concept", "time") or any(c.startswith(p + ":") for c in release.columns)
+        if p == "concept" or (p == "time" and has_times) or any(c.startswith(p + ":") for c in release.columns)
     ]
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<log xes.version="1.0" xes.features="nested-attributes">']
     for name, prefix in [*used, ("Privacy", "privacy")]:
         lines.append(f'<extension name="{name}" prefix="{prefix}" uri="http://www.xes-standard.org/{prefix}.xesext"/>')
     lines += ['<global scope="trace">', _string("concept:name", ""), "</global>"]
-    lines += ['<global scope="event">', *(_string(column, "") for column in release.columns), _date(0), "</global>"]
+    dates = [_date(0)] if has_times else []
+    lines += ['<global scope="event">', *(_string(column, "") for column in release.columns), *dates, "</global>"]
     keys = " ".join(f"'{column}'" if " " in column else column for column in release.columns)
     lines.append(f'<classifier name="Activity" keys={_attribute(keys)}/>')
-    lines += [_string("concept:name", release.title), _string(TIMES_MARK, release.mechanism.timestamps)]
+    lines += [_string("concept:name", release.title), _string(TIMES_MARK, release.about_times)]
     lines += [_string(key, value) for key, value in release.notices.items()]
     if _has_escapes(release):
         lines.append(_string(ESCAPED, "escaped"))
@@ -96,12 +98,12 @@ def _xes(release: Release) -> Iterator[bytes]:
 
 def _repeated_traces(release: Release) -> Iterator[bytes]:
     """The cases of a variant differ in their attributes only: its events are rendered once and repeated."""
-    events = _Events(release)
+    events, has_times = _Events(release), release.timestamps != "none"
     dates: list[str] = []
     attributes = _case_attributes(release)
     case = 0
     for index, (trace, count) in enumerate(zip(release.variants, release.counts, strict=True)):
-        dates.extend(_date(step) for step in range(len(dates), len(trace)))
+        dates.extend(_date(step) + "\n" if has_times else "" for step in range(len(dates), len(trace)))
         body = (events.label(index) + events.of(trace, dates) + "</trace>\n").encode()
         for number in range(case + 1, case + count + 1):
             yield b'<trace>\n<string key="concept:name" value="%d"/>\n' % number
@@ -138,13 +140,13 @@ class _Events:
         return "".join(_string(key, values[index]) + "\n" for key, values in self._labels)
 
     def of(self, trace: Trace, dates: Sequence[str]) -> str:
-        """The events of a trace at these dates."""
+        """The events of a trace at these dates, each on a line of its own or empty."""
         parts: list[str] = []
         for activity, date in zip(trace, dates, strict=False):
             if activity not in self._rendered:
                 values: Any = (activity,) if len(self._columns) == 1 else activity
                 self._rendered[activity] = "\n".join(["<event>", *map(_string, self._columns, values), ""])
-            parts += (self._rendered[activity], date, "\n</event>\n")
+            parts += (self._rendered[activity], date, "</event>\n")
         return "".join(parts)
 
 
@@ -154,7 +156,7 @@ def _dates(release: Release) -> list[str]:
 
     moments = pl.from_epoch(pl.Series(release.event_times), "s").dt.replace_time_zone("UTC")
     texts = moments.dt.convert_time_zone(release.zone).dt.strftime("%Y-%m-%dT%H:%M:%S.000%:z")
-    return [_moment(text) for text in texts.to_list()]
+    return [_moment(text) + "\n" for text in texts.to_list()]
 
 
 def _case_attributes(release: Release) -> list[str] | None:

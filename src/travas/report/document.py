@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..budget.account import Account
 from ..model import explain
-from ..model.mechanism import ARTIFICIAL_TIMES, Kind
+from ..model.mechanism import ARTIFICIAL_TIMES, NO_TIMES, Kind
 from ..plots.svg import printable
 from ..privacy.numbers import as_text
 from . import sections, texts
@@ -112,7 +112,7 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "noise": mechanism.noise_in_words(),
         "quality": sections.quality(content),
         "budget": texts.budget(stated["parameters"]),
-        "not_released": texts.left_out(mechanism),
+        "not_released": texts.left_out(mechanism, stated["timestamps"]),
         "frequencies": texts.frequencies(stated["release"]["frequencies"], released),
         "count_in_file": explain.COUNT_IN_FILE if stated["release"]["frequencies"] == "estimated" else "",
         "has_intervals": content.estimate is not None and content.estimate.intervals is not None,
@@ -127,7 +127,7 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "implementation": texts.IMPLEMENTATION,
         "utility": texts.utility(released, traces),
         "bias": texts.bias(released, traces),
-        "post_processing": texts.post_processing(stated["release"]["frequencies"], released, mechanism.timestamps),
+        "post_processing": texts.post_processing(stated["release"]["frequencies"], released, stated["timestamps"]),
     }
 
 
@@ -214,5 +214,5 @@ def _post_processing(kind: Kind, frequencies: str, timestamps: str) -> str:
     if kind == "process map":
         return "consistent numbers, intervals, canonical order"
     made = "traces generated" if kind == "synthetic log" else f"{frequencies} frequencies"
-    times = "artificial" if timestamps == ARTIFICIAL_TIMES else "generated"
+    times = {ARTIFICIAL_TIMES: "artificial", NO_TIMES: "no"}.get(timestamps, "generated")
     return f"{made}, canonical order, {times} timestamps"

@@ -8,7 +8,7 @@ from ..mechanisms import MECHANISMS
 from ..model.abstraction import Abstraction
 from ..model.detail_options import BudgetShares
 from ..model.explain import Released
-from ..model.mechanism import Mechanism
+from ..model.mechanism import NO_TIMES, Mechanism
 from ..privacy.guarantee import PrivacyUnit, Standing
 
 Traces = Literal["whole", "coarser"]
@@ -175,16 +175,14 @@ def budget(parameters: dict[str, Any]) -> str:
     return BudgetShares.stated(shares).in_words() if isinstance(shares, dict) else ""
 
 
-def left_out(mechanism: Mechanism) -> str:
+def left_out(mechanism: Mechanism, timestamps: str) -> str:
     """What a release does not contain."""
     if mechanism.kind == "process map":
         return "traces, case identifiers, resources, every attribute of cases and events, the header of the source"
     details = mechanism.details
-    times = (
-        "true timestamps (those in the file are generated)"
-        if details.times == "read"
-        else ("timestamps (those in the file are artificial)")
-    )
+    times = "timestamps" if timestamps == NO_TIMES else "timestamps (those in the file are artificial)"
+    if details.times == "read":
+        times = "true timestamps (those in the file are generated)"
     attributes = ", ".join((*details.attributes, *details.numbers))
     other = f"every attribute other than {attributes}" if attributes else "every other attribute"
     return f"case identifiers, {times}, resources, {other}, the header of the source"
@@ -206,8 +204,9 @@ def post_processing(frequencies: str, released: Released, timestamps: str) -> st
     estimated = (
         "frequencies were estimated from the noisy counts and public constants; " if frequencies == "estimated" else ""
     )
+    times = "there are no timestamps" if timestamps == NO_TIMES else "timestamps are artificial"
     return (
-        f"{estimated}variants were put into canonical order, cases were numbered anew, timestamps are artificial. "
+        f"{estimated}variants were put into canonical order, cases were numbered anew, {times}. "
         "None of this uses the log, so it has no privacy cost."
     )
 

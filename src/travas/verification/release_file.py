@@ -166,17 +166,17 @@ def read_table(path: Path) -> pl.DataFrame:
             frame = pl.read_csv(path, infer_schema=False, glob=False)
     except (OSError, pl.exceptions.PolarsError):
         raise _no_release(path) from None
-    if not {CASE, TIMESTAMP} <= set(frame.columns):
+    if CASE not in frame.columns or not {TIMESTAMP, TIMES_MARK} & set(frame.columns):
         raise _no_release(path)
-    written = (*_before_times(frame), TIMESTAMP, *(name for name in _NO_ACTIVITY if name in frame.columns))
+    written = (*_before_times(frame), *(name for name in _NO_ACTIVITY if name in frame.columns))
     if any(frame.select(*dict.fromkeys(written)).null_count().row(0)):
         raise _no_release(path)
     return frame
 
 
 def _before_times(frame: pl.DataFrame) -> list[str]:
-    """The columns of cases and activities: those before the times. Attributes of cases follow the times."""
-    return frame.columns[: frame.columns.index(TIMESTAMP)]
+    """The columns of cases and activities: those before the times or, without times, their mark."""
+    return frame.columns[: frame.columns.index(TIMESTAMP if TIMESTAMP in frame.columns else TIMES_MARK)]
 
 
 def _table_by_rule(path: Path) -> tuple[tuple[str, ...], Counter[tuple[Trace, str]]]:
