@@ -166,7 +166,8 @@ def test_the_command_line_writes_it_everywhere(small_csv: Path, travas: Run, tmp
         facts = json.loads((tmp_path / f"{name}.guarantee.json").read_text())
         assert facts["release"]["abstractions"] == [["first", "prefix:1"]]
     header, row, *_ = (tmp_path / "out.csv").read_text().splitlines()
-    assert header.endswith("case:travas:abstraction") and row.endswith("first | prefix:1")
+    assert header.endswith(",case:travas:abstraction,case:travas:trace")
+    assert row.endswith(",first | prefix:1,possibly incomplete")
     assert '<string key="travas:abstraction" value="first | prefix:1"/>' in (tmp_path / "out.xes").read_text()
     assert json.loads((tmp_path / "out.json").read_text())["abstractions"] == [["first", "prefix:1"]]
     assert travas("inspect", small_csv, "--abstraction", "nix").code == 2

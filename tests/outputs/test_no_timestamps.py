@@ -68,6 +68,14 @@ def test_times_that_were_put_back_are_noticed(tmp_path: Path) -> None:
         verify(guarantee, path)
 
 
+def test_a_guarantee_with_an_unknown_rule_for_timestamps_is_refused(tmp_path: Path) -> None:
+    path = package.anonymize({("b", "a"): 300}, OPTIMAL).without_timestamps().write(tmp_path / "out.csv")
+    guarantee = Path(f"{path}.guarantee.json")
+    guarantee.write_text(guarantee.read_text().replace('"timestamps": "none"', '"timestamps": "real"'))
+    with pytest.raises(package.VerificationError, match="timestamps is 'real'"):
+        verify(guarantee, path)
+
+
 def test_the_report_does_not_speak_of_artificial_times(tmp_path: Path) -> None:
     path = package.anonymize({("b", "a"): 300}, OPTIMAL).without_timestamps().write(tmp_path / "out.csv")
     html = package.write_report(f"{path}.guarantee.json", path, tmp_path / "report.html").read_text()

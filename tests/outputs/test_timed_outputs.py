@@ -52,6 +52,14 @@ def test_a_release_read_back_has_the_same_times(release: SyntheticRelease, tmp_p
     assert more.event_times is not None and sum(more.counts) == 10 and len(more.case_columns[0].values) == 10
 
 
+def test_xes_states_its_standard_and_has_the_same_times_in_utc(release: SyntheticRelease, tmp_path: Path) -> None:
+    text = release.write(tmp_path / "log.xes").read_text()
+    assert '<log xes.version="1849.2023" ' in text and 'xmlns="http://www.xes-standard.org/"' in text
+    dates = re.findall(r'<date key="time:timestamp" value="([^"]*)\.000\+00:00"/>\n</event>', text)
+    moments = pl.Series(dates).str.to_datetime("%Y-%m-%dT%H:%M:%S", time_unit="us", time_zone="UTC")
+    assert moments.to_list() == release.to_polars()["time:timestamp"].dt.convert_time_zone("UTC").to_list()
+
+
 def test_csv_and_parquet_hold_the_same_events(release: SyntheticRelease, tmp_path: Path) -> None:
     table = pl.read_parquet(release.write(tmp_path / "log.parquet"))
     text = pl.read_csv(release.write(tmp_path / "log.csv"), infer_schema=False)

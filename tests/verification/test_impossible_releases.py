@@ -164,7 +164,7 @@ TEXTS: dict[str, tuple[Mechanism, str, Edit]] = {
     "csv: another column": (OPTIMAL, ".csv", extra_column),
     "csv: another order": (OPTIMAL, ".csv", reversed_rows),
     "csv: a tree beyond its alphabet": (TREE, ".csv", lambda text: text.replace(",visit,", ",HIV positive,")),
-    "csv: a ladder with another rule": (LADDER, ".csv", lambda text: text.replace(",full\n", ",prefix:99\n")),
+    "csv: a ladder with another rule": (LADDER, ".csv", lambda text: text.replace(",full,", ",prefix:99,")),
     "xes: one case": (OPTIMAL, ".xes", first_traces(1)),
     "xes.gz: one case": (OPTIMAL, ".xes.gz", first_traces(1)),
     "xes: an empty name": (OPTIMAL, ".xes", lambda text: text.replace('value="call"', 'value=""')),

@@ -27,6 +27,9 @@ def _string(key: str, value: str) -> str:
     return f"<string key={_attribute(key)} value={_attribute(value)}/>"
 
 
+_LOG = '<log xes.version="1849.2023" xes.features="nested-attributes" xmlns="http://www.xes-standard.org/">'
+"""IEEE 1849-2023; the schema of XES asks for a decimal number as version."""
+
 _TAGS = {"text": "string", "whole number": "int", "number": "float"}
 
 _EXTENSIONS = (("Concept", "concept"), ("Time", "time"), ("Lifecycle", "lifecycle"), ("Organizational", "org"))
@@ -54,7 +57,7 @@ def _xes_header(release: Release) -> str:
         for n, p in _EXTENSIONS
         if p == "concept" or (p == "time" and has_times) or any(c.startswith(p + ":") for c in release.columns)
     ]
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<log xes.version="1.0" xes.features="nested-attributes">']
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', _LOG]
     for name, prefix in [*used, ("Privacy", "privacy")]:
         lines.append(f'<extension name="{name}" prefix="{prefix}" uri="http://www.xes-standard.org/{prefix}.xesext"/>')
     lines += ['<global scope="trace">', _string("concept:name", ""), "</global>"]
@@ -151,11 +154,11 @@ class _Events:
 
 
 def _dates(release: Release) -> list[str]:
-    """The dates of all events of all cases."""
+    """The dates of all events of all cases, in UTC."""
     import polars as pl
 
     moments = pl.from_epoch(pl.Series(release.event_times), "s").dt.replace_time_zone("UTC")
-    texts = moments.dt.convert_time_zone(release.zone).dt.strftime("%Y-%m-%dT%H:%M:%S.000%:z")
+    texts = moments.dt.strftime("%Y-%m-%dT%H:%M:%S.000%:z")
     return [_moment(text) + "\n" for text in texts.to_list()]
 
 
