@@ -135,7 +135,7 @@ def check(rule: Mechanism, suffix: str, logs: tuple[Path, Path], monkeypatch: py
             package.run(request, lambda phase, share, steps=steps: steps.append((phase, share)))  # type: ignore[misc]
             after = [step for step in steps if step[0] != Phase.READING]
             seen.append((contents(log.parent), charged(log.parent), after))
-    assert seen[0] == seen[1] and len(seen[0][0]) == 2
+    assert seen[0] == seen[1] and len(seen[0][0]) == 3
 
 
 @pytest.mark.parametrize("as_json", [False, True])
