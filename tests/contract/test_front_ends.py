@@ -128,7 +128,11 @@ Made = Callable[[Case], str]
 @pytest.mark.parametrize("mechanism", ["optimal", "synthesis", "map"])
 def test_a_release_is_charged_and_written_with_its_guarantee(front_end: Made, case: Case, mechanism: str) -> None:
     assert front_end(changed(case, mechanism=mechanism)) == ""
-    assert charges(case) == 1 and written(case) == ["release.json", "release.json.README.txt", "release.json.guarantee.json"]
+    assert charges(case) == 1 and written(case) == [
+        "release.json",
+        "release.json.README.txt",
+        "release.json.guarantee.json",
+    ]
     assert package.verify(f"{case.output}.guarantee.json", case.output).digest_checked
 
 

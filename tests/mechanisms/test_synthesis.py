@@ -248,7 +248,10 @@ def test_measurements_are_sums_with_the_stated_noise() -> None:
     errors = []
     for _ in range(600):
         outputs = rule.measure(variants)
-        assert not outputs.variants  # the threshold is above 50 cases
+        if (
+            outputs.variants
+        ):  # the threshold is above 50 cases: about once in 30,000 measurements; then the others are other sums
+            continue
         true = np.zeros(len(LENGTH_EDGES) + 1, dtype=np.int64)
         for trace, cases in log.items():
             true[sum(len(trace) >= edge for edge in LENGTH_EDGES)] += cases * sums(rule, "lengths").contribution
@@ -257,6 +260,7 @@ def test_measurements_are_sums_with_the_stated_noise() -> None:
         by_name = sorted(range(5), key=variants.alphabet.__getitem__)
         exact = transition_sums(coded.projected(np.array(by_name)), sums(rule, "transitions"))
         errors.append((outputs.transitions - exact)[cells(5)])
+    assert len(errors) >= 2 * 594
     drawn = np.concatenate(errors) / STANDARD_DEVIATION
     bound = norm.isf(FALSE_ALARM / 4)
     assert abs(drawn.mean()) * math.sqrt(len(drawn)) < bound
@@ -465,7 +469,9 @@ def test_data_frames_say_that_they_are_synthetic() -> None:
     release = released()
     frame = release.to_polars()
     assert set(frame["case:travas:origin"].unique()) == {"released", "generated"}
-    assert release.notices.items() <= release.to_pandas().attrs.items() and release.notices["travas:synthetic"] == NOTICE
+    assert (
+        release.notices.items() <= release.to_pandas().attrs.items() and release.notices["travas:synthetic"] == NOTICE
+    )
     assert "synthetic" in repr(release).lower()
 
 
