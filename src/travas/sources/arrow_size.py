@@ -44,7 +44,7 @@ def check_arrow(paths: Sequence[Path]) -> None:
                 raise LogError(f"{path}: not an Arrow or Feather file, or incomplete; write it again")
             try:
                 size = _unpacked_size(content)
-            except (struct.error, ValueError, OverflowError, RecursionError):
+            except (struct.error, ValueError, IndexError, OverflowError, RecursionError):
                 raise LogError(f"{path}: the Arrow metadata are damaged; write the file again") from None
             if size > limit:
                 raise too_large(path, limit)

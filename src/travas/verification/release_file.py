@@ -218,7 +218,8 @@ def _xes_header(path: Path) -> tuple[tuple[str, ...], bool, bool]:
             if etree.QName(element).localname == "trace":
                 break
             if element.get("scope") == "event":
-                columns = tuple(child.get("key") for child in element if child.get("key") != TIMESTAMP) or columns
+                keys = (child.get("key") for child in element)
+                columns = tuple(key for key in keys if key and key != TIMESTAMP) or columns
             if element.get("key") == "privacy:operation type":
                 is_abstracted = "generalization" in (element.get("value") or "")
             is_escaped = is_escaped or element.get("key") == ESCAPED
