@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: audit demo fuzz sbom test test-slow test-oldest coverage bench bench-ladder bench-ledger bench-map bench-metrics bench-periods bench-persons bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint clean
+.PHONY: audit demo fuzz sbom test test-slow test-oldest coverage bench bench-ladder bench-ledger bench-map bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -75,6 +75,10 @@ bench-times: .venv/installed-bench ## times and attributes of synthetic logs on 
 
 bench-map: .venv/installed-bench ## process maps on sixteen public logs; resumes where it stopped
 	$(BIN)/python benchmarks/map.py
+
+bench-pripel: .venv/installed-bench ## what a release by PRIPEL contains of the original log
+	$(BIN)/pip install --quiet --target .venv/pripel diffprivlib 'scikit-learn<1.6'
+	PYTHONPATH=.venv/pripel $(BIN)/python benchmarks/pripel.py
 
 bench-utility: .venv/installed-bench
 	$(BIN)/python benchmarks/utility.py
