@@ -97,6 +97,15 @@ def test_it_is_found_like_the_ledger(
         run(request)
 
 
+def test_a_folder_that_cannot_be_looked_into_may_have_a_policy(
+    small_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TRAVAS_POLICY", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / ("x" * 300)))  # also an error for root, whom no rights bind
+    with pytest.raises(ParameterError, match=r"policy\.toml: whether there is a policy cannot be seen"):
+        run(Request(source=small_csv, mechanism=mechanism("optimal", 1, "1e-6")))
+
+
 def test_a_stated_policy_adds_rules_and_removes_none(
     travas: Run, small_csv: Path, ledger_path: Path, tmp_path: Path
 ) -> None:

@@ -197,6 +197,7 @@ def rights(directory: Path) -> Counter[str]:
     """As someone else than root, whom no rights bind."""
     found: Counter[str] = Counter()
     directory.chmod(0o777)
+    os.environ["XDG_DATA_HOME"] = str(directory)  # where a policy is looked for; root's home is closed to others
 
     def as_nobody(work: Callable[[], None]) -> int:
         def dropped() -> None:

@@ -24,7 +24,7 @@ def titles(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         seen.append(figure._suptitle.get_text() if figure._suptitle is not None else "")
         return b"a picture"
 
-    monkeypatch.setattr(figures, "_rendered", rendered)
+    monkeypatch.setattr(figures, "rendered", rendered)
     return seen
 
 

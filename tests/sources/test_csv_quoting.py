@@ -190,8 +190,9 @@ def test_delimiter_and_quote_cannot_be_the_same_or_a_line_break(path: Path) -> N
 
 @pytest.mark.parametrize("magic", [b"\x28\xb5\x2f\xfd", b"\x78\x01", b"\x78\x9c", b"\x78\xda"])
 def test_what_polars_would_decompress_by_itself_is_refused(path: Path, magic: bytes) -> None:
+    """Text behind the first bytes of a format: zlib is not read at all, Zstandard strictly."""
     path.write_bytes(magic + b"case_id,activity\n1,a\n")
-    with pytest.raises(LogError, match="compressed with (Zstandard|zlib)"):
+    with pytest.raises(LogError, match="compressed with zlib|the zstd file is damaged"):
         variants(path)
 
 

@@ -220,7 +220,9 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("kind", BOMBS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] if kind == "many events" else []) for kind in BOMBS]
+)
 def test_a_bomb_costs_time_and_nothing_else(kind: str, tmp_path: Path) -> None:
     """600 MB of XML in a small gzip file: cut or refused, in a process that may not have more than 700 MB."""
     piece, why = BOMBS[kind]

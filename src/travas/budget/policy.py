@@ -97,7 +97,15 @@ class Policy:
             usual = data_directory() / "travas" / "policy.toml"
         except RuntimeError:  # there is no home directory
             return None
-        return cls.load(usual) if usual.exists() else None
+        try:
+            present = usual.exists()
+        except OSError as error:  # there may be one: a release without its rules would be against them
+            raise ParameterError(
+                f"{usual}: whether there is a policy cannot be seen ({error.strerror}); change the rights of the folder, or "
+                "set TRAVAS_POLICY",
+                field="policy",
+            ) from None
+        return cls.load(usual) if present else None
 
     @classmethod
     def applying(cls, path: Path | None) -> Policy | None:
