@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
-from travas import BudgetError, Ledger, LedgerError, ParameterError, Period, Reading, mechanism
+from travas import BudgetError, Ledger, LedgerError, ParameterError, Period, Reading, Request, mechanism, run
 from travas.budget.ledger_schema import VERSION
 from travas.budget.periods import ChargedPeriod
 from travas.mechanisms import from_description
@@ -64,6 +64,23 @@ def test_the_largest_counts_and_the_whole_log_counts_for_every_month(charge: Cal
     charge(month(2), epsilon="1/4")
     account = charge(None, epsilon="1/3").account("hospital")
     assert account.spent == (Fraction(5, 6), Fraction("2e-6"))
+
+
+def test_another_lifecycle_column_is_another_rule(ledger_path: Path, tmp_path: Path) -> None:
+    """It is recognised by its name, and its values decide which event closes a case."""
+    ledger = Ledger(ledger_path)
+    ledger.create_budget("hospital", epsilon=2, delta="2e-6")
+    for month_name, column in ("2026-01", "lifecycle:transition"), ("2026-02", "transition"):
+        log = tmp_path / f"{month_name}.csv"
+        log.write_text(f"case_id,activity,timestamp,{column}\n1,end,{month_name}-05T00:00:00,complete\n")
+        reading = Reading(period=replace(RULE, name=month_name), lifecycle="complete")
+        request = Request(log, ONE, reading, ledger=ledger, dataset="hospital")
+        if column == "transition":
+            with pytest.raises(BudgetError, match=r"has changed since the period 2026-01 \(columns\)"):
+                run(request)
+        else:
+            release = run(request).release
+            assert release.reading is not None and release.reading["columns"]["lifecycle"] == column
 
 
 @pytest.mark.parametrize(

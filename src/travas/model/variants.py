@@ -26,6 +26,7 @@ class Roles:
     case: str
     activities: tuple[str, ...]
     timestamp: str | None = None
+    lifecycle: str | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -228,7 +228,8 @@ def reading(described: dict[str, Any] | None) -> str:
         f"duplicate cases: {described['duplicate_cases']}",
     ]
     if (lifecycle := described.get("lifecycle", "all")) != "all":
-        parts.append(f"lifecycle: {lifecycle}")
+        of_column = f" (column {columns['lifecycle']})" if "lifecycle" in columns else ""
+        parts.append(f"lifecycle: {lifecycle}{of_column}")
     parts += [f"only events with {column} = {value}" for column, value in described.get("where", ())]
     parts += ["duplicate events: dropped"] if described.get("duplicate_events") == "drop" else []
     parts += [f"table: {described['table']}"] if described["table"] else []

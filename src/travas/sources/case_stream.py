@@ -172,6 +172,7 @@ class CaseStream:
             self.reading.case or ACTIVITY,
             self.reading.activities or (ACTIVITY,),
             self.reading.timestamp or TIMESTAMP if reads_times else None,
+            None if self.reading.lifecycle == "all" else LIFECYCLE,
         )
         kept = None if self.kept is None else self.kept.owners()
         totals = None if self.encoder is None else self.encoder.totals(self.codes, kept)

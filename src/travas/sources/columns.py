@@ -239,12 +239,14 @@ class Reading:
             names by which columns that are not set are recognised. The text of a query is left out: it may name persons.
         """
         settings = {name: getattr(self, name) for name in _SETTINGS}
+        lifecycle = {} if roles.lifecycle is None else {"lifecycle": roles.lifecycle}
+        columns = {"case": roles.case, "activities": list(roles.activities), "timestamp": roles.timestamp}
         return settings | {
             "activities": list(self.activities),
             "abstraction": self.abstraction.as_json(),
             "query": None if self.query is None else QUERY_USED,
             "where": [list(pair) for pair in self.where],
-            "columns": {"case": roles.case, "activities": list(roles.activities), "timestamp": roles.timestamp},
+            "columns": columns | lifecycle,
             "recognised": {role: list(STANDARD[role]) for role in ("case", "activity", "timestamp")},
             **({} if self.period is None else {"period": self.period.describe()}),
         }
@@ -306,7 +308,7 @@ def released_columns(activities: tuple[str, ...]) -> tuple[str, ...]:
 
 def _check_roles(described: Any) -> None:
     """Raise ParameterError if the described columns are not what `Reading.describe` writes."""
-    complete = isinstance(described, Mapping) and set(described) == {"case", "activities", "timestamp"}
+    complete = isinstance(described, Mapping) and set(described) - {"lifecycle"} == {"case", "activities", "timestamp"}
     if not complete or not isinstance(described["case"], str) or not isinstance(described["activities"], list):
         raise ParameterError("the reading does not state the columns that were read", field="reading")
 
@@ -336,7 +338,7 @@ class Columns:
     @property
     def roles(self) -> Roles:
         """The columns as stated in the guarantee file and the ledger."""
-        return Roles(self.case, self.activities, self.timestamp)
+        return Roles(self.case, self.activities, self.timestamp, self.lifecycle)
 
     @property
     def names(self) -> list[str]:
