@@ -102,9 +102,7 @@ class Request:
     def __post_init__(self) -> None:
         check_frequencies(self.frequencies)
         check_timestamps(self.timestamps, self.mechanism.kind)
-        if (
-            self.mechanism.kind != "variants"
-        ):  # numbers are generated or have intervals of their own: nothing to estimate
+        if self.mechanism.kind != "variants":  # its numbers are generated, or have intervals of their own
             object.__setattr__(self, "frequencies", "noisy")
         unit = self.source.unit if isinstance(self.source, Variants) else self.reading.privacy_unit
         object.__setattr__(self, "mechanism", self.mechanism.protecting(unit))

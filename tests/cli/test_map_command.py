@@ -88,15 +88,16 @@ def test_an_empty_map_has_no_model_and_is_no_failure(tmp_path: Path, travas: Run
     assert ran.code == 0 and (tmp_path / "map.json").is_file()
 
 
+@pytest.mark.parametrize(("error", "code"), [(RuntimeError("a name of the log"), 4), (KeyboardInterrupt(), 130)])
 def test_a_model_that_fails_after_the_charge_says_so(
-    log: Path, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch
+    error: BaseException, code: int, log: Path, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
-        raise RuntimeError("a name of the log")
+        raise error
 
     monkeypatch.setattr("travas.evaluation.pm4py_models._write_tree", fail)
     ran = travas("map", log, *PARAMETERS, "-o", tmp_path / "map.json", "--model", "bpmn")
-    assert ran.code == 4 and "the charge" in ran.err and "a name" not in ran.err
+    assert ran.code == code and "the charge" in ran.err and "a name" not in ran.err
     assert (tmp_path / "map.json").is_file() and not (tmp_path / "map.bpmn").exists()
 
 

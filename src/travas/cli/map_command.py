@@ -143,7 +143,7 @@ def process_map(
 
     try:
         _write_model(map_release(outcome.release), target, existing, as_json)
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
         if outcome.account is None:
             raise
         raise ChargedError.from_cause(error, outcome.account.label) from error

@@ -24,11 +24,23 @@ _AS_TRACES = Reading(
 )
 
 
+class TraceNames(CaseStream):
+    """Counts the names of traces; their events are collected elsewhere."""
+
+    def __init__(self, where: str, names: Counter[str]) -> None:
+        super().__init__(where, _AS_TRACES)
+        self._names = names
+
+    def finish(self, case: StreamedCase) -> None:
+        """Count the name of a trace."""
+        self._names[case.name] += 1
+
+
 class XesEvents(XesDocument):
     """Collects the events of a document instead of its variants."""
 
-    def __init__(self, where: str, columns: dict[str, list[str | None]]) -> None:
-        super().__init__(where, _AS_TRACES, CaseStream(where, _AS_TRACES))
+    def __init__(self, where: str, columns: dict[str, list[str | None]], names: Counter[str]) -> None:
+        super().__init__(where, _AS_TRACES, TraceNames(where, names))
         self._columns_read = columns
 
     def _take(self, piece: Any) -> None:
@@ -67,8 +79,7 @@ def xes_table(paths: Sequence[Path]) -> tuple[pl.DataFrame, list[Observation], l
     columns: dict[str, list[str | None]] = {name: [] for name in (CASE, *_KEYS)}
     names: Counter[str] = Counter()
     for path in paths:
-        document = XesEvents(str(path), columns)
-        document.cases.finish = lambda case: _finish(case, names)  # type: ignore[method-assign]
+        document = XesEvents(str(path), columns, names)
         for chunk in chunks(path, lambda _: None, CHUNK):
             document.feed(chunk)
         document.close()
@@ -79,10 +90,6 @@ def xes_table(paths: Sequence[Path]) -> tuple[pl.DataFrame, list[Observation], l
     if table[LIFECYCLE].null_count() == height:
         table = table.drop(LIFECYCLE)
     return table, findings, choices
-
-
-def _finish(case: StreamedCase, names: Counter[str]) -> None:
-    names[case.name] += 1
 
 
 def _trace_findings(names: Counter[str]) -> tuple[list[Observation], list[ReadingChoice]]:
