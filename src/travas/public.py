@@ -26,6 +26,7 @@ from .errors import (
 from .evaluation.compare import Comparison, compare
 from .evaluation.forecast import Expected, Forecast, forecast
 from .evaluation.metrics import absolute_log_difference, relative_log_similarity
+from .functions import anonymize, process_map, synthesize
 from .mechanisms import from_description, mechanism
 from .mechanisms.ladder import Ladder
 from .mechanisms.optimal import Optimal
@@ -44,7 +45,7 @@ from .model.release import Release
 from .model.totals import Details, Totals
 from .model.traces import Activity, Trace
 from .model.variants import Roles, Summary, Variants, summary
-from .pipeline import Outcome, Request, anonymize, process_map, run, synthesize
+from .pipeline import Outcome, Request, run
 from .privacy.gaussian import GaussianNoise
 from .privacy.gaussian_losses import GaussianLoss
 from .privacy.gaussian_stages import StagePlan
