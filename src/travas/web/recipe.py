@@ -10,18 +10,30 @@ from ..errors import ParameterError
 from ..mechanisms import MECHANISMS, find_mechanism, from_description
 from ..model import explain
 from ..model.abstraction import FULL, Abstraction
-from ..model.mechanism import Mechanism
+from ..model.detail_settings import described_details
+from ..model.mechanism import Kind, Mechanism
+from ..model.release import Timestamps
 from ..privacy.group_privacy import step
 from ..privacy.guarantee import MAX_CASES
 from ..privacy.noise_tables import predicted_length
 from ..privacy.numbers import exact_delta, exact_epsilon
 from ..sources.columns import DEFAULT_READING, Reading
+from .typed_period import NO_PERIOD, TypedPeriod
 
-OFFERED = tuple(name for name in MECHANISMS if name != "map")
-"""The offered mechanisms, all with a guarantee."""
+OFFERED: dict[Kind, tuple[str, ...]] = {
+    "variants": tuple(name for name in MECHANISMS if name not in ("synthesis", "map")),
+    "synthetic log": ("synthesis",),
+    "process map": ("map",),
+}
+"""The offered mechanisms by kind of release, all with a guarantee. The first of a kind is its default."""
+
+DETAILS = ("without", "attribute", "bins", "zone", "resolution", "shares")
+"""The options of times and attributes of a synthetic log, as on the command line."""
 
 LONGEST_SEARCH = 10_000
 """The table size above which searching for the best number of runs takes too long."""
+
+OptionValue = int | str | tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -29,17 +41,24 @@ class Recipe:
     """All settings as typed: exact text and whole numbers, never floats. Nothing typed here opens a file.
 
     `unit` is a column, or empty for one case; `max_cases` belongs to it. `options` are those of the mechanism.
-    `stated_cases` is the number of cases that the owner states, for the policy line only.
+    `stated_cases` is the number of cases that the owner states, for the policy line and the forecast only.
     """
 
     mechanism: str = "optimal"
     epsilon: str = "1"
     delta: str = "1e-6"
-    options: tuple[tuple[str, int | str], ...] = ()
+    options: tuple[tuple[str, OptionValue], ...] = ()
     unit: str = ""
     max_cases: str = ""
     abstraction: str = ""
     stated_cases: str = ""
+    timestamps: Timestamps = "artificial"
+    period: TypedPeriod = NO_PERIOD
+
+    @property
+    def kind(self) -> Kind:
+        """What is released."""
+        return next((kind for kind, names in OFFERED.items() if self.mechanism in names), "variants")
 
     def weak_protection(self) -> tuple[str, ...]:
         """Why ε and δ protect only weakly, if they do; ParameterError where one of them is not a number."""
@@ -49,6 +68,11 @@ class Recipe:
     def cases(self) -> int | None:
         """The number of cases that the owner states; None where nothing was typed."""
         return explain.check_stated_cases(_whole(self.stated_cases, "stated_cases", 10**9 - 1))
+
+    @property
+    def written_timestamps(self) -> Timestamps:
+        """Whether events have artificial timestamps, which is a choice for variants only."""
+        return self.timestamps if self.kind == "variants" else "artificial"
 
     def build(self) -> Mechanism:
         """Return the mechanism, before its tables are built; raises ParameterError if the recipe is invalid."""
@@ -65,6 +89,10 @@ class Recipe:
         options: dict[str, Any] = dict(self.options)
         if "alphabet" in options:
             options["alphabet"] = [line.strip() for line in str(options["alphabet"]).splitlines() if line.strip()]
+        if "parts" in options:
+            options["parts"] = list(options["parts"])
+        if self.mechanism == "synthesis":
+            options |= described_details(**{name: options.pop(name) for name in DETAILS if name in options})
         return {
             "mechanism": self.mechanism,
             "epsilon": self.epsilon,
@@ -73,27 +101,34 @@ class Recipe:
         } | options
 
     def reading(self, columns: Reading) -> Reading:
-        """Return how the log is read: columns and order as set, unit and abstraction as typed."""
+        """Return how the log is read: columns and order as set, unit, abstraction and period as typed."""
         made = replace(
             columns,
             unit=self.unit or None,
             max_cases=_whole(self.max_cases, "max_cases", MAX_CASES) if self.unit else None,
             abstraction=_rule(self.abstraction),
+            period=self.period.period(),
         )
         return made.for_counts_of(getattr(find_mechanism(self.mechanism), "counted", None))
 
     def check(self, columns: Reading) -> None:
-        """Raise ParameterError if unit, abstraction or mechanism are invalid for any ε and δ."""
+        """Raise ParameterError if unit, abstraction, period or mechanism are invalid for any ε and δ."""
         self.reading(columns)
+        self.describe()
         if self.mechanism == "ladder":
             replace(self, epsilon="10", delta="0.1", unit="").build()
 
-    def with_mechanism(self, name: str) -> Recipe:
-        """Return the recipe with another mechanism and the options that it has."""
-        available = MECHANISMS[name].options()
-        return replace(self, mechanism=name, options=tuple(pair for pair in self.options if pair[0] in available))
+    def with_kind(self, kind: Kind) -> Recipe:
+        """Return the recipe of another kind of release, made by the kind's default mechanism."""
+        return self if kind == self.kind else self.with_mechanism(OFFERED[kind][0])
 
-    def with_option(self, name: str, value: int | str | None) -> Recipe:
+    def with_mechanism(self, name: str) -> Recipe:
+        """Return the recipe with another mechanism and the options that it has. Shares mean something else in each."""
+        available = {*MECHANISMS[name].options(), *(DETAILS if name == "synthesis" else ())} - {"shares"}
+        kept = self.options if name == self.mechanism else (pair for pair in self.options if pair[0] in available)
+        return replace(self, mechanism=name, options=tuple(kept))
+
+    def with_option(self, name: str, value: OptionValue | None) -> Recipe:
         """The recipe with an option set, or left to its default."""
         rest = {key: given for key, given in self.options if key != name}
         return replace(self, options=tuple(sorted((rest if value is None else rest | {name: value}).items())))

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..budget.account import Account, Approval
+from ..budget.account import NO_APPROVAL, Account, Approval
 from ..budget.ledger import Ledger
 from ..errors import ChargedError, LogError, OutputError, TravasError
+from ..mechanisms import from_description
 from ..model.release import MAKER, Release
 from ..model.variants import Summary, Variants
 from ..pipeline import LogOrigin, Phase, Request, run
@@ -71,7 +72,7 @@ def draw(
     origin: LogOrigin,
     output: Path,
     watch: JobWatch,
-    reason: str = "",
+    approval: Approval = NO_APPROVAL,
 ) -> Drawn:
     """Charge the ledger, draw the noise once and write the release, which then stays until the session ends.
 
@@ -83,24 +84,32 @@ def draw(
         mechanism=recipe.build(),
         reading=reading,
         output=output,
+        timestamps=recipe.written_timestamps,
         ledger=Ledger(ledger),
         dataset=dataset or None,
         origin=origin,
-        approval=Approval(reason),
+        approval=approval,
     )
     with _named(path, name):
         check_unpacked(path, limit, watch)
         outcome = run(request, _rarely(watch))
-    plain = replace(outcome.release, mechanism=recipe.build(), maker=MAKER)  # without its tables
     if outcome.account is None:
         raise TravasError("the release was not charged; please report this")
-    return Drawn(plain, outcome.account, _kept(outcome.release, outcome.variants), outcome.variants.notes)
+    kept = _kept(outcome.release, outcome.variants)
+    return Drawn(without_tables(outcome.release), outcome.account, kept, outcome.variants.notes)
+
+
+def without_tables(release: Release) -> Release:
+    """Return the release as it is sent between processes: with the settled mechanism, whose tables are built again."""
+    return replace(release, mechanism=from_description(release.mechanism.describe()), maker=MAKER)
 
 
 def _kept(release: Release, variants: Variants) -> str:
     total = f"{len(variants):,} variants, where {int(variants.counts.sum()):,} cases count"
     if release.mechanism.counted == "units" and not release.mechanism.unit.is_case:
         total += f" (a {release.mechanism.unit.name} once a variant)"
+    if release.mechanism.kind == "process map":
+        return f"a process map, from a log of {total}"
     if release.mechanism.kind == "synthetic log":
         return f"{len(release.variants):,} traces generated, from a log of {total}"
     on_rungs = len(release.abstractions) > 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from ..errors import TravasError
-from ..model.release import MAKER
 from ..outputs.guarantee_file import guarantee_path
 from ..sources.formats import suffix_of
 from . import tasks
@@ -174,14 +172,14 @@ async def prepare(session: Session, name: str) -> Path:
 async def _written(session: Session, path: Path) -> None:
     released = session.released
     assert released is not None
-    plain = replace(released.release, mechanism=released.recipe.build(), maker=MAKER)
+    plain = tasks.without_tables(released.release)
     await _once(session, path, Job(tasks.write, plain, path))
 
 
 async def _reported(session: Session, path: Path, output: Path) -> None:
     released = session.released
     assert released is not None
-    plain = replace(released.release, mechanism=released.recipe.build(), maker=MAKER)
+    plain = tasks.without_tables(released.release)
     stated = released.recipe.cases
     await _once(session, output, Job(tasks.report, plain, path, output, released.reason, released.account, stated))
 

@@ -133,9 +133,9 @@ def mechanism(page: Page) -> None:
         page.refuse("")
         details.refresh()
 
-    ui.select({name: name for name in OFFERED}, value=session.recipe.mechanism, label="Mechanism").on_value_change(
-        lambda event: take(event.value)
-    ).classes("w-full")
+    ui.select(
+        {name: name for names in OFFERED.values() for name in names}, value=session.recipe.mechanism, label="Mechanism"
+    ).on_value_change(lambda event: take(event.value)).classes("w-full")
 
     @ui.refreshable
     def details() -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
+from ...budget.account import Approval
 from ...errors import ParameterError
 from ...model.abstraction import FULL
-from ...model.mechanism import Mechanism
-from ...model.release import MAKER
 from ...privacy.guarantee import protects
 from .. import tasks
 from ..account_panel import show_budget
@@ -130,13 +128,13 @@ async def start(page: Page) -> None:
     folder = session.folder / f"release-{session.releases}"
     folder.mkdir(mode=0o700)
     job = Job(
-        partial(tasks.draw, reason=session.reason), session.log, session.name, reading, recipe, page.settings.decompressed_limit,
+        partial(tasks.draw, approval=Approval(session.reason)), session.log, session.name, reading, recipe,
+        page.settings.decompressed_limit,
         page.ledger.path, session.dataset, session.origin, folder / "release.json",
     )  # fmt: skip
-    session.start(job, partial(_keep, session, recipe, chosen, session.reason, folder))
+    session.start(job, partial(_keep, session, recipe, session.reason, folder))
 
 
-def _keep(session: Session, recipe: Recipe, chosen: Mechanism, reason: str, folder: Path, drawn: tasks.Drawn) -> None:
-    release = replace(drawn.release, mechanism=chosen, maker=MAKER)
-    session.released = FinishedRelease(release, recipe, folder, reason, drawn.account, drawn.kept, drawn.notes)
+def _keep(session: Session, recipe: Recipe, reason: str, folder: Path, drawn: tasks.Drawn) -> None:
+    session.released = FinishedRelease(drawn.release, recipe, folder, reason, drawn.account, drawn.kept, drawn.notes)
     session.step = RESULT

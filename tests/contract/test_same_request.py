@@ -1,0 +1,131 @@
+"""The web app, the command line and Python build the same request for every kind of release."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import travas as package
+from conftest import Run
+from travas import Ledger, Request, TravasError
+from travas.budget.account import Approval
+from travas.model.abstraction import Abstraction
+from travas.model.detail_options import TIMES_IF_RECORDED
+from travas.web import tasks
+from travas.web.recipe import Recipe
+from travas.web.typed_period import TypedPeriod
+
+PATIENT = package.Reading(unit="patient", max_cases=2)
+PERIOD = package.Period("2025-01-01/2025-02-01", end_activities=("release",), grace="7d")
+AGE = package.Attribute("age", bins=(20, 40))
+
+
+def _request(mechanism: package.Mechanism, reading: package.Reading = package.Reading(), **more: Any) -> Request:  # noqa: B008
+    return Request(source="log", mechanism=mechanism, reading=reading, **more)
+
+
+CASES: dict[str, tuple[Request, list[Any], Recipe]] = {
+    "variants": (
+        _request(package.Optimal(epsilon=1, delta="1e-6"), timestamps="none"),
+        ["anonymize", "--timestamps", "none"],
+        Recipe(timestamps="none"),
+    ),
+    "variants by travas": (
+        _request(package.mechanism("travas", 1, "1e-6", 5), replace(PATIENT)),
+        ["anonymize", "--mechanism", "travas", "--minimum-cases", 5, "--unit", "patient", "--max-cases", 2],
+        Recipe("travas", unit="patient", max_cases="2").with_option("minimum_cases", 5),
+    ),
+    "a ladder of cases closed in a month": (
+        _request(
+            package.mechanism("ladder", 1, "1e-6", rungs="full,first"),
+            package.Reading(abstraction=Abstraction.parse("fold | prefix:8"), period=PERIOD),
+        ),
+        ["anonymize", "--ladder", "full,first", "--abstraction", "fold | prefix:8",
+         "--period", PERIOD.name, "--end-activity", "release", "--grace", "7d"],
+        Recipe("ladder", abstraction="fold | prefix:8", period=TypedPeriod("2025-01-01", "2025-02-01", "release\n", "", "7"))
+        .with_option("rungs", "full,first"),
+    ),
+    "a synthetic log": (
+        _request(package.Synthesis(epsilon=1, delta="1e-6", times=TIMES_IF_RECORDED)),
+        ["synthesize"],
+        Recipe("synthesis", timestamps="none"),
+    ),
+    "a synthetic log with attributes": (
+        _request(
+            package.Synthesis(
+                epsilon=1, delta="1e-6", alphabet=("a", "b"), times=package.Times("Europe/Berlin", "minute"),
+                attributes=("sex", AGE),
+            ),
+            PATIENT,
+        ),
+        ["synthesize", "--alphabet", "ALPHABET", "--zone", "Europe/Berlin", "--resolution", "minute", "--attribute", "sex",
+         "--bins", "age=20,40", "--unit", "patient", "--max-cases", 2],
+        Recipe("synthesis", unit="patient", max_cases="2", options=(
+            ("alphabet", "a\nb"), ("attribute", ("sex",)), ("bins", ("age=20,40",)), ("resolution", "minute"),
+            ("zone", "Europe/Berlin"),
+        )),
+    ),
+    "a synthetic log without times": (
+        _request(package.Synthesis(epsilon=1, delta="1e-6")),
+        ["synthesize", "--without", "times"],
+        Recipe("synthesis").with_option("without", "times"),
+    ),
+    "a process map": (
+        _request(package.ProcessMap(epsilon=1, delta="1e-6")), ["map"], Recipe("map")
+    ),
+    "a process map with parts": (
+        _request(package.ProcessMap(epsilon=1, delta="1e-6", parts=("durations", "rework")), PATIENT),
+        ["map", "--with", "durations,rework", "--unit", "patient", "--max-cases", 2],
+        Recipe("map", unit="patient", max_cases="2").with_option("parts", ("durations", "rework")),
+    ),
+}  # fmt: skip
+
+ENTRANCES = ("travas.cli.main.run", "travas.cli.synthesize.run", "travas.cli.map_command.run", "travas.web.tasks.run")
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
+    """The requests that arrive at the pipeline, which does not run them."""
+    requests: list[Request] = []
+
+    def run(request: Request, *_: Any) -> None:
+        requests.append(request)
+        raise TravasError("not run")
+
+    for name in ENTRANCES:
+        monkeypatch.setattr(name, run)
+    return requests
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_build_the_same_request(
+    name: str, seen: list[Request], travas: Run, small_csv: Path, tmp_path: Path
+) -> None:
+    expected, words, recipe = CASES[name]
+    suffix = ".json"
+    output, ledger = tmp_path / f"release{suffix}", tmp_path / "ledger.db"
+    alphabet = tmp_path / "alphabet.txt"
+    alphabet.write_text("a\nb\n")
+    command, *options = [alphabet if word == "ALPHABET" else word for word in words]
+    travas(
+        command, small_csv, "--epsilon", 1, "--delta", "1e-6", *options, "--ledger", ledger, "--dataset", "hospital",
+        "--reason", "agreed", "--signed-off-by", "the officer", "-o", output,
+    )  # fmt: skip
+    approval = Approval("agreed", "the officer")
+    with pytest.raises(TravasError, match="not run"):
+        tasks.draw(
+            small_csv, "log.csv", recipe.reading(package.Reading()), recipe, 1 << 30, ledger, "hospital", "original", output,
+            lambda *_: None, approval,
+        )  # fmt: skip
+    assert len(seen) == 2, "the command line was refused"
+    stated = replace(
+        expected, source=small_csv, output=output, ledger=Ledger(ledger), dataset="hospital", approval=approval
+    )
+    for request in seen:
+        for field in fields(Request):
+            if field.name not in ("policy", "source"):  # the source is a path or its text
+                assert getattr(request, field.name) == getattr(stated, field.name), field.name
+        assert str(request.source) == str(small_csv)
