@@ -204,7 +204,11 @@ def _check(request: Request) -> None:
     import numpy as np  # memory that numpy needs to start is missing now, or not at all: it ends the process
 
     np.zeros(1) @ np.zeros(1)
-    account = _account(request)
+    _check_policy(request, _account(request))
+
+
+def _check_policy(request: Request, account: Account | None) -> None:
+    """Refuse what the policy does not allow. Checked first without the log, and again when the ledger is locked."""
     if (policy := request.policy or Policy.found()) is not None:
         policy.check(request.mechanism, request.approval, account, ChargedPeriod.of(request.reading, None))
 
@@ -236,7 +240,15 @@ def _charge(request: Request, mechanism: Mechanism, roles: Roles | None) -> Acco
     if request.ledger is None:
         return None
     case, period = "" if roles is None else roles.case, ChargedPeriod.of(request.reading, roles)
-    return request.ledger.charge(request.dataset, request.location, mechanism, case, period, request.approval)
+    return request.ledger.charge(
+        request.dataset,
+        request.location,
+        mechanism,
+        case,
+        period,
+        request.approval,
+        lambda before: _check_policy(request, before),
+    )
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import pytest
 from conftest import Run
 from travas import Approval, Ledger, ParameterError, Policy, PolicyError, Request, mechanism, run
 from travas.budget.policy import RULES
+from travas.pipeline import Phase
 
 RULE = {
     "epsilon_per_release": 'at_most = "1/2"',
@@ -72,6 +73,24 @@ def test_a_release_within_the_policy_is_made_and_its_approval_is_recorded(small_
     assert outcome.account is not None
     assert outcome.account.entries[0].approval == APPROVED
     assert Ledger(ledger_path).history()[0].as_json()["signed_off_by"] == "A. Officer"
+
+
+def test_a_yearly_limit_holds_when_another_process_charges_meanwhile(
+    small_csv: Path, tmp_path: Path, ledger_path: Path
+) -> None:
+    ledger = Ledger(ledger_path)
+    ledger.create_account("clinic")
+    rule = mechanism("optimal", 1, "1e-6")
+    policy = Policy.load(written(tmp_path / "policy.toml", "epsilon_per_year"))
+
+    def charge_while_the_log_is_read(phase: Phase, share: float) -> None:
+        if phase is Phase.READING and not ledger.history():
+            ledger.charge("clinic", None, rule, "case_id")
+
+    request = Request(small_csv, rule, ledger=ledger, dataset="clinic", policy=policy)
+    with pytest.raises(PolicyError, match="ε is 2 together with the earlier releases"):
+        run(request, charge_while_the_log_is_read)
+    assert len(ledger.history()) == 1
 
 
 def test_a_yearly_limit_needs_a_ledger(small_csv: Path, tmp_path: Path) -> None:

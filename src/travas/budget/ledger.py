@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import product
@@ -23,6 +24,13 @@ from .book import Book, Key
 from .ledger_file import make_ledger, open_ledger
 from .periods import ChargedPeriod
 from .records import Assigned, Charged, Created, Limited
+
+AccountCheck = Callable[[Account], None]
+"""Raises an error if a release may not be charged to the account, which is shown as it is before the charge."""
+
+
+def _any_account(account: Account) -> None:
+    """Allow every charge."""
 
 
 def default_path() -> Path:
@@ -193,6 +201,7 @@ class Ledger:
         case: str,
         period: ChargedPeriod | None = None,
         approval: Approval = NO_APPROVAL,
+        check: AccountCheck = _any_account,
     ) -> Account:
         """Charge a release that is about to be drawn. The charge is on the disk when this returns.
 
@@ -207,6 +216,7 @@ class Ledger:
             case: The case column or attribute.
             period: The period of a release of one period: `ChargedPeriod.of`.
             approval: The reason of the release, and who has signed it off.
+            check: A further condition, such as the sum of a year: no other process can charge between it and the charge.
 
         Returns:
             The account after the charge.
@@ -215,6 +225,7 @@ class Ledger:
             self._admitted(ledger.book, dataset, location, mechanism, case, period)  # slow imports come before the lock
             with ledger.locked() as book:
                 account, assigned = self._admitted(book, dataset, location, mechanism, case, period)
+                check(account)
                 key = Key(account.dataset, account.location)
                 ledger.append(*assigned, _charged(key, mechanism, case, period, approval))
             return ledger.book.account(key)
