@@ -24,6 +24,7 @@ def main() -> None:
             if button is not None:
                 tab.get_by_role("button", name=button).click()
 
+        step("Home", "Start a release")
         step("Choose an event log")
         shoot(tab, "web-log")
         step("Choose an event log", "made-up")

@@ -19,10 +19,12 @@ from typing import Any
 import pytest
 from browser import Server, browsing, free_port, serving
 from strangers import Stranger, ask, can_read, stranger
-from test_web import alert, content, heading, opened, press, upload
+from web_flow import alert, content, heading, opened, press, upload
 
 from parquet_bomb import write_bomb
+from travas.web.locations import ROUTES
 
+SCREENS = [route.format(draft="a", step="log", release="a") for route in ROUTES]
 SECRET = "diagnosis of the mayor"
 LOG = f"case_id,activity\n1,{SECRET}\n".encode()
 
@@ -53,15 +55,15 @@ def victim(browser: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def thief(browser: Any, server: Server, cookies: str) -> Iterator[Any]:
-    """A tab of another browser that has these cookies, after it has opened the page."""
+def thief(browser: Any, server: Server, cookies: str, address: str) -> Iterator[Any]:
+    """A tab of another browser that has these cookies, after it has opened an address that it has learnt."""
     context = browser.new_context()
     for cookie in filter(None, cookies.split("; ")):
         name, _, value = cookie.partition("=")
         context.add_cookies([{"name": name, "value": value, "url": server.address}])
     tab = context.new_page()
-    tab.goto(server.address)
-    tab.wait_for_timeout(2000)
+    tab.goto(address)
+    tab.get_by_text(re.compile("this browser has no key", re.IGNORECASE)).wait_for()
     yield tab
     context.close()
 
@@ -81,7 +83,8 @@ def test_1_cookies_that_another_port_received_open_nothing(
     stolen = other.cookies()[-1]
     assert "travas" in stolen  # cookies do not know ports: this cannot be prevented
     before = sessions(server)
-    with thief(browser, server, stolen) as tab:
+    address = tab.url
+    with thief(browser, server, stolen, address) as tab:
         assert SECRET not in tab.content() and tab.get_by_role("heading", name="Columns").count() == 0
         assert tab.locator("input[type=file]").count() == 0
         assert tab.get_by_text("this browser has no key for this page").count() == 1
@@ -116,7 +119,7 @@ def test_2_nothing_secret_is_on_a_command_line(browser: Any, tmp_path: Path) -> 
         context = browser.new_context()
         tab = context.new_page()
         tab.goto(address)
-        heading(tab, "Choose an event log")
+        heading(tab, "Home")
         assert code not in tab.url and code not in file.read_text()
         context.close()
     finally:
@@ -133,7 +136,7 @@ def test_3_a_planted_session_is_not_taken_over(browser: Any, victim: Any, server
     tab = opened(victim, server)
     upload(tab, content("log.csv", LOG))
     heading(tab, "Columns")
-    with thief(browser, server, planted) as stolen:
+    with thief(browser, server, planted, tab.url) as stolen:
         assert SECRET not in stolen.content() and stolen.get_by_role("heading", name="Columns").count() == 0
 
 
@@ -149,7 +152,7 @@ def test_3_a_planted_token_does_not_lock_out(victim: Any, server: Server, other:
 def test_4_another_user_gets_nothing_without_the_link(server: Server) -> None:
     before = sessions(server)
     for headers in ({}, {"Sec-Fetch-Site": "none"}, {"Sec-Fetch-Site": "same-origin"}):
-        for path in ("/", "/upload", "/download/release.json", "/_nicegui/x.js", "/docs", "/openapi.json"):
+        for path in (*SCREENS, "/upload", "/download/release.json", "/_nicegui/x.js", "/docs", "/openapi.json"):
             status, cookie, body = ask(server.port, path, headers)
             assert status in (401, 403) and cookie is None and "client_id" not in body
         status, cookie, body = ask(server.port, "/_nicegui_ws/socket.io/?EIO=4&transport=polling", headers)

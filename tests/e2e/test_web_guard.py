@@ -16,10 +16,12 @@ from typing import Any
 
 import pytest
 from browser import Server, browsing, serving
-from test_web import alert, heading, opened, press, release, saved, to_release
+from web_flow import alert, heading, opened, press, release, saved, to_release
 
 from conftest import Run
+from travas.web.locations import ROUTES
 
+SCREENS = [route.format(draft="a", step="log", release="a") for route in ROUTES]
 LOG = b"case_id,activity,timestamp\n" + b"".join(b"%d,visit,2020-01-01\n" % case for case in range(300))
 
 
@@ -70,8 +72,14 @@ def mine(tab: Any) -> dict[str, str]:
     return {"Cookie": f"{token['name']}={token['value']}", "X_Travas_Key": key}
 
 
+@pytest.fixture(scope="module")
+def sending(tab: Any) -> str:
+    """Where a file for the draft of that browser is sent, up to its name."""
+    return f"/upload?draft={tab.url.split('/')[-2]}&name="
+
+
 def test_every_answer_has_the_policy(server: Server, cookie: str) -> None:
-    for path in ("/", "/open", "/nowhere", "/download/a/release.json", "/_nicegui/none", "/health"):
+    for path in (*SCREENS, "/open", "/nowhere", "/download/a/release.json", "/_nicegui/none", "/health"):
         for known in ("", cookie):
             _, headers, _ = ask(server, "GET", path, Cookie=known)
             policy = headers["Content-Security-Policy"]
@@ -102,7 +110,7 @@ def test_other_names_and_other_pages_are_refused(server: Server, cookie: str, mi
     assert ask(server, "GET", "/", Host=f"localhost:{server.port}", Cookie=cookie)[0] == 200
     for origin in ("http://evil.example", "null", f"http://127.0.0.1:{server.port + 1}"):
         assert ask(server, "POST", "/upload?name=a.csv", LOG, Origin=origin, **mine)[0] == 403
-    for path in ("/", "/enter", "/_nicegui/x.js", "/upload", "/download/a/b"):
+    for path in (*SCREENS, "/enter", "/_nicegui/x.js", "/upload", "/download/a/b"):
         for site in ("cross-site", "same-site"):
             assert ask(server, "GET", path, Cookie=cookie, Sec_Fetch_Site=site)[0] == 403
     handshake = {
@@ -124,14 +132,18 @@ def test_only_a_tab_is_led_to_the_entrance_from_elsewhere(server: Server) -> Non
     assert ask(server, "GET", "/open", **led | {"Sec_Fetch_Dest": "iframe"})[0] == 403
 
 
-def test_uploads_need_a_key_and_keep_to_their_place(server: Server, mine: dict[str, str], cookie: str) -> None:
+def test_uploads_need_a_key_and_keep_to_their_place(
+    server: Server, mine: dict[str, str], cookie: str, sending: str
+) -> None:
     for headers in ({}, {"X_Travas_Key": mine["X_Travas_Key"]}):
         assert ask(server, "POST", "/upload?name=a.csv", LOG, **headers)[0] == 401
     for key in ("", "guess", server.enter()[0]):  # the last one is a key, but no socket has proven it
-        assert ask(server, "POST", "/upload?name=a.csv", LOG, Cookie=cookie, X_Travas_Key=key)[0] == 403
+        assert ask(server, "POST", f"{sending}a.csv", LOG, Cookie=cookie, X_Travas_Key=key)[0] == 403
+    for draft in ("", "guess"):
+        assert ask(server, "POST", f"/upload?draft={draft}&name=a.csv", LOG, **mine)[0] == 403
     before = {path for path in server.storage.parent.rglob("*") if path.is_file()}
     for name in ("../../evil.csv", "..%2f..%2fevil.csv", "%2fetc%2fevil.csv", "C:%5Cevil.csv", "a%00b.csv"):
-        assert ask(server, "POST", f"/upload?name={name}", LOG, **mine)[0] == 200
+        assert ask(server, "POST", f"{sending}{name}", LOG, **mine)[0] == 200
     new = {path for path in server.storage.parent.rglob("*") if path.is_file()} - before
     assert len(new) == 1  # the last one: a new log takes the place of the old
     (kept,) = new
@@ -139,13 +151,13 @@ def test_uploads_need_a_key_and_keep_to_their_place(server: Server, mine: dict[s
     assert kept.is_relative_to(server.storage) and not list(server.storage.rglob("*.partial"))
 
 
-def test_uploads_have_a_limit(server: Server, mine: dict[str, str]) -> None:
-    assert ask(server, "POST", "/upload?name=a.csv", b"x" * 200_000, **mine)[0] == 413
-    assert ask(server, "POST", "/upload?name=a.csv", b"x", Content_Length="99999999999", **mine)[0] == 413
+def test_uploads_have_a_limit(server: Server, mine: dict[str, str], sending: str) -> None:
+    assert ask(server, "POST", f"{sending}a.csv", b"x" * 200_000, **mine)[0] == 413
+    assert ask(server, "POST", f"{sending}a.csv", b"x", Content_Length="99999999999", **mine)[0] == 413
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
     pieces = (b"x" * 10_000 for _ in range(50))  # no length is announced
     headers = {name.replace("_", "-"): value for name, value in (SAME | mine).items()}
-    connection.request("POST", "/upload?name=a.csv", pieces, headers, encode_chunked=True)
+    connection.request("POST", f"{sending}a.csv", pieces, headers, encode_chunked=True)
     assert connection.getresponse().status == 413
     connection.close()
     assert not list(server.storage.rglob("*.partial"))
@@ -191,7 +203,7 @@ def test_a_used_link_and_a_lost_key_are_one_sentence(browser: Any, server: Serve
         other.close()
     again = context.new_page()
     again.goto(used)  # of use to nobody else, but this browser has its key
-    heading(again, "Choose an event log")
+    heading(again, "Home")
     context.close()
 
 
@@ -202,7 +214,7 @@ def test_one_browser_has_one_session_and_there_is_a_limit(browser: Any, tmp_path
         press(one, "Try it with a made-up hospital log")
         heading(one, "Columns")
         tab = first.new_page()
-        tab.goto(server.address)
+        tab.goto(one.url)
         heading(tab, "Columns")
         late = second.new_page()
         late.goto(server.link)
@@ -221,7 +233,7 @@ def test_on_a_network_the_same_holds(tmp_path: Path) -> None:
         plain.request("GET", "/")  # browsers send no Sec-Fetch-Site to such addresses
         assert plain.getresponse().status == 401
         plain.close()
-        for path in ("/", f"/?token={code}", f"/#{code}", "/_nicegui/static/x.js"):
+        for path in (*SCREENS, f"/?token={code}", f"/#{code}", "/_nicegui/static/x.js"):
             assert ask(server, "GET", path)[0] == 401
         assert ask(server, "POST", "/upload?name=a.csv", LOG)[0] == 401
         status, headers, _ = ask(server, "POST", "/enter", X_Travas_Code=code)

@@ -11,9 +11,9 @@ import pytest
 
 from travas.errors import TravasError
 from travas.pipeline import Phase
+from travas.web.browsers import Browsers
 from travas.web.jobs import Job
 from travas.web.preview import Preview
-from travas.web.sessions import Sessions
 from travas.web.settings import Settings
 from travas.web.storage import Storage
 
@@ -88,8 +88,9 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 def test_a_release_that_is_charged_cannot_be_cancelled(tmp_path: Path) -> None:
     """Neither by the button, nor by another log, a second click, or the sweeper."""
-    sessions = Sessions(Storage(tmp_path), Settings())
-    session = sessions.open("key")
+    browsers = Browsers(Storage(tmp_path), Settings())
+    browser = browsers.open("key")
+    session = browser.start_draft()
     results: list[object] = []
     shown = Preview("table", ("a",), ("a",), (), None, None, None)
     session.start(Job(charges, tmp_path / "marker"), results.append)
@@ -101,14 +102,15 @@ def test_a_release_that_is_charged_cannot_be_cancelled(tmp_path: Path) -> None:
         session.take(tmp_path / "other.csv", "other.csv", shown)
     session.start(Job(sleeps), results.append)
     session.seen -= 10_000
-    sessions.sweep()
-    assert session.job is job and sessions.get("key") is session
+    browser.seen -= 10_000
+    browsers.sweep()
+    assert session.job is job and browsers.get("key") is browser
     wait_for(lambda: job.done)
     assert not session.stop()  # finished, but not yet shown
     session.settle()
     assert results == ["release"] and session.error == ""
     session.take(tmp_path / "other.csv", "other.csv", shown)
-    sessions.close()
+    browsers.close()
 
 
 def test_a_task_that_was_cancelled_never_charges(tmp_path: Path) -> None:

@@ -25,10 +25,11 @@ from travas.plots.chevrons import chevrons, colours_of
 from travas.plots.map_layout import MOST_EDGES, directly_follows, process_map
 from travas.sources.example_log import PAPER_LOG
 from travas.web import curve, tasks
+from travas.web.browsers import MAX_DRAFTS, Browsers
+from travas.web.locations import Location
 from travas.web.parts import on_page
 from travas.web.preview import Preview, look
 from travas.web.recipe import OFFERED, Recipe
-from travas.web.sessions import Sessions
 from travas.web.settings import Settings, listening
 from travas.web.storage import Storage
 from travas.web.transfers import folder_logs
@@ -144,19 +145,51 @@ def test_a_diagnosis_counts_what_would_be_kept(tmp_path: Path) -> None:
     assert 0.7 < cases < 0.8 and 0 < variants < 0.05
 
 
-def test_sessions_that_were_left_are_deleted_with_their_files(tmp_path: Path) -> None:
-    sessions = Sessions(Storage(tmp_path), Settings(minutes_kept=10, max_sessions=2))
-    left, open_ = sessions.open("left"), sessions.open("open")
-    assert sessions.open("left") is left
+def test_drafts_and_browsers_that_were_left_are_deleted_with_their_files(tmp_path: Path) -> None:
+    browsers = Browsers(Storage(tmp_path), Settings(minutes_kept=10, max_sessions=2))
+    left, open_ = browsers.open("left"), browsers.open("open")
+    assert browsers.open("left") is left
     with pytest.raises(TravasError, match="2 sessions are open, which is the limit"):
-        sessions.open("third")
-    (left.folder / "log.csv").write_text("CANARY")
-    left.seen -= 601
-    sessions.sweep()
-    assert sessions.get("left") is None and not left.folder.exists()
-    assert sessions.get("open") is open_ and sessions.get("") is None and sessions.open("third")
-    sessions.close()
+        browsers.open("third")
+    closed, shown = open_.start_draft(), open_.start_draft()
+    for draft in (left.start_draft(), closed, shown):
+        (draft.folder / "log.csv").write_text("CANARY")
+    for seen in (left, *left.drafts.values(), closed):
+        seen.seen -= 601
+    browsers.sweep()
+    assert browsers.get("left") is None and not left.folder.exists()
+    assert list(open_.drafts.values()) == [shown] and not closed.folder.exists()
+    assert browsers.get("open") is open_ and browsers.get("") is None and browsers.open("third")
+    browsers.close()
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
+
+
+def test_a_browser_has_a_limited_number_of_drafts_and_empty_ones_make_room(tmp_path: Path) -> None:
+    browsers = Browsers(Storage(tmp_path), Settings())
+    browser = browsers.open("key")
+    drafts = [browser.start_draft() for _ in range(MAX_DRAFTS)]
+    with pytest.raises(TravasError, match="20 drafts are open in this browser"):
+        browser.start_draft()
+    drafts[0].log = tmp_path / "log.csv"
+    for draft in drafts[:2]:
+        draft.seen -= 60
+    assert browser.start_draft().id in browser.drafts
+    assert drafts[0].id in browser.drafts and drafts[1].id not in browser.drafts
+    browsers.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "location"),
+    [
+        ("/", Location("home")),
+        ("/new", Location("new")),
+        ("/new/a-_9/columns", Location("new", "a-_9", "columns")),
+        *((path, None) for path in ("", "/new/", "/new/a", "/new/a/b/c", "/new/../x", "/home", "/x", "/new/a/é", "//")),
+    ],
+)
+def test_an_address_is_a_screen_or_nothing(path: str, location: Location | None) -> None:
+    assert Location.parse(path) == location
+    assert location is None or location.path == path
 
 
 def test_a_storage_that_is_not_ours_is_refused(tmp_path: Path) -> None:

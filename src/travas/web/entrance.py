@@ -32,12 +32,12 @@ const enter = async (name, secret) => {{
 const open = async () => {{
   const code = location.hash.slice(1), key = localStorage.getItem("{STORED_KEY}");
   history.replaceState(null, "", location.pathname);
-  if (location.pathname === "/" && sessionStorage.getItem("{ENTERED}")) {{
+  if (location.pathname !== "/open" && sessionStorage.getItem("{ENTERED}")) {{
     sessionStorage.removeItem("{ENTERED}");
     say("travas needs a cookie: allow cookies for this address and reload the page.");
   }} else if (await enter("{KEY_HEADER}", key) || await enter("{CODE_HEADER}", code)) {{
     sessionStorage.setItem("{ENTERED}", "1");
-    location.replace("/");
+    location.replace(location.pathname === "/open" ? "/" : location.pathname);
   }} else if (code) {{
     say("This link has expired or has been used: open the newest link of travas serve.");
   }} else if (key) {{

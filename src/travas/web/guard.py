@@ -15,6 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from .access import Access
 from .entrance import entrance_page
+from .locations import Location
 from .origin import foreign, malformed
 from .settings import Settings
 
@@ -90,6 +91,6 @@ class Guard:
             return PlainTextResponse(f"travas: {why}\n", 403)
         if path in _WITHOUT_TOKEN or self.access.is_token(connection.cookies.get(self.settings.cookie, "")):
             return None
-        if path == "/":
+        if Location.parse(path) is not None:
             return entrance_page(401)
         return PlainTextResponse("travas: open the link that travas serve printed\n", 401)

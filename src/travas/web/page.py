@@ -1,10 +1,11 @@
-"""The page: a row of steps, one of which is open. It shows the state of the session and changes only the session."""
+"""The content of one tab: the frame, and in it a screen. It shows the state of a draft and changes only the draft."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any, Literal
 
 from nicegui import Client, ui
 
@@ -13,70 +14,82 @@ from ..errors import TravasError
 from ..pipeline import Phase
 from ..plots.svg import BLUE
 from .access import STORED_KEY, Access
+from .browsers import Browser, Browsers
 from .entrance import ENTERED
+from .frame import STORED_NAME, STORED_THEME, THEMES, Strip, link, rail
 from .jobs import Job
-from .parts import refusal
-from .sessions import Session, Sessions
+from .locations import ROUTES, Location
+from .parts import note, refusal, title
+from .screens import SCREENS
+from .sessions import Session
 from .settings import Settings
-from .steps import choose_columns, choose_log, choose_privacy, choose_protection, make_release, show_result
+from .steps.sequence import STEPS, number_of
 from .tickets import Tickets
 from .transfers import prepare
 
 _SECONDS_TO_PROVE = 30
+_PATH_EVENT = "travas-path"
+_STYLES = ("style.css", "steps.css", "result.css")
 
 
 @dataclass(frozen=True)
-class PageStep:
-    """One step: its name, its draw function, and whether the session is ready for it."""
+class Services:
+    """What all pages share."""
 
-    name: str
-    draw: Callable[[Page], None]
-    ready: Callable[[Session], bool]
-
-
-def _has_log(session: Session) -> bool:
-    return session.log is not None
-
-
-STEPS = (
-    PageStep("Log", choose_log.draw, lambda session: True),
-    PageStep("Columns", choose_columns.draw, _has_log),
-    PageStep("Protection", choose_protection.draw, _has_log),
-    PageStep("Privacy", choose_privacy.draw, _has_log),
-    PageStep("Release", make_release.draw, _has_log),
-    PageStep("Result", show_result.draw, lambda session: session.released is not None),
-)
-"""The steps in order. A new step is a new line here."""
+    settings: Settings
+    ledger: Ledger
+    access: Access
+    browsers: Browsers
+    tickets: Tickets
 
 
 class Page:
-    """The content of one tab."""
+    """One tab. A screen or step is a function `draw(page)`."""
 
-    def __init__(self, session: Session, settings: Settings, ledger: Ledger, tickets: Tickets) -> None:
-        self.session, self.settings, self.ledger, self.tickets = session, settings, ledger, tickets
+    def __init__(self, browser: Browser, services: Services, location: Location, theme: str) -> None:
+        self.browser, self.services, self.location, self.theme = browser, services, location, theme
+        self.settings, self.ledger, self.tickets = services.settings, services.ledger, services.tickets
         self.client = ui.context.client
-        self.shown = session.version
+        self.shown = -1
+        self.error = ""
         self.bar: ui.linear_progress | None = None
         self.doing: ui.label | None = None
         self.cancel: ui.button | None = None
+        self._draft: Session | None = None
+
+    @property
+    def session(self) -> Session:
+        """The draft of this tab. Only the steps of a release have one."""
+        if self._draft is None:
+            raise RuntimeError(f"{self.location.path} has no draft")
+        return self._draft
 
     def build(self) -> None:
-        with ui.row().classes("w-full items-baseline"):
-            ui.html("<h1>travas</h1>", sanitize=False)
-            ui.label("hand out an event log without handing out the people in it").classes("note")
-        self.body()
+        """Build the frame and open the screen of the address."""
+        with ui.element("div").classes("frame"):
+            with ui.element("header").classes("top"):
+                ui.html('<a class="skip" href="#main">Skip to the content</a><h1>travas</h1>', sanitize=False)
+                self.links()
+            with ui.element("div").classes("content"):
+                self.strip = Strip(self)
+                self.main = ui.element("main").props("id=main tabindex=-1")
+                with self.main:
+                    self.body()
+        ui.on(_PATH_EVENT, lambda event: self.visit(str(event.args), "keep"))
         ui.timer(0.15, self.tick)
+        self.visit(self.location.path, "keep")
+
+    # ------------------------------------------------------------------------------------------------- what steps use
 
     def go(self, step: int) -> None:
-        """Open a step and focus its heading."""
+        """Open a step of the draft and focus its heading."""
         self.session.step, self.session.error = step, ""
         self.session.version += 1
-        self.refresh()
-        self.client.run_javascript("setTimeout(() => document.getElementById('step-title')?.focus(), 60)")
+        self.visit(_location(self.session).path)
 
     def refuse(self, words: str) -> None:
         """Show an error and leave the rest of the page unchanged."""
-        self.session.error = words
+        self._errors().error = words
         self.alert.refresh()
 
     async def download(self, name: str) -> None:
@@ -89,26 +102,77 @@ class Page:
         self.client.download(f"/download/{self.tickets.issue(path)}/{path.name}")
 
     def refresh(self) -> None:
-        self.shown = self.session.version
+        """Draw the screen anew."""
+        self.shown = -1 if self._draft is None else self._draft.version
         self.body.refresh()
 
-    def tick(self) -> None:
-        """Poll running work and show changes, including those of other tabs of this browser."""
-        session = self.session
-        session.touch()
-        session.settle()
-        if session.version != self.shown:
-            self.refresh()
-        elif session.job is not None and self.bar is not None and self.doing is not None:
-            self.bar.value = round(session.job.share, 2)
-            self.doing.text = _doing(session.job)
-            if self.cancel is not None:
-                self.cancel.set_visibility(not session.job.charging)
+    def confidential(self, shown: bool) -> None:
+        """Set whether the whole screen is confidential: the strip says so, and the screen is tinted and watermarked.
+
+        A screen that is drawn starts as public. For a part of a screen, use the box `parts.confidential`.
+        """
+        self.main.classes(add="confidential-screen") if shown else self.main.classes(remove="confidential-screen")
+
+    def visit(self, path: str, history: Literal["push", "keep"] = "push") -> None:
+        """Open a screen.
+
+        Args:
+            path: Its path; one that does not exist says so.
+            history: Whether the address is a new one in the history of the tab, or the one that the tab is at.
+        """
+        wanted, before = Location.parse(path), self.location
+        self._draft, self.error, self.location = None, "", wanted or Location("missing")
+        if self.location.screen == "new":
+            self._open_draft(self.location)
+        if self.location != (before if history == "push" else wanted) and wanted is not None:
+            method = "pushState" if history == "push" else "replaceState"
+            self.client.run_javascript(f"history.{method}(null, '', {json.dumps(self.location.path)})")
+        self.links.refresh()
+        self.refresh()
+        self.client.run_javascript("setTimeout(() => document.getElementById('step-title')?.focus(), 60)")
+
+    # --------------------------------------------------------------------------------------------------- what is shown
+
+    async def tick(self) -> None:
+        """Poll running work and show changes, including those of other tabs with this draft."""
+        self.browser.touch()
+        session = self._draft
+        if session is not None:
+            session.touch()
+            session.settle()
+            if session.version != self.shown:
+                self.visit(_location(session).path)
+            elif session.job is not None:
+                self._progress(session.job)
+        await self.strip.update(session)
+
+    @ui.refreshable_method
+    def links(self) -> None:
+        rail(self)
 
     @ui.refreshable_method
     def body(self) -> None:
-        session = self.session
         self.bar = self.doing = self.cancel = None
+        self.confidential(False)
+        if self._draft is not None:
+            self._draw_draft(self._draft)
+        elif self.location.screen == "new":
+            self._draw_ended()
+        else:
+            with ui.column().classes("card"):
+                self.alert()
+                SCREENS[self.location.screen](self)
+
+    @ui.refreshable_method
+    def alert(self) -> None:
+        if self._errors().error:
+            refusal(self._errors().error)
+
+    def _errors(self) -> Session | Page:
+        """Where the error of the screen is: of a draft, all tabs with it show it."""
+        return self if self._draft is None else self._draft
+
+    def _draw_draft(self, session: Session) -> None:
         with ui.element("nav").props('aria-label="steps"'), ui.element("ol").classes("steps"):
             for number, step in enumerate(STEPS):
                 with ui.element("li"):
@@ -123,10 +187,11 @@ class Page:
             else:
                 STEPS[session.step].draw(self)
 
-    @ui.refreshable_method
-    def alert(self) -> None:
-        if self.session.error:
-            refusal(self.session.error)
+    def _draw_ended(self) -> None:
+        with ui.column().classes("card"):
+            title("This draft has ended")
+            note("Its log was deleted. Every release that was paid for is kept under Releases.")
+            link(self, "Start a release", "/new")
 
     def working(self) -> None:
         """Show running background work with its progress and a cancel button."""
@@ -137,6 +202,34 @@ class Page:
         self.cancel = ui.button("Cancel", on_click=self.session.stop).props("no-caps outline")
         self.cancel.set_visibility(not job.charging)
 
+    def _progress(self, job: Job) -> None:
+        if self.bar is not None and self.doing is not None and self.cancel is not None:
+            self.bar.value = round(job.share, 2)
+            self.doing.text = _doing(job)
+            self.cancel.set_visibility(not job.charging)
+
+    # --------------------------------------------------------------------------------------------------------- drafts
+
+    def _open_draft(self, wanted: Location) -> None:
+        """Open a step of a draft, or a new draft. The step is another one if the draft is not ready for it."""
+        try:
+            draft = self.browser.drafts.get(wanted.item) if wanted.item else self.browser.start_draft()
+        except TravasError as error:
+            self.error, self.location = str(error), Location("home")
+            return
+        if draft is None:
+            return
+        number = number_of(wanted.step)
+        if number is not None and number != draft.step and STEPS[number].ready(draft) and draft.job is None:
+            draft.step, draft.error = number, ""
+            draft.version += 1
+        self._draft, self.location = draft, _location(draft)
+
+
+def _location(draft: Session) -> Location:
+    """The address of a draft: that of its step."""
+    return Location("new", draft.id, STEPS[draft.step].slug)
+
 
 def _doing(job: Job) -> str:
     """What a job does, how far it is, and whether it can still be cancelled."""
@@ -145,37 +238,58 @@ def _doing(job: Job) -> str:
     return f"{job.words} … " + ("this cannot be cancelled" if job.words == Phase.CHARGING else "charged, finishing")
 
 
-def add_page(settings: Settings, ledger: Ledger, access: Access, sessions: Sessions, tickets: Tickets) -> None:
-    """The one page, at `/`: empty until the browser has proven its key over the socket."""
+def add_pages(services: Services) -> None:
+    """One page at every address of a screen: empty until the browser has proven its key over the socket."""
 
-    @ui.page("/")
     async def index(client: Client) -> None:
         _shell()
         try:
             await client.connected(timeout=_SECONDS_TO_PROVE)
-            key = await client.run_javascript(f"localStorage.getItem('{STORED_KEY}')", timeout=_SECONDS_TO_PROVE)
+            stored = await client.run_javascript(_STORED, timeout=_SECONDS_TO_PROVE)
         except TimeoutError:
-            key = None
+            stored = None
             client.delete()
         if client.is_deleted:
             return
+        key, theme, name = _texts(stored)
         try:
-            session = _proven(key, access, sessions)
+            browser = _proven(key, services)
         except TravasError as error:
             refusal(str(error))
             return
-        Page(session, settings, ledger, tickets).build()
+        browser.name = browser.name or name
+        path = client.request.url.path
+        Page(
+            browser, services, Location.parse(path) or Location("home"), theme if theme in THEMES else "system"
+        ).build()
+
+    for route in ROUTES:
+        ui.page(route, dark=None)(index)
+
+
+_STORED = f"['{STORED_KEY}', '{STORED_THEME}', '{STORED_NAME}'].map((name) => localStorage.getItem(name) || '')"
+
+
+def _texts(stored: Any) -> tuple[str, str, str]:
+    """What a browser has stored, as far as it is text."""
+    if not isinstance(stored, list) or len(stored) != 3 or not all(isinstance(text, str) for text in stored):
+        return "", "", ""
+    key, theme, name = stored
+    return key, theme, name[:200]
 
 
 def _shell() -> None:
-    """Return what every browser with the cookie gets: only the style sheet."""
-    style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
-    ui.add_head_html(f"<style>{style}</style><script>sessionStorage.removeItem('{ENTERED}')</script>")
+    """Return what every browser with the cookie gets: only the style sheets."""
+    folder = files(__package__)
+    sheets = [folder.joinpath(name) for name in _STYLES]
+    style = "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets if sheet.is_file())
+    follow = f"addEventListener('popstate', () => emitEvent('{_PATH_EVENT}', location.pathname))"
+    ui.add_head_html(f"<style>{style}</style><script>sessionStorage.removeItem('{ENTERED}'); {follow}</script>")
     ui.colors(primary=BLUE)
 
 
-def _proven(key: object, access: Access, sessions: Sessions) -> Session:
-    """Return the session of a browser; raises TravasError if the key is wrong, or there are too many sessions."""
-    if not isinstance(key, str) or not access.is_key(key):
+def _proven(key: str, services: Services) -> Browser:
+    """Return the browser of a key; raises TravasError if the key is wrong, or there are too many sessions."""
+    if not services.access.is_key(key):
         raise TravasError("this browser has no key for this page: open the newest link of travas serve")
-    return sessions.open(key)
+    return services.browsers.open(key)

@@ -43,18 +43,18 @@ def serve(
         raise MissingExtraError("the web page", "web") from None
 
     from .access import Access
+    from .browsers import Browsers
     from .entrance import Entrance, add_entrance
     from .guard import Guard
     from .jobs import warm_up
-    from .page import add_page
-    from .sessions import Sessions
+    from .page import Services, add_pages
     from .storage import Storage
     from .tickets import Tickets
     from .transfers import add_routes
 
     warm_up()
     storage, access, tickets = Storage(), Access(), Tickets()
-    sessions, entrance = Sessions(storage, settings), Entrance(settings, access, storage.path)
+    browsers, entrance = Browsers(storage, settings), Entrance(settings, access, storage.path)
 
     def renew() -> None:
         entrance.write()
@@ -64,15 +64,15 @@ def serve(
     app.add_middleware(Guard, settings=settings, access=access)
     app.add_exception_handler(404, _not_found)
     add_entrance(app, settings, access)
-    add_routes(app, settings, sessions, tickets)
-    add_page(settings, ledger, access, sessions, tickets)
-    app.timer(10, sessions.sweep)
+    add_routes(app, settings, browsers, tickets)
+    add_pages(Services(settings, ledger, access, browsers, tickets))
+    app.timer(10, browsers.sweep)
     app.on_startup(lambda: ready(entrance))
-    app.on_shutdown(sessions.close)
+    app.on_shutdown(browsers.close)
     with suppress(KeyboardInterrupt):  # the usual end
         ui.run(
             host=settings.host.strip("[]"), port=settings.port, title="travas", show=False, reload=False, tailwind=False,
-            show_welcome_message=False, reconnect_timeout=20, language="en-US", dark=False, favicon="🔒",
+            show_welcome_message=False, reconnect_timeout=20, language="en-US", dark=None, favicon="🔒",
             uvicorn_logging_level="error", fd=listener.fileno(), http="h11",  # h11 limits the size of headers
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The sessions of browsers: state on the server that survives a reload and is separate for each browser."""
+"""The work of one tab: a draft of a release on the server, which survives a reload and is separate for each tab."""
 
 from __future__ import annotations
 
@@ -15,12 +15,9 @@ from ..model.release import Release
 from ..pipeline import LogOrigin
 from ..sources.columns import Reading
 from ..sources.source import location_of
-from .access import fresh_secret, secret_digest
 from .jobs import Job
 from .preview import Preview
 from .recipe import Recipe
-from .settings import Settings
-from .storage import Storage
 from .tasks import Diagnosis
 
 
@@ -39,7 +36,10 @@ class FinishedRelease:
 
 @dataclass(eq=False)
 class Session:
-    """The state of the page for one browser. It lives in memory and in one owner-only folder, and goes with both."""
+    """One draft: what one tab works on. It lives in memory and in one owner-only folder, and goes with both.
+
+    Its `id` is in the address of the tab. A second tab with the same address shows the same draft.
+    """
 
     id: str
     folder: Path
@@ -75,6 +75,11 @@ class Session:
         self.log, self.name, self.preview, self.reading = log, name, preview, preview.reading()
         self.diagnosis, self.released, self.error, self.step, self.dataset = None, None, "", 1, ""
         self.version += 1
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was begun."""
+        return self.log is None and self.job is None and self.released is None
 
     @property
     def origin(self) -> LogOrigin:
@@ -143,54 +148,3 @@ class Session:
             if job is not None:
                 job.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-class Sessions:
-    """All sessions by key. A session that was not used for some minutes is deleted with its files."""
-
-    def __init__(self, storage: Storage, settings: Settings) -> None:
-        self.storage, self.minutes_kept, self.max_sessions = storage, settings.minutes_kept, settings.max_sessions
-        self._sessions: dict[str, Session] = {}
-
-    def open(self, key: str) -> Session:
-        """Find or start the session of a browser that has proven its key.
-
-        Args:
-            key: The browser's key, which the caller has checked.
-
-        Returns:
-            The session; TravasError if there are too many.
-        """
-        session = self.get(key)
-        if session is not None:
-            return session
-        if len(self._sessions) >= self.max_sessions:
-            raise TravasError(
-                f"{self.max_sessions} sessions are open, which is the limit: close the page in another browser and wait "
-                f"{self.minutes_kept:g} minutes, or restart travas serve with a larger --max-sessions"
-            )
-        session = Session(secret_digest(key), self.storage.folder(fresh_secret()))
-        self._sessions[session.id] = session
-        return session
-
-    def get(self, key: str) -> Session | None:
-        """The session of a key, if there is one."""
-        session = self._sessions.get(secret_digest(key))
-        if session is not None:
-            session.touch()
-        return session
-
-    def sweep(self) -> None:
-        """Delete abandoned sessions; called regularly."""
-        now = time.monotonic()
-        for session in list(self._sessions.values()):
-            session.settle()
-            if now - session.seen > 60 * self.minutes_kept and not session.charging:
-                session.close()
-                del self._sessions[session.id]
-
-    def close(self) -> None:
-        for session in self._sessions.values():
-            session.close()
-        self._sessions.clear()
-        self.storage.close()

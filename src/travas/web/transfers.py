@@ -15,9 +15,10 @@ from ..outputs.guarantee_file import guarantee_path
 from ..sources.formats import suffix_of
 from . import tasks
 from .access import KEY_HEADER
+from .browsers import Browsers
 from .jobs import Job
 from .preview import SUFFIXES, preview
-from .sessions import Session, Sessions
+from .sessions import Session
 from .settings import Settings
 from .tickets import Tickets
 
@@ -31,14 +32,15 @@ FORMATS = {
 _MOST_FILES, _MOST_SEEN = 2000, 100_000
 
 
-def add_routes(app: Any, settings: Settings, sessions: Sessions, tickets: Tickets) -> None:
-    """`POST /upload?name=…` with the file as body and the key as header, and `GET /download/TICKET/NAME`."""
+def add_routes(app: Any, settings: Settings, browsers: Browsers, tickets: Tickets) -> None:
+    """`POST /upload?draft=…&name=…` with the file as body and the key as header, and `GET /download/TICKET/NAME`."""
 
     @app.post("/upload")  # type: ignore[untyped-decorator]
     async def upload(request: Request) -> Response:
-        session = sessions.get(request.headers.get(KEY_HEADER, ""))
+        browser = browsers.get(request.headers.get(KEY_HEADER, ""))
+        session = None if browser is None else browser.drafts.get(request.query_params.get("draft", ""))
         if session is None:
-            return PlainTextResponse("travas: the session has ended; load the page again\n", 403)
+            return PlainTextResponse("travas: the draft has ended; start another one\n", 403)
         return await _upload(request, session, settings)
 
     @app.get("/download/{ticket}/{name}")  # type: ignore[untyped-decorator]

@@ -16,7 +16,6 @@ from ..transfers import folder_logs, open_log
 if TYPE_CHECKING:
     from ..page import Page
 
-_SEND = "(files) => '/upload?name=' + encodeURIComponent(files[0].name)"
 _HEADERS = f"(files) => [{{name: '{KEY_HEADER}', value: localStorage.getItem('{STORED_KEY}')}}]"
 
 
@@ -29,7 +28,7 @@ def draw(page: Page) -> None:
             onward("Continue", lambda: page.go(1))
     uploader = ui.element("q-uploader").props("auto-upload flat bordered send-raw no-thumbnails method=POST")
     uploader.props["label"] = "Drop a file here, or press +"
-    uploader.props[":url"] = _SEND
+    uploader.props[":url"] = f"(files) => '/upload?draft={session.id}&name=' + encodeURIComponent(files[0].name)"
     uploader.props[":headers"] = _HEADERS
     uploader.props["max-file-size"] = page.settings.upload_limit
     uploader.on("rejected", lambda: page.refuse("the file is over the limit of what may be uploaded"), args=[])

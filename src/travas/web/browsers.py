@@ -1,0 +1,115 @@
+"""The browsers that have proven a key, and the drafts of their tabs."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import TravasError
+from .access import fresh_secret, secret_digest
+from .sessions import Session
+from .settings import Settings
+from .storage import Storage
+
+MAX_DRAFTS = 20
+"""The number of drafts of one browser."""
+
+_SECONDS_UNUSED = 30
+
+
+@dataclass(eq=False)
+class Browser:
+    """One browser: its owner-only folder, the name that its user typed, and its drafts by their identifiers."""
+
+    id: str
+    folder: Path
+    name: str = ""
+    seen: float = field(default_factory=time.monotonic)
+    drafts: dict[str, Session] = field(default_factory=dict)
+
+    def touch(self) -> None:
+        self.seen = time.monotonic()
+
+    def start_draft(self) -> Session:
+        """Start a draft. Empty ones whose tab was closed make room.
+
+        Returns:
+            The draft; TravasError if there are too many.
+        """
+        for draft in list(self.drafts.values()):
+            if draft.is_empty and time.monotonic() - draft.seen > _SECONDS_UNUSED:
+                self.end_draft(draft)
+        if len(self.drafts) >= MAX_DRAFTS:
+            raise TravasError(f"{MAX_DRAFTS} drafts are open in this browser: close their tabs and wait some minutes")
+        draft_id = secrets.token_urlsafe(6)
+        folder = self.folder / draft_id
+        folder.mkdir(mode=0o700)
+        draft = self.drafts[draft_id] = Session(draft_id, folder)
+        return draft
+
+    def end_draft(self, draft: Session) -> None:
+        """Forget a draft and delete its files."""
+        draft.close()
+        del self.drafts[draft.id]
+
+    def close(self) -> None:
+        for draft in list(self.drafts.values()):
+            self.end_draft(draft)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Browsers:
+    """All browsers by key. A draft that was not shown for some minutes is deleted with its files; so is a browser."""
+
+    def __init__(self, storage: Storage, settings: Settings) -> None:
+        self.storage, self.minutes_kept, self.max_sessions = storage, settings.minutes_kept, settings.max_sessions
+        self._browsers: dict[str, Browser] = {}
+
+    def open(self, key: str) -> Browser:
+        """Find or add a browser that has proven its key.
+
+        Args:
+            key: The browser's key, which the caller has checked.
+
+        Returns:
+            The browser; TravasError if there are too many.
+        """
+        browser = self.get(key)
+        if browser is not None:
+            return browser
+        if len(self._browsers) >= self.max_sessions:
+            raise TravasError(
+                f"{self.max_sessions} sessions are open, which is the limit: close the page in another browser and wait "
+                f"{self.minutes_kept:g} minutes, or restart travas serve with a larger --max-sessions"
+            )
+        browser = Browser(secret_digest(key), self.storage.folder(fresh_secret()))
+        self._browsers[browser.id] = browser
+        return browser
+
+    def get(self, key: str) -> Browser | None:
+        """The browser of a key, if it has a session."""
+        browser = self._browsers.get(secret_digest(key))
+        if browser is not None:
+            browser.touch()
+        return browser
+
+    def sweep(self) -> None:
+        """Delete abandoned drafts and browsers; called regularly."""
+        oldest = time.monotonic() - 60 * self.minutes_kept
+        for browser in list(self._browsers.values()):
+            for draft in list(browser.drafts.values()):
+                draft.settle()
+                if draft.seen < oldest and not draft.charging:
+                    browser.end_draft(draft)
+            if browser.seen < oldest and not browser.drafts:
+                browser.close()
+                del self._browsers[browser.id]
+
+    def close(self) -> None:
+        for browser in self._browsers.values():
+            browser.close()
+        self._browsers.clear()
+        self.storage.close()

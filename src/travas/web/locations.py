@@ -1,0 +1,48 @@
+"""The addresses of the screens: one for each screen, and one for each step of each draft."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+RAIL = (
+    ("Home", "/"),
+    ("New release", "/new"),
+)
+"""The links of the left rail: name and path."""
+
+ROUTES = ("/", "/new", "/new/{draft}/{step}")
+"""All paths that have a screen."""
+
+_PATH = re.compile(r"/(?P<screen>[a-z]*)(/(?P<item>[\w-]{1,40})(/(?P<step>[a-z]{1,20}))?)?", re.ASCII)
+_DEPTHS = {"home": (0,), "new": (0, 2)}
+"""How many parts follow the name of a screen in its address."""
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where a tab is: a screen; for a draft or a release, which one; for a draft, which step."""
+
+    screen: str
+    item: str = ""
+    step: str = ""
+
+    @classmethod
+    def parse(cls, path: str) -> Location | None:
+        """Return the location of a path; None if there is no such screen."""
+        found = _PATH.fullmatch(path)
+        if found is None:
+            return None
+        screen, item, step = found["screen"] or "home", found["item"] or "", found["step"] or ""
+        return cls(screen, item, step) if bool(item) + bool(step) in _DEPTHS.get(screen, ()) else None
+
+    @property
+    def path(self) -> str:
+        """The path in the address of the tab."""
+        screen = "" if self.screen == "home" else self.screen
+        return "/" + "/".join(part for part in (screen, self.item, self.step) if part)
+
+    @property
+    def rail(self) -> str:
+        """The path of the link in the rail that leads here."""
+        return "/" if self.screen == "home" else "/releases" if self.screen == "activity" else f"/{self.screen}"

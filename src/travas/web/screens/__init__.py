@@ -1,0 +1,14 @@
+"""The screens of the frame beside a new release: home, releases, budgets and checking a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from . import home, missing
+
+if TYPE_CHECKING:
+    from ..page import Page
+
+SCREENS: dict[str, Callable[[Page], Any]] = {"home": home.draw, "missing": missing.draw}
+"""The draw function of each screen, by the first part of its address."""

@@ -1,0 +1,239 @@
+"""The frame in a real browser: addresses, tabs, rail, strip, light and dark, keyboard and widths."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from browser import Server
+from web_flow import (
+    HOSTILE,
+    choose,
+    content,
+    heading,
+    name_data_set,
+    opened,
+    press,
+    release,
+    to_release,
+    upload,
+    watched,
+)
+
+pytest_plugins = ["web_fixtures"]
+
+
+def test_a_reload_is_not_leaving(page: Any) -> None:
+    press(page, "Try it with a made-up hospital log")
+    to_release(page, "0.7", "1/5000")
+    page.reload()
+    heading(page, "Release")
+    page.get_by_role("button", name="4 Privacy").click()
+    assert page.get_by_label("epsilon", exact=True).input_value() == "0.7"
+    assert page.get_by_label("delta", exact=True).input_value() == "1/5000"
+    press(page, "Continue")
+    name_data_set(page)
+    page.get_by_role("button", name=re.compile("^Release for")).click()
+    page.get_by_role("button", name="Cancel").wait_for()
+    page.reload()
+    heading(page, "Released")
+
+
+def path_of(tab: Any) -> str:
+    """The address without the identifier of the draft."""
+    return re.sub("/new/[^/]+", "/new/DRAFT", str(tab.evaluate("location.pathname")))
+
+
+def at(tab: Any, path: str) -> None:
+    """Wait until the tab has this address."""
+    tab.wait_for_function("path => location.pathname.replace(/\\/new\\/[^/]+/, '/new/DRAFT') === path", arg=path)
+
+
+def test_every_step_has_an_address_for_back_forward_and_reload(page: Any) -> None:
+    at(page, "/new/DRAFT/log")
+    press(page, "Try it with a made-up hospital log")
+    heading(page, "Columns")
+    at(page, "/new/DRAFT/columns")
+    press(page, "Continue")
+    heading(page, "What protects whom")
+    page.go_back()
+    heading(page, "Columns")
+    assert path_of(page) == "/new/DRAFT/columns"
+    page.go_forward()
+    heading(page, "What protects whom")
+    page.reload()
+    heading(page, "What protects whom")
+    page.get_by_role("link", name="Home").click()
+    heading(page, "Home")
+    assert path_of(page) == "/" and page.get_by_role("link", name="Home").get_attribute("aria-current") == "page"
+    page.go_back()
+    heading(page, "What protects whom")
+    draft = page.url.rpartition("/")[0]
+    page.goto(f"{draft}/result")  # it is not ready for that step
+    heading(page, "What protects whom")
+    at(page, "/new/DRAFT/protection")
+
+
+def test_an_address_that_leads_nowhere_says_so(page: Any, server: Server) -> None:
+    page.goto(f"{server.address}/new/ended/columns")
+    heading(page, "This draft has ended")
+    page.get_by_role("link", name="Start a release").click()
+    heading(page, "Choose an event log")
+    page.evaluate("history.pushState(null, '', '/nowhere'); emitEvent('travas-path', '/nowhere')")
+    heading(page, "There is no such screen")
+
+
+def test_each_tab_has_its_own_draft(page: Any, server: Server) -> None:
+    press(page, "Try it with a made-up hospital log")
+    heading(page, "Columns")
+    second = watched(page.context, server)
+    second.goto(f"{server.address}/new")
+    heading(second, "Choose an event log")
+    upload(second, content("second.csv", b"case_id,activity,timestamp\n1,only in the second,2020-01-01\n"))
+    heading(second, "Columns")
+    assert page.url != second.url
+    for tab, mine in ((page, False), (second, True)):
+        tab.reload()
+        heading(tab, "Columns")
+        assert ("only in the second" in tab.content()) is mine
+    shared = watched(page.context, server)
+    shared.goto(page.url)
+    heading(shared, "Columns")
+    assert shared.foreign == shared.broken == second.foreign == second.broken == []
+
+
+def test_the_strip_shows_the_data_set_and_what_is_left(page: Any) -> None:
+    strip = page.get_by_role("region", name="status")
+    strip.get_by_text("Data set: none chosen").wait_for()
+    press(page, "Try it with a made-up hospital log")
+    to_release(page)
+    name_data_set(page, "strip")
+    page.get_by_text("Set a budget").first.click()
+    page.get_by_label("ε of all releases").fill("3")
+    page.get_by_label("δ of all releases").fill("1e-5")
+    press(page, "Set this budget")
+    release(page)
+    strip.get_by_text("Data set: strip").wait_for()
+    strip.get_by_text("ε left: 2 of 3").wait_for()
+
+
+def test_the_strip_says_what_is_confidential(page: Any) -> None:
+    strip = page.get_by_role("region", name="status")
+    assert strip.get_by_text("Public").is_visible() and not strip.get_by_text("CONFIDENTIAL").is_visible()
+    public = strip.evaluate("element => getComputedStyle(element).backgroundColor")
+    press(page, "Try it with a made-up hospital log")
+    to_release(page)
+    press(page, "Look at the original log")
+    strip.get_by_text("CONFIDENTIAL").wait_for()
+    assert not strip.get_by_text("Public").is_visible()
+    assert strip.evaluate("element => getComputedStyle(element).backgroundColor") != public
+    box = page.get_by_role("region", name="confidential")
+    assert "CONFIDENTIAL" in box.evaluate("element => getComputedStyle(element).backgroundImage")  # the watermark
+    press(page, "4 Privacy")
+    strip.get_by_text("Public").wait_for()
+
+
+def test_light_and_dark_follow_the_system_and_a_switch(browser: Any, server: Server) -> None:
+    context = browser.new_context(color_scheme="dark")
+    tab = opened(context, server)
+    background = "getComputedStyle(document.body).backgroundColor"
+    dark = tab.evaluate(background)
+    tab.emulate_media(color_scheme="light")
+    tab.wait_for_function(f"dark => {background} !== dark", arg=dark)
+    choose(tab, "Theme", "dark")
+    tab.wait_for_function(f"dark => {background} === dark", arg=dark)
+    tab.reload()
+    heading(tab, "Choose an event log")
+    tab.wait_for_function(f"dark => {background} === dark", arg=dark)
+    context.close()
+
+
+def test_two_browsers_do_not_see_each_other(page: Any, browser: Any, server: Server) -> None:
+    press(page, "Try it with a made-up hospital log")
+    to_release(page)
+    release(page)
+    context = browser.new_context()
+    other = opened(context, server)
+    assert other.get_by_role("button", name="6 Result").is_disabled()
+    upload(other, content("other.csv", b"case_id,activity,timestamp\n1,secret of the other,2020-01-01\n"))
+    heading(other, "Columns")
+    context.close()
+    page.reload()
+    heading(page, "Released")
+    assert "secret of the other" not in page.content()
+
+
+def test_names_are_text_wherever_they_come_from(page: Any) -> None:
+    rows = "".join(
+        f'{n},"{HOSTILE}",1,2025-01-01\n{n},"\'"" `x` ${{y}} </script><script>window.hacked=2</script>",2,2025-01-02\n'
+        for n in range(400)
+    )
+    upload(page, content(f"{HOSTILE}.csv", f'case_id,activity,"{HOSTILE}",timestamp\n{rows}'.encode()))
+    heading(page, "Columns")
+    assert page.get_by_text(HOSTILE).count() >= 1
+    press(page, "Continue")
+    choose(page, "Unit", f"one {HOSTILE}")
+    page.get_by_label(f"Maximum number of cases per {HOSTILE}").fill("2")
+    press(page, "Continue")
+    page.get_by_text(f"guess whether a given {HOSTILE} was in the log").wait_for()
+    press(page, "3 Protection")
+    choose(page, "Unit", "one case")
+    press(page, "2 Columns")
+    to_release(page)
+    release(page)
+    assert HOSTILE in page.locator(".q-tab-panel").inner_text()
+    for tab in ("Explorer", "Process map"):
+        page.get_by_role("tab", name=tab).click()
+        page.locator(".q-tab-panel svg").first.wait_for()
+    page.reload()
+    heading(page, "Released")
+    assert page.evaluate("window.hacked") is None and page.locator("img[src=x]").count() == 0
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 640), (390, 844), (1024, 768), (1440, 900)])
+def test_every_step_fits_the_screen(browser: Any, server: Server, width: int, height: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": height})
+    tab = opened(context, server)
+
+    def fits() -> None:
+        wide = tab.evaluate("document.fonts.ready.then(() => document.documentElement.scrollWidth)")
+        assert wide <= width  # before its font is there, an icon is a long word
+
+    fits()
+    press(tab, "Try it with a made-up hospital log")
+    for name in ("Columns", "What protects whom", "How much privacy: ε and δ", "Release"):
+        heading(tab, name)
+        fits()
+        if name != "Release":
+            press(tab, "Continue")
+    release(tab)
+    fits()
+    context.close()
+
+
+def test_the_keyboard_is_enough(page: Any) -> None:
+    def tab_to(name: str) -> None:
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            focused = "e => (e.closest('[aria-label]')?.getAttribute('aria-label') || '') + e.innerText"
+            if name in str(page.locator("*:focus").evaluate(focused)):
+                return
+        raise AssertionError(f"the keyboard does not reach {name}")
+
+    tab_to("made-up hospital log")
+    page.keyboard.press("Enter")
+    for name in ("Columns", "What protects whom"):
+        heading(page, name)
+        page.wait_for_function("document.activeElement.id === 'step-title' || document.activeElement === document.body")
+        tab_to("Continue")
+        page.keyboard.press("Enter")
+    heading(page, "How much privacy: ε and δ")
+    page.wait_for_timeout(200)
+    before = page.locator(".picture svg").get_attribute("aria-label")
+    tab_to("epsilon, smaller protects more")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function(
+        "old => document.querySelector('.picture svg').getAttribute('aria-label') !== old", arg=before
+    )
+    assert page.get_by_label("epsilon", exact=True).input_value() == "0.8"

@@ -1,0 +1,143 @@
+"""The result of a release in a real browser: what is shown and what is downloaded."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from browser import Server
+from web_flow import (
+    alert,
+    choose,
+    heading,
+    press,
+    release,
+    saved,
+    to_protection,
+    to_release,
+    upload,
+)
+
+import travas as package
+from conftest import DATA, Run
+from travas.outputs.example import write_hospital_log
+
+pytest_plugins = ["web_fixtures"]
+
+
+def test_from_upload_to_a_verified_release(page: Any, server: Server, tmp_path: Path) -> None:
+    log = DATA / "sepsis.xes.gz"
+    if not log.exists():
+        log = write_hospital_log(tmp_path / "hospital.csv")
+    upload(page, log)
+    to_release(page, "3", "1e-3")
+    press(page, "Look at the original log")
+    page.get_by_text("Expected to be kept").wait_for()
+    assert page.get_by_text("CONFIDENTIAL: about the original log").count() >= 1
+    page.get_by_label("Why these parameters").fill("Agreed with the <works council>")
+    release(page)
+    files = {suffix: saved(page, f"release{suffix}", tmp_path, f"r{suffix}") for suffix in (".xes.gz", ".json", ".csv")}
+    true = dict(package.read(log).items())
+    found = {suffix: dict(package.read(path).items()) for suffix, path in files.items()}
+    assert found[".xes.gz"] == found[".json"] == found[".csv"] and set(found[".json"]) <= set(true) and found[".json"]
+    guarantee = saved(page, "release.xes.gz.guarantee.json", tmp_path, "g.json")
+    assert package.verify(guarantee, files[".xes.gz"]).digest_checked
+    report = saved(page, "release.xes.gz.report.html", tmp_path, "r.html").read_text()
+    assert "Agreed with the &lt;works council&gt;" in report and "95 % interval" in report
+    for tab in ("Explorer", "Process map"):
+        page.get_by_role("tab", name=tab).click()
+        page.locator(".q-tab-panel svg").first.wait_for()
+    folders = [path for path in server.storage.rglob("*") if path.is_dir()]
+    assert all(path.stat().st_mode & 0o777 == 0o700 for path in [server.storage, *folders])
+
+
+def test_a_release_that_protects_patients(page: Any, travas: Run, tmp_path: Path) -> None:
+    to_protection(page)
+    choose(page, "Unit", "one patient")
+    press(page, "Continue")
+    page.get_by_role("alert").wait_for()
+    assert "max_cases is not set" in alert(page) and "--" not in alert(page)
+    page.get_by_label("Maximum number of cases per patient").fill("1001")
+    page.get_by_text("max_cases is 1001: it must be a whole number").wait_for()
+    page.get_by_label("Maximum number of cases per patient").fill("2")
+    page.get_by_role("alert").wait_for(state="detached")
+    press(page, "Continue")
+    heading(page, "How much privacy: ε and δ")
+    page.get_by_text("guess whether a given patient was in the log").wait_for()
+    half = page.get_by_text(
+        re.compile("different patient values is released with a probability above 50 %")
+    ).inner_text()
+    press(page, "Continue")
+    heading(page, "Release")
+    assert page.get_by_role("cell", name="all cases of one patient more or less").count() == 1
+    press(page, "Look at the original log")
+    page.get_by_text("counted by patient").wait_for()
+    release(page)
+    card = page.locator(".card").inner_text()
+    assert "all cases of one patient more or less · proven" in card and "standing for" not in card
+    heads = page.locator(".q-tab-panel th").all_inner_texts()
+    assert heads == ["Variant", "Estimated number of different patient values", "95 % interval", "Count in the file"]
+    assert "patient–variant pairs" in card and "Not released: roughly" in card
+    for suffix in (".xes.gz", ".json"):
+        file = saved(page, f"release{suffix}", tmp_path, f"r{suffix}")
+        promise = saved(page, f"release{suffix}.guarantee.json", tmp_path, f"r{suffix}.guarantee.json")
+        assert travas("verify", promise, file).code == 0
+    chosen = package.verify(promise).mechanism
+    assert chosen.unit == package.PrivacyUnit("patient", 2)
+    first = next(n for n in range(1, 1000) if (chosen.keep_probability(n) or 0) >= 0.5)
+    assert f"A variant of {first:,} " in half
+    report = saved(page, "release.xes.gz.report.html", tmp_path, "r.html").read_text()
+    assert "at most 2 different variants per patient are counted, each once" in report
+
+
+def test_a_ladder_from_rungs_to_a_verified_release(page: Any, travas: Run, tmp_path: Path) -> None:
+    to_protection(page)
+    choose(page, "Mechanism", "ladder")
+    page.get_by_label("Rungs, from fine to coarse").fill("full, only:/etc/passwd")
+    page.get_by_text("abstraction has the step only").wait_for()
+    page.get_by_label("Rungs, from fine to coarse").fill("full, first, prefix:2")
+    page.get_by_label("Shares of ε and δ").fill("1/2, 1/2")
+    page.get_by_text("2 shares for 3 rungs").wait_for()
+    page.get_by_label("Shares of ε and δ").fill("1/2, 1/4, 1/4")
+    page.get_by_role("alert").wait_for(state="detached")
+    press(page, "Continue")
+    page.get_by_text("On a ladder it depends on the rung; here: full").wait_for()
+    press(page, "Continue")
+    press(page, "Look at the original log")
+    page.get_by_text("on the rung full; coarser rungs add cases").wait_for()
+    release(page)
+    shown = page.locator(".q-tab-panel").inner_text()
+    assert "Abstraction" in shown and "prefix:2" in shown and "full" in shown
+    page.get_by_role("tab", name="Explorer").click()
+    page.get_by_text("· prefix:2").first.wait_for()
+    for suffix in (".csv", ".json"):
+        file = saved(page, f"release{suffix}", tmp_path, f"r{suffix}")
+        promise = saved(page, f"release{suffix}.guarantee.json", tmp_path, f"r{suffix}.guarantee.json")
+        assert travas("verify", promise, file).code == 0
+    report = saved(page, "release.csv.report.html", tmp_path, "r.html").read_text()
+    assert "Step by step" in report and "95 % interval" in report and "prefix:2: The first n activities" in report
+
+
+def test_a_synthetic_log_is_called_one_on_every_page(page: Any, travas: Run, tmp_path: Path) -> None:
+    to_protection(page)
+    choose(page, "Mechanism", "synthesis")
+    page.get_by_text("This is a synthetic log").wait_for()
+    assert page.get_by_label(re.compile("^Activities, one per line .optional")).count() == 1
+    press(page, "Continue")
+    page.get_by_text("Noise: discrete Gaussian").wait_for()
+    press(page, "Continue")
+    heading(page, "Release")
+    release(page, "Synthetic log")
+    card = page.locator(".card").inner_text()
+    assert "generated cases of" in card and "have a variant that was released as such" in card
+    assert page.locator(".q-tab-panel th").all_inner_texts() == ["Trace", "Origin", "Cases"]
+    page.get_by_role("tab", name="Process map").click()
+    page.get_by_text("Of a synthetic log").wait_for()
+    for suffix in (".xes.gz", ".json"):
+        file = saved(page, f"release{suffix}", tmp_path, f"r{suffix}")
+        promise = saved(page, f"release{suffix}.guarantee.json", tmp_path, f"r{suffix}.guarantee.json")
+        assert travas("verify", promise, file).code == 0
+    assert package.read_synthetic(tmp_path / "r.json").origins
+    report = saved(page, "release.xes.gz.report.html", tmp_path, "r.html").read_text()
+    assert "Synthetic log." in report and "<td>generated</td>" in report
