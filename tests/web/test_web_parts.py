@@ -154,8 +154,9 @@ def test_drafts_and_browsers_that_were_left_are_deleted_with_their_files(tmp_pat
     closed, shown = open_.start_draft(), open_.start_draft()
     for draft in (left.start_draft(), closed, shown):
         (draft.folder / "log.csv").write_text("CANARY")
-    for seen in (left, *left.drafts.values(), closed):
-        seen.seen -= 601
+    left.seen -= 601
+    for draft in (*left.drafts.values(), closed):
+        draft.seen -= 601
     browsers.sweep()
     assert browsers.get("left") is None and not left.folder.exists()
     assert list(open_.drafts.values()) == [shown] and not closed.folder.exists()

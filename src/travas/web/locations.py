@@ -33,8 +33,9 @@ class Location:
         found = _PATH.fullmatch(path)
         if found is None:
             return None
-        screen, item, step = found["screen"] or "home", found["item"] or "", found["step"] or ""
-        return cls(screen, item, step) if bool(item) + bool(step) in _DEPTHS.get(screen, ()) else None
+        made = cls(found["screen"] or "home", found["item"] or "", found["step"] or "")
+        depth = bool(made.item) + bool(made.step)
+        return made if made.path == path and depth in _DEPTHS.get(made.screen, ()) else None
 
     @property
     def path(self) -> str:
