@@ -137,8 +137,9 @@ def cell(job: Job) -> dict[str, Any]:
 
 
 def jobs() -> Iterator[Job]:
-    for epsilon in os.environ.get("EPSILONS", "1 0.5 2").split():
-        for name in os.environ.get("LOGS", " ".join(LOGS)).split():
+    """Log by log: each one is read once."""
+    for name in os.environ.get("LOGS", " ".join(LOGS)).split():
+        for epsilon in os.environ.get("EPSILONS", "1 0.5 2").split():
             for kind in os.environ.get("MAPS", ",".join(MAPS)).split(","):
                 for run in range(int(os.environ.get("RUNS", "10"))):
                     yield name, kind, epsilon, run

@@ -28,6 +28,7 @@ from ..model.traces import Activity
 from ..outputs.atomic import Existing, atomic_output, check_target
 from ..outputs.names import escape
 from .metrics import Counts, both
+from .model_order import order_elements
 
 Cases = frozenset[tuple[tuple[str, ...], int]]
 """A log as a hashable value, used as a cache key."""
@@ -166,11 +167,14 @@ def _write_tree(tree: Any, form: str, path: Path) -> None:
     target = path.with_name(f"{path.name}.{form}")
     try:
         if form == "pnml":
-            pm4py.write_pnml(*pm4py.convert_to_petri_net(tree), str(target))
+            net, initial, final = pm4py.convert_to_petri_net(tree)
+            net.name = "model"  # pm4py's own name contains the time
+            pm4py.write_pnml(net, initial, final, str(target))
         elif form == "bpmn":
             pm4py.write_bpmn(pm4py.convert_to_bpmn(tree), str(target), auto_layout=False)
         else:
             pm4py.write_ptml(tree, str(target), auto_layout=False)
+        order_elements(target)
         target.replace(path)
     finally:
         target.unlink(missing_ok=True)

@@ -229,7 +229,8 @@ def rendered(figure: Any, form: PictureFormat) -> bytes:
     content = io.BytesIO()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # matplotlib warns about missing glyphs
-        figure.savefig(content, format=form, dpi=110)
+        undated = {"CreationDate": None} if form == "pdf" else {"Date": None} if form == "svg" else None
+        figure.savefig(content, format=form, dpi=110, metadata=undated)
     return content.getvalue()
 
 
