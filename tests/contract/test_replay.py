@@ -2,8 +2,8 @@
 
 The measurements of one log are recorded and given to a run on another log that has one case more: a case that is longer,
 earlier and of new activities and attributes. Whatever then differs has looked at the log behind the back of the noise.
-Only what is marked as confidential may differ. Every mechanism is replayed in every format of its kind, through Python,
-the command line and, as far as it is offered there, the web app.
+Only what is marked as confidential may differ. Every mechanism is replayed in every format of its kind, through Python and
+the command line, and in the web app.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from travas.model.release import MAKER
 from travas.outputs.write import writers
 from travas.pipeline import Phase
 from travas.web import tasks
-from travas.web.recipe import OFFERED, Recipe
+from travas.web.recipe import Recipe
 
 ALPHABET = ["register", "visit", "release"]
 TREE: dict[str, Any] = {"max_length": 3, "prune": 2, "alphabet": ALPHABET}
@@ -41,11 +41,12 @@ Logs = tuple[Path, Path]
 
 @dataclass(frozen=True)
 class Rule:
-    """A mechanism with its options: in Python, and as words of the command line."""
+    """A mechanism with its options: in Python, as words of the command line, and as typed in the web app."""
 
     name: str
     options: dict[str, Any] = field(default_factory=dict)
     words: tuple[str, ...] = ()
+    typed: dict[str, Any] = field(default_factory=dict)
 
     def made(self) -> Mechanism:
         return MECHANISMS[self.name](1, "1e-3", **self.options)
@@ -56,16 +57,20 @@ class Rule:
 
 
 TREE_WORDS = ("--max-length", "3", "--prune", "2", "--alphabet", "../alphabet.txt")
+TREE_TYPED = TREE | {"alphabet": "\n".join(ALPHABET)}
 RULES = {name: Rule(name) for name in MECHANISMS} | {
-    "utravas": Rule("utravas", {"splits": 2}, ("--splits", "2")),
-    "prefix-tree": Rule("prefix-tree", TREE, TREE_WORDS),
-    "sacofa": Rule("sacofa", TREE, TREE_WORDS),
-    "synthesis": Rule("synthesis", words=("--without", "times")),
+    "utravas": Rule("utravas", {"splits": 2}, ("--splits", "2"), {"splits": 2}),
+    "prefix-tree": Rule("prefix-tree", TREE, TREE_WORDS, TREE_TYPED),
+    "sacofa": Rule("sacofa", TREE, TREE_WORDS, TREE_TYPED),
+    "synthesis": Rule("synthesis", words=("--without", "times"), typed={"without": "times"}),
     "synthesis with times": Rule("synthesis", {"times": Times()}),
     "synthesis with attributes": Rule(
-        "synthesis", {"times": Times(), "attributes": (Attribute("ward"),)}, ("--attribute", "ward")
+        "synthesis",
+        {"times": Times(), "attributes": (Attribute("ward"),)},
+        ("--attribute", "ward"),
+        {"attribute": ("ward",)},
     ),
-    "map with its parts": Rule("map", {"parts": PARTS}, ("--with", ",".join(PARTS))),
+    "map with its parts": Rule("map", {"parts": PARTS}, ("--with", ",".join(PARTS)), {"parts": tuple(PARTS)}),
 }
 """Every mechanism; options that it needs, and options by which it measures more."""
 
@@ -231,11 +236,10 @@ def released(rule: Rule, suffix: str, log: Path, travas: Run, monkeypatch: pytes
 # ------------------------------------------------------------------------------------------------- in the web app
 
 
-@pytest.mark.parametrize("name", OFFERED)
+@pytest.mark.parametrize("name", RULES)
 def test_the_web_app_draws_the_same(name: str, logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = RULES[name].options
-    typed = {key: "\n".join(value) if key == "alphabet" else value for key, value in options.items()}
-    recipe = Recipe(name, "1", "1e-3", tuple(sorted(typed.items())))
+    rule = RULES[name]
+    recipe = Recipe(rule.name, "1", "1e-3", tuple(sorted(rule.typed.items())))
     seen = []
     with replaying(monkeypatch):
         for log in logs:
