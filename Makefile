@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: audit demo fuzz sbom test test-slow test-oldest coverage bench bench-ladder bench-ledger bench-map bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint clean
+.PHONY: audit demo fuzz sbom wheel test test-slow test-oldest test-extras coverage bench bench-ladder bench-ledger bench-map bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -57,6 +57,16 @@ coverage: .venv/installed-test ## the tests again, with the lines and branches o
 
 test-oldest: .venv-oldest/installed ## the quick tests with the oldest dependencies that are allowed
 	.venv-oldest/bin/python -m pytest -n auto --dist loadgroup -m "not slow" -W default
+
+# The time of the commit is the time of every file, and the tools have fixed versions: every clone gives the same bytes.
+wheel: .venv/made ## wheel and source distribution, in dist
+	rm -rf dist
+	$(BIN)/pip install --quiet --disable-pip-version-check --group build
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} PIP_CONSTRAINT=$(CURDIR)/build-constraints.txt \
+	  $(BIN)/python -m build --outdir dist
+
+test-extras: .venv/installed-test wheel ## the wheel in an empty environment, then with each extra alone
+	$(BIN)/python tests/supply/extras.py dist/*.whl
 
 bench: .venv/installed-bench ## the ratios the README quotes
 	$(BIN)/python benchmarks/core.py
@@ -119,4 +129,4 @@ screenshots: .venv/installed-test ## the pictures of the page in docs/images
 	$(BIN)/python tests/e2e/screenshots.py
 
 clean:
-	rm -rf .venv .venv-oldest .coverage .coverage.* demo-release build
+	rm -rf .venv .venv-oldest .coverage .coverage.* demo-release build dist
