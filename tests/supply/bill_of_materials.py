@@ -14,7 +14,7 @@ import re
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,8 @@ from packaging.requirements import Requirement
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "supply-chain.md"
 HEAD = "| package | licence | needed by |"
 ROOT = "travas"
-EXTRAS = ("pandas", "metrics", "models", "accounting", "plot", "web", "sql", "spark")
+REGISTRY = "https://pypi.org"
+EXTRAS = ("pandas", "metrics", "models", "accounting", "plot", "web", "excel", "compression", "sql", "spark")
 KNOWN = (  # texts in the metadata, and the licence that they mean
     (r"cvxopt", "GPL-3.0-or-later"),
     (r"apache.*2|apache software license", "Apache-2.0"),
@@ -139,17 +140,29 @@ def licences() -> str:
     return "\n".join([HEAD, "|---|---|---|", *rows, ""])
 
 
-def vulnerabilities(package: str, version: str) -> list[str] | None:
-    """Identifiers of known vulnerabilities of a version; None if PyPI does not answer."""
+def vulnerabilities(package: str, version: str, registry: str = REGISTRY) -> list[str] | None:
+    """Identifiers of known vulnerabilities of a version; None if the registry does not answer."""
     try:
-        with urllib.request.urlopen(f"https://pypi.org/pypi/{package}/{version}/json", timeout=10) as answer:
+        with urllib.request.urlopen(f"{registry}/pypi/{package}/{version}/json", timeout=10) as answer:
             return [found["id"] for found in json.load(answer)["vulnerabilities"]]
     except (OSError, ValueError, KeyError, urllib.error.URLError):
         return None
 
 
+def ask(parts: Iterable[Mapping[str, Any]], registry: str = REGISTRY) -> int:
+    """Print the known vulnerabilities; exit code 1 if there is one, 2 if the registry did not answer for every part."""
+    answers = {part["name"]: vulnerabilities(part["name"], part["version"], registry) for part in parts}
+    unanswered = [name for name, answer in answers.items() if answer is None]
+    known = {name: found for name, found in answers.items() if found}
+    asked = len(answers) - len(unanswered)
+    print(f"known vulnerabilities of the {asked} packages that {registry} answered for: {known or 'none'}")
+    if unanswered:
+        print(f"no answer for {len(unanswered)} packages: {', '.join(unanswered)}")
+    return 1 if known else 2 if unanswered else 0
+
+
 def main() -> int:
-    """Write the files, and ask PyPI if wanted; exit code 1 if a vulnerability is known."""
+    """Write the files, and ask PyPI if wanted."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     made = bill()
@@ -157,13 +170,7 @@ def main() -> int:
     text = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(text[: text.index(HEAD)] + licences(), encoding="utf-8")
     print(f"{folder}: {len(made['components'])} components")
-    if "--ask-pypi" not in sys.argv:
-        return 0
-    answers = {part["name"]: vulnerabilities(part["name"], part["version"]) for part in made["components"]}
-    unanswered = sum(answer is None for answer in answers.values())
-    known = {name: found for name, found in answers.items() if found}
-    print(f"known vulnerabilities: {known or 'none'}; not answered for {unanswered} of {len(answers)} packages")
-    return 1 if known else 0
+    return ask(made["components"]) if "--ask-pypi" in sys.argv else 0
 
 
 if __name__ == "__main__":

@@ -1,17 +1,19 @@
-"""What travas is made of is known, its licences are compatible, and its wheel is the same on every build."""
+"""What travas is made of is known, its licences are compatible, and every build of a commit gives the same bytes."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
-from bill_of_materials import COPYLEFT, EXTRAS, bill, components, licence_of, licences
+from bill_of_materials import COPYLEFT, EXTRAS, ask, bill, components, licence_of, licences
 
 ROOT = Path(__file__).resolve().parents[2]
 COPYLEFT_BY_CHOICE = {"pm4py", "cvxopt"}
@@ -50,33 +52,51 @@ def test_the_list_of_licences_names_every_direct_dependency() -> None:
         assert f"| {name} |" in page and f"| {name} |" in now
 
 
+class Registry(BaseHTTPRequestHandler):
+    """Knows one version with a vulnerability and one without."""
+
+    KNOWN: ClassVar = {"/pypi/weak/1.0/json": ["GHSA-1"], "/pypi/sound/2.0/json": []}
+
+    def do_GET(self) -> None:
+        found = self.KNOWN.get(self.path)
+        self.send_response(404 if found is None else 200)
+        self.end_headers()
+        self.wfile.write(json.dumps({"vulnerabilities": [{"id": name} for name in found or ()]}).encode())
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@pytest.mark.parametrize(
+    ("packages", "code", "words"),
+    [
+        (("sound-2.0",), 0, "known vulnerabilities of the 1 packages"),
+        (("sound-2.0", "strange-3.0"), 2, "no answer for 1 packages: strange"),
+        (("sound-2.0", "strange-3.0", "weak-1.0"), 1, "{'weak': ['GHSA-1']}"),
+    ],
+)
+def test_what_a_registry_knows_and_does_not_answer_is_said(
+    packages: tuple[str, ...], code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = [dict(zip(("name", "version"), package.split("-"), strict=True)) for package in packages]
+    with ThreadingHTTPServer(("127.0.0.1", 0), Registry) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        assert ask(parts, f"http://127.0.0.1:{server.server_port}") == code
+        server.shutdown()
+    assert words in capsys.readouterr().out
+
+
 @pytest.mark.slow
-def test_the_wheel_is_reproducible(tmp_path: Path) -> None:
-    """Two builds in two folders, at two times of day: the same bytes."""
-    digests = []
-    for number in range(2):
-        folder = tmp_path / str(number)
-        for name in ("src", "pyproject.toml", "README.md", "LICENSE"):
-            source = ROOT / name
-            ignored = shutil.ignore_patterns("__pycache__")
-            if source.is_dir():
-                shutil.copytree(source, folder / name, ignore=ignored)
-            else:
-                folder.mkdir(exist_ok=True)
-                shutil.copy(source, folder / name)
-        words = [
-            sys.executable,
-            "-m",
-            "pip",
-            "wheel",
-            "--quiet",
-            "--no-deps",
-            "--wheel-dir",
-            str(folder / "out"),
-            str(folder),
-        ]
-        settings = os.environ | {"SOURCE_DATE_EPOCH": "1700000000", "SETUPTOOLS_SCM_PRETEND_VERSION": "0.1.0"}
-        subprocess.run(words, check=True, env=settings, capture_output=True)
-        (wheel,) = (folder / "out").glob("*.whl")
-        digests.append((wheel.name, hashlib.sha256(wheel.read_bytes()).hexdigest()))
-    assert digests[0] == digests[1]
+def test_wheel_and_source_distribution_are_reproducible(tmp_path: Path) -> None:
+    """Two clones of one commit, with other rights, another time zone and another language: the same bytes."""
+    built = []
+    for name, umask, zone, language in (("one", 0o022, "UTC", "C.UTF-8"), ("a longer name", 0o077, "Asia/Tokyo", "C")):
+        subprocess.run(["git", "clone", "--quiet", ROOT, tmp_path / name], check=True, umask=umask)
+        settings = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "SOURCE_DATE_EPOCH")}
+        settings |= {"TZ": zone, "LC_ALL": language}
+        words = ["make", "wheel", f"PYTHON={sys.executable}"]
+        subprocess.run(words, cwd=tmp_path / name, check=True, env=settings, umask=umask, capture_output=True)
+        made = sorted((tmp_path / name / "dist").iterdir())
+        built.append([(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in made])
+    assert [Path(name).suffix for name, _ in built[0]] == [".whl", ".gz"]
+    assert built[0] == built[1]
