@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: audit demo fuzz sbom wheel test test-slow test-oldest test-extras coverage bench bench-ladder bench-ledger bench-map bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint clean
+.PHONY: audit demo fuzz sbom wheel image test test-slow test-oldest test-extras coverage bench bench-ladder bench-ledger bench-map bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -65,8 +65,11 @@ wheel: .venv/made ## wheel and source distribution, in dist
 	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} PIP_CONSTRAINT=$(CURDIR)/build-constraints.txt \
 	  $(BIN)/python -m build --outdir dist
 
+image: wheel ## the container image: docs/container.md
+	docker build --tag travas .
+
 test-extras: .venv/installed-test wheel ## the wheel in an empty environment, then with each extra alone
-	$(BIN)/python tests/supply/extras.py dist/*.whl
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/supply/extras.py dist/*.whl
 
 bench: .venv/installed-bench ## the ratios the README quotes
 	$(BIN)/python benchmarks/core.py

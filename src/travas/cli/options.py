@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -109,8 +109,16 @@ def read_alphabet(path: Path | None) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-def _panel(kind: Any, panel: str, about: str, metavar: str | None = None) -> Any:
-    return Annotated[kind, typer.Option(help=about, metavar=metavar, rich_help_panel=panel)]
+def _panel(kind: Any, panel: str, about: str, metavar: str | None = None, values: Sequence[str] = ()) -> Any:
+    """An option in a panel of the help; the shell completes its values."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [value for value in values if value.startswith(incomplete)]
+
+    return Annotated[
+        kind,
+        typer.Option(help=about, metavar=metavar, rich_help_panel=panel, autocompletion=complete if values else None),
+    ]
 
 
 _MECHANISM_OPTIONS = {
@@ -121,6 +129,7 @@ _MECHANISM_OPTIONS = {
             f"One of: {', '.join(MECHANISMS)}; or an entry point or module:Class of another package. "
             "Releases by synthesis are made with travas synthesize, process maps with travas map.",
             "NAME",
+            tuple(MECHANISMS),
         ),
         "optimal",
     ),
@@ -203,7 +212,8 @@ def build(description: Description, epsilon: str, delta: str, unit: PrivacyUnit)
 
 
 def _reading_option(kind: Any, default: Any, about: str, choices: Any = None) -> tuple[Any, Any]:
-    return _panel(kind, "Reading", about, "|".join(get_args(choices)) if choices else None), default
+    values = get_args(choices)
+    return _panel(kind, "Reading", about, "|".join(values) or None, values), default
 
 
 def _unit_option(about: str, metavar: str) -> tuple[Any, Any]:
