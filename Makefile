@@ -62,7 +62,7 @@ test-oldest: .venv-oldest/installed ## the quick tests with the oldest dependenc
 wheel: .venv/made ## wheel and source distribution, in dist
 	rm -rf dist
 	$(BIN)/pip install --quiet --disable-pip-version-check --group build
-	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} PIP_CONSTRAINT=$(CURDIR)/build-constraints.txt \
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} PIP_CONSTRAINT=build-constraints.txt \
 	  $(BIN)/python -m build --outdir dist
 
 image: wheel ## the container image: docs/container.md
