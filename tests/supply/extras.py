@@ -71,7 +71,7 @@ def script(text: str) -> Smoke:
 
 def serve(environment: Environment) -> subprocess.CompletedProcess[str]:
     """Start the web app on a free port, ask it whether it is well, and stop it with Ctrl-C."""
-    words = [environment.programs / "travas", "serve", "--port", "0", "--no-open"]
+    words = [str(environment.programs / "travas"), "serve", "--port", "0", "--no-open"]
     server = subprocess.Popen(
         words, cwd=environment.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={"PATH": "/usr/bin:/bin", "HOME": str(environment.folder), "PYTHONUNBUFFERED": "1", "COLUMNS": "500"},
