@@ -1,4 +1,4 @@
-"""The functions that make releases in Python: each builds a `Request` and returns the release."""
+"""The functions of Python users: each builds a `Reading` and a `Request`, and returns the release."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from .budget.ledger import Ledger
 from .errors import ParameterError
 from .mechanisms import mechanism as mechanism_by_name
 from .model.detail_options import TIMES_IF_RECORDED, Attribute, BudgetShares, Times
-from .model.mechanism import Mechanism
+from .model.mechanism import Mechanism, Progress
 from .model.release import Frequencies, Release
 from .model.traces import Activity
-from .pipeline import GuaranteeRule, Request, run
+from .model.variants import Variants
+from .pipeline import GuaranteeRule, Phase, Request, Watch, run
 from .privacy.numbers import Number
-from .sources.columns import DEFAULT_READING, Reading
+from .progress import notebook_progress
+from .sources.columns import DEFAULT_READING, Order, Reading
+from .sources.engine import read as read_variants
 
 if TYPE_CHECKING:
     from .maps.map_release import MapRelease
@@ -27,10 +30,17 @@ def anonymize(
     mechanism: Mechanism,
     *,
     frequencies: Frequencies = ...,
-    reading: Reading = ...,
+    case: str | None = ...,
+    activity: str | Sequence[str] | None = ...,
+    timestamp: str | None = ...,
+    order: Order | None = ...,
+    unit: str | None = ...,
+    max_cases: int | None = ...,
+    reading: Reading | None = ...,
     ledger: Ledger | None = ...,
     dataset: str | None = ...,
     guarantee: GuaranteeRule = ...,
+    watch: Watch | None = ...,
 ) -> Release: ...
 
 
@@ -41,10 +51,17 @@ def anonymize(
     epsilon: Number,
     delta: Number,
     frequencies: Frequencies = ...,
-    reading: Reading = ...,
+    case: str | None = ...,
+    activity: str | Sequence[str] | None = ...,
+    timestamp: str | None = ...,
+    order: Order | None = ...,
+    unit: str | None = ...,
+    max_cases: int | None = ...,
+    reading: Reading | None = ...,
     ledger: Ledger | None = ...,
     dataset: str | None = ...,
     guarantee: GuaranteeRule = ...,
+    watch: Watch | None = ...,
 ) -> Release: ...
 
 
@@ -55,10 +72,17 @@ def anonymize(
     epsilon: Number | None = None,
     delta: Number | None = None,
     frequencies: Frequencies = "estimated",
-    reading: Reading = DEFAULT_READING,
+    case: str | None = None,
+    activity: str | Sequence[str] | None = None,
+    timestamp: str | None = None,
+    order: Order | None = None,
+    unit: str | None = None,
+    max_cases: int | None = None,
+    reading: Reading | None = None,
     ledger: Ledger | None = None,
     dataset: str | None = None,
     guarantee: GuaranteeRule = "required",
+    watch: Watch | None = None,
 ) -> Release:
     """Release the trace variants of a log under (ε, δ)-differential privacy.
 
@@ -68,10 +92,17 @@ def anonymize(
         epsilon: With `delta` instead of a mechanism: the short form of `Optimal(epsilon=..., delta=...)`.
         delta: See `epsilon`.
         frequencies: Which counts go into an event log; the release has both.
-        reading: The rule from events to variants, and whom it protects: `Reading(unit="patient", max_cases=3)`.
+        case: The case column; with the next five, a short form of `reading`. By default columns have usual names.
+        activity: The activity column, or several.
+        timestamp: The timestamp column.
+        order: The order of the events of a case: `"time"` or `"file"`.
+        unit: The column that identifies the person of a case: protects persons instead of single cases.
+        max_cases: The number of cases per person that are counted, chosen without looking at the log.
+        reading: The whole rule from events to variants, instead of the six options above.
         ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
         dataset: The name of the account in the ledger; by default that of the source's location.
         guarantee: `"not required"` accepts a mechanism whose guarantee is not established.
+        watch: Called with the stage and its share; by default a progress bar in notebooks, and nothing elsewhere.
 
     Returns:
         The release, with its guarantee. Nothing is written.
@@ -91,17 +122,16 @@ def anonymize(
         mechanism = mechanism_by_name("optimal", epsilon, delta)
     elif epsilon is not None or delta is not None:
         raise ParameterError("epsilon and delta belong to the mechanism; set them there", field="epsilon")
-    return run(
-        Request(
-            source=source,
-            mechanism=mechanism,
-            reading=reading,
-            frequencies=frequencies,
-            ledger=ledger or Ledger.from_environment(),
-            dataset=dataset,
-            guarantee=guarantee,
-        )
-    ).release
+    request = Request(
+        source=source,
+        mechanism=mechanism,
+        reading=_reading(reading, case, activity, timestamp, order, unit, max_cases),
+        frequencies=frequencies,
+        ledger=ledger or Ledger.from_environment(),
+        dataset=dataset,
+        guarantee=guarantee,
+    )
+    return _released(request, watch)
 
 
 def synthesize(
@@ -113,9 +143,16 @@ def synthesize(
     times: Times | None = TIMES_IF_RECORDED,
     attributes: Sequence[Attribute | str] = (),
     shares: BudgetShares | str | None = None,
-    reading: Reading = DEFAULT_READING,
+    case: str | None = None,
+    activity: str | Sequence[str] | None = None,
+    timestamp: str | None = None,
+    order: Order | None = None,
+    unit: str | None = None,
+    max_cases: int | None = None,
+    reading: Reading | None = None,
     ledger: Ledger | None = None,
     dataset: str | None = None,
+    watch: Watch | None = None,
 ) -> SyntheticRelease:
     """Generate a synthetic log of full traces under (ε, δ)-differential privacy, with times and attributes.
 
@@ -130,9 +167,16 @@ def synthesize(
         attributes: Case attributes to release: names, or `Attribute("age", bins=[0, 20, 40, 60])` for numbers.
         shares: The parts of the budget for times and attributes, such as `"times=0.25,attributes=0.1"` (the default); the
             rest is for the control flow.
-        reading: The rule from events to variants, and whom it protects: `Reading(unit="patient", max_cases=3)`.
+        case: The case column; with the next five, a short form of `reading`. By default columns have usual names.
+        activity: The activity column, or several.
+        timestamp: The timestamp column.
+        order: The order of the events of a case: `"time"` or `"file"`.
+        unit: The column that identifies the person of a case: protects persons instead of single cases.
+        max_cases: The number of cases per person that are counted, chosen without looking at the log.
+        reading: The whole rule from events to variants, instead of the six options above.
         ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
         dataset: The name of the account in the ledger; by default that of the source's location.
+        watch: Called with the stage and its share; by default a progress bar in notebooks, and nothing elsewhere.
 
     Returns:
         The synthetic log, with its measurements and its guarantee. Nothing is written. `regenerate` makes larger or
@@ -150,9 +194,10 @@ def synthesize(
     from .mechanisms.synthesis import Synthesis  # it imports numpy, which not every program needs
 
     chosen = Synthesis(epsilon, delta, alphabet=alphabet, times=times, attributes=attributes, shares=shares)
+    rule = _reading(reading, case, activity, timestamp, order, unit, max_cases)
     account = ledger or Ledger.from_environment()
-    outcome = run(Request(source=source, mechanism=chosen, reading=reading, ledger=account, dataset=dataset))
-    return cast("SyntheticRelease", outcome.release)
+    request = Request(source=source, mechanism=chosen, reading=rule, ledger=account, dataset=dataset)
+    return cast("SyntheticRelease", _released(request, watch))
 
 
 def process_map(
@@ -162,9 +207,16 @@ def process_map(
     delta: Number,
     parts: Sequence[str] = (),
     alphabet: Sequence[Activity] | None = None,
-    reading: Reading = DEFAULT_READING,
+    case: str | None = None,
+    activity: str | Sequence[str] | None = None,
+    timestamp: str | None = None,
+    order: Order | None = None,
+    unit: str | None = None,
+    max_cases: int | None = None,
+    reading: Reading | None = None,
     ledger: Ledger | None = None,
     dataset: str | None = None,
+    watch: Watch | None = None,
 ) -> MapRelease:
     """Release a process map under (ε, δ)-differential privacy: how many cases have each directly-follows pair.
 
@@ -175,9 +227,16 @@ def process_map(
         parts: What to measure beyond counts: `"durations"`, `"rework"` and `"throughput"`.
         alphabet: The activities, if they are public: a list that does not come from the log. Then no part of the budget
             is spent on finding them, and all others are `other`.
-        reading: The rule from events to variants, and whom it protects: `Reading(unit="patient", max_cases=3)`.
+        case: The case column; with the next five, a short form of `reading`. By default columns have usual names.
+        activity: The activity column, or several.
+        timestamp: The timestamp column.
+        order: The order of the events of a case: `"time"` or `"file"`.
+        unit: The column that identifies the person of a case: protects persons instead of single cases.
+        max_cases: The number of cases per person that are counted, chosen without looking at the log.
+        reading: The whole rule from events to variants, instead of the six options above.
         ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
         dataset: The name of the account in the ledger; by default that of the source's location.
+        watch: Called with the stage and its share; by default a progress bar in notebooks, and nothing elsewhere.
 
     Returns:
         The map, with its measurements and its guarantee. Nothing is written.
@@ -192,6 +251,82 @@ def process_map(
     <Standing.PROVEN: 'proven'>
     """
     chosen = mechanism_by_name("map", epsilon, delta, alphabet=alphabet, parts=parts)
+    rule = _reading(reading, case, activity, timestamp, order, unit, max_cases)
     account = ledger or Ledger.from_environment()
-    outcome = run(Request(source=source, mechanism=chosen, reading=reading, ledger=account, dataset=dataset))
-    return cast("MapRelease", outcome.release)
+    request = Request(source=source, mechanism=chosen, reading=rule, ledger=account, dataset=dataset)
+    return cast("MapRelease", _released(request, watch))
+
+
+def read(
+    source: Any,
+    reading: Reading | None = None,
+    progress: Progress | None = None,
+    *,
+    case: str | None = None,
+    activity: str | Sequence[str] | None = None,
+    timestamp: str | None = None,
+    order: Order | None = None,
+    unit: str | None = None,
+    max_cases: int | None = None,
+) -> Variants:
+    """Read the variants of a log. They are confidential.
+
+    Args:
+        source: A path, a folder or glob of files, `-` for standard input, a URL of a database, a pandas, Polars or Spark
+            DataFrame, an Arrow or Ibis table, an event log of pm4py, a list of traces, a mapping of traces to counts,
+            `Variants` or a `Release`.
+        reading: The whole rule from events to variants, instead of the options below.
+        progress: Called with the share of the work that is done, from 0 to 1; by default a progress bar in notebooks.
+        case: The case column. By default columns have usual names.
+        activity: The activity column, or several.
+        timestamp: The timestamp column.
+        order: The order of the events of a case: `"time"` or `"file"`.
+        unit: The column that identifies the person of a case.
+        max_cases: The number of cases per person that are counted.
+
+    Returns:
+        The variants and the number of cases of each.
+    """
+    rule = _reading(reading, case, activity, timestamp, order, unit, max_cases)
+    if progress is not None:
+        return read_variants(source, rule, progress)
+    with notebook_progress() as watch:
+        return read_variants(source, rule, lambda share: watch(Phase.READING, share))
+
+
+def _released(request: Request, watch: Watch | None) -> Release:
+    """Run a request, with a progress bar in notebooks unless somebody else watches."""
+    if watch is not None:
+        return run(request, watch).release
+    with notebook_progress() as watch:
+        return run(request, watch).release
+
+
+def _reading(
+    reading: Reading | None,
+    case: str | None,
+    activity: str | Sequence[str] | None,
+    timestamp: str | None,
+    order: Order | None,
+    unit: str | None,
+    max_cases: int | None,
+) -> Reading:
+    """Build the reading from the options of a call; both are refused, as either could be meant."""
+    options = {
+        "case": case,
+        "activity": activity,
+        "timestamp": timestamp,
+        "order": order,
+        "unit": unit,
+        "max_cases": max_cases,
+    }
+    stated = [name for name, value in options.items() if value is not None]
+    if not stated:
+        return DEFAULT_READING if reading is None else reading
+    if reading is not None:
+        raise ParameterError(
+            f"reading and {stated[0]} are both set; set {stated[0]} in the reading, or remove the reading",
+            field=stated[0],
+        )
+    activities = (activity,) if isinstance(activity, str) else tuple(activity or ())
+    return Reading(case=case, activities=activities, timestamp=timestamp, order=order, unit=unit, max_cases=max_cases)

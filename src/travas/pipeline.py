@@ -7,6 +7,7 @@ fails after it, an interrupt included, is a `ChargedError`. The command line, th
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -30,9 +31,15 @@ from .outputs.atomic import Existing
 from .outputs.inputs import check_not_input
 from .outputs.write import ReservedRelease, check_output, reserved_release
 from .privacy.guarantee import Standing
+from .privacy.numbers import as_text
 from .sources.columns import DEFAULT_READING, Reading
 from .sources.engine import read
 from .sources.source import location_of
+
+LOGGER = logging.getLogger("travas")
+"""The stages of every run, at the level INFO, by options alone: nothing of a log, not even its size. Silent by default."""
+
+LOGGER.addHandler(logging.NullHandler())
 
 GuaranteeRule = Literal["required", "not required"]
 """Whether a release whose guarantee is not established is refused."""
@@ -140,19 +147,20 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
         ChargedError: Something failed after the ledger was charged; the charge stands.
         TravasError: The request was refused; nothing was charged and nothing was written.
     """
-    watch(Phase.CHECKING, 0.0)
+    _announce(request.mechanism)
+    _enter(Phase.CHECKING, watch)
     _check(request)
     with ExitStack() as end, _reserved(request) as output:
-        watch(Phase.READING, 0.0)
+        _enter(Phase.READING, watch)
         variants = read(request.source, request.reading, lambda share: watch(Phase.READING, share))
         mechanism = request.mechanism.settled(variants)
         mechanism.check(variants)
-        watch(Phase.CHARGING, 0.0)
+        _enter(Phase.CHARGING, watch)
         with _InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk
             account = _charge(request, mechanism, variants.roles)
             with _after_the_charge(account, end):
                 interrupts.deliver()
-                watch(Phase.WRITING, 0.0)
+                _enter(Phase.WRITING, watch)
                 release = replace(
                     mechanism.release(variants),
                     frequencies=request.frequencies,
@@ -166,8 +174,19 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
                 end.enter_context(_InterruptsDeferred())  # while names change it is too late: the run ends as usual
                 if output is not None:
                     output.publish()
+        LOGGER.info("%s", Phase.DONE)
         watch(Phase.DONE, 1.0)
     return Outcome(release, account, request.output, variants)
+
+
+def _announce(mechanism: Mechanism) -> None:
+    LOGGER.info("%s, ε = %s, δ = %s", mechanism.name, as_text(mechanism.epsilon), as_text(mechanism.delta))
+
+
+def _enter(stage: Phase, watch: Watch) -> None:
+    """Say that a stage begins."""
+    LOGGER.info("%s", stage)
+    watch(stage, 0.0)
 
 
 @contextmanager
@@ -260,6 +279,7 @@ def _after_the_charge(account: Account | None, end: ExitStack) -> Iterator[None]
         end.enter_context(_InterruptsDeferred())
         if account is None or isinstance(error, ChargedError | GeneratorExit | SystemExit):
             raise
+        LOGGER.info("failed after the charge, which stands")
         raise ChargedError.from_cause(error, account.label) from error
 
 

@@ -26,7 +26,7 @@ from .errors import (
 from .evaluation.compare import Comparison, compare
 from .evaluation.forecast import Expected, Forecast, forecast
 from .evaluation.metrics import absolute_log_difference, relative_log_similarity
-from .functions import anonymize, process_map, synthesize
+from .functions import anonymize, process_map, read, synthesize
 from .mechanisms import from_description, mechanism
 from .mechanisms.ladder import Ladder
 from .mechanisms.optimal import Optimal
@@ -56,7 +56,6 @@ from .sources.closing import Period
 from .sources.columns import Reading
 from .sources.doctor.diagnosis import LogDiagnosis, Observation, ReadingChoice
 from .sources.doctor.visit import doctor
-from .sources.engine import read
 from .verification.verify import Verified, verify
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ from ..verification.release_file import read_release
 from ..verification.verify import released_abstractions, released_reading
 from . import metrics
 from .metrics import EdgeDifference
+from .notebook_views import comparison_html
 
 if TYPE_CHECKING:
     import numpy as np
@@ -130,6 +131,11 @@ class Comparison:
 
     values: dict[str, Any]
     remarks: tuple[str, ...]
+
+    def _repr_html_(self) -> str:
+        """The comparison in a notebook, marked confidential."""
+        meanings = {name: find_metric(name).meaning for name in self.values}
+        return comparison_html(self.values, meanings, self.remarks)
 
     def as_json(self) -> dict[str, Any]:
         """Return the values as JSON types."""

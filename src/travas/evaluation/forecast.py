@@ -20,6 +20,7 @@ from ..privacy.noise_tables import ONE
 from ..privacy.numbers import as_text
 from ..sources.columns import DEFAULT_READING, Reading
 from ..sources.engine import read
+from .notebook_views import forecast_html
 
 EPSILONS = ("0.5", "1", "2", "4")
 DELTAS = ("1e-4", "1e-6", "1e-8")
@@ -87,6 +88,10 @@ class Forecast:
     cells: tuple[Expected, ...]
     cases: int
     unit: str = "case"
+
+    def _repr_html_(self) -> str:
+        """The forecast in a notebook, marked confidential."""
+        return forecast_html(self.cells, (*self.recommendation(), LOOKING))
 
     def recommendation(self) -> tuple[str, ...]:
         """Return recommended parameters as sentences. ε and δ are the defensible ones and do not depend on the log."""

@@ -268,10 +268,6 @@ class MapRelease(Release):
         """
         return cast(Path, registered("draw map")(self, Path(path), intervals))
 
-    def _repr_html_(self) -> str:
-        """The map as a picture for notebooks: SVG without scripts, all names escaped."""
-        return cast(str, registered("map picture")(self))
-
     def model(self, path: str | Path, existing: Literal["fail", "replace"] = "fail") -> Path:
         """Discover a process model from the map with pm4py's inductive miner and write it. Post-processing: no cost.
 

@@ -12,12 +12,12 @@ REGISTRY = {
     "draw": "travas.outputs.picture_file:write_release_picture",
     "map table": "travas.outputs.map_writers:map_table",
     "draw map": "travas.outputs.map_files:write_map_picture",
-    "map picture": "travas.outputs.map_page:map_fragment",
+    "html": "travas.outputs.notebook:release_html",
     "map model": "travas.evaluation.pm4py_models:write_model",
 }
 
 
-Registered = Literal["write", "polars", "pandas", "draw", "map table", "draw map", "map picture", "map model"]
+Registered = Literal["write", "polars", "pandas", "draw", "map table", "draw map", "html", "map model"]
 
 
 def registered(name: Registered) -> Any:

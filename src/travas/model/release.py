@@ -221,6 +221,18 @@ class Release:
         """
         return cast("pd.DataFrame", registered("pandas")(self))
 
+    def to_pm4py(self) -> Any:
+        """Return what pm4py works on: here an event log with its column names, as `to_pandas` returns it.
+
+        Returns:
+            A pandas data frame with one row per event; of a process map, the dictionaries of `pm4py.view_dfg`.
+        """
+        return self.to_pandas()
+
+    def _repr_html_(self) -> str:
+        """The release in a notebook: HTML without scripts, from the release alone."""
+        return cast(str, registered("html")(self))
+
     def write(self, path: str | Path, existing: Literal["fail", "replace"] = "fail") -> Path:
         """Write the release, its guarantee file, `PATH.guarantee.json`, and `PATH.README.txt`.
 

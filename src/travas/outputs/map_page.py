@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from ..maps.map_release import MapRelease
-from ..plots.map_picture import as_svg, drawing, map_svg
+from ..plots.map_picture import as_svg, drawing
 from ..plots.svg import escape
 from ..privacy.numbers import as_text
 
@@ -86,11 +86,6 @@ def map_page(release: MapRelease) -> str:
 def write_page(release: MapRelease, path: Path) -> None:
     """Write the page."""
     path.write_text(map_page(release), encoding="utf-8", newline="\n")
-
-
-def map_fragment(release: MapRelease) -> str:
-    """The map for a notebook: SVG without scripts."""
-    return map_svg(release)
 
 
 def _hash(text: str) -> str:

@@ -1,0 +1,97 @@
+"""A release in a notebook: its most frequent variants as chevrons, its process map, and its guarantee in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from markupsafe import Markup
+
+from ..maps.map_release import MapRelease
+from ..model import explain
+from ..model.release import Release
+from ..plots.chevrons import chevrons, colours_of
+from ..plots.html import fragment, heading, paragraph, picture, table, warning
+from ..plots.map_layout import process_map
+from ..plots.map_picture import map_svg
+from ..privacy.guarantee import Standing
+from ..privacy.numbers import as_text
+
+SHOWN = 10
+"""How many variants are drawn; the release has them all."""
+
+
+def release_html(release: Release) -> str:
+    """Show a release in a notebook.
+
+    Args:
+        release: The release, of any kind.
+
+    Returns:
+        HTML without scripts, from the release alone: as public as the release itself.
+    """
+    return fragment([heading(_title(release)), *_guarantee(release), *_content(release)])
+
+
+def _title(release: Release) -> str:
+    if isinstance(release, MapRelease):
+        return f"Process map: {len(release.activities):,} activities, {len(release.pairs):,} pairs"
+    if release.mechanism.kind == "synthetic log":
+        return f"Synthetic log: {sum(release.counts):,} generated cases"
+    return f"Released log: {len(release.variants):,} variants"
+
+
+def _guarantee(release: Release) -> Iterator[Markup]:
+    """The guarantee in words, and what weakens it."""
+    mechanism, guarantee = release.mechanism, release.guarantee
+    numbers = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}"
+    if guarantee.standing is Standing.NOT_ESTABLISHED:
+        yield warning(f"NO established guarantee ({numbers}): do not publish it if the original log is confidential.")
+        return
+    yield paragraph(f"Protects {guarantee.protects}: {numbers}, {guarantee.standing}.")
+    released = explain.released_by(mechanism)
+    for sentence in explain.meaning(guarantee.epsilon, guarantee.delta, guarantee.unit.name, released):
+        yield paragraph(sentence)
+    for sentence in explain.weak_protection(guarantee.epsilon, guarantee.delta):
+        yield warning(sentence)
+    for assumption in guarantee.assumptions:
+        yield paragraph(f"Assumption: {assumption}.")
+
+
+def _content(release: Release) -> Iterator[Markup]:
+    """What was released, as pictures."""
+    if isinstance(release, MapRelease):
+        yield paragraph(explain.PROCESS_MAP if release.pairs else explain.EMPTY_MAP)
+        yield picture(map_svg(release))
+        return
+    if release.mechanism.kind == "synthetic log":
+        yield paragraph(explain.SYNTHETIC)
+    if (emptiness := explain.of_emptiness(len(release.variants), release.mechanism)) is not None:
+        yield warning(emptiness)
+    if not release.variants:
+        return
+    yield from _variants(release)
+    yield paragraph(
+        f"Process map of the released log; numbers are events and steps in it. Timestamps: {release.about_times}."
+    )
+    yield picture(process_map(release.variants, release.counts))
+
+
+def _variants(release: Release) -> Iterator[Markup]:
+    estimate, colours = release.estimate, colours_of(release.variants, release.counts)
+    ranked = sorted(range(len(release.variants)), key=lambda index: (-estimate.counts[index], release.variants[index]))
+    rows = []
+    for index in ranked[:SHOWN]:
+        interval = "" if estimate.intervals is None else "{:,} – {:,}".format(*estimate.intervals[index])
+        rule = [release.rules[index]] if release.is_abstracted else []
+        chain = Markup(chevrons(release.variants[index], colours))
+        rows.append([f"{estimate.counts[index]:,.0f}", interval, *rule, chain])
+    noun = release.mechanism.noun
+    head = [
+        noun[:1].upper() + noun[1:],
+        "95 % interval",
+        *(["Abstraction"] if release.is_abstracted else []),
+        "Variant",
+    ]
+    yield table(head, rows)
+    if len(ranked) > SHOWN:
+        yield paragraph(f"The {SHOWN} most frequent of {len(ranked):,} variants.")

@@ -1,0 +1,121 @@
+"""A function of pm4py with a verified guarantee: a program changes one import. pm4py itself is not imported.
+
+ε and δ have defaults here, and only here: the signature is that of pm4py, whose programs call it without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .budget.ledger import Ledger
+from .errors import MissingExtraError
+from .functions import synthesize
+from .model.abstraction import FULL, Abstraction
+from .model.detail_options import Attribute
+from .privacy.numbers import Number, as_text, whole_number
+from .sources.columns import ACTIVITY, CASE, TIMESTAMP, Reading
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .synthesis.synthetic_release import SyntheticRelease
+
+GUARANTEE = "travas:guarantee"
+"""The key in the attributes of the data frame under which its guarantee is stated."""
+
+_LONGEST, _MOST = 1000, 10**9
+
+
+def anonymize_differential_privacy(
+    log: Any,
+    epsilon: Number = 1,
+    k: int | None = None,
+    p: int | None = None,
+    *,
+    delta: Number = "1e-6",
+    attributes: Sequence[Attribute | str] = (),
+    unit: str | None = None,
+    max_cases: int | None = None,
+    ledger: Ledger | None = None,
+    dataset: str | None = None,
+) -> pd.DataFrame:
+    """Release an event log under (ε, δ)-differential privacy: `pm4py.anonymize_differential_privacy` with a proof.
+
+    The result is a synthetic log: its traces and times are generated from noisy measurements, and no event in it is that
+    of a real case. What pm4py returns instead is SaCoFa with PRIPEL, whose guarantee is not established: docs/synthesis.md.
+
+    Args:
+        log: A pandas DataFrame with pm4py's column names, or those that `pm4py.format_dataframe` noted, or an `EventLog`.
+            It is not changed.
+        epsilon: ε for one case, or for one person if `unit` is set.
+        k: The maximum length: longer traces are cut before anything is measured. By default traces are whole; in pm4py
+            it is 10.
+        p: The least number of cases of a variant in the result: others are left out. By default none is; in pm4py it
+            is 20.
+        delta: δ, as for ε. pm4py has no such parameter.
+        attributes: Case attributes to release, as for `travas.synthesize`. pm4py releases all attributes of all events.
+        unit: The column that identifies the person of a case: protects persons instead of single cases.
+        max_cases: The number of cases per person that are counted, chosen without looking at the log.
+        ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
+        dataset: The name of the account in the ledger.
+
+    Returns:
+        An event log with pm4py's column names. `frame.attrs["travas:guarantee"]` states what it guarantees.
+
+    Raises:
+        BudgetError: The budget does not allow it; nothing was charged.
+        ChargedError: It failed after the charge, which stands.
+    """
+    rule = FULL if k is None else Abstraction.parse(f"prefix:{whole_number(k, 'k', 1, _LONGEST)}")
+    least = 0 if p is None else whole_number(p, "p", 0, _MOST)
+    _check_pandas()
+    source = _frame_of(log) if type(log).__module__.partition(".")[0] == "pm4py" else log
+    release = synthesize(
+        source,
+        epsilon=epsilon,
+        delta=delta,
+        attributes=attributes,
+        reading=Reading(abstraction=rule, unit=unit, max_cases=max_cases),
+        ledger=ledger,
+        dataset=dataset,
+    )
+    return _as_pm4py(release, least)
+
+
+def _check_pandas() -> None:
+    """Raise MissingExtraError now, rather than after the charge."""
+    try:
+        import pandas  # noqa: F401
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("a pandas DataFrame", "pandas") from None
+
+
+def _frame_of(log: Any) -> pd.DataFrame:
+    """Return the events of an `EventLog` with the attributes of their traces."""
+    import pandas as pd
+
+    rows = [
+        {f"case:{name}": value for name, value in trace.attributes.items()} | dict(event)
+        for trace in log
+        for event in trace
+    ]
+    return pd.DataFrame(rows) if rows else pd.DataFrame({CASE: [], ACTIVITY: [], TIMESTAMP: []}, dtype="str")
+
+
+def _as_pm4py(release: SyntheticRelease, least: int) -> pd.DataFrame:
+    """Return the log without rare variants, with its guarantee: post-processing."""
+    import numpy as np
+
+    frame = release.to_pandas()
+    if least:
+        kept = np.repeat(np.array(release.counts) >= least, release.counts)  # by case, in the order of the frame
+        lengths = np.repeat([len(trace) for trace in release.variants], release.counts)
+        notes = dict(frame.attrs)
+        frame = frame[np.repeat(kept, lengths)].reset_index(drop=True)
+        frame.attrs.update(notes)
+    guarantee = release.guarantee
+    numbers = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}"
+    frame.attrs[GUARANTEE] = f"{numbers} for {guarantee.protects}, {guarantee.standing}"
+    return frame

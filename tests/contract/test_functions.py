@@ -1,0 +1,206 @@
+"""The functions of Python users: reading options as keywords, what they log, and progress in notebooks."""
+
+from __future__ import annotations
+
+import logging
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+import travas
+from travas import progress
+from travas.errors import ChargedError, ParameterError
+from travas.pipeline import Phase
+from travas.sources.columns import Reading
+
+SECRET = "Planted Name"
+
+
+@pytest.fixture
+def events() -> pl.DataFrame:
+    """Sixty cases of thirty persons, in columns whose names no reader recognises; rows in reverse order of time."""
+    rows = [
+        (f"v{case}", f"p{case % 30}", step, f"2025-01-0{1 + number}")
+        for case in range(60)
+        for number, step in enumerate(("register", SECRET, "release"))
+    ]
+    return pl.DataFrame(rows[::-1], schema=["visit", "who", "what", "day"], orient="row").with_columns(
+        pl.col("day").str.to_date()
+    )
+
+
+COLUMNS: dict[str, Any] = {"case": "visit", "activity": "what", "timestamp": "day"}
+TRACE = ("register", SECRET, "release")
+
+Call = Callable[..., Any]
+CALLS: dict[str, Call] = {
+    "anonymize": lambda source, **options: travas.anonymize(source, epsilon=1, delta="1e-6", **options),
+    "synthesize": lambda source, **options: travas.synthesize(source, epsilon=1, delta="1e-6", times=None, **options),
+    "process_map": lambda source, **options: travas.process_map(source, epsilon=1, delta="1e-6", **options),
+    "read": travas.read,
+}
+
+
+def test_keywords_are_a_short_form_of_a_reading(events: pl.DataFrame) -> None:
+    assert dict(travas.read(events, **COLUMNS).items()) == {TRACE: 60}
+    assert dict(travas.read(events, **COLUMNS, order="file").items()) == {TRACE[::-1]: 60}
+    counted = travas.read(events, **COLUMNS, unit="who", max_cases=1)
+    assert (counted.unit.name, counted.unit.max_cases, dict(counted.items())) == ("who", 1, {TRACE: 30})
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_function_takes_them(name: str, events: pl.DataFrame) -> None:
+    call = CALLS[name]
+    with pytest.raises(travas.LogError, match="no case column recognised; set case"):
+        call(events)
+    made = call(events, **COLUMNS)
+    if isinstance(made, travas.Release):
+        assert made.reading is not None
+        assert made.reading["columns"]["case"] == "visit"
+        assert made.reading["columns"]["activities"] == ["what"]
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"case": "visit"},
+        {"activity": "what"},
+        {"timestamp": "day"},
+        {"order": "file"},
+        {"unit": "who"},
+        {"max_cases": 1},
+    ],
+)
+def test_a_reading_and_an_option_are_refused(name: str, option: dict[str, Any], events: pl.DataFrame) -> None:
+    with pytest.raises(ParameterError, match="both set") as refused:
+        CALLS[name](events, reading=Reading(case="visit"), **option)
+    assert refused.value.field == next(iter(option))
+
+
+def test_several_columns_make_an_activity(events: pl.DataFrame) -> None:
+    read = travas.read(events, case="visit", activity=["what", "day"], timestamp="day")
+    assert dict(read.items()) == {(("register", "2025-01-01"), (SECRET, "2025-01-02"), ("release", "2025-01-03")): 60}
+
+
+# ----------------------------------------------------------------------------------------------------------- logging
+
+
+def test_stages_are_logged_without_anything_of_the_log(events: pl.DataFrame, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, logger="travas")
+    travas.anonymize(events, epsilon=1, delta="1e-6", **COLUMNS)
+    lines = [record.getMessage() for record in caplog.records if record.name == "travas"]
+    assert lines == ["optimal, ε = 1, δ = 1e-6", *map(str, Phase)]
+    other = events.head(3).with_columns(what=pl.lit("another"))
+    caplog.clear()
+    travas.anonymize(other, epsilon=1, delta="1e-6", **COLUMNS)
+    assert [record.getMessage() for record in caplog.records if record.name == "travas"] == lines
+
+
+def test_a_failure_after_the_charge_is_logged(
+    events: pl.DataFrame, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    caplog.set_level(logging.INFO, logger="travas")
+
+    def fail(stage: str, share: float) -> None:
+        if stage == Phase.WRITING:
+            raise RuntimeError(SECRET)
+
+    ledger = travas.Ledger(tmp_path / "ledger.db")
+    ledger.create_account("hospital")
+    asked: dict[str, Any] = {"epsilon": 1, "delta": "1e-6", "ledger": ledger, "dataset": "hospital"}
+    with pytest.raises(ChargedError):
+        travas.anonymize(events, **asked, **COLUMNS, watch=fail)
+    assert caplog.records[-1].getMessage() == "failed after the charge, which stands"
+    assert SECRET not in caplog.text
+
+
+def test_nothing_is_printed_by_default() -> None:
+    script = "import travas\ntravas.anonymize({('a',): 50}, epsilon=1, delta='1e-6')"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert (ran.stdout, ran.stderr) == ("", "")
+
+
+# ---------------------------------------------------------------------------------------------- progress in notebooks
+
+
+class Notebook:
+    """What a notebook shows below a cell: a stand-in for IPython, which travas only looks up."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.outputs: list[str] = []
+        shell = SimpleNamespace(kernel=object())
+        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+        tools = SimpleNamespace(HTML=str, display=self._display)
+        monkeypatch.setitem(sys.modules, "IPython.display", tools)
+        monkeypatch.setattr(progress, "PATIENCE", -1.0)
+        monkeypatch.setattr(progress, "_INTERVAL", 0.0)
+
+    def _display(self, html: str, display_id: bool) -> Any:
+        assert display_id
+        self.outputs.append(html)
+        return SimpleNamespace(update=self.outputs.append)
+
+
+@pytest.fixture
+def notebook(monkeypatch: pytest.MonkeyPatch) -> Notebook:
+    return Notebook(monkeypatch)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_notebook_shows_a_bar_and_removes_it(name: str, notebook: Notebook, events: pl.DataFrame) -> None:
+    CALLS[name](events, **COLUMNS)
+    if name == "read":
+        assert notebook.outputs == []  # a data frame is read at once
+    else:
+        assert all("<progress" in shown for shown in notebook.outputs[:-1])
+        assert [str(stage) in "".join(notebook.outputs) for stage in Phase][:-1] == [True] * 4
+        assert notebook.outputs[-1] == ""
+
+
+def test_reading_a_file_shows_its_share(notebook: Notebook, tmp_path: Path) -> None:
+    log = travas.anonymize({("a", "b"): 50}, epsilon=1, delta="1e-6").write(tmp_path / "log.xes")
+    notebook.outputs.clear()
+    travas.read(log)
+    assert notebook.outputs[-1] == ""
+    shares = [share for shown in notebook.outputs for share in re.findall(r'value="([0-9.]+)"', shown)]
+    assert shares == sorted(shares) and float(shares[-1]) > 0.9
+
+
+def test_a_bar_that_cannot_be_shown_does_not_end_a_charged_release(
+    notebook: Notebook, monkeypatch: pytest.MonkeyPatch, events: pl.DataFrame
+) -> None:
+    def broken(html: str, display_id: bool) -> None:
+        raise OSError("the browser is gone")
+
+    monkeypatch.setattr(sys.modules["IPython.display"], "display", broken)
+    assert travas.anonymize(events, epsilon=1, delta="1e-6", **COLUMNS).variants == (TRACE,)
+
+
+def test_the_bar_is_removed_after_a_failure(notebook: Notebook, tmp_path: Path) -> None:
+    with pytest.raises(travas.LogError):
+        travas.anonymize(tmp_path / "missing.csv", epsilon=1, delta="1e-6")
+    assert "<progress" in notebook.outputs[0] and notebook.outputs[-1] == ""
+
+
+def test_whoever_watches_sees_no_second_bar(notebook: Notebook, events: pl.DataFrame) -> None:
+    seen: list[str] = []
+    travas.anonymize(events, epsilon=1, delta="1e-6", **COLUMNS, watch=lambda stage, share: seen.append(stage))
+    assert notebook.outputs == [] and seen[-1] == Phase.DONE
+
+
+def test_short_runs_and_terminals_show_none(monkeypatch: pytest.MonkeyPatch, events: pl.DataFrame) -> None:
+    notebook = Notebook(monkeypatch)
+    monkeypatch.setattr(progress, "PATIENCE", 3600.0)
+    travas.anonymize(events, epsilon=1, delta="1e-6", **COLUMNS)
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=SimpleNamespace))
+    travas.anonymize(events, epsilon=1, delta="1e-6", **COLUMNS)
+    assert notebook.outputs == []

@@ -1,0 +1,42 @@
+"""Forecasts and comparisons in notebooks: marked as confidential, complete, escaped."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import travas
+from travas.errors import CONFIDENTIAL_HEADING
+from travas.evaluation.forecast import LOOKING
+from travas.model.abstraction import parse_ladder
+
+LOG: dict[tuple[str, ...], int] = {("register", "visit", "release"): 90, ("register", "<i>release"): 10}
+
+
+def texts_of(page: str) -> list[str]:
+    return [text for text in ElementTree.fromstring(page).itertext() if text.strip()]
+
+
+def test_a_forecast_is_marked_and_complete() -> None:
+    rules = [travas.Optimal(epsilon, "1e-6") for epsilon in ("0.5", "4")]
+    forecast = travas.forecast(LOG, rules, parse_ladder("full,prefix:1"))
+    texts = texts_of(forecast._repr_html_())
+    assert texts[0] == CONFIDENTIAL_HEADING
+    assert {*forecast.recommendation(), LOOKING, "full", "prefix:1"} <= {*texts}
+    shares = [f"{float(cell.cases):.0%}" for cell in forecast.cells]
+    at = texts.index("Expected share of the cases kept")
+    assert texts[at + 1 : at + 13] == [
+        "ε", "δ", "full", "prefix:1", "0.5", "1e-6", *shares[:2], "4", "1e-6", *shares[2:]
+    ]  # fmt: skip
+
+
+def test_a_comparison_is_marked_complete_and_escaped() -> None:
+    comparison = travas.compare(LOG, {("register", "visit", "release"): 80, ("new",): 1})
+    page = comparison._repr_html_()
+    texts = texts_of(page)
+    assert texts[0] == CONFIDENTIAL_HEADING and "<i>" not in page
+    values = dict(pairwise(texts))
+    assert values["case coverage"] == "0.9000" and values["fake variants"] == "1"
+    assert values["directly follows difference"] == "1 lost, 0 new, 2 kept"
+    assert values["90"] == "80" and values["10"] == "0"
+    assert "Note: the released log has 1 activities that the original does not have." in texts

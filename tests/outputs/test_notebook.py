@@ -1,0 +1,101 @@
+"""A release of every kind in a notebook: what it shows, that names are escaped, and that nothing else is in it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+import travas
+from travas.outputs.notebook import SHOWN
+from travas.privacy.noise import Seeded
+
+LOG: dict[tuple[str, ...], int] = {("register", "visit", "release"): 2000, ("register", "release"): 500}
+HOSTILE = "<script>alert(1)</script>\x07&"
+
+
+def release_of(kind: str, log: dict[tuple[str, ...], int] = LOG, **options: Any) -> travas.Release:
+    make = {"variants": travas.anonymize, "synthetic log": travas.synthesize, "process map": travas.process_map}[kind]
+    return make(log, **{"epsilon": 1, "delta": "1e-6"} | options)  # type: ignore[operator, no-any-return]
+
+
+KINDS = ("variants", "synthetic log", "process map")
+
+
+def page_of(release: travas.Release) -> ElementTree.Element:
+    return ElementTree.fromstring(release._repr_html_())
+
+
+def words_of(release: travas.Release) -> str:
+    return " ".join(text for text in page_of(release).itertext() if text.strip())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_guarantee_is_there_in_words(kind: str) -> None:
+    words = words_of(release_of(kind))
+    assert "Protects one case" in words and "ε = 1, δ = 1e-6" in words
+    assert "changes the probability of any conclusion by at most the factor 2.72" in words
+    assert "weak protection" not in words
+    assert "weak protection" in words_of(release_of(kind, epsilon=8))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_process_is_drawn(kind: str) -> None:
+    words = words_of(release_of(kind))
+    pictures = page_of(release_of(kind)).findall(".//{http://www.w3.org/2000/svg}svg")
+    assert all(activity in words for activity in ("register", "visit", "release"))
+    assert len(pictures) == 1 if kind == "process map" else len(pictures) >= 3  # chevrons of each variant, and the map
+
+
+def test_numbers_are_estimates_with_intervals() -> None:
+    release = travas.anonymize(LOG, epsilon=1, delta="1e-6")
+    cells = [[cell.text for cell in row][:2] for row in page_of(release).findall(".//tbody/tr")]
+    assert release.estimate.intervals is not None
+    ranked = sorted(range(2), key=lambda index: -release.estimate.counts[index])
+    assert cells == [
+        [f"{release.estimate.counts[i]:,.0f}", "{:,} – {:,}".format(*release.estimate.intervals[i])] for i in ranked
+    ]
+
+
+def test_the_most_frequent_variants_are_shown() -> None:
+    log = {(f"a{number}",): 1000 + 100 * number for number in range(SHOWN + 5)}
+    release = travas.anonymize(log, epsilon=1, delta="1e-6")
+    assert len(page_of(release).findall(".//tbody/tr")) == SHOWN
+    assert f"The {SHOWN} most frequent of {SHOWN + 5} variants." in words_of(release)
+
+
+def test_an_abstraction_has_a_column() -> None:
+    release = travas.anonymize(LOG, travas.Ladder(1, "1e-6", rungs="full,prefix:1"))
+    head = [cell.text for cell in page_of(release).findall(".//th")]
+    assert head == ["Cases", "95 % interval", "Abstraction", "Variant"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_are_escaped(kind: str) -> None:
+    page = release_of(kind, {(HOSTILE, "b"): 3000})._repr_html_()
+    assert "<script" not in page and "alert(1)" in page
+    assert not re.search(r"[\x00-\x08]|\bon\w+=|https?://(?!www\.w3\.org/2000/svg)", page)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_empty_release_says_why(kind: str) -> None:
+    assert "empty" in words_of(release_of(kind, {}))
+
+
+def test_a_release_without_a_guarantee_is_marked() -> None:
+    seeded = travas.Optimal(1, "1e-6").with_random_bytes(Seeded(1))
+    words = words_of(travas.anonymize(LOG, seeded, guarantee="not required"))
+    assert "NO established guarantee" in words and "Protects" not in words
+
+
+def test_every_kind_goes_to_pm4py() -> None:
+    import pm4py
+
+    for kind in ("variants", "synthetic log"):
+        release = release_of(kind)
+        found = pm4py.get_variants(release.to_pm4py())
+        assert found == dict(zip(release.variants, release.counts, strict=True))
+    pairs, starts, ends = release_of("process map").to_pm4py()
+    assert ("register", "visit") in pairs and "register" in starts and "release" in ends
