@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: audit demo fuzz sbom wheel image test test-slow test-oldest test-extras coverage bench bench-ladder bench-ledger bench-map bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint clean
+.PHONY: audit demo fuzz leaderboard sbom wheel image test test-slow test-oldest test-extras coverage bench bench-ladder bench-ledger bench-map bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint tutorials clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -103,6 +103,14 @@ reproduce: .venv/installed-bench ## the paper's study: half an hour on two cores
 	mkdir -p experiments/results
 	$(BIN)/travas experiment experiments/paper.toml -o experiments/results/paper.parquet --plot docs/images/paper
 	$(BIN)/python benchmarks/reproduce.py experiments/results/paper.parquet
+
+leaderboard: .venv/installed-bench ## all mechanisms on the public logs, smaller ones first: hours; resumes where it stopped; MINUTES=20 stops it then
+	mkdir -p experiments/results
+	timeout $(MINUTES)m $(BIN)/travas experiment experiments/leaderboard.toml -o experiments/results/leaderboard.parquet || test $$? -eq 124
+	$(BIN)/python benchmarks/leaderboard.py experiments/results/leaderboard.parquet docs/leaderboard.md
+
+tutorials: .venv/installed-test ## executes docs/tutorials again, with their outputs
+	for page in docs/tutorials/*.ipynb; do $(BIN)/python tests/execute_notebook.py $$page $$page || exit 1; done
 
 bench-persons: .venv/installed ## noise for persons with several variants, before and after
 	$(BIN)/python benchmarks/persons.py

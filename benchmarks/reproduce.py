@@ -1,7 +1,7 @@
 """The paper's figures beside ours, and the bars of the study: `make reproduce` runs the grid first.
 
 python benchmarks/reproduce.py RESULTS.parquet     the tables of docs/reproduce.md, and what is out of three errors
-python benchmarks/reproduce.py --thresholds        the maximum lengths and thresholds of experiments/defensible.toml
+python benchmarks/reproduce.py --thresholds GRID   the maximum lengths and thresholds of experiments/defensible.toml
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def threshold(label: str, epsilon: str, delta: str, length: int, activities: int
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--thresholds"]:
-        thresholds(Path(__file__).parents[1] / "experiments" / "defensible.toml")
+    if sys.argv[1] == "--thresholds":
+        thresholds(Path(sys.argv[2]))
     else:
         tables(pl.read_parquet(sys.argv[1]))

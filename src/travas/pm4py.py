@@ -40,7 +40,7 @@ def anonymize_differential_privacy(
     ledger: Ledger | None = None,
     dataset: str | None = None,
 ) -> pd.DataFrame:
-    """Release an event log under (ε, δ)-differential privacy: `pm4py.anonymize_differential_privacy` with a proof.
+    """Release an event log under (ε, δ)-differential privacy: `pm4py.privacy.anonymize_differential_privacy` with a proof.
 
     The result is a synthetic log: its traces and times are generated from noisy measurements, and no event in it is that
     of a real case. What pm4py returns instead is SaCoFa with PRIPEL, whose guarantee is not established: docs/synthesis.md.

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pm4py
+import pm4py.privacy
 import pytest
 
 import travas
@@ -43,7 +44,7 @@ def variants(frame: pd.DataFrame) -> dict[tuple[str, ...], int]:
 
 
 def test_the_first_parameters_are_those_of_pm4py() -> None:
-    theirs = list(inspect.signature(pm4py.anonymize_differential_privacy).parameters.values())
+    theirs = list(inspect.signature(pm4py.privacy.anonymize_differential_privacy).parameters.values())
     ours = list(inspect.signature(anonymize_differential_privacy).parameters.values())
     assert [one.name for one in theirs] == [one.name for one in ours[: len(theirs)]] == ["log", "epsilon", "k", "p"]
     assert all(one.kind is one.POSITIONAL_OR_KEYWORD for one in ours[: len(theirs)])

@@ -301,9 +301,14 @@ def test_the_command_runs_draws_and_says_that_it_is_private(grid: Path, tmp_path
     assert "CONFIDENTIAL" in ran.out and "31, 0 of them failed" in ran.out
     pictures = sorted((tmp_path / "pictures").iterdir())
     assert [picture.name for picture in pictures] == [
+        "small-absolute_log_difference_length-lines.png",
         "small-absolute_log_difference_length.png",
+        "small-relative_log_similarity-absolute_log_difference_length-pareto.png",
+        "small-relative_log_similarity-lines.png",
         "small-relative_log_similarity.png",
     ]
+    means = pl.read_csv(tmp_path / "r.summary.csv")
+    assert len(means) == 2 * (1 + 4 + 4 + 2) and means["mean"].dtype == pl.Float64
     assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
     again = travas("experiment", grid, "-o", tmp_path / "r.parquet", "--json")
     assert json.loads(again.out)["runs"] == 31

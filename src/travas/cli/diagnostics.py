@@ -251,7 +251,10 @@ def experiment(
         int | None, typer.Option(help="Number of processes. Default: all cores.", metavar="NUMBER", min=1)
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw the results: a heatmap for each log and metric.", metavar="DIR")
+        Path | None,
+        typer.Option(
+            help="Draw the results: heatmaps, lines with intervals, metrics against each other.", metavar="DIR"
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -260,21 +263,24 @@ def experiment(
     Example: travas experiment experiments/paper.toml --plot docs/images
     """
     from ..evaluation.experiment import experiment as run_experiment
+    from ..evaluation.experiment_summary import summary, summary_path, write_summary
     from ..evaluation.grid import read_grid
 
     wanted = read_grid(grid, data)
     target = output or Path(grid.name).with_suffix(".parquet")
     with progress("running the experiment") as watch:
         table = run_experiment(wanted, target, watch, workers)
+    means = write_summary(summary(wanted, table), summary_path(target))
     failed = table.filter(table["error"].is_not_null())
     pictures = []
     if plot is not None:
-        from ..evaluation.pictures import draw_experiment
+        from ..evaluation.experiment_pictures import draw_experiment
 
         pictures = draw_experiment(wanted, table, plot)
     if as_json:
         facts = {
             "results": str(target),
+            "summary": str(means),
             "runs": len(table),
             "failed": len(failed),
             "pictures": list(map(str, pictures)),
@@ -283,6 +289,7 @@ def experiment(
         return
     shown = facts_grid()
     shown.add_row("results", str(target))
+    shown.add_row("means", f"{means}, with 95 % intervals")
     shown.add_row("runs", f"{len(table):,}, {len(failed):,} of them failed and count as empty releases")
     for error, times in failed["error"].value_counts(sort=True).head(5).iter_rows():
         shown.add_row("failed", f"{times:,} × {error}")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import LogError, ParameterError, shown
 from ..mechanisms.extensions import extension
@@ -32,15 +32,27 @@ if TYPE_CHECKING:
 
 MODEL_METRICS = ("fitness", "precision")
 
+Better = Literal["higher", "lower", "closer to zero"]
+"""Which values of a metric are better."""
+
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric that compares a released log with the original, and its meaning."""
+    """A metric that compares a released log with the original.
+
+    Attributes:
+        measure: A function of the original and the released variants.
+        meaning: What its values mean, in words.
+        original: Whether it compares with the original as it is, or under the abstraction of the release.
+        extra: The extra that it needs.
+        better: Which values are better.
+    """
 
     measure: Callable[[Any, Any], Any]
     meaning: str
     original: Literal["full", "abstracted"] = "full"
     extra: str | None = None
+    better: Better = "higher"
 
 
 def _model_metric(name: str, original: Any, released: Any) -> float:
@@ -65,22 +77,26 @@ METRICS = {
         metrics.absolute_log_difference,
         "number of edits that turn one log into the other; an extra case costs its length",
         extra="metrics",
+        better="lower",
     ),
     "absolute_log_difference_penalty": Metric(
         partial(metrics.absolute_log_difference, buffer="penalty"),
         "the same; an extra case costs a fixed penalty",
         extra="metrics",
+        better="lower",
     ),
     "case_coverage": Metric(metrics.case_coverage, "share of the original cases whose variant was released"),
     "case_coverage_abstracted": Metric(
         metrics.case_coverage, "share of the original cases whose abstracted variant was released", "abstracted"
     ),
     "variant_coverage": Metric(metrics.variant_coverage, "share of the original variants that were released"),
-    "fake_variants": Metric(metrics.fake_variants, "released variants that the original does not have"),
+    "fake_variants": Metric(metrics.fake_variants, "released variants that the original does not have", better="lower"),
     "total_variation_distance": Metric(
-        metrics.total_variation_distance, "0: the same distribution; 1: nothing in common"
+        metrics.total_variation_distance, "0: the same distribution; 1: nothing in common", better="lower"
     ),
-    "log_size_difference": Metric(metrics.log_size_difference, "released cases minus original cases"),
+    "log_size_difference": Metric(
+        metrics.log_size_difference, "released cases minus original cases", better="closer to zero"
+    ),
     "directly_follows_difference": Metric(
         metrics.directly_follows_difference, "directly-follows steps that are lost or new"
     ),
@@ -113,7 +129,8 @@ def find_metric(name: str) -> Metric:
         name: The name that the user typed; a dotted path is imported.
 
     Returns:
-        The metric. A function of another package is called with the original and the released variants.
+        The metric. A function of another package is called with the original and the released variants; its attribute
+        `better` says which values are better, by default higher ones.
     """
     if isinstance(name, str) and name in METRICS:
         return METRICS[name]
@@ -122,7 +139,14 @@ def find_metric(name: str) -> Metric:
         return metric
     if not callable(metric):
         raise ParameterError(f"metric is {shown(name)}, which is not a function", field="metric")
-    return Metric(metric, (inspect.getdoc(metric) or "a metric of another package").split("\n")[0])
+    better: Any = getattr(metric, "better", "higher")
+    if better not in get_args(Better):
+        raise ParameterError(
+            f"metric is {shown(name)}, whose better is {shown(better)}; use one of {', '.join(get_args(Better))}",
+            field="metric",
+        )
+    meaning = (inspect.getdoc(metric) or "a metric of another package").split("\n")[0]
+    return Metric(metric, meaning, better=better)
 
 
 @dataclass(frozen=True)

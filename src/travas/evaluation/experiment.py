@@ -27,6 +27,7 @@ from ..model.release import MAKER, Release
 from ..model.variants import Variants
 from ..outputs.atomic import atomic_output, check_target
 from ..privacy.noise import Seeded
+from ..sources.columns import Reading
 from ..sources.engine import read
 from .compare import MODEL_METRICS, find_metric
 from .grid import ORIGINAL, Cell, Grid
@@ -58,16 +59,32 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
             done |= {row["key"]: row for row in rows}
             left -= len(rows)
             progress(1 - left / len(cells))
-        table = _table(grid, [done[cell.key] for cell in cells])
+        table = _table(grid, [done[cell.key] | cell.facts() for cell in cells])
         _write(table, path)
         journal.truncate(0)
     return table
 
 
+def finished(grid: Grid, results: str | Path) -> pl.DataFrame:
+    """Return the results of the runs that are finished, also while an experiment is under way. They are confidential.
+
+    Args:
+        grid: The grid.
+        results: The `.parquet` file of the experiment; it need not exist yet.
+
+    Returns:
+        A row for each finished run of the grid.
+    """
+    path = Path(results)
+    lines = journal.read_text(encoding="utf-8") if (journal := _journal_path(path)).exists() else ""
+    done = _results(path) | _rows(lines)[0]
+    return _table(grid, [done[cell.key] | cell.facts() for cell in grid.cells() if cell.key in done])
+
+
 def measure(cell: Cell) -> dict[str, Any]:
     """Run one cell and return the row of results: metrics, or the error."""
     started = time.perf_counter()
-    log = _read(cell)
+    log = _read(cell, cell.log.of_cases)
     row: dict[str, Any] = {**cell.facts(), "error": None}
     released: Release | Variants
     if cell.label == ORIGINAL:
@@ -96,17 +113,19 @@ def measure(cell: Cell) -> dict[str, Any]:
 
 def release(cell: Cell) -> Release:
     """Return the release of a run, from its seed, and therefore without a guarantee."""
-    seeded = _prepared(cell.build()).with_random_bytes(Seeded(cell.seed))
-    return replace(seeded.release(_read(cell)), frequencies=cell.frequencies, maker=MAKER)
+    mechanism = _prepared(cell.build())
+    log = _read(cell, cell.log.reading.for_counts_of(mechanism.counted))
+    seeded = mechanism.with_random_bytes(Seeded(cell.seed))
+    return replace(seeded.release(log), frequencies=cell.frequencies, maker=MAKER)
 
 
 @lru_cache(maxsize=4)
-def _log(path: str, reading: Any, digest: str) -> Variants:
+def _log(path: str, reading: Reading, digest: str) -> Variants:
     return read(path, reading).canonical()
 
 
-def _read(cell: Cell) -> Variants:
-    return _log(str(cell.log.path), cell.log.reading, cell.log.digest)
+def _read(cell: Cell, reading: Reading) -> Variants:
+    return _log(str(cell.log.path), reading, cell.log.digest)
 
 
 @lru_cache(maxsize=8)
@@ -189,32 +208,41 @@ def _journal(path: Path) -> Iterator[IO[str]]:
 
 def _finished(path: Path, journal: IO[str]) -> dict[str, dict[str, Any]]:
     """Return the rows of earlier runs by key. An incomplete last line is removed."""
+    earlier = _results(path)
+    journal.seek(0)
+    rows, complete = _rows(journal.read())
+    journal.truncate(complete)
+    return earlier | rows
+
+
+def _results(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the rows of the results by key."""
     import polars as pl
 
-    rows = {}
-    if path.exists():
-        try:
-            rows = {row["key"]: row for row in pl.read_parquet(path).to_dicts()}
-        except (pl.exceptions.PolarsError, KeyError, OSError):
-            raise LogError(f"{path}: not the results of an experiment; use another name for the results") from None
-    journal.seek(0)
-    lines = journal.read().splitlines(keepends=True)
-    complete = 0
-    for line in lines:
-        if not line.endswith("\n"):
-            break
-        row = json.loads(line)
-        rows[row["key"]] = row
-        complete += len(line.encode())
-    journal.truncate(complete)
-    return rows
+    if not path.exists():
+        return {}
+    try:
+        return {row["key"]: row for row in pl.read_parquet(path).to_dicts()}
+    except (pl.exceptions.PolarsError, KeyError, OSError):
+        raise LogError(f"{path}: not the results of an experiment; use another name for the results") from None
+
+
+def _rows(journal: str) -> tuple[dict[str, dict[str, Any]], int]:
+    """Return the rows of a journal by key, and the size of its complete lines in bytes."""
+    complete = journal[: journal.rfind("\n") + 1]
+    rows = map(json.loads, complete.splitlines())
+    return {row["key"]: row for row in rows}, len(complete.encode())
 
 
 def _table(grid: Grid, rows: list[dict[str, Any]]) -> pl.DataFrame:
     import polars as pl
 
     schema = {
-        **dict.fromkeys(("log", "label", "mechanism", "options", "frequencies", "epsilon", "delta"), pl.String),
+        "log": pl.String,
+        "unit": pl.String,
+        "max_cases": pl.Int64,
+        **dict.fromkeys(("label", "mechanism", "options", "frequencies"), pl.String),
+        **dict.fromkeys(("epsilon", "delta"), pl.Float64),
         "run": pl.Int64,
         "seed": pl.UInt64,
         "variants": pl.Int64,

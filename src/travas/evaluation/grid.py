@@ -6,7 +6,7 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +18,7 @@ from ..mechanisms.extensions import options_of
 from ..model.mechanism import Mechanism
 from ..model.release import Frequencies, check_frequencies
 from ..outputs.guarantee_file import file_digest
-from ..privacy.numbers import as_text, exact_delta, exact_epsilon
+from ..privacy.numbers import as_text, exact, exact_delta, exact_epsilon
 from ..sources.columns import DEFAULT_READING, Reading
 from .compare import METRICS, find_metric
 
@@ -35,7 +35,7 @@ NUMBERS = tuple(
 _TYPES: dict[str, type] = {"max_cases": int}
 """Options of a reading that are not text."""
 
-_NO_VARIANTS = {"details", "period", "times", "attributes"}
+_NO_VARIANTS = {"details", "period", "times", "attributes", "counted"}
 """Options of readings and mechanisms that no metric of variants can judge."""
 
 MODULES = {"metrics": ("rapidfuzz", "ot"), "models": ("pm4py",)}
@@ -50,6 +50,11 @@ class LogFile:
     path: Path
     reading: Reading
     digest: str
+
+    @property
+    def of_cases(self) -> Reading:
+        """The reading without its unit: of all cases."""
+        return replace(self.reading, unit=None, max_cases=None)
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,10 @@ class Cell:
 
     def describe(self) -> dict[str, Any]:
         """The description of the mechanism."""
-        return {"mechanism": self.mechanism, "epsilon": self.epsilon, "delta": self.delta, **dict(self.options)}
+        unit = self.log.reading.privacy_unit
+        protected = {} if unit.is_case else {"unit": {"name": unit.name, "max_cases": unit.max_cases}}
+        at = {"mechanism": self.mechanism, "epsilon": self.epsilon, "delta": self.delta}
+        return at | protected | dict(self.options)
 
     def build(self) -> Mechanism:
         """The mechanism of the cell."""
@@ -93,15 +101,18 @@ class Cell:
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]
 
     def facts(self) -> dict[str, Any]:
-        """Return the columns of the results that identify the cell."""
+        """Return the columns of the results that identify the cell; numbers are numbers, and null for the original."""
+        unit = self.log.reading.privacy_unit
         return {
             "log": self.log.name,
+            "unit": unit.name,
+            "max_cases": unit.max_cases,
             "label": self.label,
             "mechanism": self.mechanism,
             "options": json.dumps(dict(self.options)),
             "frequencies": self.frequencies,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
+            "epsilon": float(exact(self.epsilon, "epsilon")) if self.epsilon else None,
+            "delta": float(exact(self.delta, "delta")) if self.delta else None,
             "run": self.run,
             "seed": self.seed,
             "key": self.key,
@@ -204,12 +215,14 @@ def _check_mechanisms(grid: Grid) -> None:
     """Build each mechanism once: one that cannot be built is an error in the grid, not a result."""
     built = set()
     for cell in grid.cells():
-        parts = (cell.mechanism, cell.epsilon, cell.delta, cell.options)
+        parts = (cell.mechanism, cell.epsilon, cell.delta, cell.options, cell.log.reading.privacy_unit)
         if cell.label == ORIGINAL or parts in built:
             continue
         built.add(parts)
         try:
-            cell.build().guarantee()
+            mechanism = cell.build()
+            mechanism.guarantee()
+            cell.log.reading.for_counts_of(mechanism.counted)
         except TravasError as error:
             raise LogError(f"{cell.label} on {cell.log.name}: {error}") from None
 
@@ -238,8 +251,6 @@ def _log(name: str, given: Any, folder: Path) -> LogFile:
         raise LogError(f"the log {name!r} has no file")
     options = {option: value for option, value in given.items() if option != "file"}
     _check_names(options, {field.name for field in fields(Reading)} - _NO_VARIANTS, f"the log {name!r}")
-    if "unit" in options:
-        raise LogError(f"the log {name!r} has a unit, but experiments compare cases; remove it")
     if "activities" in options:
         columns = options["activities"]
         if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
@@ -248,8 +259,11 @@ def _log(name: str, given: Any, folder: Path) -> LogFile:
             )
         options["activities"] = tuple(columns)
     for option, value in options.items():
-        if not isinstance(value, tuple) and not isinstance(value, _TYPES.get(option, str)):
-            raise LogError(f"the log {name!r} has {option} = {shown(value)}; use text")
+        kind = _TYPES.get(option, str)
+        if not isinstance(value, tuple) and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise LogError(
+                f"the log {name!r} has {option} = {shown(value)}; use {'text' if kind is str else 'a number'}"
+            )
     path = folder / given["file"]
     return LogFile(name, path, Reading(**options) if options else DEFAULT_READING, _short_digest(path))
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import CONFIDENTIAL_HEADING, OutputError
+from ..errors import CONFIDENTIAL_HEADING
 from ..model.mechanism import Mechanism
 from ..model.variants import Variants
 from ..outputs.picture_file import write_picture
-from ..plots.figures import Heatmap, Panel, draw_heatmap, draw_panels, draw_survival, number
+from ..plots.figures import Panel, draw_panels, draw_survival
 from ..privacy.numbers import as_text
-from .grid import ORIGINAL, Grid
 from .metrics import directly_follows_difference
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from .forecast import Chance, Forecast
 
 
@@ -75,52 +70,3 @@ def draw_forecast(forecast: Forecast, path: Path) -> Path:
             ]
         )
     return write_picture(path, lambda form: draw_panels(rows, CONFIDENTIAL_HEADING, form))
-
-
-def draw_experiment(grid: Grid, results: pl.DataFrame, folder: Path) -> list[Path]:
-    """Draw a figure for each log and metric: ε by δ, mechanisms side by side on one scale. Confidential.
-
-    Args:
-        grid: What was run.
-        results: One row per run, as `experiment` returns them.
-        folder: The folder of the figures; it is created if necessary.
-
-    Returns:
-        The paths of the figures.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be created, {error.strerror}; use another path") from None
-    return [
-        write_picture(
-            folder / f"{log.name}-{metric}.png".replace("/", "_"),
-            partial(draw_heatmap, _heatmap(grid, results, log.name, metric)),
-        )
-        for log in grid.logs
-        for metric in grid.metrics
-    ]
-
-
-def _heatmap(grid: Grid, results: pl.DataFrame, log: str, metric: str) -> Heatmap:
-    import polars as pl
-
-    mine = results.filter(pl.col("log") == log).select("label", "epsilon", "delta", metric)
-    original = mine.filter(pl.col("label") == ORIGINAL)[metric][0]
-    cells = mine.group_by("label", "epsilon", "delta").agg(pl.col(metric).mean(), failed=pl.col(metric).is_null().any())
-    value_of = {row[:3]: math.nan if row[4] else row[3] for row in cells.rows()}
-    epsilons = list(dict.fromkeys(value for entry in grid.entries for value in entry.epsilon))
-    deltas = list(dict.fromkeys(value for entry in grid.entries for value in entry.delta))
-    runs = grid.metrics[metric]
-    return Heatmap(
-        title=f"{log}: {metric.replace('_', ' ')}, mean of {runs} run{'s' if runs > 1 else ''} "
-        f"(original {number(original)})\n{CONFIDENTIAL_HEADING.replace('do not publish', 'publish only if the log is public')}",
-        columns=deltas,
-        rows=epsilons,
-        panels={
-            entry.label: [
-                [value_of.get((entry.label, epsilon, delta), math.nan) for delta in deltas] for epsilon in epsilons
-            ]
-            for entry in grid.entries
-        },
-    )

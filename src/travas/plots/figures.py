@@ -48,16 +48,6 @@ class Panel:
     scale: Literal["linear", "log"] = "linear"
 
 
-@dataclass(frozen=True)
-class Heatmap:
-    """A table of values for each named panel, on one scale; NaN for missing values."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[str]
-    panels: Mapping[str, Sequence[Sequence[float]]]
-
-
 def draw_release(release: Release, form: PictureFormat) -> bytes:
     """Draw the most frequent variants by estimate, with intervals, and the probability of release.
 
@@ -140,7 +130,7 @@ def draw_panels(rows: Sequence[Sequence[Panel]], title: str, form: PictureFormat
     """
     figure = new_figure((11, 1.2 + 2.8 * len(rows) if len(rows) > 1 else 5.2))
     axes_of = figure.subplots(len(rows), len(rows[0]), squeeze=False)
-    styles = _styles()
+    styles = line_styles()
     style_of: dict[str, dict[str, Any]] = {}
     for row, panels in zip(axes_of, rows, strict=True):
         for axes, panel in zip(row, panels, strict=True):
@@ -161,37 +151,6 @@ def draw_panels(rows: Sequence[Sequence[Panel]], title: str, form: PictureFormat
     return rendered(figure, form)
 
 
-def draw_heatmap(heatmap: Heatmap, form: PictureFormat) -> bytes:
-    """Draw tables of values side by side, on one scale.
-
-    Args:
-        heatmap: The values.
-        form: The format of the picture.
-
-    Returns:
-        The content of the file.
-    """
-    figure = new_figure((2.9 * len(heatmap.panels) + 0.9, 3.3))
-    panels = figure.subplots(1, len(heatmap.panels), sharey=True, squeeze=False)[0]
-    shown = [value for table in heatmap.panels.values() for line in table for value in line if not math.isnan(value)]
-    low, high = min(shown, default=0), max(shown, default=1)
-    for axes, (label, values) in zip(panels, heatmap.panels.items(), strict=True):
-        image = axes.imshow(values, cmap="cividis", vmin=low, vmax=high, aspect="auto")
-        axes.set_facecolor("0.85")  # where nothing was run, or a metric failed
-        for row, line in enumerate(values):
-            for column, value in enumerate(line):
-                dark = not math.isnan(value) and image.norm(value) < 0.5
-                axes.text(column, row, number(value), ha="center", va="center", fontsize=8, color="w" if dark else "k")
-        axes.set_xticks(range(len(heatmap.columns)), heatmap.columns)
-        axes.set_yticks(range(len(heatmap.rows)), heatmap.rows)
-        axes.set_xlabel("δ")
-        axes.set_title(label, fontsize=10, parse_math=False)
-    panels[0].set_ylabel("ε")
-    figure.colorbar(image, ax=panels, pad=0.01)
-    figure.suptitle(heatmap.title, fontsize=11, parse_math=False)
-    return rendered(figure, form)
-
-
 def number(value: float) -> str:
     """Format a metric in few characters."""
     if math.isnan(value):
@@ -202,7 +161,7 @@ def number(value: float) -> str:
 # ------------------------------------------------------------------------------------------------------------- parts
 
 
-def _styles() -> Iterator[dict[str, Any]]:
+def line_styles() -> Iterator[dict[str, Any]]:
     """Return the colours of Okabe and Ito with a marker each, so that they are distinct without colour."""
     while True:
         for dash in ("-", "--", ":"):

@@ -1,0 +1,143 @@
+"""Pictures of an experiment: heatmaps, means by ε with intervals, and metrics against each other. Confidential."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import CONFIDENTIAL_HEADING, OutputError
+from ..outputs.picture_file import write_picture
+from ..plots.experiment_figures import (
+    Heatmap,
+    LineChart,
+    MeanPoint,
+    ParetoChart,
+    draw_heatmap,
+    draw_lines,
+    draw_pareto,
+)
+from ..plots.figures import PictureFormat, number
+from ..privacy.numbers import exact
+from .compare import find_metric
+from .experiment_summary import goodness, summary
+from .grid import ORIGINAL, Grid
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Row = dict[str, Any]
+"""A row of the summary."""
+
+_NOTICE = CONFIDENTIAL_HEADING.replace("do not publish", "publish only if the log is public")
+
+
+def draw_experiment(grid: Grid, results: pl.DataFrame, folder: Path) -> list[Path]:
+    """Draw, for each log, every metric as heatmap and as lines, and the first metric against each other one.
+
+    Args:
+        grid: What was run.
+        results: One row per run, as `experiment` returns them.
+        folder: The folder of the figures; it is created if necessary.
+
+    Returns:
+        The paths of the figures. Confidential.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be created, {error.strerror}; use another path") from None
+    rows = summary(grid, results).to_dicts()
+    return [
+        write_picture(folder / f"{name}.png".replace("/", "_"), draw)
+        for log in dict.fromkeys(row["log"] for row in rows)
+        for name, draw in _pictures(grid, log, [row for row in rows if row["log"] == log])
+    ]
+
+
+def _pictures(grid: Grid, log: str, rows: list[Row]) -> Iterator[tuple[str, Callable[[PictureFormat], bytes]]]:
+    """Yield the pictures of one log by name."""
+    metrics = list(grid.metrics)
+    for metric in metrics:
+        mine = [row for row in rows if row["metric"] == metric]
+        yield f"{log}-{metric}", partial(draw_heatmap, _heatmap(grid, log, metric, mine))
+        yield f"{log}-{metric}-lines", partial(draw_lines, _lines(log, metric, mine))
+    for other in metrics[1:]:
+        chart = _pareto(log, (metrics[0], other), rows)
+        yield f"{log}-{metrics[0]}-{other}-pareto", partial(draw_pareto, chart)
+
+
+def _heatmap(grid: Grid, log: str, metric: str, rows: list[Row]) -> Heatmap:
+    value_of = {(row["label"], row["epsilon"], row["delta"]): _complete(row) for row in rows}
+    original = next(row["mean"] for row in rows if row["label"] == ORIGINAL)
+    epsilons = list(dict.fromkeys(value for entry in grid.entries for value in entry.epsilon))
+    deltas = list(dict.fromkeys(value for entry in grid.entries for value in entry.delta))
+    runs = grid.metrics[metric]
+    return Heatmap(
+        title=f"{log}: {_name(metric)}, mean of {runs} run{'s' if runs > 1 else ''} "
+        f"(original {number(original)})\n{_NOTICE}",
+        columns=deltas,
+        rows=epsilons,
+        panels={
+            entry.label: [
+                [value_of.get((entry.label, _float(epsilon), _float(delta)), math.nan) for delta in deltas]
+                for epsilon in epsilons
+            ]
+            for entry in grid.entries
+        },
+        better=find_metric(metric).better,
+    )
+
+
+def _lines(log: str, metric: str, rows: list[Row]) -> LineChart:
+    panels: dict[str, dict[str, list[MeanPoint]]] = {}
+    for row in sorted(_released(rows), key=lambda row: row["epsilon"]):
+        ends = (row["mean"] if row[end] is None else row[end] for end in ("low", "high"))
+        lines = panels.setdefault(f"δ = {row['delta']:g}", {})
+        lines.setdefault(row["label"], []).append(MeanPoint(row["epsilon"], row["mean"], *ends))
+    title = f"{log}: {_name(metric)}, mean and 95 % interval\n{_NOTICE}"
+    return LineChart(title, _name(metric), panels or {"no results": {}}, find_metric(metric).better)
+
+
+def _pareto(log: str, metrics: tuple[str, str], rows: list[Row]) -> ParetoChart:
+    better = find_metric(metrics[0]).better, find_metric(metrics[1]).better
+    means: dict[tuple[str, float, float], dict[str, float]] = {}
+    for row in _released(rows):
+        means.setdefault((row["label"], row["epsilon"], row["delta"]), {})[row["metric"]] = row["mean"]
+    points = {key: (at[metrics[0]], at[metrics[1]]) for key, at in means.items() if set(metrics) <= at.keys()}
+    good = {key: (goodness(x, better[0]), goodness(y, better[1])) for key, (x, y) in points.items()}
+    best = not_exceeded(list(good.values()))
+    by_label: dict[str, list[tuple[float, float, bool]]] = {}
+    for (label, *_), (x, y), is_best in zip(points, points.values(), best, strict=True):
+        by_label.setdefault(label, []).append((x, y, is_best))
+    title = f"{log}: {_name(metrics[0])} and {_name(metrics[1])}; filled: nothing is better in both\n{_NOTICE}"
+    return ParetoChart(title, (_name(metrics[0]), _name(metrics[1])), better, by_label)
+
+
+def not_exceeded(points: Sequence[tuple[float, float]]) -> list[bool]:
+    """Return for each point whether no other one is at least as large in both coordinates and larger in one.
+
+    >>> not_exceeded([(1, 1), (0, 2), (0, 1), (1, 1)])
+    [True, True, False, True]
+    """
+    return [not any(a >= x and b >= y and (a > x or b > y) for a, b in points) for x, y in points]
+
+
+def _released(rows: list[Row]) -> list[Row]:
+    """The means of releases; those of which a run has no value are left out."""
+    return [row for row in rows if row["label"] != ORIGINAL and not math.isnan(_complete(row))]
+
+
+def _complete(row: Row) -> float:
+    """The mean, or NaN if a run has no value."""
+    return math.nan if row["failed"] or row["mean"] is None else float(row["mean"])
+
+
+def _float(parameter: str) -> float:
+    return float(exact(parameter, "a parameter"))
+
+
+def _name(metric: str) -> str:
+    return metric.replace("_", " ")

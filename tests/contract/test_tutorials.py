@@ -1,0 +1,50 @@
+"""The tutorials run from the first cell to the last, and are stored with small outputs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.ipynb"))
+
+
+def texts_of(notebook: dict[str, Any]) -> str:
+    """All text that the cells have printed or shown."""
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
+    parts = [part for output in outputs for part in (output.get("text"), *output.get("data", {}).values())]
+    return "\n".join("".join(part) for part in parts if part)
+
+
+def test_there_are_two() -> None:
+    assert [path.stem for path in TUTORIALS] == ["database", "pm4py"]
+
+
+@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
+def test_it_is_stored_with_small_outputs(path: Path) -> None:
+    notebook = json.loads(path.read_text())
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    assert not [output for cell in code for output in cell["outputs"] if output["output_type"] == "error"]
+    assert path.stat().st_size < 200_000 and "/tmp/" not in path.read_text()
+
+
+@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
+def test_it_runs(path: Path, tmp_path: Path) -> None:
+    script = ROOT / "tests" / "execute_notebook.py"
+    command = [sys.executable, str(script), str(path), str(tmp_path / "executed.ipynb")]
+    ran = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONWARNINGS": "ignore"})
+    assert ran.returncode == 0, ran.stderr
+    executed = json.loads((tmp_path / "executed.ipynb").read_text())
+    words = texts_of(executed)
+    expected = {
+        "pm4py": ("Synthetic log:", "process tree", "CONFIDENTIAL", "fitness", "ε = 1, δ = 1e-6 for one case, proven"),
+        "database": ("Released log:", "release.xes.gz.guarantee.json", "report.html", "2025-02", "VERIFIED"),
+    }[path.stem]
+    assert [text for text in expected if text not in words] == []

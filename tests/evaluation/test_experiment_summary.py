@@ -1,0 +1,155 @@
+"""The means of an experiment, their intervals and pictures: numbers, and one direction for better."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from scipy import stats
+
+from travas import ParameterError
+from travas.evaluation import experiment_pictures as pictures
+from travas.evaluation.compare import METRICS, find_metric
+from travas.evaluation.experiment_summary import goodness, mean_with_interval, summary
+from travas.evaluation.grid import ORIGINAL, Grid, GridEntry, LogFile
+from travas.plots import experiment_figures as figures
+from travas.sources.columns import DEFAULT_READING
+
+LOG = LogFile("small", Path("small.csv"), DEFAULT_READING, "0" * 16)
+METRIC_RUNS = {"relative_log_similarity": 3, "absolute_log_difference_length": 2}
+
+
+def entry(label: str) -> GridEntry:
+    return GridEntry(label, label, "estimated", ("1", "1/10"), ("0.001",), {"small": {}})
+
+
+def grid() -> Grid:
+    return Grid((LOG,), (entry("optimal"), entry("travas")), METRIC_RUNS)
+
+
+def row(
+    label: str, epsilon: float | None, run: int, similarity: float | None, difference: float | None
+) -> dict[str, Any]:
+    """A row of results."""
+    delta = None if epsilon is None else 0.001
+    at = {"log": "small", "unit": "case", "max_cases": 1, "label": label, "mechanism": label, "epsilon": epsilon}
+    values = {"relative_log_similarity": similarity, "absolute_log_difference_length": difference}
+    return at | {"delta": delta, "run": run} | values
+
+
+@pytest.fixture
+def results() -> pl.DataFrame:
+    rows = [row(ORIGINAL, None, 0, 1.0, 0.0)]
+    rows += [row("optimal", 1.0, run, value, 10.0 + run) for run, value in enumerate((0.9, 0.8, 0.85))]
+    rows += [row("optimal", 0.1, run, value, None if run else 30.0) for run, value in enumerate((0.3, 0.5, 0.4))]
+    rows += [row("travas", 1.0, run, value, 8.0) for run, value in enumerate((0.7, 0.7, 0.7))]
+    rows += [row("travas", 0.1, run, value, 90.0) for run, value in enumerate((0.1, 0.1, 0.1))]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+@pytest.mark.parametrize("number", [2, 3, 10, 31, 32, 60, 500])
+def test_the_interval_is_that_of_students_t(number: int) -> None:
+    values = [math.sin(7.0 * index) for index in range(number)]
+    mean, low, high = mean_with_interval(values)
+    expected = stats.t.interval(0.95, number - 1, loc=sum(values) / number, scale=stats.sem(values))
+    assert mean == pytest.approx(sum(values) / number)
+    assert (low, high) == pytest.approx(tuple(map(float, expected)), rel=1e-4, abs=1e-6)
+
+
+def test_one_value_and_none_have_no_interval() -> None:
+    assert mean_with_interval([3.0]) == (3.0, None, None)
+    assert mean_with_interval([]) == (None, None, None)
+
+
+def test_a_summary_has_a_row_for_each_metric(results: pl.DataFrame) -> None:
+    table = summary(grid(), results)
+    assert len(table) == 5 * 2
+    first = table.filter(label="optimal", epsilon=1.0, metric="relative_log_similarity").row(0, named=True)
+    assert (first["runs"], first["failed"], first["better"]) == (3, 0, "higher")
+    assert first["mean"] == pytest.approx(0.85) and first["low"] < 0.8 < 0.9 < first["high"]
+    difference = table.filter(label="optimal", metric="absolute_log_difference_length").sort("epsilon", descending=True)
+    assert difference["runs"].to_list() == [2, 1] and difference["failed"].to_list() == [
+        0,
+        1,
+    ]  # two of three runs have it
+    assert difference["mean"].to_list() == [10.5, 30.0] and difference["better"].unique().to_list() == ["lower"]
+    types = dict(table.schema)
+    assert all(types[name] == pl.Float64 for name in ("epsilon", "delta", "mean", "low", "high"))
+    assert all(types[name] == pl.Int64 for name in ("max_cases", "runs", "failed"))
+
+
+def test_every_metric_has_a_direction() -> None:
+    better = {name: metric.better for name, metric in METRICS.items()}
+    assert [name for name, way in better.items() if way == "lower"] == [
+        "absolute_log_difference_length", "absolute_log_difference_penalty", "fake_variants", "total_variation_distance"
+    ]  # fmt: skip
+    assert better["log_size_difference"] == "closer to zero" and better["fitness"] == "higher"
+    assert goodness(-7, "closer to zero") < goodness(2, "closer to zero")
+
+
+def test_the_direction_of_another_package_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "def loss(a, b):\n    return 1\n\n\nloss.better = {better!r}\n\n\ndef gain(a, b):\n    return 1\n"
+    (tmp_path / "directed.py").write_text(code.format(better="lower"))
+    (tmp_path / "misdirected.py").write_text(code.format(better="bigger"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert (find_metric("directed:loss").better, find_metric("directed:gain").better) == ("lower", "higher")
+    with pytest.raises(ParameterError, match="whose better is 'bigger'; use one of higher, lower, closer to zero"):
+        find_metric("misdirected:loss")
+
+
+# ---------------------------------------------------------------------------------------------------------- pictures
+
+
+def test_pictures_have_one_direction_for_better(
+    results: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: dict[str, Any] = {}
+    monkeypatch.setattr(figures, "rendered", lambda figure, form: drawn.setdefault(str(len(drawn)), figure) and b"")
+    paths = pictures.draw_experiment(grid(), results, tmp_path / "pictures")
+    names = [path.stem.removeprefix("small-") for path in paths]
+    assert names == [
+        "relative_log_similarity",
+        "relative_log_similarity-lines",
+        "absolute_log_difference_length",
+        "absolute_log_difference_length-lines",
+        "relative_log_similarity-absolute_log_difference_length-pareto",
+    ]
+    by_name = dict(zip(names, drawn.values(), strict=True))
+    lines, turned = (by_name[f"{metric}-lines"].axes[0] for metric in METRIC_RUNS)
+    assert not lines.yaxis_inverted() and turned.yaxis_inverted()
+    assert "up is better" in lines.get_ylabel() and "up is better" in turned.get_ylabel()
+    pareto = by_name["relative_log_similarity-absolute_log_difference_length-pareto"].axes[0]
+    assert not pareto.xaxis_inverted() and pareto.yaxis_inverted()
+    heat, reverse = (by_name[metric].axes[0].images[0].cmap.name for metric in METRIC_RUNS)
+    assert (heat, reverse) == ("cividis", "cividis_r")  # better is brighter
+    assert all("CONFIDENTIAL" in figure.get_suptitle() for figure in drawn.values())
+
+
+def test_lines_have_the_means_and_their_intervals(results: pl.DataFrame) -> None:
+    rows = summary(grid(), results).to_dicts()
+    chart = pictures._lines(
+        "small", "relative_log_similarity", [r for r in rows if r["metric"] == "relative_log_similarity"]
+    )
+    [panel] = chart.panels.values()
+    points = panel["optimal"]
+    assert [point.x for point in points] == [0.1, 1.0]
+    assert points[1].mean == pytest.approx(0.85) and points[1].low < 0.85 < points[1].high
+    difference = [r for r in rows if r["metric"] == "absolute_log_difference_length"]
+    [panel] = pictures._lines("small", "absolute_log_difference_length", difference).panels.values()
+    assert [point.x for point in panel["optimal"]] == [1.0]  # at 0.1 one run has no value: the mean would mislead
+
+
+def test_points_that_nothing_exceeds_are_marked(results: pl.DataFrame) -> None:
+    rows = summary(grid(), results).to_dicts()
+    chart = pictures._pareto("small", ("relative_log_similarity", "absolute_log_difference_length"), rows)
+    assert chart.better == ("higher", "lower")
+    assert chart.points["optimal"] == [(pytest.approx(0.85), 10.5, True)]
+    assert chart.points["travas"] == [(pytest.approx(0.7), 8.0, True), (pytest.approx(0.1), 90.0, False)]
+
+
+def test_every_figure_is_drawn(results: pl.DataFrame, tmp_path: Path) -> None:
+    paths = pictures.draw_experiment(grid(), results, tmp_path)
+    assert len(paths) == 5 and all(path.read_bytes().startswith(b"\x89PNG") for path in paths)

@@ -1,0 +1,140 @@
+"""Grids for persons, and mechanisms and metrics of other packages: what is released, and what it is measured against."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from travas import LogError, Reading, read
+from travas.evaluation.experiment import experiment, finished, measure, release
+from travas.evaluation.grid import ORIGINAL, read_grid
+
+ELSEWHERE = '''
+"""A package that travas does not know."""
+import attrs
+import travas
+
+@attrs.frozen(slots=False)
+class Mine(travas.Optimal):
+    """The optimal mechanism under another name."""
+    name = "mine"
+
+def lost_variants(original, released):
+    """How many variants were lost."""
+    return len({*dict(original.items())} - {*dict(travas.read(released).items())})
+
+lost_variants.better = "lower"
+'''
+
+
+def silent(_: float) -> None:
+    pass
+
+
+@pytest.fixture
+def visits(tmp_path: Path) -> Path:
+    """Three hundred persons with four visits each, all alike."""
+    rows = [
+        f"{person * 4 + visit},p{person},{step},2025-01-0{1 + number}"
+        for person in range(300)
+        for visit in range(4)
+        for number, step in enumerate(("register", "release"))
+    ]
+    path = tmp_path / "visits.csv"
+    path.write_text("\n".join(["case_id,person,activity,timestamp", *rows]) + "\n")
+    return path
+
+
+def grid_of(visits: Path, logs: str, mechanisms: str, metrics: str = "log_size_difference = 2") -> Path:
+    path = visits.with_name("grid.toml")
+    path.write_text(
+        f'epsilon = ["1"]\ndelta = ["1e-3"]\n[logs]\n{logs}\n[metrics]\n{metrics}\n{mechanisms}\n', encoding="utf-8"
+    )
+    return path
+
+
+PERSONS = (
+    'cases = "visits.csv"\n'
+    'one = { file = "visits.csv", unit = "person", max_cases = 1 }\n'
+    'three = { file = "visits.csv", unit = "person", max_cases = 3 }'
+)
+
+
+def test_a_unit_bounds_what_is_counted_and_the_whole_log_is_the_measure(visits: Path, tmp_path: Path) -> None:
+    mechanisms = '[mechanisms.optimal]\nfrequencies = "noisy"\n[mechanisms.ladder]\nrungs = "full,prefix:1"\n'
+    wanted = read_grid(grid_of(visits, PERSONS, mechanisms))
+    results = experiment(wanted, tmp_path / "r.parquet", silent, workers=1)
+    assert results["error"].is_null().all()
+    assert results.filter(label=ORIGINAL)["cases"].to_list() == [1200, 1200, 1200]
+    assert results.filter(label=ORIGINAL)["log_size_difference"].to_list() == [0.0] * 3
+    facts = dict(zip(results["log"], zip(results["unit"], results["max_cases"], strict=True), strict=True))
+    assert facts == {"cases": ("case", 1), "one": ("person", 1), "three": ("person", 3)}
+    sizes = {log: results.filter(log=log, label="optimal")["cases"].mean() for log in ("cases", "one", "three")}
+    assert sizes["cases"] == pytest.approx(1200, abs=60)  # noise of scale 1 for one of 1,200 cases
+    assert sizes["one"] == pytest.approx(300, abs=60)  # of every person one case counts
+    assert sizes["three"] == pytest.approx(300, abs=60)  # persons are counted: each has the variant once
+    ladder = results.filter(log="three", label="ladder")["cases"].mean()
+    assert ladder == pytest.approx(900, abs=120)  # cases are counted, three of every person
+
+
+def test_the_release_of_a_unit_protects_it(visits: Path) -> None:
+    wanted = read_grid(grid_of(visits, PERSONS, "[mechanisms.optimal]"))
+    units = {cell.log.name: release(cell).guarantee.unit for cell in wanted.cells() if cell.label == "optimal"}
+    assert {log: (unit.name, unit.max_cases) for log, unit in units.items()} == {
+        "cases": ("case", 1), "one": ("person", 1), "three": ("person", 3)
+    }  # fmt: skip
+    seeds = {cell.seed for cell in wanted.cells() if cell.label == "optimal"}
+    assert len(seeds) == 6  # another unit, other noise
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        ('unit = "person"', "max_cases is not set"),
+        ('unit = "person", max_cases = "3"', "max_cases = '3'; use a number"),
+        ('unit = "person", max_cases = true', "max_cases = True; use a number"),
+        ('unit = "person", max_cases = 1, counted = "cases"', "unknown key 'counted'"),
+    ],
+)
+def test_a_wrong_unit_is_one_clear_line(visits: Path, log: str, words: str) -> None:
+    grid = grid_of(visits, f'visits = {{ file = "visits.csv", {log} }}', "[mechanisms.optimal]")
+    with pytest.raises(LogError) as refused:
+        read_grid(grid)
+    assert words in str(refused.value) and str(refused.value).startswith(str(grid))
+
+
+def test_mechanisms_and_metrics_of_other_packages_run_in_the_workers(
+    visits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere_bench.py").write_text(ELSEWHERE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    grid = grid_of(
+        visits,
+        'three = { file = "visits.csv", unit = "person", max_cases = 3 }',
+        '[mechanisms.mine]\nmechanism = "elsewhere_bench:Mine"\nminimum_cases = 2\n[mechanisms."elsewhere_bench:Mine"]\n',
+        '"elsewhere_bench:lost_variants" = 2',
+    )
+    results = experiment(read_grid(grid), tmp_path / "r.parquet", silent, workers=1)
+    assert results["error"].is_null().all()
+    assert results["label"].to_list() == [ORIGINAL, "mine", "mine", "elsewhere_bench:Mine", "elsewhere_bench:Mine"]
+    assert results["elsewhere_bench:lost_variants"].to_list() == [0.0] * 5
+
+
+def test_entry_points_run_in_grids(visits: Path, tmp_path: Path) -> None:
+    grid = grid_of(visits, 'visits = "visits.csv"', "[mechanisms.utravas-published]\nsplits = 2\n", "case_coverage = 1")
+    cells = read_grid(grid).cells()
+    assert measure(cells[1])["error"] is None and measure(cells[1])["case_coverage"] == 1.0
+
+
+def test_finished_runs_can_be_read_before_the_end(visits: Path, tmp_path: Path) -> None:
+    wanted = read_grid(grid_of(visits, 'visits = "visits.csv"', "[mechanisms.optimal]"))
+    results = tmp_path / "r.parquet"
+    assert len(finished(wanted, results)) == 0
+    table = experiment(wanted, results, silent, workers=1)
+    assert finished(wanted, results).equals(table)
+    rows = [row | {"epsilon": "1", "delta": "0.001"} for row in table.drop("unit", "max_cases").to_dicts()]
+    pl.DataFrame(rows[:2]).write_parquet(results)  # as earlier versions wrote it: numbers as text
+    assert finished(wanted, results).equals(table.head(2))
+    assert read(visits, Reading()).counts.sum() == 1200
