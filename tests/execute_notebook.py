@@ -22,10 +22,13 @@ def execute(source: Path, target: Path) -> None:
     notebook = nbformat.read(source, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
         os.environ.pop("TRAVAS_LEDGER", None)
-        os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        os.environ |= {"PATH": commands, "TERM": "dumb", "COLUMNS": "110"}
         NotebookClient(
             notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": folder}}, record_timing=False
         ).execute()
+    text = nbformat.writes(notebook).replace(f"{folder}/", "")
+    notebook = nbformat.reads(text, as_version=4)
     notebook.metadata = {"kernelspec": notebook.metadata.get("kernelspec", {}), "language_info": {"name": "python"}}
     nbformat.write(notebook, target)
 

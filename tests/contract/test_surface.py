@@ -77,6 +77,7 @@ def test_every_command_is_in_the_readme_or_docs() -> None:
         "docs/periods.md",
         "docs/policy.md",
         "docs/map.md",
+        "docs/notebooks.md",
     ],
 )
 def test_what_the_documents_show_runs(page: str, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,8 +146,8 @@ def test_points_that_nothing_exceeds_are_marked(results: pl.DataFrame) -> None:
     rows = summary(grid(), results).to_dicts()
     chart = pictures._pareto("small", ("relative_log_similarity", "absolute_log_difference_length"), rows)
     assert chart.better == ("higher", "lower")
-    assert chart.points["optimal"] == [(pytest.approx(0.85), 10.5, True)]
-    assert chart.points["travas"] == [(pytest.approx(0.7), 8.0, True), (pytest.approx(0.1), 90.0, False)]
+    rounded = {name: [(round(x, 9), y, best) for x, y, best in points] for name, points in chart.points.items()}
+    assert rounded == {"optimal": [(0.85, 10.5, True)], "travas": [(0.7, 8.0, True), (0.1, 90.0, False)]}
 
 
 def test_every_figure_is_drawn(results: pl.DataFrame, tmp_path: Path) -> None:

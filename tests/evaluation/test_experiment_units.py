@@ -63,7 +63,8 @@ PERSONS = (
 
 
 def test_a_unit_bounds_what_is_counted_and_the_whole_log_is_the_measure(visits: Path, tmp_path: Path) -> None:
-    mechanisms = '[mechanisms.optimal]\nfrequencies = "noisy"\n[mechanisms.ladder]\nrungs = "full,prefix:1"\n'
+    noisy = 'frequencies = "noisy"\n'
+    mechanisms = f'[mechanisms.optimal]\n{noisy}[mechanisms.ladder]\nrungs = "full,prefix:1"\n{noisy}'
     wanted = read_grid(grid_of(visits, PERSONS, mechanisms))
     results = experiment(wanted, tmp_path / "r.parquet", silent, workers=1)
     assert results["error"].is_null().all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -158,18 +158,21 @@ class Grid:
     metrics: Mapping[str, int]
 
     def cells(self) -> list[Cell]:
-        """Yield every run, the original logs first."""
-        cells = [Cell(log, ORIGINAL, ORIGINAL, (), "noisy", "", "", 0, tuple(self.metrics)) for log in self.logs]
-        for log in self.logs:
-            for entry in self.entries:
-                for row, epsilon in enumerate(entry.epsilon):
-                    for column, delta in enumerate(entry.delta):
-                        options = entry.options_at(log.name, row, column)
-                        for run in range(max(self.metrics.values())):
-                            measured = tuple(name for name, runs in self.metrics.items() if run < runs)
-                            at = (epsilon, delta, run, measured)
-                            cells.append(Cell(log, entry.label, entry.mechanism, options, entry.frequencies, *at))
-        return cells
+        """Return every run, log by log; of each log the original first."""
+        return [cell for log in self.logs for cell in (self._original(log), *self._releases(log))]
+
+    def _original(self, log: LogFile) -> Cell:
+        return Cell(log, ORIGINAL, ORIGINAL, (), "noisy", "", "", 0, tuple(self.metrics))
+
+    def _releases(self, log: LogFile) -> Iterator[Cell]:
+        for entry in self.entries:
+            for row, epsilon in enumerate(entry.epsilon):
+                for column, delta in enumerate(entry.delta):
+                    options = entry.options_at(log.name, row, column)
+                    for run in range(max(self.metrics.values())):
+                        measured = tuple(name for name, runs in self.metrics.items() if run < runs)
+                        at = (epsilon, delta, run, measured)
+                        yield Cell(log, entry.label, entry.mechanism, options, entry.frequencies, *at)
 
 
 def read_grid(path: str | Path, data: str | Path | None = None) -> Grid:
