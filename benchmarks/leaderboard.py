@@ -47,20 +47,29 @@ HEAD = (
     "`make leaderboard` runs [experiments/leaderboard.toml](../experiments/leaderboard.toml) and writes this page; it resumes "
     "where it stopped, and noise is seeded, so that it gives the same numbers again.",
     "Values are means of {runs} runs, with half the width of their 95 % intervals; a run that failed counts as an empty release.",
-    "*Similarity* and *difference* are exact ([metrics](metrics.md)); higher similarity and coverage are better, lower "
-    "difference and fewer fake variants are.\n",
+    "Mechanisms are ranked by *similarity*; it and *difference* are exact ([metrics](metrics.md)).",
+    "Higher similarity and coverage are better, lower difference and fewer fake variants are.\n",
 )
 
 
-def facts(grid: Grid) -> Iterator[str]:
+def standings(grid: Grid) -> dict[str, str]:
+    """What the guarantee of each mechanism is, as it is run here."""
+    built = {cell.label: cell for cell in grid.cells() if cell.label != ORIGINAL}
+    return {label: str(cell.build().guarantee().standing) for label, cell in built.items()}
+
+
+def facts(standing: dict[str, str]) -> Iterator[str]:
     """The mechanisms, whose they are, and what their guarantee is here."""
-    standing = {cell.label: str(cell.build().guarantee().standing) for cell in grid.cells() if cell.label != ORIGINAL}
     yield "\n## Mechanisms\n\n| mechanism | | guarantee |\n|---|---|---|"
     for name, origin in ORIGINS.items():
         yield f"| {name} | {origin} | {standing.get(name, 'it reveals nothing')} |"
     yield (
         "\nThe maximum length and the threshold of the trees were read from the logs, and their alphabet is that of the log: "
         "no budget covers that, so that they are shown at their best, without an established guarantee."
+    )
+    yield (
+        "SaCoFa and uTraVaS as published spend budget that they do not count ([SaCoFa](mechanisms/sacofa.md), "
+        "[uTraVaS](mechanisms/utravas.md)): what they keep beyond the others is not available at this ε and δ."
     )
     yield "PRIPEL changes times and attributes and is compared elsewhere: [synthesis](synthesis.md#compared-with-pripel)."
 
@@ -77,12 +86,13 @@ def is_level(row: Row, best: Row) -> bool:
     return bool(row["high"] >= best["low"] or row["mean"] == best["mean"])
 
 
-def overview(rows: list[Row], logs: list[str], delta: float) -> Iterator[str]:
+def overview(rows: list[Row], logs: list[str], delta: float, standing: dict[str, str]) -> Iterator[str]:
     """The mechanisms over all finished logs."""
     tables = {log: ranked(rows, log, delta) for log in logs}
     labels = [label for label in ORIGINS if label != "nothing"]
-    yield f"\n### ε = 1, δ = {delta:g}\n"
-    yield "| mechanism | mean similarity | mean rank | best or level | lowest similarity |\n|---|--:|--:|--:|--:|"
+    yield f"\n### ε = 1, δ = {text(delta)}\n"
+    yield "| mechanism | guarantee | mean similarity | mean rank | best or level | lowest similarity |"
+    yield "|---|---|--:|--:|--:|--:|"
     lines = []
     for label in labels:
         mine = {
@@ -94,34 +104,42 @@ def overview(rows: list[Row], logs: list[str], delta: float) -> Iterator[str]:
         level = sum(is_level(row, tables[log][0]) for log, (_, row) in mine.items())
         worst = min(mine, key=lambda log: mine[log][1]["mean"])
         mean = fmean(row["mean"] for _, row in mine.values())
-        lines.append((
-            -mean, f"| {label} | {mean:.3f} | {fmean(place for place, _ in mine.values()):.1f} | {level} of {len(mine)} | "
-            f"{mine[worst][1]['mean']:.3f} ({worst}) |",
-        ))  # fmt: skip
+        rank = fmean(place for place, _ in mine.values())
+        lowest = f"{mine[worst][1]['mean']:.3f} ({worst})"
+        cells = (label, standing[label], f"{mean:.3f}", f"{rank:.1f}", f"{level} of {len(mine)}", lowest)
+        lines.append((-mean, f"| {' | '.join(cells)} |"))
     yield from (line for _, line in sorted(lines))
-    yield "| nothing | 0.000 | | | 0.000 |"
+    yield "| nothing | | 0.000 | | | 0.000 |"
 
 
-def losses(rows: list[Row], logs: list[str], delta: float) -> Iterator[str]:
-    """Where none of our mechanisms is the most similar, or the default is not."""
+def losses(rows: list[Row], logs: list[str], delta: float, standing: dict[str, str]) -> Iterator[str]:
+    """Where none of our mechanisms is the most similar, or the default clearly is not."""
     for log in logs:
         table = ranked(rows, log, delta)
         best, ours = table[0], next(row for row in table if ORIGINS[row["label"]].startswith("ours"))
         default = next(row for row in table if row["label"] == "optimal")
-        other, which = (ours, "our best") if ours is not best else (default, "the default")
-        if other is not best and not (other is default and is_level(default, best)):
-            level = ", but not beyond its interval" if is_level(other, best) else ""
-            yield (
-                f"- {log}, δ = {delta:g}: {best['label']} ({best['mean']:.3f}) is ahead of {other['label']}, {which} "
-                f"({other['mean']:.3f}){level}."
-            )
+        if ours is not best:
+            level = ", but their intervals overlap" if is_level(ours, best) else ""
+            yield f"- {log}, δ = {text(delta)}: {named(best, standing)} is ahead of our best, {named(ours, standing)}{level}."
+        elif not is_level(default, best):
+            yield f"- {log}, δ = {text(delta)}: {named(best, standing)} is ahead of the default, {named(default, standing)}."
+
+
+def named(row: Row, standing: dict[str, str]) -> str:
+    """A mechanism with its similarity, and whether it guarantees anything."""
+    without = ", no established guarantee" if standing[row["label"]] == "not established" else ""
+    return f"{row['label']} ({row['mean']:.3f}{without})"
+
+
+def text(delta: float) -> str:
+    return f"{delta:g}".replace("e-0", "e-")
 
 
 def of_log(rows: list[Row], log: str, deltas: list[float], failed: pl.DataFrame) -> Iterator[str]:
     """The tables of one log."""
     yield f"\n### {log}"
     for delta in deltas:
-        yield f"\nε = 1, δ = {delta:g}:\n\n| mechanism | {' | '.join(COLUMNS.values())} |"
+        yield f"\nε = 1, δ = {text(delta)}:\n\n| mechanism | {' | '.join(COLUMNS.values())} |"
         yield "|---|" + "--:|" * len(COLUMNS)
         for row in ranked(rows, log, delta):
             label = row["label"]
@@ -137,6 +155,8 @@ def measured(row: Row) -> str:
     if row["mean"] is None:
         return "–"
     half = 0.0 if row["low"] is None else (row["high"] - row["low"]) / 2
+    if row["metric"] == "fake_variants":
+        return f"{row['mean']:,.1f} ± {half:,.1f}"
     return f"{row['mean']:.3f} ± {half:.3f}" if abs(row["mean"]) < 10 else f"{row['mean']:,.0f} ± {half:,.0f}"
 
 
@@ -155,12 +175,13 @@ def page(grid: Grid, results: pl.DataFrame) -> str:
     lines.append(f"**What was run**: {len(done):,} runs on {len(logs)} of {len(expected)} logs: {files}.")
     if missing:
         lines.append(f"Not finished, and not on this page: {', '.join(missing)}.")
-    lines += [*facts(grid), "\n## Over all logs"]
+    standing = standings(grid)
+    lines += [*facts(standing), "\n## Over all logs"]
     for delta in deltas:
-        lines += overview(rows, logs, delta)
+        lines += overview(rows, logs, delta, standing)
     lines.append("\n*Best or level*: the interval of the mean overlaps that of the most similar mechanism.")
     lines.append("\n## Where ours, or the default, lose\n")
-    lines += [line for delta in deltas for line in losses(rows, logs, delta)] or ["Nowhere."]
+    lines += [line for delta in deltas for line in losses(rows, logs, delta, standing)] or ["Nowhere."]
     lines.append("\n## By log")
     for log in logs:
         lines += of_log(rows, log, deltas, failed)
