@@ -146,8 +146,8 @@ def of_log(rows: list[Row], log: str, deltas: list[float], failed: pl.DataFrame)
             values = {r["metric"]: r for r in rows if (r["log"], r["label"], r["delta"]) == (log, label, delta)}
             cells = " | ".join(measured(values[metric]) for metric in COLUMNS)
             yield f"| {label} | {cells} |"
-    for (label, error), runs in failed.filter(pl.col("log") == log).group_by("label", "error", maintain_order=True):
-        yield f"\n{len(runs)} runs of {label} failed: {error}."
+    for (label,), runs in failed.filter(pl.col("log") == log).group_by("label", maintain_order=True):
+        yield f"\n{len(runs)} of the runs of {label} failed, the first because {runs['error'][0]}."
 
 
 def measured(row: Row) -> str:
