@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: audit demo fuzz leaderboard sbom wheel image test test-slow test-oldest test-extras coverage bench bench-ladder bench-ledger bench-map bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint tutorials clean
+.PHONY: audit demo fuzz leaderboard sbom wheel image test test-slow test-oldest test-extras coverage bench bench-ladder bench-ledger bench-map bench-map-models bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint tutorials clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -83,11 +83,14 @@ bench-scale: .venv/installed-bench ## 1, 10 and 100 M events; Spark: half an hou
 bench-synthesis: .venv/installed-bench ## synthetic logs on sixteen public logs: two hours; resumes where it stopped
 	$(BIN)/python benchmarks/synthesis.py
 
-bench-times: .venv/installed-bench ## times and attributes of synthetic logs on sixteen public logs: three hours; resumes where it stopped
+bench-times: .venv/installed-bench ## times and attributes of synthetic logs on sixteen public logs: half an hour; resumes where it stopped
 	$(BIN)/python benchmarks/times.py
 
-bench-map: .venv/installed-bench ## process maps on sixteen public logs; resumes where it stopped
+bench-map: .venv/installed-bench ## process maps on sixteen public logs: half an hour; resumes where it stopped
 	$(BIN)/python benchmarks/map.py
+
+bench-map-models: .venv/installed-bench ## fitness and precision of models from maps and other releases
+	$(BIN)/python benchmarks/map_models.py
 
 bench-pripel: .venv/installed-bench ## what a release by PRIPEL contains of the original log
 	$(BIN)/pip install --quiet --target .venv/pripel diffprivlib 'scikit-learn<1.6'

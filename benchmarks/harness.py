@@ -61,8 +61,9 @@ ROWS: list[tuple[str, str, str, str]] = []
 
 def row(what: str, measured: float, bar: float, sense: str, unit: str = "×", note: str = "") -> None:
     held = measured <= bar if sense == "≤" else measured >= bar
-    ROWS.append((what, f"{measured:.2f} {unit}", f"{sense} {bar:g} {unit}", "yes" if held else "NO"))
-    print(f"{'ok ' if held else 'NO '} {what}: {measured:.2f} {unit} (bar {sense} {bar:g} {unit}) {note}", flush=True)
+    shown = f"{measured:.2f} {unit}" if abs(measured) >= 0.1 else f"{measured:.2g} {unit}"
+    ROWS.append((what, shown.strip(), f"{sense} {bar:g} {unit}".strip(), "yes" if held else "NO"))
+    print(f"{'ok ' if held else 'NO '} {what}: {shown} (bar {sense} {bar:g} {unit}) {note}", flush=True)
 
 
 def finish() -> None:

@@ -41,6 +41,8 @@ COVERAGE = 0.92
 BARS_WITH_DURATIONS = {"sepsis": (0.24, 0.75)}
 """The greatest error, and the least share of medians within a factor 2."""
 
+MEASURES = ("error", "kept", "variation", "false", "coverage", "medians")
+
 Job = tuple[str, str, str, int]
 """Log, kind of map, ε and run."""
 
@@ -120,8 +122,7 @@ def cell(job: Job) -> dict[str, Any]:
         for trace, count in zip(release.variants, release.counts, strict=True):
             counts[trace] += count
         found = {pair: float(number) for pair, number in cases_of(counts).items()}
-    total, released = sum(truth.values()), sum(found.values())
-    both = {*truth, *found}
+    total, both = sum(truth.values()), {*truth, *found}
     return {
         "log": name,
         "map": kind,
@@ -129,11 +130,19 @@ def cell(job: Job) -> dict[str, Any]:
         "run": run,
         "error": sum(abs(found.get(pair, 0) - truth.get(pair, 0)) for pair in both) / total,
         "kept": sum(truth.get(pair, 0) for pair in found) / total,
-        "variation": sum(abs(found.get(p, 0) / max(released, 1) - truth.get(p, 0) / total) for p in both) / 2,
+        "variation": variation(found, truth),
         "false": float(sum(pair not in truth for pair in found)),
         "coverage": mean(covered) if covered else None,
         "medians": close_medians(release, name) if isinstance(release, MapRelease) and kind == "durations" else None,
     }
+
+
+def variation(found: dict[Pair, float], truth: dict[Pair, int]) -> float:
+    """The total variation of the shares of pairs: 1 where nothing was released."""
+    total, released = sum(truth.values()), sum(found.values())
+    if not released:
+        return 1.0
+    return sum(abs(found.get(pair, 0) / released - truth.get(pair, 0) / total) for pair in {*truth, *found}) / 2
 
 
 def jobs() -> Iterator[Job]:
@@ -158,19 +167,52 @@ def measure(wanted: list[Job]) -> dict[Job, dict[str, Any]]:
     return {job: done[job] for job in wanted}
 
 
-def main() -> None:
+Means = dict[tuple[str, str, str], dict[str, float]]
+"""By log, ε and kind of map."""
+
+
+def averages(done: dict[Job, dict[str, Any]]) -> Means:
     values: defaultdict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
-    for (name, kind, epsilon, _), entry in measure(list(jobs())).items():
+    for (name, kind, epsilon, _), entry in done.items():
         values[name, epsilon, kind].append(entry)
-    columns = ("error", "kept", "variation", "false", "coverage", "medians")
-    print("\n| log | ε | map | " + " | ".join(columns) + " |\n|---|--:|---|" + "--:|" * len(columns))
-    found: dict[tuple[str, str, str], dict[str, float]] = {}
+    found: Means = {}
     for key, runs in values.items():
-        known = {name: [run[name] for run in runs if run.get(name) is not None] for name in columns}
+        known = {name: [run[name] for run in runs if run.get(name) is not None] for name in MEASURES}
         found[key] = {name: mean(numbers) for name, numbers in known.items() if numbers}
-        shown = [f"{found[key][name]:.4f}" if name in found[key] else "" for name in columns]
-        print(f"| {key[0]} | {key[1]} | {key[2]} | " + " | ".join(shown) + " |")
-    print()
+    return found
+
+
+def comparison(found: Means) -> None:
+    """Error / total variation of every kind of map, and their means over logs."""
+    print("\n| log | ε | " + " | ".join(MAPS) + " |\n|---|--:|" + "--:|" * len(MAPS))
+    cells = sorted({(name, epsilon) for name, epsilon, _ in found})
+    for name, epsilon in cells:
+        of = [found.get((name, epsilon, kind), {}) for kind in MAPS]
+        print(
+            f"| {name} | {epsilon} | "
+            + " | ".join(f"{x['error']:.3f} / {x['variation']:.3f}" if x else "" for x in of)
+            + " |"
+        )
+    for epsilon in sorted({epsilon for _, epsilon in cells}):
+        shown = []
+        for kind in MAPS:
+            of = [means for (_, at, which), means in found.items() if (at, which) == (epsilon, kind)]
+            shown.append(f"{mean(x['error'] for x in of):.3f} / {mean(x['variation'] for x in of):.3f}" if of else "")
+        print(f"| mean | {epsilon} | " + " | ".join(shown) + " |")
+
+
+def details(found: Means) -> None:
+    """What else is known of the map, and of the one with durations."""
+    columns = ("kept", "false", "coverage")
+    heads = [*columns, "error with durations", *(f"{name} with durations" for name in (*columns, "medians"))]
+    print("\n| log | ε | " + " | ".join(heads) + " |\n|---|--:|" + "--:|" * len(heads))
+    for name, epsilon in sorted({(name, epsilon) for name, epsilon, _ in found}):
+        plain, timed = (found.get((name, epsilon, kind), {}) for kind in ("map", "durations"))
+        values = [*map(plain.get, columns), *map(timed.get, ("error", *columns, "medians"))]
+        print(f"| {name} | {epsilon} | " + " | ".join("" if x is None else f"{x:.3f}" for x in values) + " |")
+
+
+def bars(found: Means) -> None:
     for (name, epsilon, kind), means in found.items():
         if kind == "map" and epsilon == "1":
             if name in BARS:
@@ -180,6 +222,14 @@ def main() -> None:
             error, medians = BARS_WITH_DURATIONS[name]
             row(f"error of {name} with durations", means["error"], error, "≤", "")
             row(f"medians of {name} within a factor 2", means["medians"], medians, "≥", "")
+
+
+def main() -> None:
+    found = averages(measure(list(jobs())))
+    comparison(found)
+    details(found)
+    print()
+    bars(found)
     finish()
 
 

@@ -26,10 +26,10 @@ from zlib import crc32
 import numpy as np
 from harness import DATA, SCRATCH, finish, row
 
-from synthesis import LOGS, sampled
+from synthesis import LOGS, Counts, sampled
 from travas import Attribute, Details, Reading, Synthesis, SyntheticRelease, Times, Trace, Variants, read
 from travas import relative_log_similarity as similarity
-from travas.evaluation.time_metrics import attribute_distance, released_cases, time_distance
+from travas.evaluation.time_metrics import TimeProfile, attribute_distance, released_cases
 from travas.model.calendar import SECOND
 from travas.privacy.noise import Seeded
 from travas.sources.encoded_cases import EncodedCases, EncodedTotals
@@ -38,7 +38,7 @@ from travas.synthesis.durations import DurationShares, log_bounds
 JOURNAL = SCRATCH / "times.jsonl"
 DELTA = "1e-6"
 ZONE = "Europe/Amsterdam"
-SECONDS = 3 * 60 * 60
+SECONDS = 2 * 60 * 60
 AMOUNTS = (0, "0.1", "0.2", "0.5", *(digit * 10**power for power in range(8) for digit in (1, 2, 5)))
 AGES = tuple(range(0, 130, 5))
 
@@ -104,6 +104,16 @@ def log_of(name: str) -> Variants:
     return read(next(DATA.glob(f"{name}.*")), Reading(details=Details("read", named, numbers)))
 
 
+@lru_cache(maxsize=1)
+def profile_of(name: str) -> TimeProfile:
+    return TimeProfile.of(cases_of(log_of(name)), ZONE)
+
+
+@lru_cache(maxsize=1)
+def sampled_log(name: str) -> Counts:
+    return sampled(dict(log_of(name).items()))
+
+
 def cases_of(log: Variants) -> EncodedCases:
     if not isinstance(log.totals, EncodedTotals):
         raise SystemExit("the log was read without times")
@@ -133,17 +143,16 @@ def cell(job: Job) -> dict[str, Any]:
             "artificial_": counted(released),
         }
         for prefix, cases in contestants.items():
-            distance = time_distance(cases_of(log), cases, ZONE)
+            distance = profile_of(name).distance(TimeProfile.of(cases, ZONE))
             found |= {f"{prefix}{key}": value for key, value in vars(distance).items()}
         distances = [attribute_distance(cases_of(log), released, attribute) for attribute in rule.attributes]
         if distances:
             found |= {key: mean(getattr(part, key) for part in distances) for key in ("alone", "by_last", "kept")}
     if os.environ.get("SIMILARITY") != "0":
-        original = dict(log.items())
         traces_released: Counter[Trace] = Counter()
         for trace, count in zip(release.variants, release.counts, strict=True):
             traces_released[trace] += count
-        found["similarity"] = similarity(sampled(original), sampled(traces_released)) if traces_released else 0.0
+        found["similarity"] = similarity(sampled_log(name), sampled(traces_released)) if traces_released else 0.0
     return found
 
 
@@ -200,7 +209,7 @@ def measure(wanted: list[Job]) -> dict[Job, dict[str, Any]]:
             out.write(json.dumps(done[job]) + "\n")
             out.flush()
             if time.monotonic() > stop:
-                print("three hours are over: run it again to continue", flush=True)
+                print("two hours are over: run it again to continue", flush=True)
                 break
     return {job: done[job] for job in wanted if job in done}
 
@@ -214,19 +223,23 @@ def averages(done: dict[Job, dict[str, Any]]) -> dict[tuple[str, str], dict[str,
     return {key: {name: mean(numbers) for name, numbers in found.items()} for key, found in values.items()}
 
 
-COLUMNS = (
-    "throughput", "global_throughput", "artificial_throughput", "medians", "global_medians", "artificial_medians",
-    "weeks", "hours", "alone", "by_last", "kept", "similarity", "seconds", "times_seconds",
-)  # fmt: skip
+TABLES = {
+    "times": ("throughput", "global_throughput", "artificial_throughput", "medians", "global_medians",
+              "artificial_medians", "weeks", "hours", "similarity", "seconds"),
+    "attributes": ("alone", "by_last", "kept", "throughput", "medians", "weeks", "hours", "similarity", "seconds"),
+    "flow": ("similarity",),
+}  # fmt: skip
+"""What is printed of each kind of run."""
 
 
 def main() -> None:
     found = averages(measure(list(jobs())))
-    print("\n| log | measured | " + " | ".join(name.replace("_", " ") for name in COLUMNS) + " |")
-    print("|---|---|" + "--:|" * len(COLUMNS))
-    for (name, kind), of in found.items():
-        shown = [f"{of[column]:.3f}" if column in of else "" for column in COLUMNS]
-        print(f"| {name} | {kind} | " + " | ".join(shown) + " |")
+    for kind, columns in TABLES.items():
+        print(f"\n{kind}\n\n| log | " + " | ".join(name.replace("_", " ") for name in columns) + " |")
+        print("|---|" + "--:|" * len(columns))
+        for name, of in sorted((name, of) for (name, measured), of in found.items() if measured == kind):
+            shown = [f"{of[column]:.3f}" if column in of else "" for column in columns]
+            print(f"| {name} | " + " | ".join(shown) + " |")
     print()
     bars(found)
     finish()

@@ -61,6 +61,84 @@ class AttributeDistance:
     kept: float
 
 
+@dataclass(frozen=True)
+class TimeProfile:
+    """What the times of a log are compared by. Confidential, but of a release.
+
+    Attributes:
+        doublings: log2(1 + seconds) from the first to the last event of every case.
+        weeks: The week in which every case starts.
+        hours: The hour of the week in which every case starts.
+        medians: The directly-follows pairs and their durations.
+    """
+
+    doublings: Floats
+    weeks: Integers
+    hours: Integers
+    medians: PairMedians
+
+    @classmethod
+    def of(cls, log: EncodedCases, zone: str) -> TimeProfile:
+        """The profile of a log.
+
+        Args:
+            log: The log, with times.
+            zone: The time zone of weeks and hours.
+
+        Returns:
+            The profile.
+        """
+        starts = _wall_clock(log, zone)
+        weeks = np.clip(week_of(starts), 0, WEEKS - 1)
+        doublings = np.log2(1 + _throughput(log) / SECOND)
+        return cls(doublings, weeks, hour_of_week(starts), PairMedians.of(log))
+
+    def distance(self, released: TimeProfile) -> TimeDistance:
+        """How far the times of a released log are from those of this one."""
+        return TimeDistance(
+            throughput=wasserstein(self.doublings, released.doublings),
+            medians=self.medians.within_two(released.medians),
+            weeks=_largest_difference(self.weeks, released.weeks, WEEKS),
+            hours=_largest_difference(self.hours, released.hours, HOURS_PER_WEEK),
+        )
+
+
+@dataclass(frozen=True)
+class PairMedians:
+    """The directly-follows pairs of a log, each with the median of its durations in microseconds and its number of steps."""
+
+    pairs: tuple[tuple[Activity, Activity], ...]
+    medians: Floats
+    numbers: Integers
+
+    @classmethod
+    def of(cls, log: EncodedCases) -> PairMedians:
+        """The pairs of a log with times."""
+        inner = np.ones(max(len(log.codes) - 1, 0), dtype=bool)
+        inner[_bounds(log)[1][:-1]] = False  # from one case to the next
+        step = np.flatnonzero(inner)
+        durations = np.maximum(_times(log)[step + 1] - _times(log)[step], 0)
+        codes, size = log.codes.astype(np.int64), len(log.alphabet)
+        pair = codes[step] * size + codes[step + 1]
+        order = np.lexsort((durations, pair))
+        pair, durations = pair[order], durations[order]
+        begin = np.flatnonzero(np.r_[True, pair[1:] != pair[:-1]]) if len(pair) else np.empty(0, dtype=np.int64)
+        numbers = np.diff(np.r_[begin, len(pair)])
+        middle = (durations[begin + (numbers - 1) // 2] + durations[begin + numbers // 2]) / 2
+        names = log.alphabet
+        pairs = tuple((names[code // size], names[code % size]) for code in pair[begin].tolist())
+        return cls(pairs, middle, numbers)
+
+    def within_two(self, released: PairMedians) -> float:
+        """The share of the steps whose pair has a median within a factor of two in a released log; absent ones have not."""
+        if not self.pairs:
+            return 1.0
+        found = dict(zip(released.pairs, released.medians.tolist(), strict=True))
+        others = np.array([found.get(pair, np.inf) for pair in self.pairs])
+        near = np.abs(np.log2((others + SECOND) / (self.medians + SECOND))) <= 1
+        return float(self.numbers[near].sum() / self.numbers.sum())
+
+
 def released_cases(release: SyntheticRelease) -> EncodedCases:
     """The cases of a synthetic log as numbers, with their times and attributes."""
     counts = np.array(release.counts, dtype=np.int64)
@@ -92,17 +170,7 @@ def time_distance(original: EncodedCases, released: EncodedCases, zone: str) -> 
     Returns:
         The distances.
     """
-    logs = original, released
-    doublings = [np.log2(1 + _throughput(log) / SECOND) for log in logs]
-    starts = [_wall_clock(log, zone) for log in logs]
-    weeks = [np.clip(week_of(moments), 0, WEEKS - 1) for moments in starts]
-    hours = [hour_of_week(moments) for moments in starts]
-    return TimeDistance(
-        throughput=wasserstein(*doublings),
-        medians=_medians_within_two(original, released),
-        weeks=_largest_difference(weeks[0], weeks[1], WEEKS),
-        hours=_largest_difference(hours[0], hours[1], HOURS_PER_WEEK),
-    )
+    return TimeProfile.of(original, zone).distance(TimeProfile.of(released, zone))
 
 
 def attribute_distance(original: EncodedCases, released: EncodedCases, attribute: Attribute) -> AttributeDistance:
@@ -173,36 +241,6 @@ def _wall_clock(log: EncodedCases, zone: str) -> Floats:
 def _last(log: EncodedCases, names: dict[Activity, int]) -> Integers:
     recoded = np.array([names[name] for name in log.alphabet], dtype=np.int64)
     return recoded[log.codes[_bounds(log)[1]]]
-
-
-def _medians_within_two(original: EncodedCases, released: EncodedCases) -> float:
-    names = {name: code for code, name in enumerate(sorted({*original.alphabet, *released.alphabet}))}
-    (pairs, medians, numbers), (others, found, _) = (_pair_medians(log, names) for log in (original, released))
-    if not len(pairs):
-        return 1.0
-    index = np.minimum(np.searchsorted(others, pairs), max(len(others) - 1, 0))
-    if not len(others):
-        return 0.0
-    present = others[index] == pairs
-    near = np.abs(np.log2((found[index] + SECOND) / (medians + SECOND))) <= 1
-    return float(numbers[present & near].sum() / numbers.sum())
-
-
-def _pair_medians(log: EncodedCases, names: dict[Activity, int]) -> tuple[Integers, Floats, Integers]:
-    """Directly-follows pairs as sorted codes, the median of their durations, and their numbers."""
-    recoded = np.array([names[name] for name in log.alphabet], dtype=np.int64)
-    codes = recoded[log.codes] if len(log.codes) else np.empty(0, dtype=np.int64)
-    inner = np.ones(max(len(codes) - 1, 0), dtype=bool)
-    inner[_bounds(log)[1][:-1]] = False  # from one case to the next
-    step = np.flatnonzero(inner)
-    durations = np.maximum(_times(log)[step + 1] - _times(log)[step], 0)
-    pair = codes[step] * len(names) + codes[step + 1]
-    order = np.lexsort((durations, pair))
-    pair, durations = pair[order], durations[order]
-    begin = np.flatnonzero(np.r_[True, pair[1:] != pair[:-1]]) if len(pair) else np.empty(0, dtype=np.int64)
-    numbers = np.diff(np.r_[begin, len(pair)])
-    middle = (durations[begin + (numbers - 1) // 2] + durations[begin + numbers // 2]) / 2
-    return pair[begin], middle, numbers
 
 
 def _cells(original: EncodedCases, released: EncodedCases, attribute: Attribute) -> tuple[Integers, Integers]:
