@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from servers import postgres, postgres_server, spark  # noqa: F401 (fixtures)
+from travas import Ledger
 from travas.cli import main as cli
 
 DATA = Path(os.environ.get("TRAVAS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
@@ -53,6 +54,12 @@ def ledger_path(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
     monkeypatch.delenv("TRAVAS_LEDGER", raising=False)
     (home / "travas").mkdir()
     return home / "travas" / "ledger.db"
+
+
+@pytest.fixture
+def book(ledger_path: Path) -> Ledger:
+    """The ledger of the test."""
+    return Ledger(ledger_path)
 
 
 @pytest.fixture

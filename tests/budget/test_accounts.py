@@ -17,11 +17,6 @@ ONE = mechanism("optimal", 1, "1e-6")
 SIGNED = ("--epsilon", 1, "--delta", "1e-6")
 
 
-@pytest.fixture
-def book(ledger_path: Path) -> Ledger:
-    return Ledger(ledger_path)
-
-
 def charge(book: Ledger, dataset: str | None, location: str | None, case: str = "case_id") -> None:
     book.charge(dataset, location, ONE, case)
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from small_charges import HALF, LOG, charge
 
 from conftest import Run
 from travas import (
@@ -30,21 +31,7 @@ from travas.budget.account import Account, Entry
 from travas.budget.accounting import Spending, compose
 from travas.budget.book import entry_of
 from travas.budget.records import Charged, decode, encode
-from travas.model.mechanism import Mechanism
 from travas.privacy.person_tables import Gaussian
-
-LOG = {("register", "visit", "release"): 20, ("register", "release"): 2}
-HALF = mechanism("optimal", "0.5", "1e-6")
-
-
-@pytest.fixture
-def book(ledger_path: Path) -> Ledger:
-    return Ledger(ledger_path)
-
-
-def charge(book: Ledger, dataset: str, chosen: Mechanism, case: str = "case_id") -> Account:
-    """A release of a log in memory."""
-    return book.charge(dataset, None, chosen, case)
 
 
 def test_a_budget_is_spent_release_by_release(book: Ledger) -> None:

@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from small_charges import HALF, LOG, charge
 
 from conftest import Run
 from travas import (
@@ -15,27 +16,11 @@ from travas import (
     LedgerError,
     ParameterError,
     anonymize,
-    mechanism,
 )
 from travas.budget import ledger, ledger_file
-from travas.budget.account import Account
 from travas.budget.ledger import default_path
 from travas.budget.ledger_file import open_ledger
 from travas.budget.ledger_schema import VERSION
-from travas.model.mechanism import Mechanism
-
-LOG = {("register", "visit", "release"): 20, ("register", "release"): 2}
-HALF = mechanism("optimal", "0.5", "1e-6")
-
-
-@pytest.fixture
-def book(ledger_path: Path) -> Ledger:
-    return Ledger(ledger_path)
-
-
-def charge(book: Ledger, dataset: str, chosen: Mechanism, case: str = "case_id") -> Account:
-    """A release of a log in memory."""
-    return book.charge(dataset, None, chosen, case)
 
 
 def test_only_its_owner_may_read_it(book: Ledger) -> None:

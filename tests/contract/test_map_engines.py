@@ -7,7 +7,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from test_engines import Engine, csv, duckdb, parquet, postgres, spark
+from compared_engines import Engine, csv, duckdb, parquet, postgres, spark
 
 from timed_log import timed_frame
 from travas import Reading, mechanism

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compared_engines import ALL, Engine
+from engine_twins import PERSONS, START, persons_twin
 from numpy.typing import NDArray
-from test_engines import ALL, PERSONS, START, Engine, persons_twin
 from test_front_ends import FRONT_ENDS, Case
 
 from conftest import Run

@@ -16,10 +16,10 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 import polars as pl
 import pytest
+from compared_engines import Engine, csv, duckdb, folder, pandas, parquet, postgres, postgres_query, spark, spark_frame
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_totals import PlainCase, plain_sums, plain_values, plain_vector
-from test_engines import Engine, csv, duckdb, folder, pandas, parquet, postgres, postgres_query, spark, spark_frame
 
 from travas import ParameterError, Period, Reading, Variants, read
 from travas.model import questions as q

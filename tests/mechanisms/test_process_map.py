@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
+from silent_noise import without_noise
 
 from travas import ParameterError, Standing, Variants, VerificationError, mechanism
 from travas.maps.map_measurements import SIZE_CELLS, MapMeasurements, pair_cells
@@ -244,29 +245,13 @@ def test_parts_are_a_list_of_known_names(parts: Any) -> None:
 
 def test_the_threshold_decides_about_activities() -> None:
     rule = process_map("4", "1e-3")
-    silent = _without_noise(rule)
+    silent = without_noise(rule)
     stage = rule.noise.stage("activities")
     enough = stage.threshold // stage.weight(2) + 1
     log: dict[Trace, int] = {(f"{number}", "shared"): 1 for number in range(enough)}
     assert silent.measure(Variants.from_mapping(log)).activities == ("shared",)
     log.popitem()
     assert silent.measure(Variants.from_mapping(log)).activities == ()
-
-
-def _without_noise(rule: ProcessMap) -> ProcessMap:
-    import attrs
-
-    silent = object.__new__(_Silent)
-    for name in ("calibration", "delta_spent"):
-        object.__setattr__(silent, name, getattr(rule.noise, name))
-    twin = attrs.evolve(rule)
-    twin.__dict__["noise"] = silent
-    return twin
-
-
-class _Silent(GaussianNoise):
-    def draw(self, size: int, random_bytes: object) -> Any:
-        return np.zeros(size, dtype=np.int64)
 
 
 # ------------------------------------------------------------------------------------------------------- odd logs

@@ -1,0 +1,15 @@
+"""A small log, a mechanism of half a unit of ε, and its charge."""
+
+from __future__ import annotations
+
+from travas import Ledger, mechanism
+from travas.budget.account import Account
+from travas.model.mechanism import Mechanism
+
+LOG = {("register", "visit", "release"): 20, ("register", "release"): 2}
+HALF = mechanism("optimal", "0.5", "1e-6")
+
+
+def charge(book: Ledger, dataset: str, chosen: Mechanism, case: str = "case_id") -> Account:
+    """A release of a log in memory."""
+    return book.charge(dataset, None, chosen, case)

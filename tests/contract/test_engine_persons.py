@@ -1,0 +1,96 @@
+"""Every engine counts the same of every person as a plain twin, and refuses the same."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from compared_engines import ALL, FILES, Engine
+from engine_twins import PERSON, PERSONS, persons_twin
+
+from travas import LogError, PrivacyUnit, Reading, Variants, read
+from travas.privacy.guarantee import Counted
+
+
+@pytest.mark.parametrize("name", PERSONS)
+@pytest.mark.parametrize("counted", ["units", "cases"])
+@pytest.mark.parametrize("engine", ALL)
+def test_every_engine_counts_the_same_of_every_person(
+    engine: Engine, counted: Counted, name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    frame, reading = PERSONS[name]
+    for most in (1, 3):
+        reading = replace(reading, max_cases=most, counted=counted)
+        place = tmp_path / str(most)
+        place.mkdir()
+        found = engine(frame, reading, place, request)
+        assert dict(found.items()) == persons_twin(frame, reading)
+        assert (found.unit, found.counted) == (PrivacyUnit(str(reading.unit), most), counted)
+
+
+@pytest.mark.parametrize("engine", ALL)
+def test_every_engine_refuses_cases_of_nobody_or_of_two(
+    engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    frame, dropping = PERSONS["missing"]
+    whole = frame.filter(pl.col("case_id").is_not_null(), pl.col("activity") != "")
+    places = iter(tmp_path / str(number) for number in range(9))
+
+    def run(events: pl.DataFrame, reading: Reading) -> Variants:
+        place = next(places)
+        place.mkdir()
+        return engine(events, reading, place, request)
+
+    nobody = r"2 cases without the unit 'patient', the first at case '2'; .*set on_missing to 'drop' \[confidential"
+    with pytest.raises(LogError, match=nobody):
+        run(whole, PERSON)
+    found = run(whole, dropping)
+    assert dict(found.items()) == {("a",): 1}
+    assert found.notes == ("2 cases without the unit 'patient' were left out",)
+    nobody_at_all = run(whole.with_columns(pl.lit("").alias("patient")), dropping)
+    assert not len(nobody_at_all)
+    assert nobody_at_all.notes == ("3 cases without the unit 'patient' were left out",)
+    two = whole.with_columns(
+        pl.when(pl.col("activity") == "b").then(pl.lit("q")).otherwise(pl.lit("p")).alias("patient")
+    )
+    for reading in (PERSON, dropping):
+        with pytest.raises(
+            LogError, match=r"the case '2' has several values of the unit 'patient'.*\[confidential"
+        ) as error:
+            run(two, reading)
+        assert "\n" not in str(error.value)
+    with pytest.raises(LogError, match=r"no column 'patnt' for the unit; did you mean 'patient'.*\[confidential"):
+        run(whole, replace(PERSON, unit="patnt"))
+
+
+@pytest.mark.parametrize("engine", ALL[len(FILES) :])
+def test_cases_whose_text_differs_by_engine_are_refused_with_a_unit(
+    engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    frame = PERSONS["numbers"][0].cast({"case_id": pl.Float64})
+    with pytest.raises(
+        LogError, match=r"column 'case_id' has type float64, by which the cases of a unit cannot be selected"
+    ):
+        engine(frame, PERSON, tmp_path, request)
+
+
+def test_cases_that_are_equal_to_the_database_have_the_smallest_digest_of_their_texts(tmp_path: Path) -> None:
+    """Else the order of the rows, which others can change, would decide which case of a person counts."""
+    import duckdb as library
+
+    rows = [(case, "a", case.lower()) for case in ("ab", "Ab", "aB", "AB", "cd", "Cd", "ef", "eF")]
+    digests = {text: min(hashlib.md5(c.encode()).hexdigest() for c, _, t in rows if t == text) for _, _, text in rows}
+    expected = min(digests, key=digests.__getitem__)
+    for place, order in enumerate((rows, rows[::-1])):
+        with library.connect(tmp_path / f"{place}.db") as connection:
+            connection.execute(
+                "CREATE TABLE events (case_id VARCHAR COLLATE NOCASE, step VARCHAR, activity VARCHAR, timestamp INT)"
+            )
+            connection.executemany("INSERT INTO events VALUES (?, ?, ?, 0)", order)
+            connection.execute("ALTER TABLE events ADD COLUMN patient VARCHAR DEFAULT 'p'")
+        reading = Reading(unit="patient", max_cases=1, counted="cases", table="events")
+        [(trace, _)] = read(f"duckdb://{tmp_path}/{place}.db", reading).items()
+        assert trace == (expected,) * sum(text == expected for _, _, text in rows)

@@ -1,0 +1,167 @@
+"""No case contributes to two periods while a log grows and cases are reopened, unless its assumptions are broken."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import polars as pl
+import pytest
+from adjacent_logs import Row
+from adjacent_readers import xes
+from period_cases import IDS, MONTHS, RULES, PeriodRule, closing, in_month, random_cases, table
+
+from travas import Period, Reading, read
+
+
+@dataclass(frozen=True)
+class Arriving:
+    """An event and when it arrives in the log."""
+
+    case: str
+    moment: datetime
+    activity: str
+    arrives: datetime
+
+
+def microseconds(moment: datetime) -> int:
+    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+
+
+def history(seed: int, number: int, latest: timedelta) -> list[Arriving]:
+    """Half a year of cases; every event arrives within `latest` after it happened."""
+    chance = random.Random(seed)
+    return [
+        Arriving(case, moment, activity, moment + latest * chance.random() * 0.999)
+        for case, events in random_cases(seed, number).items()
+        for moment, activity in events
+    ]
+
+
+def log_at(events: list[Arriving], now: datetime) -> dict[str, list[tuple[datetime, str]]]:
+    cases: dict[str, list[tuple[datetime, str]]] = {}
+    for event in events:
+        if event.arrives <= now:
+            cases.setdefault(event.case, []).append((event.moment, event.activity))
+    return cases
+
+
+def contributions(events: list[Arriving], rule: Period, engine: Any) -> dict[str, list[str]]:
+    """Release month by month, as soon as it is allowed: the months to which each case contributes.
+
+    The first activity of every case is its name, so that every variant is one case.
+    """
+    months: dict[str, list[str]] = {}
+    for month in MONTHS:
+        period = replace(rule, name=month)
+        released = engine(table(log_at(events, period.earliest_release)), Reading(ties="activity", period=period))
+        for trace, count in released.items():
+            assert count == 1
+            [case] = {str(name).removeprefix("# ") for name in trace if str(name).startswith("# ")}
+            months.setdefault(case, []).append(month)
+    return months
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+def test_events_after_the_end_of_a_period_do_not_matter(rule: Period) -> None:
+    """Lemma 1: whether and when a case is closed before an instant is known from its events before that instant."""
+    closed = 0
+    for seed in range(20):
+        for events in random_cases(seed, 40).values():
+            ordered = sorted(events)
+            for month in MONTHS:
+                period = replace(rule, name=month)
+                before = [event for event in ordered if event[0] < period.end]
+                lengths = [
+                    period.trace_length(
+                        [microseconds(moment) for moment, _ in known],
+                        [activity in rule.end_activities for _, activity in known],
+                    )
+                    for known in (ordered, before)
+                ]
+                assert lengths[0] == lengths[1]
+                closed += lengths[0] > 0
+    assert closed > 200
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+def test_no_case_contributes_twice_while_the_log_grows_and_cases_are_reopened(rule: Period) -> None:
+    """Lemmas 2 and 3, by enumeration: events arrive up to the grace period late, in any order."""
+    twice_if_naive = 0
+    for seed in range(8):
+        events = history(seed, 60, timedelta(days=5))
+        months = contributions(events, rule, read)
+        final = log_at(events, datetime.max.replace(tzinfo=UTC))
+        for case, own in final.items():
+            closed = closing(own, rule)
+            month = None if closed is None else f"{closed[0]:%Y-%m}"
+            assert months.get(case, []) == ([month] if month in MONTHS else [])
+            ends = {f"{moment:%Y-%m}" for moment, activity in own if activity in RULES[0].end_activities}
+            twice_if_naive += len(ends) > 1
+    assert twice_if_naive > 20  # counting every case that ends in a month would have counted these more than once
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+def test_every_engine_counts_no_case_twice_while_the_log_grows(
+    rule: Period, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    import duckdb as library
+
+    def in_database(frame: pl.DataFrame, reading: Reading) -> Any:
+        path = tmp_path / f"{uuid4().hex}.db"
+        with library.connect(path) as connection:
+            connection.execute("CREATE TABLE events AS SELECT * FROM frame")
+        return read(f"duckdb://{path}", replace(reading, table="events"))
+
+    def as_xes(frame: pl.DataFrame, reading: Reading) -> Any:
+        rows: list[Row] = [(case, name, moment.isoformat(), "", "") for case, name, moment in frame.iter_rows()]
+        folder = tmp_path / uuid4().hex
+        folder.mkdir()
+        period = reading.period
+        assert period is not None
+        return xes(rows, PeriodRule("case", 1, "cases", "time", "activity", period=period), folder, request)
+
+    events = history(3, 60, timedelta(days=5))
+    expected = contributions(events, rule, read)
+    assert sum(map(len, expected.values())) > 20
+    for engine in (in_database, as_xes):
+        assert contributions(events, rule, engine) == expected
+
+
+def test_an_event_after_the_grace_period_breaks_it() -> None:
+    """The assumption is not decoration: a late event fills the gap that closed the case, and it is closed again."""
+
+    def event(day: str, arrives: str) -> Arriving:
+        moment, arrival = (datetime.fromisoformat(f"2026-{text}T00:00:00+00:00") for text in (day, arrives))
+        return Arriving("0", moment, "# 0", arrival)
+
+    in_time = [event("01-05", "01-05"), event("01-20", "02-05"), event("02-04", "02-06")]
+    assert contributions(in_time, RULES[1], read) == {"0": ["2026-02"]}
+    too_late = [event("01-05", "01-05"), event("01-20", "02-07"), event("02-04", "02-07")]
+    assert contributions(too_late, RULES[1], read) == {"0": ["2026-01", "2026-02"]}
+
+
+def test_a_changed_event_breaks_it() -> None:
+    """With end activities late events cannot reopen a case, but the change of an event that closed one can."""
+    moments = [datetime(2026, 1, 10, tzinfo=UTC), datetime(2026, 2, 10, tzinfo=UTC)]
+    contributed = []
+    for month, moment in zip(MONTHS, moments, strict=False):
+        frame = table({"0": [(moment, "end")]})  # in February the date of the event is another
+        contributed.append(len(read(frame, Reading(period=replace(RULES[0], name=month)))))
+    assert contributed == [1, 1]
+
+
+def test_a_reader_that_dates_a_case_by_its_last_event_is_found_out() -> None:
+    """Without the rule: cases by the month of their last event, in the log as it is. Reopened cases count twice."""
+    events = history(3, 60, timedelta(days=5))
+    months: dict[str, set[str]] = {}
+    for month in MONTHS:
+        log = log_at(events, replace(RULES[0], name=month).earliest_release)
+        for case, own in log.items():
+            if in_month(max(own)[0], month):
+                months.setdefault(case, set()).add(month)
+    assert sum(len(found) > 1 for found in months.values()) > 10

@@ -1,0 +1,24 @@
+"""A small log, and the mechanism with parameters at which little of it is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from travas import Variants, mechanism
+from travas.mechanisms.synthesis import Synthesis
+from travas.model.traces import Trace
+from travas.synthesis.measurements import Measurements
+
+SMALL: dict[Trace, int] = {
+    tuple("abc"): 40, tuple("abbc"): 9, tuple("acb"): 7, tuple("ad"): 5, tuple("abcabc"): 6, ("e",): 3, tuple("abeed"): 12,
+}  # fmt: skip
+
+
+def synthesis(epsilon: str = "2", delta: str = "0.1", **options: Any) -> Synthesis:
+    rule = mechanism("synthesis", epsilon, delta, **options)
+    assert isinstance(rule, Synthesis)
+    return rule
+
+
+def outputs_of(log: dict[Trace, int], rule: Synthesis) -> Measurements:
+    return rule.measure(Variants.from_mapping(log))
