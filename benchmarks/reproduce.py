@@ -57,9 +57,9 @@ def tables(results: pl.DataFrame) -> None:
         print(" fitness: ours | printed | precision: ours | printed |\n|---|--:|--:|" + "--:|" * 10)
         mine = results.filter(pl.col("log") == log, pl.col("label") != "original")
         for (label, epsilon, delta), runs in mine.group_by("label", "epsilon", "delta", maintain_order=True):
-            entry = entries.get((log, label, epsilon, delta), {})
+            entry = entries.get((log, str(label), f"{epsilon:g}", f"{delta:g}"), {})
             printed, recomputed = entry.get("printed") or {}, entry.get("recomputed") or {}
-            cells = [str(label), str(epsilon), str(delta)]
+            cells = [str(label), f"{epsilon:g}", f"{delta:g}"]
             for metric in METRICS.values():
                 values = runs[metric].drop_nulls().to_list()
                 mean = fmean(values) if values else math.nan
@@ -73,7 +73,7 @@ def tables(results: pl.DataFrame) -> None:
                     near = abs(mean - recomputed[metric]) <= 3 * max(spread, 1e-9)
                     agree[f"{log} {label}"].append(near)
                     if not near and label in ("TraVaS", "uTraVaS"):
-                        outside.append((log, label, epsilon, delta, round(mean, 3), recomputed[metric]))
+                        outside.append((log, *cells[:3], round(mean, 3), recomputed[metric]))
             print(f"| {' | '.join(cells)} |")
     print("\nSimilarity within three standard errors of the difference from the recomputed published value:\n")
     for name, near in agree.items():

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from travas import LogError, Reading, read
-from travas.evaluation.experiment import experiment, finished, measure, release
+from travas.evaluation.experiment import experiment, finished, release
+from travas.evaluation.experiment_summary import summary
 from travas.evaluation.grid import ORIGINAL, read_grid
 
 ELSEWHERE = '''
@@ -123,10 +124,23 @@ def test_mechanisms_and_metrics_of_other_packages_run_in_the_workers(
     assert results["elsewhere_bench:lost_variants"].to_list() == [0.0] * 5
 
 
-def test_entry_points_run_in_grids(visits: Path, tmp_path: Path) -> None:
-    grid = grid_of(visits, 'visits = "visits.csv"', "[mechanisms.utravas-published]\nsplits = 2\n", "case_coverage = 1")
-    cells = read_grid(grid).cells()
-    assert measure(cells[1])["error"] is None and measure(cells[1])["case_coverage"] == 1.0
+def test_entry_points_run_in_grids(visits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = tmp_path / "packages"
+    (installed / "elsewhere-1.0.dist-info").mkdir(parents=True)
+    (installed / "elsewhere_installed.py").write_text(ELSEWHERE)
+    (installed / "elsewhere-1.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: elsewhere\nVersion: 1.0\n"
+    )
+    (installed / "elsewhere-1.0.dist-info" / "entry_points.txt").write_text(
+        "[travas.mechanisms]\nmine = elsewhere_installed:Mine\n"
+        "[travas.metrics]\nlost-variants = elsewhere_installed:lost_variants\n"
+    )
+    monkeypatch.syspath_prepend(str(installed))
+    grid = read_grid(grid_of(visits, 'visits = "visits.csv"', "[mechanisms.mine]\n", "lost-variants = 1"))
+    results = experiment(grid, tmp_path / "r.parquet", silent, workers=1)
+    assert results["error"].is_null().all() and results["mechanism"].to_list() == [ORIGINAL, "mine"]
+    assert results["lost-variants"].to_list() == [0.0, 0.0]
+    assert summary(grid, results)["better"].to_list() == ["lower", "lower"]
 
 
 def test_finished_runs_can_be_read_before_the_end(visits: Path, tmp_path: Path) -> None:
