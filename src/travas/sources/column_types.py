@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError
-from .columns import Columns
+from .table_columns import Columns
 
 _NAMES = "text, whole numbers, true or false, categories, dates and timestamps"
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from ..errors import LogError, ParameterError, shown
+from ..errors import ParameterError, shown
 from ..model.abstraction import FULL, Abstraction
 from ..model.totals import NO_DETAILS, Details
 from ..model.variants import Roles
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .closing import Period
-from .column_names import STANDARD, candidates, recognised
+from .column_names import STANDARD
 from .encodings import check_encoding
 from .formats import Format
-from .row_selection import DuplicateEvents, Lifecycle, by_column, check_where
+from .row_selection import DuplicateEvents, Lifecycle, check_where
 from .timestamps import check_format
-from .wording import available_names
 
 Order = Literal["file", "time"]
 OnMissing = Literal["fail", "drop"]
@@ -41,7 +40,6 @@ BY_QUERY = (
 NUMBER = r"^[+-]?[0-9]{1,15}([.][0-9]{1,15})?([eE][+-]?[0-9]{1,2})?$"
 """Text that is a number. Every engine parses it to the same float; other text is a missing number."""
 
-_LONGEST_NAME = 60
 _SETTINGS = (
     "case", "timestamp", "timestamp_format", "order", "ties", "on_missing", "duplicate_cases", "unit", "max_cases",
     "counted", "table", "delimiter", "quote", "encoding", "lifecycle", "duplicate_events", "format", "sheet",
@@ -314,108 +312,3 @@ def _check_roles(described: Any) -> None:
 
 
 DEFAULT_READING = Reading()
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The columns of one table, set or recognised."""
-
-    case: str
-    activities: tuple[str, ...]
-    timestamp: str | None
-    ties: str | None
-    unit: str | None
-    by_time: bool
-    details: Details
-    lifecycle: str | None = None
-    where: tuple[str, ...] = ()
-
-    @property
-    def attributes(self) -> tuple[str, ...]:
-        """The names of all case attributes, those with names before those with numbers."""
-        return (*self.details.attributes, *self.details.numbers)
-
-    @property
-    def roles(self) -> Roles:
-        """The columns as stated in the guarantee file and the ledger."""
-        return Roles(self.case, self.activities, self.timestamp, self.lifecycle)
-
-    @property
-    def names(self) -> list[str]:
-        """The names of all columns that are read, each once."""
-        single = (self.case, *self.activities, self.timestamp, self.ties, self.unit, self.lifecycle)
-        return [name for name in dict.fromkeys((*single, *self.attributes, *self.where)) if name is not None]
-
-    @classmethod
-    def of(cls, reading: Reading, present: Sequence[str], where: str) -> Columns:
-        """Map the reading onto the columns of a table. All columns that are missing are named in one error."""
-        search = _Search(present)
-        case = search.column(reading.case, "case")
-        activities = tuple(search.column(name, "activity") for name in reading.activities or (None,))
-        timestamp: str | None = None
-        has_times = (reading.timestamp or recognised("timestamp", present)) in present
-        details = reading.details.settled("recorded" if has_times else "not recorded")
-        if reading.by_time() or details.times == "read":
-            timestamp = search.column(reading.timestamp, "timestamp")
-        elif reading.order is None and (timestamp := recognised("timestamp", present)) is None:
-            search.no_timestamp()
-        ties = None if (tie := reading.tie_column()) is None else search.column(tie, "ties")
-        unit = None if reading.unit is None else search.column(reading.unit, "unit")
-        for name in (*details.attributes, *details.numbers):
-            search.column(name, "attribute")
-        lifecycle = None if reading.lifecycle == "all" else search.column(None, "lifecycle")
-        selected = tuple(search.column(name, "where") for name in by_column(reading.where))
-        search.check(where)
-        by_time = timestamp is not None and reading.order != "file"
-        return cls(case, activities, timestamp, ties, unit, by_time, details, lifecycle, selected)
-
-
-class _Search:
-    """Finds columns, and collects what is missing for one error."""
-
-    def __init__(self, present: Sequence[str]) -> None:
-        self._present = present
-        self._problems: dict[str, str] = {}  # by field
-        self._missing = ""
-
-    def column(self, name_set: str | None, role: str) -> str:
-        name = name_set if name_set is not None else recognised(role, self._present)
-        if name is not None and name in self._present:
-            return name
-        if name_set is not None:
-            self._problems[f"{role} {name_set}"] = f"no column {name_set!r} for the {role}"
-            self._missing = self._missing or name_set
-        elif several := candidates(role, self._present):
-            shown_names = " or ".join(repr(name[:_LONGEST_NAME]) for name in several[:4])
-            self._problems[role] = f"the {role} column may be {shown_names}; set {role}"
-        else:
-            self._problems[role] = f"no {role} column recognised; set {role}"
-        return ""
-
-    def no_timestamp(self) -> None:
-        self.column(None, "timestamp")
-        self._problems["order"] = (
-            f"{self._problems.pop('timestamp')}, or set order to 'file' if the rows of every case are in order"
-        )
-
-    def check(self, where: str) -> None:
-        """Raise LogError with everything that is missing."""
-        if not self._problems:
-            return
-        fields = [field for field in self._problems if " " not in field]
-        raise LogError(
-            f"{where}: {'; '.join(self._problems.values())}; {available_names(self._present, 30, self._missing)}",
-            field=fields[0] if fields else "",
-            other_fields=tuple(fields[1:]),
-        )
-
-
-def lifecycle_note(reading: Reading, present: Sequence[str]) -> tuple[str, ...]:
-    """Return a note if a log has transitions and all of them are read; by the names of its columns alone."""
-    column = recognised("lifecycle", present)
-    if reading.lifecycle != "all" or column is None or column in reading.activities:
-        return ()
-    return (
-        f"the log has the lifecycle column {column[:_LONGEST_NAME]!r} and all its events are read; if an activity has a "
-        "start and a complete event, set lifecycle to 'complete' or 'start'",
-    )

@@ -18,10 +18,11 @@ from ..errors import CONFIDENTIAL, LogError, ParameterError
 from ..model.mechanism import Progress
 from ..model.variants import Variants
 from .chunks import chunks, content
-from .columns import Columns, Reading
+from .columns import Reading
 from .compression import packing_of
 from .events import Events
 from .quoting import FaultKind, first_fault
+from .table_columns import Columns
 from .tables import variants_of
 
 _DELIMITERS = ",;\t|"

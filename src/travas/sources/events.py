@@ -22,10 +22,11 @@ import polars.selectors as cs
 from ..errors import CONFIDENTIAL, LogError
 from .closed_events import check_dated, closed_events
 from .column_types import check_types, is_time
-from .columns import NUMBER, Columns, Reading
+from .columns import NUMBER, Reading
 from .contribution_bounding import case_digest, several_units
 from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, aware, instants
 from .row_selection import by_column, spellings
+from .table_columns import Columns
 from .wording import MissingValues, UseOfTimestamps, left_out_note, missing_values
 
 EVENTS_PER_PART = 32_000_000

@@ -9,8 +9,9 @@ import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError, MissingExtraError
 from ..model.variants import Variants
-from .columns import Columns, Reading
+from .columns import Reading
 from .events import Events
+from .table_columns import Columns
 from .tables import variants_of
 
 _WHERE = "data frame"
