@@ -6,12 +6,14 @@ import pty
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 import travas as package
 from conftest import Run
 from travas import read
+from travas.outputs.example import write_hospital_log
 
 SIGNED = ("--epsilon", "1", "--delta", "1e-3")
 
@@ -57,7 +59,9 @@ def test_an_empty_release_says_why_and_what_to_do(travas: Run, small_csv: Path, 
 
 
 def test_the_size_of_the_file_is_not_called_the_size_of_the_log(travas: Run, tmp_path: Path) -> None:
-    words = " ".join(travas("demo", "-o", tmp_path / "demo").out.split())
+    log = write_hospital_log(tmp_path / "hospital.csv")
+    signed = ("--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "release.xes.gz")
+    words = " ".join(travas("anonymize", log, *signed).out.split())
     assert "not released roughly" in words and "which is not the size of the original log" in words
     assert "about" not in words.split("CONFIDENTIAL")[0]  # no single number where only an interval is known
 
@@ -101,16 +105,25 @@ def test_verify_fails_with_code_1(travas: Run, small_csv: Path, tmp_path: Path) 
     assert ran.code == 1 and "not the release" in ran.err and len(ran.err.splitlines()) == 1
 
 
-def test_the_demo_leaves_release_guarantee_and_picture(travas: Run, tmp_path: Path) -> None:
-    ran = travas("demo", "-o", tmp_path / "demo")
-    assert ran.code == 0 and "Released" in ran.out
-    names = {path.name for path in (tmp_path / "demo").iterdir()}
-    assert names == {
-        "hospital.csv",
-        "release.png",
-        *(f"release.xes.gz{end}" for end in ("", ".guarantee.json", ".README.txt")),
-    }
-    assert (tmp_path / "demo" / "release.png").read_bytes().startswith(b"\x89PNG")
+def test_the_demo_makes_all_kinds_of_release_with_pictures_and_a_summary(travas: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    ran = travas("demo", "-o", folder)
+    assert ran.code == 0
+    releases = ("variants.xes.gz", "synthetic.xes.gz", "map.json")
+    assert {path.name for path in folder.iterdir()} == {
+        "hospital.csv", "index.html", "variants.svg", "synthetic.svg", "map.svg",
+        *(f"{name}{end}" for name in releases for end in ("", ".guarantee.json", ".README.txt")),
+    }  # fmt: skip
+    for name in releases:
+        assert name in ran.out
+        assert travas("verify", folder / f"{name}.guarantee.json", folder / name).code == 0
+    for picture in ("variants.svg", "synthetic.svg", "map.svg"):
+        svg = (folder / picture).read_text()
+        assert ElementTree.fromstring(svg).tag.endswith("svg") and "blood-test" in svg
+    page = (folder / "index.html").read_text()
+    assert (
+        page.count("<svg") >= 4 + 3 and "<script" not in page and "http://" not in page.replace("http://www.w3.org", "")
+    )
     log = package.summary(read(tmp_path / "demo" / "hospital.csv"))
     assert log.cases == 4000 and log.variants > 500
     assert travas("demo", "-o", tmp_path / "demo").code == 0

@@ -422,7 +422,7 @@ def test_there_are_no_colours_outside_a_terminal(start: Start, folder: Path) -> 
 def recipes() -> dict[str, str]:
     """The code blocks of the recipes, by their headings."""
     page = (ROOT / "docs" / "automation.md").read_text().partition("## Recipes")[2]
-    return dict(re.findall(r"### ([^\n]+)\n\n```\w+\n(.*?)```", page, flags=re.DOTALL))
+    return dict(re.findall(r"### ([^\n]+)\n\n(?:<!--[^\n]*\n)?```\w+\n(.*?)```", page, flags=re.DOTALL))
 
 
 def command_of(block: str) -> list[str]:

@@ -234,8 +234,8 @@ def _recommendation(planned: Plan) -> str:
     exact = planned.exact is not None and planned.exact[0] >= planned.basic[0] * Fraction(101, 100)
     other = "exact composition (travas budget create --composition exact)" if exact else "basic composition"
     return (
-        "Recommended: releases of periods (--period, docs/periods.md), if cases are closed by an activity or a gap and the unit "
-        f"is the case; otherwise {other}, or fewer releases."
+        "Recommended: releases of periods (--period, travas docs periods), if cases are closed by an activity or a gap and the "
+        f"unit is the case; otherwise {other}, or fewer releases."
     )
 
 

@@ -78,11 +78,11 @@ def serve(
     with listening(host, port) as listener:
         used = listener.getsockname()[1]
         settings = Settings(host, used, tuple(folder or ()), limit, minutes_kept, max_sessions)
-        no_open = no_open or not _has_browser()
+        no_open = no_open or not has_browser()
         serve_page(settings, listener, book, partial(_ready, no_open), partial(_renewed, no_open))
 
 
-def _has_browser() -> bool:
+def has_browser() -> bool:
     """Whether there is a browser with windows. Those of a terminal have no scripts, and the web app needs them."""
     import os
     import webbrowser

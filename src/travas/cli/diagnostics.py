@@ -57,7 +57,7 @@ def compare(
     ],
     released: Annotated[str, typer.Argument(metavar="RELEASED", help="The released log, or a .json release.")],
     metric: Annotated[
-        list[str] | None, typer.Option(help="Compute only this metric; repeatable. See docs/metrics.md.")
+        list[str] | None, typer.Option(help="Compute only this metric; repeatable. See: travas docs metrics.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw a figure: .png, .svg or .pdf.", metavar="FILE")] = None,
     as_json: AsJson = False,
@@ -240,7 +240,7 @@ def forecast(
 
 
 def experiment(
-    grid: Annotated[Path, typer.Argument(metavar="GRID.toml", help="The grid to run; see docs/experiments.md.")],
+    grid: Annotated[Path, typer.Argument(metavar="GRID.toml", help="The grid to run; see: travas docs experiments.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Results file. Default: GRID.parquet.", metavar="FILE.parquet")
     ] = None,

@@ -7,7 +7,6 @@ import io
 import os
 import sys
 import traceback
-from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
@@ -23,14 +22,15 @@ from ..errors import (
     TravasError,
     VerificationError,
 )
-from ..mechanisms import mechanism as mechanism_by_name
 from ..model.release import Frequencies, Timestamps, check_frequencies, check_timestamps
 from ..pipeline import Request, run
 from ..sources.columns import Reading
 from . import (
     audit_command,
     commands,
+    demo_command,
     diagnostics,
+    docs_command,
     doctor_command,
     map_command,
     project_commands,
@@ -38,7 +38,8 @@ from . import (
     verify_command,
 )
 from .budget_command import app as budget_app
-from .console import console, print_json, silence, stages
+from .console import print_json, silence, stages
+from .exit_codes import EXIT_CODES
 from .interrupts import INTERRUPTED, finish
 from .options import (
     AsJson,
@@ -59,19 +60,15 @@ from .options import (
     with_mechanism,
     with_reading,
 )
-from .release_output import print_outcome, show_release
+from .release_output import print_outcome
 
-EXIT_CODES = (
-    "Exit codes: 0 success, 1 verification failed or claim contradicted, 2 refused, 3 over budget, 4 failed after the "
-    "charge, 5 out of memory, 6 result not printed, 70 bug, 130 interrupted, 141 broken pipe."
-)
 app = typer.Typer(
     name="travas",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     help="Release the trace variants of an event log under differential privacy, with a verified guarantee.",
-    epilog=f"Start with: [bold]travas demo[/bold]. {EXIT_CODES}",
+    epilog=f"Start with: [bold]travas demo[/bold]. Documentation: [bold]travas docs[/bold]. {EXIT_CODES}",
 )
 app.add_typer(budget_app, name="budget")
 
@@ -158,38 +155,7 @@ def anonymize(
     print_outcome(outcome, output, stated_cases, as_json)
 
 
-@app.command()
-def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Directory for the files.", metavar="DIR")] = Path(
-        "demo-release"
-    ),
-) -> None:
-    """Create a synthetic hospital log, release it at ε = 1, δ = 1e-6, and draw a figure. No real data are involved."""
-    from ..errors import MissingExtraError
-    from ..outputs.example import write_hospital_log
-
-    again = (output / "hospital.csv").exists()  # written by an earlier demo; any other file of this name is refused
-    log = write_hospital_log(output / "hospital.csv")
-    target = output / "release.xes.gz"
-    request = Request(
-        source=log,
-        mechanism=mechanism_by_name("optimal", "1", "1e-6"),
-        output=target,
-        existing="replace" if again else "fail",
-        policy=Policy("none: no real data are involved"),
-    )
-    with stages() as watch:
-        outcome = run(request, watch)
-    released = outcome.release
-    show_release(released, target, outcome.variants)
-    try:
-        picture = released.draw(output / "release.png")
-        console().print(f"figure     {picture}")
-    except MissingExtraError as error:
-        console().print(f"no figure: {error}")
-    console().print(f"verify     travas verify {target}.guarantee.json {target}")
-
-
+app.command()(demo_command.demo)
 app.command(epilog=EXIT_CODES)(synthesize.synthesize)
 app.command(epilog=EXIT_CODES)(project_commands.init)
 app.command(epilog=EXIT_CODES)(project_commands.release)
@@ -203,6 +169,7 @@ app.command()(diagnostics.experiment)
 app.command()(verify_command.verify)
 app.command()(commands.report)
 app.command()(commands.serve)
+app.command()(docs_command.docs)
 
 
 def _version(wanted: bool) -> None:
@@ -223,11 +190,7 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line and return the exit code. Errors are one line on standard error.
-
-    Exit codes: 1 a verification failed or an audit contradicts a claim, 2 refused, 3 over budget, 4 failed after the
-    charge, 5 out of memory, 6 standard output cannot be written, 70 a bug, 130 interrupted, 141 broken pipe (`| head`).
-    """
+    """Run the command line and exit with a code of `exit_codes`. Errors are one line on standard error."""
     silence(False)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -270,7 +233,7 @@ def _run() -> int:
     except (typer.Abort, KeyboardInterrupt):
         return _fail("interrupted", INTERRUPTED)
     except MemoryError:
-        return _fail("out of memory; use a machine with more memory, or a database (docs/engines.md)", 5)
+        return _fail("out of memory; use a machine with more memory, or a database (travas docs engines)", 5)
     except BrokenPipeError:
         raise
     except OSError as error:

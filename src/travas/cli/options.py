@@ -27,7 +27,7 @@ Log = Annotated[
         metavar="LOG",
         help="Event log: .xes, .csv, .tsv or .txt (also .gz, .zst), .xlsx, .parquet, .feather or .arrow; .zip with one log; "
         "a folder or 'glob' of files of one format; - for standard input with --format; "
-        "or a URL: postgresql://HOST/DB or duckdb:///FILE with --table or --query; spark: (see docs/engines.md).",
+        "or a URL: postgresql://HOST/DB or duckdb:///FILE with --table or --query; spark: (travas docs engines).",
     ),
 ]
 Epsilon = Annotated[str, typer.Option(help="ε as an exact number: 1, 0.5 or 1/3. At most 20.", metavar="NUMBER")]
@@ -298,7 +298,7 @@ _READING_OPTIONS = {
     "abstraction": _reading_option(
         str,
         "full",
-        "Rule applied to every trace before counting, such as 'first | prefix:8'; see docs/abstractions.md.",
+        "Rule applied to every trace before counting, such as 'first | prefix:8'; see: travas docs abstractions.",
     ),
     "unit": _unit_option(
         "Column (in XES: trace attribute) that identifies the person. Default: protect one case.", "COLUMN"

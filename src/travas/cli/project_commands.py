@@ -107,7 +107,7 @@ def init(
         )
     if not has_periods:
         console().print(
-            "note: without [period], every release is about all cases, and releases add up (docs/periods.md)"
+            "note: without [period], every release is about all cases, and releases add up (travas docs periods)"
         )
 
 

@@ -177,7 +177,7 @@ def compare(
     Args:
         original: The original log, as for `read`.
         released: The released log or a `Release`.
-        metrics: The names of the metrics; by default all that do not need pm4py.
+        names: The names of the metrics; by default all that do not need pm4py.
         abstractions: The rules by which the released traces were generalised; by default those of the `Release` or its
             guarantee file. Metrics named `…_abstracted` use the original under these rules, all others the original.
 

@@ -131,9 +131,10 @@ def forecast(
     """Compute the expected shares of a log that mechanisms would keep under abstractions. Confidential.
 
     Args:
-        log: The log, as for `read`.
+        source: The log, as for `read`.
         mechanisms: The mechanisms.
         abstractions: The abstractions.
+        reading: How the log is read.
 
     Returns:
         The forecast.

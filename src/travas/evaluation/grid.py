@@ -244,7 +244,7 @@ def _check_table(given: Any, where: str) -> None:
 def _section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     section = content.get(name)
     if not isinstance(section, dict) or not section:
-        raise LogError(f"[{name}] is missing or empty; see docs/experiments.md")
+        raise LogError(f"[{name}] is missing or empty; see: travas docs experiments")
     return section
 
 

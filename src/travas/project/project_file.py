@@ -202,7 +202,7 @@ def template(values: Values) -> str:
     Returns:
         The content of the file.
     """
-    lines = ["# A release project of travas: https://pypi.org/project/travas, docs/project.md.",
+    lines = ["# A release project of travas: https://pypi.org/project/travas, travas docs project.",
              "# travas release --period 2026-02 makes a release from it. Flags come before TRAVAS_… variables before this file.",
              "# All of it decides the release, so fix it without looking at single cases of the log."]  # fmt: skip
     for section, about in SECTIONS.items():

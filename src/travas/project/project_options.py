@@ -43,13 +43,13 @@ class ProjectOption:
 
 SECTIONS = {
     "source": "Where the events are. Passwords never belong here: set PGPASSWORD, a service file, or TRAVAS_LOG.",
-    "reading": "How events become traces. Fix it without looking at single cases: docs/reading.md.",
+    "reading": "How events become traces. Fix it without looking at single cases: travas docs reading.",
     "unit": "Who is protected. Without a column: one case. With one: all cases of a person.",
     "privacy": "What is released and what it costs. Smaller ε and δ protect more and keep less: travas forecast.",
     "synthesis": "Times and case attributes of synthetic logs: mechanism synthesis only. Public, not from the log.",
     "output": "What is written, and where.",
     "account": "Which account of the ledger is charged. Use one name for everything about the same people.",
-    "period": "Which cases a release counts: those closed in its period. Different periods then cost once: docs/periods.md.",
+    "period": "Which cases a release counts: those closed in its period. Different periods then cost once: travas docs periods.",
     "policy": "The rules of your organisation, and what they ask for.",
     "report": "What the report and the README say. Public text.",
 }

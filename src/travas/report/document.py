@@ -37,7 +37,7 @@ def as_html(content: ReportContent) -> str:
     style = files(__package__).joinpath("templates/report.css").read_text(encoding="utf-8")
     curve = sections.curve(content.mechanism)
     return (
-        _environment()
+        page_environment()
         .get_template("report.html")
         .render(
             **_words(content),
@@ -57,7 +57,8 @@ def as_html(content: ReportContent) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def page_environment() -> Environment:
+    """Return the environment of the templates: it escapes everything but generated SVG."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 

@@ -35,9 +35,9 @@ STANDINGS = {
 }
 
 PROOFS = {
-    Standing.VERIFIED: "A proof on paper (docs/mechanisms/{name}.md), and for this ε and δ an exact check of both hockey-stick "
-    "distances on the table that was sampled.",
-    Standing.PROVEN: "A proof on paper (docs/mechanisms/{name}.md) by composition; every table in it was checked exactly.",
+    Standing.VERIFIED: "A proof on paper (travas docs mechanisms/{name}), and for this ε and δ an exact check of both "
+    "hockey-stick distances on the table that was sampled.",
+    Standing.PROVEN: "A proof on paper (travas docs mechanisms/{name}) by composition; every table in it was checked exactly.",
 }
 
 IMPLEMENTATION = (
@@ -140,7 +140,7 @@ def counting(mechanism: Mechanism) -> str:
     once = f"different values of {unit.name}: at most {unit.max_cases} different variants per {unit.name} are counted, each once"
     cases = f"cases: at most {unit.max_cases} per {unit.name}"
     how = once if mechanism.counted == "units" else cases
-    return f"{how}. A rule that reads only the cases of that {unit.name} selects them (docs/unit.md)"
+    return f"{how}. A rule that reads only the cases of that {unit.name} selects them (travas docs unit)"
 
 
 def rule(abstraction: Abstraction) -> str:

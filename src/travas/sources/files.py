@@ -33,7 +33,8 @@ class Files:
         for name in ("table", "query"):
             if getattr(reading, name) is not None:
                 raise ParameterError(
-                    f"{name} is set but {source} is not a database; see docs/engines.md for database URLs", field=name
+                    f"{name} is set but {source} is not a database; for database URLs see: travas docs engines",
+                    field=name,
                 )
         if str(source) == STANDARD_INPUT:
             with spooled(reading.format) as path:

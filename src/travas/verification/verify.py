@@ -84,7 +84,7 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         raise VerificationError(f"{path}: is inconsistent: {error}") from None
     except (KeyError, TypeError, AttributeError):
         raise LogError(
-            f"{path}: not a guarantee file, or damaged: a field is missing or has the wrong type; see docs/guarantee.md"
+            f"{path}: not a guarantee file, or damaged: a field is missing or has the wrong type; see: travas docs guarantee"
         ) from None
     if reading is not None and reading.privacy_unit != rebuilt.unit:
         raise VerificationError(f"{path}: is inconsistent: its reading and its mechanism have different units")

@@ -90,8 +90,9 @@ class Abstraction:
     def may_shorten(self, trace: Trace) -> bool:
         """Return whether events can be missing in a generalised trace. It depends on the rule and this trace alone.
 
-        >>> [Abstraction.parse("prefix:2").may_shorten(trace) for trace in (("a",), ("a", "b"))]
-        [False, True]
+        Examples:
+            >>> [Abstraction.parse("prefix:2").may_shorten(trace) for trace in (("a",), ("a", "b"))]
+            [False, True]
         """
         return any(step.may_shorten(len(trace)) for step in self.steps)
 

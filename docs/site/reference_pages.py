@@ -1,0 +1,222 @@
+"""The reference pages of the site, made from the code: command line, Python, travas.toml, guarantee file, exit codes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+import travas
+from travas.cli.exit_codes import CODES
+from travas.cli.main import app
+from travas.outputs.guarantee_fields import FIELDS
+from travas.project.project_options import OPTIONS, SECTIONS
+
+GENERATED = "<!-- Made from the code by docs/site/reference_pages.py. -->\n"
+TOPICS = {
+    "functions": ("Functions", "What most programs call."),
+    "mechanisms": ("Mechanisms", "What is released, and what it costs."),
+    "releases": ("Releases", "What leaves: variants, synthetic logs and process maps."),
+    "reading": ("Reading", "From events to variants."),
+    "privacy": ("Guarantees and noise", "The trusted base."),
+    "budgets": ("Budgets and policies", "What several releases cost together."),
+    "evaluation": ("Evaluation", "Confidential: it reads the original log."),
+    "errors": ("Errors", "One tree of exceptions."),
+}
+_PACKAGES = {
+    "mechanisms": "mechanisms",
+    "model.mechanism": "mechanisms",
+    "model.detail_options": "mechanisms",
+    "model": "reading",
+    "model.release": "releases",
+    "model.estimate": "releases",
+    "model.keep_curve": "releases",
+    "synthesis": "releases",
+    "maps": "releases",
+    "pipeline": "releases",
+    "verification": "releases",
+    "sources": "reading",
+    "privacy": "privacy",
+    "budget": "budgets",
+    "evaluation": "evaluation",
+    "errors": "errors",
+}
+"""The topic of a public class, by the longest of these modules that contains it."""
+
+
+def reference_pages() -> dict[str, str]:
+    """Return the text of every generated page by its path."""
+    pages = {
+        "reference/command-line.md": command_line(),
+        "reference/travas-toml.md": project_file(),
+        "reference/guarantee-file.md": guarantee_file(),
+        "reference/exit-codes.md": exit_codes(),
+        "reference/python.md": python_names(),
+    }
+    return pages | {f"reference/python-{topic}.md": python_topic(topic) for topic in TOPICS}
+
+
+def command_line() -> str:
+    """Return the page of all commands with their arguments and options."""
+    root: Any = typer.main.get_command(app)
+    lines = ["# Command line", "", GENERATED, f"{root.help} `travas COMMAND --help` prints the same.", ""]
+    lines += ["| command | what it does |", "|---|---|"]
+    commands = list(_commands("travas", root))
+    lines += [f"| [`{name}`](#{_anchor(name)}) | {_cell(_first(command.help))} |" for name, command in commands]
+    for name, command in commands:
+        lines += ["", f"## {name} {{ #{_anchor(name)} }}", "", *_command(name, command)]
+    return "\n".join(lines) + "\n"
+
+
+def _commands(prefix: str, group: Any) -> Iterator[tuple[str, Any]]:
+    for name, command in sorted(group.commands.items()):
+        if command.hidden:
+            continue
+        if hasattr(command, "commands"):
+            yield from _commands(f"{prefix} {name}", command)
+        else:
+            yield f"{prefix} {name}", command
+
+
+def _command(name: str, command: Any) -> Iterator[str]:
+    paragraphs = command.help.split("\n\n")
+    for paragraph in paragraphs:
+        example = paragraph.partition("Example: ")
+        yield from ["", "```text", example[2], "```"] if example[1] else ["", _plain(paragraph)]
+    arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
+    options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
+    shown = " ".join(parameter.metavar or parameter.name.upper() for parameter in arguments)
+    yield from ["", f"Usage: `{name}{' ' + shown if shown else ''} [OPTIONS]`", ""]
+    yield from _table(arguments, lambda parameter: parameter.metavar or parameter.name.upper())
+    yield from _table([option for option in options if not option.hidden], _flags)
+
+
+def _table(parameters: list[Any], name: Any) -> Iterator[str]:
+    if not parameters:
+        return
+    yield from ["| | | default |", "|---|---|---|"]
+    for parameter in parameters:
+        default = parameter.default
+        stated = "required" if parameter.required else "" if default in (None, False, "", ()) else f"`{default}`"
+        yield f"| `{_cell(name(parameter))}` | {_cell(parameter.help or '')} | {stated} |"
+    yield ""
+
+
+def _flags(option: Any) -> str:
+    value = "" if option.is_flag else f" {option.metavar or option.name.upper()}"
+    return ", ".join([*option.opts, *option.secondary_opts]) + value
+
+
+def project_file() -> str:
+    """Return the page of the keys of travas.toml, with their flags and variables."""
+    lines = ["# travas.toml", "", GENERATED, "The file of a [release project](../project.md)."]
+    lines += ["Flags come before variables, and variables before the file.", ""]
+    for section, about in SECTIONS.items():
+        lines += [f"## [{section}]", "", _linked(about), ""]
+        lines += ["| key | meaning | example | flag | variable |", "|---|---|---|---|---|"]
+        for option in OPTIONS:
+            if option.section == section:
+                example = f'["{option.example}"]' if option.is_list else f'"{option.example}"'
+                about = _cell(option.about)
+                lines.append(
+                    f"| `{option.name}` | {about} | `{_cell(example)}` | `{option.flag}` | `{option.variable}` |"
+                )
+        lines.append("")
+    return "\n".join(lines)
+
+
+def guarantee_file() -> str:
+    """Return the page of the fields of a guarantee file."""
+    lines = [
+        "# Fields of a guarantee file",
+        "",
+        GENERATED,
+        "What is compared, and why: [the guarantee file](../guarantee.md).",
+    ]
+    lines += ["", "| field | meaning |", "|---|---|"]
+    lines += [f"| {', '.join(f'`{name}`' for name in field.names)} | {_cell(field.meaning)} |" for field in FIELDS]
+    return "\n".join(lines) + "\n"
+
+
+def exit_codes() -> str:
+    """Return the page of the exit codes."""
+    lines = ["# Exit codes", "", GENERATED, "| code | meaning | what to do |", "|--:|---|---|"]
+    lines += [f"| {entry.code} | {_cell(entry.meaning)} | {_cell(entry.remedy)} |" for entry in CODES]
+    lines += ["", "Only code 5 is worth trying again by itself.", "With `--json`: [automation](../automation.md)."]
+    return "\n".join(lines) + "\n"
+
+
+def python_names() -> str:
+    """Return the list of all public names."""
+    lines = ["# Python", "", GENERATED, "`import travas` has these names, and no others are public.", ""]
+    for topic, (title, about) in TOPICS.items():
+        lines += [f"## {title}", "", about, "", "| name | |", "|---|---|"]
+        for name in names_of(topic):
+            summary = _cell(_first(getattr(travas, name).__doc__ or "")) if _documented(name) else ""
+            lines.append(f"| [`{name}`](python-{topic}.md#{module_of(name)}.{name}) | {summary} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def python_topic(topic: str) -> str:
+    """Return the page of one topic: signatures and docstrings, which mkdocstrings fills in."""
+    title, about = TOPICS[topic]
+    lines = [f"# {title}", "", GENERATED, about, ""]
+    for name in names_of(topic):
+        lines += [f"::: {module_of(name)}.{name}", ""]
+    return "\n".join(lines)
+
+
+def names_of(topic: str) -> list[str]:
+    """Return the public names of a topic."""
+    return [name for name in travas.__all__ if name != "__version__" and topic_of(name) == topic]
+
+
+def topic_of(name: str) -> str:
+    """Return the topic of a public name."""
+    if name[0].islower():
+        return "functions"
+    module = module_of(name).removeprefix("travas.")
+    while module not in _PACKAGES:
+        module = module.rpartition(".")[0]
+    return _PACKAGES[module]
+
+
+def module_of(name: str) -> str:
+    """Return the module that `travas.public` imports a name from."""
+    for node in ast.walk(ast.parse(Path(travas.__file__).with_name("public.py").read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and name in [alias.name for alias in node.names]:
+            return f"travas.{node.module}"
+    raise LookupError(name)
+
+
+def _documented(name: str) -> bool:
+    """Return whether a name has a docstring of its own: an alias of a type has that of the type."""
+    thing = getattr(travas, name)
+    return getattr(thing, "__name__", None) == name and bool(thing.__doc__)
+
+
+def _first(text: str) -> str:
+    return " ".join(text.strip().partition("\n\n")[0].split())
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\[/?\w+\]", "", text)
+
+
+def _cell(text: str) -> str:
+    return _linked(_plain(" ".join(text.split()))).replace("|", "\\|")
+
+
+def _linked(text: str) -> str:
+    """Turn the `travas docs PAGE` of messages into links, and links of docs/ into links of docs/reference."""
+    text = re.sub(r"travas docs ([\w/-]+)", r"[\1](\1.md)", text)
+    return re.sub(r"\]\((?=[\w/-]+\.md)", "](../", text)
+
+
+def _anchor(name: str) -> str:
+    return name.replace(" ", "-")

@@ -1,0 +1,97 @@
+"""The command `demo`: all three kinds of release of the built-in log, with pictures and one summary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from ..budget.policy import Policy
+from ..mechanisms.optimal import Optimal
+from ..model.detail_options import TIMES_IF_RECORDED
+from ..model.mechanism import Mechanism
+from ..outputs.atomic import Existing, atomic_output
+from ..pipeline import Outcome, Request, run
+from .console import console, grid, panel, stages
+
+if TYPE_CHECKING:
+    from ..maps.map_release import MapRelease
+    from ..synthesis.synthetic_release import SyntheticRelease
+
+FILES = {"variants": "variants.xes.gz", "synthetic log": "synthetic.xes.gz", "process map": "map.json"}
+"""The files of the demo by the kind of release."""
+
+
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Directory for the files.", metavar="DIR")] = Path(
+        "demo-release"
+    ),
+) -> None:
+    """Make all three kinds of release of a built-in log at ε = 1, δ = 1e-6, and draw them. No real data are involved.
+
+    Example: travas demo
+    """
+    from ..outputs.example import write_hospital_log
+    from ..report.demo_page import DemoPictures, demo_html
+
+    again = (output / "hospital.csv").exists()  # written by an earlier demo; any other file of this name is refused
+    existing: Existing = "replace" if again else "fail"
+    log = write_hospital_log(output / "hospital.csv")
+    outcomes = [_released(log, mechanism, output / FILES[mechanism.kind], existing) for mechanism in _mechanisms()]
+    variants, synthetic, mapped = (outcome.release for outcome in outcomes)
+    pictures = DemoPictures.of(
+        outcomes[0].variants, variants, cast("SyntheticRelease", synthetic), cast("MapRelease", mapped)
+    )
+    for name, svg in pictures.files().items():
+        _write(output / name, svg, existing)
+    _write(output / "index.html", demo_html(pictures), existing)
+    _show(outcomes, output)
+
+
+def _mechanisms() -> tuple[Mechanism, ...]:
+    from ..mechanisms.process_map import ProcessMap
+    from ..mechanisms.synthesis import Synthesis
+
+    return Optimal(1, "1e-6"), Synthesis(1, "1e-6", times=TIMES_IF_RECORDED), ProcessMap(1, "1e-6")
+
+
+def _released(log: Path, mechanism: Mechanism, target: Path, existing: Existing) -> Outcome:
+    """Make one release. The demo touches no ledger and follows no policy: its data are made up."""
+    request = Request(
+        source=log,
+        mechanism=mechanism,
+        output=target,
+        existing=existing,
+        policy=Policy("none: no real data are involved"),
+    )
+    with stages() as watch:
+        return run(request, watch)
+
+
+def _write(path: Path, text: str, existing: Existing) -> None:
+    with atomic_output(path, existing) as partial:
+        partial.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _show(outcomes: list[Outcome], output: Path) -> None:
+    variants, synthetic, mapped = (outcome.release for outcome in outcomes)
+    steps = len(cast("MapRelease", mapped).pairs)
+    table = grid()
+    table.add_row("variants", str(output / FILES["variants"]))
+    table.add_row("", f"{len(variants.variants):,} ways through the hospital that enough stays have in common")
+    table.add_row("synthetic log", str(output / FILES["synthetic log"]))
+    table.add_row(
+        "", f"{sum(synthetic.counts):,} generated stays with times; only what they have in common means something"
+    )
+    table.add_row("process map", str(output / FILES["process map"]))
+    table.add_row("", f"in how many stays one activity directly follows another: {steps:,} steps with 95 % intervals")
+    panel(table, "Three releases of a hospital log of 4,000 stays, which is made up", "green")
+    out = console()
+    out.print("Whoever has one of these files learns almost the same whether a given stay was in the log or not.")
+    out.print("How much is 'almost'? ε = 1, δ = 1e-6: travas docs choosing-epsilon-and-delta")
+    out.print("Of a real log you would make one of them: what several releases reveal adds up.\n")
+    target = output / FILES["variants"]
+    out.print(f"look       {output / 'index.html'}")
+    out.print(f"check      travas verify {target}.guarantee.json {target}")
+    out.print("your log   travas doctor LOG, then travas anonymize LOG; without a terminal: travas serve")

@@ -1,0 +1,67 @@
+"""The command `docs`: opens the documentation that the package contains."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import OutputError, ParameterError, shown
+from .console import console
+
+SITE = Path(__file__).resolve().parents[1] / "site"
+"""Where `make docs` puts the site; the wheel contains it."""
+
+
+def docs(
+    page: Annotated[
+        str, typer.Argument(metavar="[PAGE]", help="The page, such as unit or mechanisms/optimal.")
+    ] = "index",
+    path: Annotated[bool, typer.Option("--path", help="Print where the page is instead of opening it.")] = False,
+) -> None:
+    """Open the documentation in a browser. It is part of the package and needs no internet.
+
+    Example: travas docs choosing-epsilon-and-delta
+    """
+    from .commands import has_browser
+
+    file = page_file(page)
+    if path or not has_browser():
+        typer.echo(file)
+        return
+    import webbrowser
+
+    webbrowser.open(file.as_uri())
+    console().print(f"opened {file}", soft_wrap=True)
+
+
+def page_file(page: str, site: Path | None = None) -> Path:
+    """Return the file of a page of the documentation.
+
+    Args:
+        page: Its name, as in `docs`: `unit`, `mechanisms/optimal`.
+        site: The folder of the site; by default that of the package.
+
+    Returns:
+        The file.
+
+    Raises:
+        OutputError: The site is not part of this installation.
+        ParameterError: There is no such page.
+    """
+    site = SITE if site is None else site
+    if not (site / "index.html").is_file():
+        raise OutputError(
+            "this installation does not contain the documentation; in a clone, run: make docs", field="page"
+        )
+    names = {file.relative_to(site).with_suffix("").as_posix(): file for file in site.rglob("*.html")}
+    wanted = page.strip("/").removesuffix(".md").removesuffix(".html")
+    for name in (wanted, f"{wanted}/index"):
+        if name in names:
+            return names[name]
+    from difflib import get_close_matches
+
+    near = get_close_matches(wanted, names, n=1, cutoff=0.3)
+    hint = f"did you mean {near[0]}?" if near else "travas docs opens the start page"
+    raise ParameterError(f"there is no page {shown(page)}; {hint}", field="page")

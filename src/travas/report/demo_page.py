@@ -1,0 +1,112 @@
+"""The page of the demo: the built-in log and its three releases, side by side. The data are made up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from ..model.release import Release
+from ..model.traces import Trace
+from ..model.variants import Variants, summary
+from ..plots.chevrons import chevrons, colours_of
+from ..plots.map_layout import process_map
+from ..plots.map_picture import map_svg
+from .document import page_environment
+
+if TYPE_CHECKING:
+    from ..maps.map_release import MapRelease
+    from ..synthesis.synthetic_release import SyntheticRelease
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class DemoPictures:
+    """What the page shows.
+
+    Attributes:
+        original: The process of the original log, as SVG.
+        variants: The process of the released variants.
+        synthetic: The process of the synthetic log.
+        mapped: The released process map.
+        rows: The most frequent released variants, as chevrons, with their estimated numbers of cases.
+        sizes: In words, how large the four logs are.
+    """
+
+    original: str
+    variants: str
+    synthetic: str
+    mapped: str
+    rows: tuple[tuple[str, str], ...]
+    sizes: dict[str, str]
+
+    @classmethod
+    def of(cls, log: Variants, variants: Release, synthetic: SyntheticRelease, mapped: MapRelease) -> DemoPictures:
+        """Draw the pictures.
+
+        Args:
+            log: The original log, which is made up.
+            variants: Its released variants.
+            synthetic: Its synthetic log.
+            mapped: Its released process map.
+
+        Returns:
+            The pictures.
+        """
+        before = summary(log)
+        return cls(
+            process_map(*_columns(log)),
+            process_map(variants.variants, variants.counts),
+            process_map(synthetic.variants, synthetic.counts),
+            map_svg(mapped),
+            _rows(variants.variants, variants.counts),
+            {
+                "original": f"{before.cases:,} stays, {before.variants:,} different variants",
+                "variants": f"{len(variants.variants):,} variants",
+                "synthetic": f"{sum(synthetic.counts):,} generated stays, {len(synthetic.variants):,} different variants",
+                "mapped": f"{len(mapped.activities):,} activities, {len(mapped.pairs):,} steps",
+            },
+        )
+
+    def files(self) -> dict[str, str]:
+        """Return the pictures by file name."""
+        return {"variants.svg": self.variants, "synthetic.svg": self.synthetic, "map.svg": self.mapped}
+
+
+def demo_html(pictures: DemoPictures) -> str:
+    """Render the page.
+
+    Args:
+        pictures: What it shows.
+
+    Returns:
+        One self-contained HTML document, without scripts.
+    """
+    from markupsafe import Markup
+
+    style = files(__package__).joinpath("templates/demo.css").read_text(encoding="utf-8")
+    return (
+        page_environment()
+        .get_template("demo.html")
+        .render(
+            style=Markup(style),
+            original=Markup(pictures.original),
+            variants=Markup(pictures.variants),
+            synthetic=Markup(pictures.synthetic),
+            mapped=Markup(pictures.mapped),
+            rows=[(Markup(svg), count) for svg, count in pictures.rows],
+            sizes=pictures.sizes,
+        )
+    )
+
+
+def _columns(log: Variants) -> tuple[list[Trace], list[int]]:
+    rows = list(log.items())
+    return [trace for trace, _ in rows], [count for _, count in rows]
+
+
+def _rows(variants: tuple[Trace, ...], counts: tuple[int, ...]) -> tuple[tuple[str, str], ...]:
+    ranked = sorted(zip(variants, counts, strict=True), key=lambda row: -row[1])[:_SHOWN]
+    colours = colours_of(variants, counts)
+    return tuple((chevrons(trace, colours), f"{count:,}") for trace, count in ranked)

@@ -1,0 +1,172 @@
+"""Every code block of every page runs, or says why it cannot. Pages are found by looking, not in a list."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from page_blocks import REASONS, ROOT, Block, blocks, pages
+
+from conftest import Ran, Run
+from travas.cli import main as cli
+from travas.outputs.example import write_hospital_log
+
+LANGUAGES = {"console", "python", "toml", "json", "text", "cron", "ini", "yaml"}
+WITH_BLOCKS = [page for page in pages() if blocks((ROOT / page).read_text())]
+NUMBER = re.compile(r"[\d.,]*\d")
+
+
+def test_blocks_are_found() -> None:
+    text = "# A\n\n<!-- setup: travas x -->\n<!-- not run: starts a server -->\n```console\ntravas y\n```\n\n```text\nz\n```\n"
+    first, second = blocks(text)
+    assert first == Block("console", "travas y\n", ("travas x",), "starts a server", 5, False)
+    assert (second.language, second.text, second.follows) == ("text", "z\n", True)
+    assert len(WITH_BLOCKS) > 20 and "README.md" in WITH_BLOCKS
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_fence_is_a_block_with_a_known_language(page: str) -> None:
+    text = (ROOT / page).read_text()
+    found = blocks(text)
+    assert 2 * len(found) == len(re.findall(r"^ *```", text, flags=re.MULTILINE))
+    assert {block.language for block in found} <= LANGUAGES
+    assert {block.not_run for block in found if block.not_run} <= REASONS
+    assert len(re.findall(r"<!-- (?:setup|not run):", text)) == sum(
+        len(block.setup) + bool(block.not_run) for block in found
+    )
+
+
+@pytest.mark.parametrize("page", WITH_BLOCKS)
+def test_what_the_documents_show_runs(page: str, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All blocks of a page, in their order, in one process and one folder with the built-in log."""
+    write_hospital_log(tmp_path / "hospital.csv")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    printed = ""
+    for block in blocks((ROOT / page).read_text()):
+        where = f"{page}, line {block.line}"
+        for line in block.setup:
+            assert _run(line, travas, where).code == 0
+        if block.not_run:
+            _check(block, where)
+        elif block.language == "console":
+            printed = "".join(_run(line, travas, where).out for line in _lines(block))
+        elif block.language == "python":
+            printed = _python(block, names, where)
+        elif block.language == "toml":
+            _settings(block, tmp_path)
+        elif block.language == "json":
+            json.loads(block.text)
+        elif block.language == "text" and block.follows:
+            _compare(block.text, printed, where)
+        else:
+            _check(block, where)
+
+
+def _run(line: str, travas: Run, where: str) -> Ran:
+    """Run a command of travas; of `make` and `pip` only what they name is checked."""
+    words = shlex.split(line, comments=True)
+    if words[0] == "travas":
+        ran = travas(*words[1:])
+        assert ran.code == 0, f"{where}: {line}: {ran.err}"
+        return ran
+    if words[0] == "copy":  # for setup
+        Path(words[2]).parent.mkdir(exist_ok=True)
+        shutil.copy(words[1], words[2])
+    elif words[0] == "write":  # for setup
+        Path(words[1]).write_text(_patients())
+    else:
+        _exists(line, where)
+    return Ran(0, "", "")
+
+
+def _patients() -> str:
+    """A log with case attributes."""
+    rows = ["case_id,activity,timestamp,sex,age"]
+    for case in range(200):
+        person = f"{'FM'[case % 2]},{20 + case % 60}"
+        rows += [
+            f"{case},{activity},2025-01-{case % 28 + 1:02d} {hour}:00:00,{person}"
+            for hour, activity in ((10, "a"), (11, "b"))
+        ]
+    return "\n".join(rows) + "\n"
+
+
+def _exists(line: str, where: str) -> None:
+    words = shlex.split(line, comments=True)
+    if words[0] == "make":
+        targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+        assert {word for word in words[1:] if "=" not in word} <= set(targets), f"{where}: {line}"
+    elif words[:2] == ["pip", "install"]:
+        extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+        named = re.findall(r"\[([\w,]+)\]", line)
+        assert {extra for group in named for extra in group.split(",")} <= set(extras), f"{where}: {line}"
+    else:
+        assert words[0] in ("git", "cd", ".", "pre-commit", "docker"), f"{where}: {line}: an unknown command"
+
+
+def _check(block: Block, where: str) -> None:
+    """Parse the commands of a block that is not run: their names and options must exist."""
+    if block.language == "python":
+        compile(block.text, where, "exec")
+        return
+    commands = (
+        re.findall(r"\btravas (?:\w+)(?: [^\n\"#]*)?", block.text) if block.language != "text" or block.not_run else []
+    )
+    assert commands or block.language == "text", f"{where}: no command of travas"
+    for line in commands:
+        filled = re.sub(r"\{\{.*?\}\}", "2026-01", line)
+        parsed(shlex.split(filled)[1:], where)
+
+
+def parsed(words: list[str], where: str) -> None:
+    """Parse a command line without running it."""
+    command: Any = typer.main.get_command(cli.app)
+    while hasattr(command, "commands"):
+        assert words and words[0] in command.commands, f"{where}: travas has no command {words[:1]}"
+        command, words = command.commands[words[0]], words[1:]
+    known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    flags = {word.partition("=")[0] for word in words if re.match(r"-\w|--\w", word)}
+    assert flags <= known, f"{where}: {flags - known}"
+
+
+def _python(block: Block, names: dict[str, Any], where: str) -> str:
+    import contextlib
+    import io
+
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(block.text, where, "exec"), names)
+    return out.getvalue()
+
+
+def _settings(block: Block, folder: Path) -> None:
+    """A TOML block whose first line is a comment with a file name is that file."""
+    tomllib.loads(block.text)
+    if named := re.match(r"# (\S+\.toml)\n", block.text):
+        (folder / named[1]).write_text(block.text)
+
+
+def _compare(shown: str, printed: str, where: str) -> None:
+    """Output is shown as it was printed, but for its numbers, which have noise, and lines left out with `…`."""
+    lines = [_masked(line) for line in printed.splitlines()]
+    for line in shown.splitlines():
+        if line.strip() not in ("", "…"):
+            assert _masked(line) in lines, f"{where}: {line!r} was not printed, but {printed}"
+
+
+def _masked(line: str) -> str:
+    return " ".join(NUMBER.sub("0", line).split())
+
+
+def _lines(block: Block) -> list[str]:
+    """The command lines of a block; a backslash continues a line."""
+    joined = block.text.replace("\\\n", " ")
+    return [line for line in joined.splitlines() if line.strip() and not line.lstrip().startswith("#")]
