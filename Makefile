@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: audit demo fuzz leaderboard sbom wheel image test test-slow test-oldest test-extras coverage bench bench-ladder bench-ledger bench-map bench-map-models bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint tutorials clean
+.PHONY: audit demo docs fuzz leaderboard sbom wheel image test test-slow test-oldest test-extras coverage bench bench-ladder bench-ledger bench-map bench-map-models bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint tutorials clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -24,12 +24,19 @@ BIN := .venv/bin
 	$(BIN)/pip install --quiet --group bench
 	touch $@
 
-demo: .venv/installed ## the main job on the built-in log
+.venv/installed-docs: .venv/installed
+	$(BIN)/pip install --quiet --group docs
+	touch $@
+
+docs: .venv/installed-docs ## the documentation site, into src/travas/site; opened by: travas docs
+	$(BIN)/python docs/site/build_site.py
+
+demo: .venv/installed ## all three kinds of release of the built-in log
 	$(BIN)/travas demo --output demo-release
 
 lint: .venv/installed-test
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks docs/site
+	$(BIN)/ruff format --check src tests benchmarks docs/site
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

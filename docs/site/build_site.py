@@ -11,36 +11,38 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
-from reference_pages import reference_pages
+from reference_pages import TOPICS, reference_pages
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = ROOT / "docs" / "site"
-BUILD = ROOT / "build" / "docs"
-TARGET = ROOT / "src" / "travas" / "site"
 COPIED = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md"}
 """Files of the repository that are pages of the site."""
 
 
-def main() -> None:
-    """Build and check the site."""
-    shutil.rmtree(BUILD, ignore_errors=True)
-    pages = write_pages(BUILD / "pages")
-    shutil.copytree(HERE / "overrides", BUILD / "overrides")
-    (BUILD / "zensical.toml").write_text(configuration(pages))
-    words = [sys.executable, "-m", "zensical", "build", "--strict", "-f", str(BUILD / "zensical.toml")]
-    if (code := subprocess.run(words, cwd=BUILD, check=False).returncode) != 0:
+def main(build: Path, target: Path) -> None:
+    """Build and check the site.
+
+    Args:
+        build: A folder for the work; it is removed first.
+        target: Where the site is put; it is replaced.
+    """
+    shutil.rmtree(build, ignore_errors=True)
+    pages = write_pages(build / "pages")
+    shutil.copytree(HERE / "overrides", build / "overrides")
+    (build / "zensical.toml").write_text(configuration(pages))
+    words = [sys.executable, "-m", "zensical", "build", "--strict", "-f", str(build / "zensical.toml")]
+    if (code := subprocess.run(words, cwd=build, check=False).returncode) != 0:
         sys.exit(code)
     for unused in ("404.html", "sitemap.xml"):  # of a server; the site is opened from the disk
-        (BUILD / "built" / unused).unlink()
-    if problems := faults(BUILD / "built"):
+        (build / "built" / unused).unlink()
+    if problems := faults(build / "built"):
         sys.exit("\n".join(problems))
-    shutil.rmtree(TARGET, ignore_errors=True)
-    shutil.copytree(BUILD / "built", TARGET)
-    print(f"{len(list(TARGET.rglob('*.html')))} pages in {TARGET.relative_to(ROOT)}; open them with: travas docs")
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(build / "built", target)
+    print(f"{len(list(target.rglob('*.html')))} pages in {target}; open them with: travas docs")
 
 
 def write_pages(folder: Path) -> list[str]:
@@ -82,22 +84,29 @@ def inside(text: str, prefix: str) -> str:
 
 
 def configuration(pages: list[str]) -> str:
-    """Return the configuration with the tutorials that exist and, at the end, pages without a place of their own."""
+    """Return the configuration with all pages in the navigation.
+
+    Args:
+        pages: The paths of all pages.
+
+    Returns:
+        The configuration, with the topics of Python, further tutorials, and other pages without a place under *More*.
+    """
     text = (HERE / "zensical.toml").read_text().replace("SOURCES", str(ROOT / "src"))
+    topics = [f"reference/python-{topic}.md" for topic in TOPICS]
+    text = text.replace('"reference/python.md"]', f"{_listed(['reference/python.md', *topics])}]")
     named = set(re.findall(r'"([\w/.-]+\.md)"', text))
-    missing = [page for page in pages if page not in named and not page.startswith("reference/python-")]
-    tutorials = [page for page in missing if page.startswith("tutorials/")]
-    others = [page for page in missing if page not in tutorials]
-    start = '    "tutorials/first-release.md",\n'
-    text = text.replace(start, start + "".join(f'    "{page}",\n' for page in tutorials))
-    topics = [page for page in pages if page.startswith("reference/python-")]
-    listed = '    "reference/python.md",\n'
-    text = text.replace(listed, listed + "".join(f'    "{page}",\n' for page in topics))
+    tutorials = [page for page in pages if page.startswith("tutorials/") and page not in named]
+    others = [page for page in pages if page not in named and page not in tutorials]
+    first = '"tutorials/check-a-release.md"'
+    text = text.replace(first, ", ".join(filter(None, [first, _listed(tutorials)])))
     if others:
-        listed = ", ".join(f'"{page}"' for page in others)
-        text = text.replace("]\n\n[project.theme]", f'  {{ "More" = [{listed}] }},\n]\n\n[project.theme]')
-    tomllib.loads(text)
+        text = text.replace("]\n\n[project.theme]", f'  {{ "More" = [{_listed(others)}] }},\n]\n\n[project.theme]')
     return text
+
+
+def _listed(pages: list[str]) -> str:
+    return ", ".join(f'"{page}"' for page in pages)
 
 
 def faults(site: Path) -> list[str]:
@@ -138,4 +147,5 @@ def _broken(page: Path, address: str, anchors: dict[Path, set[str]]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    chosen = [Path(word).absolute() for word in sys.argv[1:]]
+    main(*(chosen or (ROOT / "build" / "docs", ROOT / "src" / "travas" / "site")))

@@ -210,8 +210,6 @@ def test_every_option_is_a_key_a_flag_and_a_variable(travas: Run, monkeypatch: p
         assert re.search(rf"{option.flag}\s", text) and f"{option.variable}." in text
         assert option.section in SECTIONS
     assert len({option.name for option in OPTIONS}) == len(OPTIONS)
-    page = (ROOT / "docs" / "project.md").read_text()
-    assert all(f"`{option.name}`" in page for option in OPTIONS)
 
 
 def test_the_template_is_complete_and_commented() -> None:

@@ -1,23 +1,188 @@
-"""Files that documents and docstrings name exist."""
+"""Documents and code agree: what pages name exists, messages refer to pages, and the reference is complete."""
 
 from __future__ import annotations
 
+import ast
+import json
 import re
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+import pytest
+import typer
+from page_blocks import ROOT, pages
+
+import travas
+from build_site import COPIED, configuration, faults, write_pages
+from reference_pages import TOPICS, names_of, reference_pages
+from travas.cli import main as cli
+from travas.cli.exit_codes import CODES
+from travas.mechanisms import MECHANISMS
+from travas.outputs.guarantee_fields import FIELDS
+from travas.project.project_options import OPTIONS
+
 PATH = re.compile(r"\b(?:src/travas|tests|docs|benchmarks|experiments)/[\w/.-]+\.(?:py|md|toml)\b")
+REPOSITORY = "https://github.com/travas-dp/travas/blob/main/"
+IMAGES = "https://raw.githubusercontent.com/travas-dp/travas/main/"
 
 
 def test_files_that_documents_name_exist() -> None:
-    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.py")]
-    named = {(page, name) for page in pages for name in PATH.findall(page.read_text()) if "NAME" not in name}
+    documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.py")]
+    named = {(page, name) for page in documents for name in PATH.findall(page.read_text()) if "NAME" not in name}
     assert len(named) > 100
     assert [(page.name, name) for page, name in sorted(named) if not (ROOT / name).is_file()] == []
 
 
 def test_links_between_documents_lead_somewhere() -> None:
-    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
-    links = {(page, link) for page in pages for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())}
+    generated = {(ROOT / "docs" / page).resolve() for page in reference_pages()}
+    links = {
+        (ROOT / page, link)
+        for page in [*pages(), "CHANGELOG.md"]
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / page).read_text())
+    }
     assert len(links) > 50
-    assert [(page.name, link) for page, link in sorted(links) if not (page.parent / link).exists()] == []
+    targets = {(page, link): (page.parent / link).resolve() for page, link in links}
+    assert [link for link, target in sorted(targets.items()) if not target.exists() and target not in generated] == []
+
+
+def test_the_readme_is_short_and_its_links_work_on_a_package_index() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert len(text.splitlines()) <= 120
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(links) > 10 and all(link.startswith("https://") for link in links)
+    own = [link for link in links if "travas-dp" in link]
+    paths = [link.removeprefix(REPOSITORY).removeprefix(IMAGES).partition("#")[0] for link in own]
+    assert [path for path in paths if not (ROOT / path).is_file()] == []
+
+
+# --------------------------------------------------------------------------------------- what a user of the wheel sees
+
+
+def messages(path: Path) -> Iterator[str]:
+    """The texts of a module that are not docstrings."""
+    tree = ast.parse(path.read_text())
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {
+        id(node.value)
+        for parent in ast.walk(tree)
+        for node in (parent.body if isinstance(parent, documented) else [])
+        if isinstance(node, ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.value
+
+
+def test_messages_refer_to_pages_that_a_user_of_the_wheel_can_open() -> None:
+    known = {page.removeprefix("docs/").removesuffix(".md") for page in pages() if page.startswith("docs/")}
+    known |= {page.removesuffix(".md") for page in reference_pages()}
+    found = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for text in messages(path):
+            if not re.fullmatch(r"docs/mechanisms/[\w-]+\.md", text):  # `Mechanism.proof`, for readers of the code
+                assert not re.search(r"docs/[\w/-]+\.md", text), f"{path}: {text}"
+            found |= set(re.findall(r"travas docs ([a-z][\w/-]*)", text))
+    assert len(found) > 5
+    assert {page for page in found - known if not page.startswith("mechanisms/")} == set()  # a name is filled in
+    assert {f"mechanisms/{name}" for name in MECHANISMS} <= known
+
+
+# ----------------------------------------------------------------------------------------------------- the reference
+
+
+def test_every_public_name_is_documented_on_one_page() -> None:
+    listed = [name for topic in TOPICS for name in names_of(topic)]
+    assert sorted(listed) == [name for name in travas.__all__ if name != "__version__"]
+    text = reference_pages()
+    for topic in TOPICS:
+        for name in names_of(topic):
+            assert len(re.findall(rf"^::: [\w.]+\.{name}$", text[f"reference/python-{topic}.md"], re.MULTILINE)) == 1
+            assert (getattr(travas, name).__doc__ or "").strip(), name
+
+
+def test_every_command_and_option_is_documented() -> None:
+    page = reference_pages()["reference/command-line.md"]
+    prose = "\n".join((ROOT / name).read_text() for name in pages())
+    for name, command in _commands("travas", typer.main.get_command(cli.app)):
+        assert name in prose, f"{name} is in no page but the reference"
+        section = page.partition(f"\n## {name} {{")[2].partition("\n## ")[0]
+        assert command.help and command.help.split("\n")[0].split(". ")[0] in section
+        for parameter in command.params:
+            shown = parameter.opts[0] if parameter.param_type_name == "option" else parameter.metavar
+            assert shown == "--help" or (shown in section and parameter.help), f"{name} {shown}"
+
+
+def _commands(prefix: str, group: Any) -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(f"{prefix} {name}", command)
+        else:
+            yield f"{prefix} {name}", command
+
+
+def test_every_project_option_and_exit_code_is_documented() -> None:
+    text = reference_pages()
+    for option in OPTIONS:
+        assert f"| `{option.name}` |" in text["reference/travas-toml.md"]
+    for entry in CODES:
+        assert f"| {entry.code} | {entry.meaning.split('`')[0]}" in text["reference/exit-codes.md"]
+    assert {entry.code for entry in CODES} == {0, 1, 2, 3, 4, 5, 6, 70, 130, 141}
+
+
+@pytest.mark.parametrize("words", [("optimal",), ("ladder",), ("synthesis",), ("map",), ("travas", "patient")])
+def test_every_field_of_a_guarantee_file_is_documented(words: tuple[str, ...], tmp_path: Path) -> None:
+    unit = travas.PrivacyUnit("patient", 5) if words[1:] else travas.PrivacyUnit("case", 1)
+    mechanism = travas.mechanism(words[0], 1, "1e-6", unit=unit)
+    log = travas.Variants.from_mapping({("a", "b"): 100})
+    if words[1:]:
+        path = tmp_path / "log.csv"
+        path.write_text("case_id,activity,timestamp,patient\n1,a,2025-01-01,p\n")
+        log = travas.read(path, travas.Reading(unit="patient", max_cases=5))
+    mechanism.release(log).write(tmp_path / "out.json")
+    content = json.loads((tmp_path / "out.json.guarantee.json").read_text())
+    known = {name for field in FIELDS for name in field.names}
+    fields = set(content) | {f"{key}.{inner}" for key in ("unit", "release") for inner in content[key]}
+    fields |= {f"parameters.{inner}" for inner in content["parameters"]}
+    missing = {name for name in fields if name not in known and name not in ("unit.name", "unit.max_cases")}
+    assert missing - {"parameters", "release"} == set()
+
+
+# ---------------------------------------------------------------------------------------------------------- the site
+
+
+def test_every_page_of_the_site_is_in_its_navigation(tmp_path: Path) -> None:
+    found = write_pages(tmp_path / "pages")
+    assert len(found) > 50 and set(COPIED.values()) <= set(found)
+    settings = tomllib.loads(configuration(found))
+    assert sorted(_leaves(settings["project"]["nav"])) == found
+
+
+def _leaves(entries: Any) -> Iterator[str]:
+    for entry in entries:
+        if isinstance(entry, str):
+            yield entry
+        else:
+            for inner in entry.values():
+                yield from _leaves([inner] if isinstance(inner, str) else inner)
+
+
+def test_a_built_page_with_a_broken_link_or_a_request_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "index.html"
+    page.write_text('<a href="other.html#here">x</a><a href="https://example.org">x</a><img src="a.png">')
+    (tmp_path / "other.html").write_text('<h2 id="here">x</h2>')
+    (tmp_path / "a.png").touch()
+    assert faults(tmp_path) == []
+    for fault, word in (
+        ('<a href="missing.html">', "does not exist"),
+        ('<a href="other.html#there">', "no such anchor"),
+        ('<script src="https://unpkg.com/x">', "network"),
+        ('<link rel="stylesheet" href="//fonts.example/x.css">', "network"),
+        ('<img src="b.png">', "does not exist"),
+    ):
+        page.write_text(fault)
+        assert [word in problem for problem in faults(tmp_path)] == [True]
+    page.write_text("")
+    (tmp_path / "a.css").write_text("@font-face { src: url(https://fonts.example/x) }")
+    assert len(faults(tmp_path)) == 1

@@ -8,6 +8,8 @@ from typing import Any
 
 from browser import browsing, serving
 
+from travas.cli.demo_command import demo
+
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 WIDTH = 960
 
@@ -59,6 +61,16 @@ def main() -> None:
         tab.set_viewport_size({"width": WIDTH, "height": 1200})
         tab.goto(report.as_uri())
         tab.screenshot(path=IMAGES / "report.png")
+        demo_pictures(browser, Path(folder) / "demo")
+
+
+def demo_pictures(browser: Any, folder: Path) -> None:
+    """The pictures of the README and the gallery, from the page that `travas demo` writes."""
+    demo(folder)
+    tab = browser.new_context(viewport={"width": 1200, "height": 900}, device_scale_factor=1.5).new_page()
+    tab.goto((folder / "index.html").as_uri())
+    tab.locator("#before-after").screenshot(path=IMAGES / "before-after.png")
+    tab.locator(".chevrons table").screenshot(path=IMAGES / "demo-variants.png")
 
 
 def shoot(tab: Any, name: str) -> None:

@@ -63,5 +63,5 @@ def page_file(page: str, site: Path | None = None) -> Path:
     from difflib import get_close_matches
 
     near = get_close_matches(wanted, names, n=1, cutoff=0.3)
-    hint = f"did you mean {near[0]}?" if near else "travas docs opens the start page"
+    hint = f"did you mean {near[0]}?" if near else "see the start page: travas docs"
     raise ParameterError(f"there is no page {shown(page)}; {hint}", field="page")

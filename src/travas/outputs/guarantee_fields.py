@@ -186,6 +186,10 @@ FIELDS = (
         "For `synthesis` with times or attributes: the parts of control flow, times and attributes.",
     ),
     GuaranteeField(
+        ("parameters.parts",),
+        "For `map`: what was measured beyond counts: `durations`, `rework`, `throughput`.",
+    ),
+    GuaranteeField(
         ("assumed_public",),
         "What was assumed to be public.",
     ),

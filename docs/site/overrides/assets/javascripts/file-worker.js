@@ -1,8 +1,9 @@
 // Browsers refuse workers of pages that are opened from the disk. There, a worker's script runs in a hidden frame instead.
+// As between a page and a worker, messages are copied and arrive later.
 if (location.protocol === "file:") {
   window.Worker = class FileWorker {
     #frame = document.createElement("iframe");
-    #waiting = [];
+    #ready;
     onmessage = null;
     onerror = null;
 
@@ -10,29 +11,23 @@ if (location.protocol === "file:") {
       this.#frame.hidden = true;
       document.documentElement.append(this.#frame);
       const inner = this.#frame.contentWindow;
-      inner.postMessage = (data) => this.onmessage?.(new MessageEvent("message", { data }));
+      inner.postMessage = (data) => {
+        const message = new MessageEvent("message", { data: structuredClone(data) });
+        setTimeout(() => this.onmessage?.(message));
+      };
       const script = inner.document.createElement("script");
       script.src = new URL(address, document.baseURI).href;
-      script.onload = () => {
-        for (const data of this.#waiting.splice(0)) this.#deliver(data);
-        this.#waiting = null;
-      };
+      this.#ready = new Promise((resolve) => (script.onload = resolve));
       script.onerror = (event) => this.onerror?.(event);
       inner.document.documentElement.append(script);
     }
 
-    #deliver(data) {
-      const inner = this.#frame.contentWindow;
-      inner?.dispatchEvent(new inner.MessageEvent("message", { data }));
-    }
-
     postMessage(data) {
-      if (this.#waiting) this.#waiting.push(data);
-      else this.#deliver(data);
-    }
-
-    addEventListener(kind, listener) {
-      this[`on${kind}`] = listener;
+      const copy = structuredClone(data);
+      this.#ready.then(() => {
+        const inner = this.#frame.contentWindow;
+        inner?.dispatchEvent(new inner.MessageEvent("message", { data: copy }));
+      });
     }
 
     terminate() {

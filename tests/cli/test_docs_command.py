@@ -1,0 +1,62 @@
+"""`travas docs`: the packaged documentation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import Run
+from travas.cli import docs_command
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "site"
+    for name in ("index", "unit", "mechanisms/optimal", "decisions/index"):
+        file = folder / f"{name}.html"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    monkeypatch.setattr(docs_command, "SITE", folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        ((), "index.html"),
+        (("unit",), "unit.html"),
+        (("unit.md",), "unit.html"),
+        (("mechanisms/optimal",), "mechanisms/optimal.html"),
+        (("decisions",), "decisions/index.html"),
+    ],
+)
+def test_a_page_is_found(words: tuple[str, ...], file: str, travas: Run, site: Path) -> None:
+    ran = travas("docs", *words, "--path")
+    assert (ran.code, ran.out.strip()) == (0, str(site / file))
+
+
+def test_a_browser_opens_the_page(travas: Run, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setenv("BROWSER", "true")
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address))
+    assert travas("docs", "unit").code == 0
+    assert opened == [(site / "unit.html").as_uri()]
+
+
+def test_without_a_browser_the_path_is_printed(travas: Run, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("travas.cli.commands.has_browser", lambda: False)
+    assert travas("docs").out.strip() == str(site / "index.html")
+
+
+def test_an_unknown_page_is_refused_with_the_nearest(travas: Run, site: Path) -> None:
+    ran = travas("docs", "units", "--path")
+    assert ran.code == 2 and "there is no page 'units'; did you mean unit?" in ran.err
+    ran = travas("docs", "../../../etc/passwd", "--path")
+    assert ran.code == 2 and ran.out == ""
+
+
+def test_without_the_site_the_message_says_what_to_run(travas: Run, site: Path) -> None:
+    (site / "index.html").unlink()
+    ran = travas("docs")
+    assert ran.code == 2 and ran.err.count("\n") == 1 and "make docs" in ran.err
