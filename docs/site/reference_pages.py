@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,7 @@ def reference_pages() -> dict[str, str]:
         "reference/guarantee-file.md": guarantee_file(),
         "reference/exit-codes.md": exit_codes(),
         "reference/python.md": python_names(),
+        "reference/layout.md": layout(),
     }
     return pages | {f"reference/python-{topic}.md": python_topic(topic) for topic in TOPICS}
 
@@ -146,8 +148,28 @@ def exit_codes() -> str:
     """Return the page of the exit codes."""
     lines = ["# Exit codes", "", GENERATED, "| code | meaning | what to do |", "|--:|---|---|"]
     lines += [f"| {entry.code} | {_cell(entry.meaning)} | {_cell(entry.remedy)} |" for entry in CODES]
-    lines += ["", "Only code 5 is worth trying again by itself.", "With `--json`: [automation](../automation.md)."]
+    lines += ["", "Only code 5 is worth an automatic second try.", "With `--json`: [automation](../automation.md)."]
     return "\n".join(lines) + "\n"
+
+
+def layout() -> str:
+    """Return the page of the layers, packages and modules."""
+    package = Path(travas.__file__).parent
+    settings = tomllib.loads((package.parents[1] / "pyproject.toml").read_text())
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    lines = ["# Layout", "", GENERATED, "Imports point downwards only; `make lint` checks it.", ""]
+    lines += [f"1. {', '.join(f'`{name}`' for name in layer.split(' | '))}" for layer in layers]
+    for folder in sorted(path.parent for path in package.rglob("__init__.py")):
+        name = folder.relative_to(package.parent).as_posix()
+        lines += ["", f"## src/{name}", "", _docstring(folder / "__init__.py"), "", "| module | |", "|---|---|"]
+        modules = [path for path in sorted(folder.glob("*.py")) if path.name != "__init__.py"]
+        lines += [f"| `{path.name}` | {_cell(_docstring(path))} |" for path in modules]
+    return "\n".join(lines) + "\n"
+
+
+def _docstring(path: Path) -> str:
+    """Return the first paragraph of a module's docstring."""
+    return _first(ast.get_docstring(ast.parse(path.read_text())) or "")
 
 
 def python_names() -> str:
@@ -205,7 +227,7 @@ def _first(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"\[/?\w+\]", "", text)
+    return re.sub(r"\[/?(?:bold|dim|italic)\]", "", text)
 
 
 def _cell(text: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shlex
 import shutil
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +82,11 @@ def _run(line: str, travas: Run, where: str) -> Ran:
     if words[0] == "copy":  # for setup
         Path(words[2]).parent.mkdir(exist_ok=True)
         shutil.copy(words[1], words[2])
+    elif words[0] == "duckdb":  # for setup
+        import duckdb
+
+        with duckdb.connect(words[2]) as connection:
+            connection.execute("CREATE TABLE events AS SELECT * FROM read_csv($1)", [words[1]])
     elif words[0] == "write":  # for setup
         Path(words[1]).write_text(_patients())
     else:
@@ -115,7 +122,7 @@ def _exists(line: str, where: str) -> None:
 def _check(block: Block, where: str) -> None:
     """Parse the commands of a block that is not run: their names and options must exist."""
     if block.language == "python":
-        compile(block.text, where, "exec")
+        _check_names(ast.parse(block.text), where)
         return
     commands = (
         re.findall(r"\btravas (?:\w+)(?: [^\n\"#]*)?", block.text) if block.language != "text" or block.not_run else []
@@ -124,6 +131,21 @@ def _check(block: Block, where: str) -> None:
     for line in commands:
         filled = re.sub(r"\{\{.*?\}\}", "2026-01", line)
         parsed(shlex.split(filled)[1:], where)
+
+
+def _check_names(tree: ast.Module, where: str) -> None:
+    """Check that what a script imports of travas exists, and can be called if it is called."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "travas":
+            module = import_module(node.module or "")
+            called = {
+                call.func.id
+                for call in ast.walk(tree)
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+            }
+            for alias in node.names:
+                assert hasattr(module, alias.name), f"{where}: {alias.name}"
+                assert alias.name not in called or callable(getattr(module, alias.name)), f"{where}: {alias.name}"
 
 
 def parsed(words: list[str], where: str) -> None:
