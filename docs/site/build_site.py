@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
+from notebook_pages import notebook_page
 from reference_pages import TOPICS, reference_pages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,6 +61,8 @@ def write_pages(folder: Path) -> list[str]:
         (folder / page).write_text(inside((ROOT / name).read_text(), "docs/"))
     for path in folder.rglob("*.md"):
         path.write_text(inside(path.read_text(), "../"))
+    for notebook in folder.rglob("*.ipynb"):
+        notebook.with_suffix(".md").write_text(notebook_page(notebook))
     for page, text in reference_pages().items():
         (folder / page).parent.mkdir(exist_ok=True)
         (folder / page).write_text(text)

@@ -18,8 +18,7 @@ REASONS = {
     "starts a server",
     "needs a database server",
     "needs a Spark cluster",
-    "runs for minutes",
-    "changes the installation",
+    "needs Docker",
     "run by tests/cli/test_projects.py",
 }
 _BLOCK = re.compile(

@@ -16,6 +16,7 @@ from page_blocks import ROOT, pages
 
 import travas
 from build_site import COPIED, configuration, faults, write_pages
+from notebook_pages import notebook_page
 from reference_pages import TOPICS, names_of, reference_pages
 from travas.cli import main as cli
 from travas.cli.exit_codes import CODES
@@ -186,3 +187,24 @@ def test_a_built_page_with_a_broken_link_or_a_request_is_found(tmp_path: Path) -
     page.write_text("")
     (tmp_path / "a.css").write_text("@font-face { src: url(https://fonts.example/x) }")
     assert len(faults(tmp_path)) == 1
+
+
+def test_a_notebook_is_a_page_with_its_outputs(tmp_path: Path) -> None:
+    outputs = [
+        {"output_type": "stream", "text": ["1352 cases\n"]},
+        {"output_type": "execute_result", "data": {"text/html": "<b>a</b>\n<style>b {}</style>", "text/plain": "x"}},
+        {"output_type": "display_data", "data": {"image/png": "iVBORw0=", "text/plain": "<Figure>"}},
+    ]
+    cells = [
+        {"cell_type": "markdown", "source": ["# Title\n", "Text."]},
+        {"cell_type": "code", "source": "print(1)", "outputs": outputs},
+    ]
+    notebook = tmp_path / "a.ipynb"
+    notebook.write_text(json.dumps({"cells": cells}))
+    page = notebook_page(notebook)
+    assert page.startswith("# Title\nText.\n\n```python\nprint(1)\n```\n\n```text\n1352 cases\n```\n\n<iframe")
+    assert "&lt;b&gt;a&lt;/b&gt;&#10;&lt;style&gt;" in page and 'src="data:image/png;base64,iVBORw0="' in page
+    cells[1]["outputs"] = [{"output_type": "error", "ename": "ValueError"}]
+    notebook.write_text(json.dumps({"cells": cells}))
+    with pytest.raises(ValueError, match="ValueError"):
+        notebook_page(notebook)
