@@ -195,7 +195,7 @@ def test_a_notebook_is_a_page_with_its_outputs(tmp_path: Path) -> None:
         {"output_type": "execute_result", "data": {"text/html": "<b>a</b>\n<style>b {}</style>", "text/plain": "x"}},
         {"output_type": "display_data", "data": {"image/png": "iVBORw0=", "text/plain": "<Figure>"}},
     ]
-    cells = [
+    cells: list[dict[str, Any]] = [
         {"cell_type": "markdown", "source": ["# Title\n", "Text."]},
         {"cell_type": "code", "source": "print(1)", "outputs": outputs},
     ]
