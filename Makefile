@@ -66,7 +66,7 @@ test-oldest: .venv-oldest/installed ## the quick tests with the oldest dependenc
 	.venv-oldest/bin/python -m pytest -n auto --dist loadgroup -m "not slow" -W default
 
 # The time of the commit is the time of every file, and the tools have fixed versions: every clone gives the same bytes.
-wheel: .venv/made ## wheel and source distribution, in dist
+wheel: docs ## wheel and source distribution, in dist
 	rm -rf dist
 	$(BIN)/pip install --quiet --disable-pip-version-check --group build
 	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} PIP_CONSTRAINT=build-constraints.txt \

@@ -70,7 +70,7 @@ def write_pages(folder: Path) -> list[str]:
 
 
 def inside(text: str, prefix: str) -> str:
-    """Return a page with links to files of the repository as plain names, and to copied files as links to their pages.
+    """Return a page whose links lead to pages: those to other files of the repository become plain names.
 
     Args:
         text: The page.
@@ -83,6 +83,7 @@ def inside(text: str, prefix: str) -> str:
         text = text.replace("](docs/", "](")
     for name, page in COPIED.items():
         text = re.sub(rf"\]\((?:\.\./)*{re.escape(name)}", f"]({page}", text)
+    text = re.sub(r"\]\(([\w/.-]+)\.ipynb\)", r"](\1.md)", text)
     return re.sub(r"\[([^\]]*)\]\(\.\./((?:src|experiments|tests|benchmarks|README)[^)]*)\)", r"\1 (`\2`)", text)
 
 
