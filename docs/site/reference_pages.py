@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ _PACKAGES = {
 """The topic of a public class, by the longest of these modules that contains it."""
 
 
+@cache
 def reference_pages() -> dict[str, str]:
     """Return the text of every generated page by its path."""
     pages = {
@@ -210,10 +212,14 @@ def topic_of(name: str) -> str:
 
 def module_of(name: str) -> str:
     """Return the module that `travas.public` imports a name from."""
-    for node in ast.walk(ast.parse(Path(travas.__file__).with_name("public.py").read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level == 1 and name in [alias.name for alias in node.names]:
-            return f"travas.{node.module}"
-    raise LookupError(name)
+    return _modules()[name]
+
+
+@cache
+def _modules() -> dict[str, str]:
+    tree = ast.parse(Path(travas.__file__).with_name("public.py").read_text())
+    own = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level == 1]
+    return {alias.name: f"travas.{node.module}" for node in own for alias in node.names}
 
 
 def _documented(name: str) -> bool:
