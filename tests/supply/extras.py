@@ -31,7 +31,7 @@ assert len(frame) and again.variants
 """
 BASE = (
     ("demo", "-o", "demo"),
-    ("verify", "demo/release.xes.gz.guarantee.json", "demo/release.xes.gz"),
+    ("verify", "demo/variants.xes.gz.guarantee.json", "demo/variants.xes.gz"),
     ("anonymize", "hospital.csv", *PARAMETERS, "-o", "release.json"),
     ("synthesize", "hospital.csv", *PARAMETERS, "-o", "synthetic.xes"),
     ("map", "hospital.csv", *PARAMETERS, "-o", "map.html"),
