@@ -142,12 +142,22 @@ def test_lines_have_the_means_and_their_intervals(results: pl.DataFrame) -> None
     assert [point.x for point in panel["optimal"]] == [1.0]  # at 0.1 one run has no value: the mean would mislead
 
 
-def test_points_that_nothing_exceeds_are_marked(results: pl.DataFrame) -> None:
-    rows = summary(grid(), results).to_dicts()
+def test_points_that_nothing_with_as_much_protection_exceeds_are_marked(results: pl.DataFrame) -> None:
+    complete = results.with_columns(pl.col("absolute_log_difference_length").fill_null(30.0))
+    rows = summary(grid(), complete).to_dicts()
     chart = pictures._pareto("small", ("relative_log_similarity", "absolute_log_difference_length"), rows)
     assert chart.better == ("higher", "lower")
-    rounded = {name: [(round(x, 9), y, best) for x, y, best in points] for name, points in chart.points.items()}
-    assert rounded == {"optimal": [(0.85, 10.5, True)], "travas": [(0.7, 8.0, True), (0.1, 90.0, False)]}
+    points = {
+        (name, point.note): (round(point.x, 9), point.y, point.is_best)
+        for name, some in chart.points.items()
+        for point in some
+    }
+    assert points == {
+        ("optimal", "1, 0.001"): (0.85, 10.5, True),
+        ("optimal", "0.1, 0.001"): (0.4, 30.0, True),  # worse than at ε = 1 in both, but it protects more
+        ("travas", "1, 0.001"): (0.7, 8.0, True),
+        ("travas", "0.1, 0.001"): (0.1, 90.0, False),
+    }
 
 
 def test_every_figure_is_drawn(results: pl.DataFrame, tmp_path: Path) -> None:

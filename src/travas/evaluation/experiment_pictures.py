@@ -15,6 +15,7 @@ from ..plots.experiment_figures import (
     LineChart,
     MeanPoint,
     ParetoChart,
+    ParetoPoint,
     draw_heatmap,
     draw_lines,
     draw_pareto,
@@ -95,7 +96,7 @@ def _lines(log: str, metric: str, rows: list[Row]) -> LineChart:
     panels: dict[str, dict[str, list[MeanPoint]]] = {}
     for row in sorted(_released(rows), key=lambda row: row["epsilon"]):
         ends = (row["mean"] if row[end] is None else row[end] for end in ("low", "high"))
-        lines = panels.setdefault(f"δ = {row['delta']:g}", {})
+        lines = panels.setdefault(f"δ = {_short(row['delta'])}", {})
         lines.setdefault(row["label"], []).append(MeanPoint(row["epsilon"], row["mean"], *ends))
     title = f"{log}: {_name(metric)}, mean and 95 % interval\n{_NOTICE}"
     return LineChart(title, _name(metric), panels or {"no results": {}}, find_metric(metric).better)
@@ -107,22 +108,31 @@ def _pareto(log: str, metrics: tuple[str, str], rows: list[Row]) -> ParetoChart:
     for row in _released(rows):
         means.setdefault((row["label"], row["epsilon"], row["delta"]), {})[row["metric"]] = row["mean"]
     points = {key: (at[metrics[0]], at[metrics[1]]) for key, at in means.items() if set(metrics) <= at.keys()}
-    good = {key: (goodness(x, better[0]), goodness(y, better[1])) for key, (x, y) in points.items()}
-    best = not_exceeded(list(good.values()))
-    by_label: dict[str, list[tuple[float, float, bool]]] = {}
-    for (label, *_), (x, y), is_best in zip(points, points.values(), best, strict=True):
-        by_label.setdefault(label, []).append((x, y, is_best))
-    title = f"{log}: {_name(metrics[0])} and {_name(metrics[1])}; filled: nothing is better in both\n{_NOTICE}"
+    good = [
+        (goodness(x, better[0]), goodness(y, better[1]), -epsilon, -delta)
+        for (_, epsilon, delta), (x, y) in points.items()
+    ]
+    by_label: dict[str, list[ParetoPoint]] = {}
+    for ((label, epsilon, delta), (x, y)), is_best in zip(points.items(), not_exceeded(good), strict=True):
+        note = f"{epsilon:g}, {_short(delta)}"
+        by_label.setdefault(label, []).append(ParetoPoint(x, y, note, is_best))
+    title = (
+        f"{log}: {_name(metrics[0])} and {_name(metrics[1])} at ε, δ\n"
+        f"filled: nothing at the same or a smaller ε and δ is better\n{_NOTICE}"
+    )
     return ParetoChart(title, (_name(metrics[0]), _name(metrics[1])), better, by_label)
 
 
-def not_exceeded(points: Sequence[tuple[float, float]]) -> list[bool]:
-    """Return for each point whether no other one is at least as large in both coordinates and larger in one.
+def not_exceeded(points: Sequence[tuple[float, ...]]) -> list[bool]:
+    """Return for each point whether no other one is at least as large in every coordinate and larger in one.
 
     >>> not_exceeded([(1, 1), (0, 2), (0, 1), (1, 1)])
     [True, True, False, True]
     """
-    return [not any(a >= x and b >= y and (a > x or b > y) for a, b in points) for x, y in points]
+    return [
+        not any(other != point and all(a >= b for a, b in zip(other, point, strict=True)) for other in points)
+        for point in points
+    ]
 
 
 def _released(rows: list[Row]) -> list[Row]:
@@ -133,6 +143,14 @@ def _released(rows: list[Row]) -> list[Row]:
 def _complete(row: Row) -> float:
     """The mean, or NaN if a run has no value."""
     return math.nan if row["failed"] or row["mean"] is None else float(row["mean"])
+
+
+def _short(delta: float) -> str:
+    """
+    >>> _short(1e-6), _short(0.01)
+    ('1e-6', '0.01')
+    """
+    return f"{delta:g}".replace("e-0", "e-")
 
 
 def _float(parameter: str) -> float:

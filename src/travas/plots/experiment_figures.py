@@ -52,6 +52,16 @@ class LineChart:
 
 
 @dataclass(frozen=True)
+class ParetoPoint:
+    """The means of two metrics, what is written beside them, and whether nothing with as much protection is better."""
+
+    x: float
+    y: float
+    note: str
+    is_best: bool
+
+
+@dataclass(frozen=True)
 class ParetoChart:
     """Two metrics against each other: a point for each mechanism, ε and δ.
 
@@ -59,13 +69,13 @@ class ParetoChart:
         title: The heading.
         labels: The names of both metrics.
         better: Which values of each are better.
-        points: By mechanism: positions, and whether no other point is better in one metric and not worse in the other.
+        points: The points by mechanism.
     """
 
     title: str
     labels: tuple[str, str]
     better: tuple[Direction, Direction]
-    points: Mapping[str, Sequence[tuple[float, float, bool]]]
+    points: Mapping[str, Sequence[ParetoPoint]]
 
 
 def draw_heatmap(heatmap: Heatmap, form: PictureFormat) -> bytes:
@@ -135,7 +145,7 @@ def draw_lines(chart: LineChart, form: PictureFormat) -> bytes:
 
 
 def draw_pareto(chart: ParetoChart, form: PictureFormat) -> bytes:
-    """Draw two metrics against each other; up and right are better, and points that nothing exceeds are filled.
+    """Draw two metrics against each other; up and right are better, and points that are best are filled.
 
     Args:
         chart: The points.
@@ -147,16 +157,15 @@ def draw_pareto(chart: ParetoChart, form: PictureFormat) -> bytes:
     figure = new_figure((8.4, 5.2))
     axes = figure.subplots()
     for (name, points), style in zip(chart.points.items(), line_styles(), strict=False):
-        for is_best in (False, True):
-            some = [(x, y) for x, y, best in points if best == is_best]
-            face = style["color"] if is_best else "none"
-            label = name if is_best or not any(best for *_, best in points) else None
-            axes.scatter(
-                [x for x, _ in some], [y for _, y in some], marker=style["marker"], edgecolor=style["color"],
-                facecolor=face, label=label if some else None, s=40,
-            )  # fmt: skip
-    front = sorted({(x, y) for points in chart.points.values() for x, y, best in points if best})
-    axes.plot([x for x, _ in front], [y for _, y in front], color="0.6", linewidth=1, zorder=0)
+        faces = [style["color"] if point.is_best else "none" for point in points]
+        axes.scatter(
+            [point.x for point in points], [point.y for point in points], marker=style["marker"], s=40,
+            edgecolor=style["color"], facecolor=faces,
+        )  # fmt: skip
+        axes.scatter([], [], marker=style["marker"], s=40, color=style["color"], label=name)
+        for point in points:
+            at = {"xytext": (5, 3), "textcoords": "offset points"}
+            axes.annotate(point.note, (point.x, point.y), fontsize=6, color="0.4", **at)
     for axis, label, better, way in zip("xy", chart.labels, chart.better, ("right", "up"), strict=True):
         _turn(axes, axis, better)
         getattr(axes, f"set_{axis}label")(_label(label, better, way))
