@@ -24,8 +24,8 @@ BIN := .venv/bin
 	$(BIN)/pip install --quiet --group bench
 	touch $@
 
-.venv/installed-docs: .venv/installed
-	$(BIN)/pip install --quiet --group docs
+.venv/installed-docs: .venv/installed build-constraints.txt
+	$(BIN)/pip install --quiet --constraint build-constraints.txt --group docs
 	touch $@
 
 docs: .venv/installed-docs ## the documentation site, into src/travas/site; opened by: travas docs

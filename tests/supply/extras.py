@@ -37,6 +37,7 @@ BASE = (
     ("map", "hospital.csv", *PARAMETERS, "-o", "map.html"),
     ("report", "release.json.guarantee.json", "release.json", "-o", "report.html"),
     ("forecast", *PARAMETERS),
+    ("docs", "--path"),
     ("budget", "plan", "--releases", "12", *PARAMETERS),
 )
 

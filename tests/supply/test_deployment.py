@@ -15,8 +15,8 @@ TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding=
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def test_there_are_workflows_for_test_and_publishing() -> None:
-    assert [path.stem for path in WORKFLOWS] == ["publish", "test"]
+def test_there_are_workflows_for_test_docs_and_publishing() -> None:
+    assert [path.stem for path in WORKFLOWS] == ["docs", "publish", "test"]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
