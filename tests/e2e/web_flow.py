@@ -36,6 +36,14 @@ def opened(context: Any, server: Server) -> Any:
     return tab
 
 
+def violations(tab: Any) -> list[str]:
+    """What axe finds wrong with the page as it is shown: the rules, and where."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(tab).response["violations"]
+    return [f"{rule['id']}: {node['html'][:200]} {node['failureSummary']}" for rule in found for node in rule["nodes"]]
+
+
 def heading(tab: Any, name: str) -> None:
     tab.get_by_role("heading", name=name, exact=True).wait_for()
 

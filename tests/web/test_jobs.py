@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 
 from travas.errors import TravasError
 from travas.pipeline import Phase
+from travas.web.activity import ActivityLog
 from travas.web.browsers import Browsers
 from travas.web.jobs import Job
 from travas.web.preview import Preview
@@ -88,7 +91,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 def test_a_release_that_is_charged_cannot_be_cancelled(tmp_path: Path) -> None:
     """Neither by the button, nor by another log, a second click, or the sweeper."""
-    browsers = Browsers(Storage(tmp_path), Settings())
+    browsers = Browsers(Storage(tmp_path), Settings(), ActivityLog(tmp_path / "activity.jsonl"))
     browser = browsers.open("key")
     session = browser.start_draft()
     results: list[object] = []
@@ -110,6 +113,61 @@ def test_a_release_that_is_charged_cannot_be_cancelled(tmp_path: Path) -> None:
     session.settle()
     assert results == ["release"] and session.error == ""
     session.take(tmp_path / "other.csv", "other.csv", shown)
+    browsers.close()
+
+
+def finishes(finished: Path, watch: Callable[[str, float], None]) -> None:
+    """What a release does after the charge, with its server gone."""
+    watch(Phase.CHARGING, 0.0)
+    finished.with_suffix(".charged").touch()
+    time.sleep(0.5)
+    watch(Phase.WRITING, 0.5)
+    watch(Phase.DONE, 1.0)
+    finished.touch()
+
+
+_SERVER = """
+import pathlib, sys, time
+sys.path.insert(0, sys.argv[2])
+from test_jobs import finishes
+from travas.web.jobs import Job
+if __name__ == "__main__":
+    Job(finishes, pathlib.Path(sys.argv[1])).start()
+    time.sleep(60)
+"""
+
+
+def test_a_charged_release_is_finished_when_the_server_is_killed(tmp_path: Path) -> None:
+    finished, script = tmp_path / "release", tmp_path / "server.py"
+    script.write_text(_SERVER)
+    server = subprocess.Popen([sys.executable, script, finished, Path(__file__).parent])
+    wait_for(finished.with_suffix(".charged").exists)
+    server.kill()
+    server.wait()
+    wait_for(finished.exists)
+
+
+def test_closing_waits_for_a_charged_release(tmp_path: Path) -> None:
+    browsers = Browsers(Storage(tmp_path), Settings(), ActivityLog(tmp_path / "activity.jsonl"))
+    session = browsers.open("key").start_draft()
+    results: list[object] = []
+    ended: list[Job] = []
+    job = Job(charges, tmp_path / "marker")
+    session.start(job, results.append, ended.append)
+    wait_for((tmp_path / "marker").exists)
+    browsers.close()
+    assert results == ["release"] and ended == [job] and not job.cancelled
+
+
+def test_the_end_of_a_cancelled_job_is_reported_once(tmp_path: Path) -> None:
+    browsers = Browsers(Storage(tmp_path), Settings(), ActivityLog(tmp_path / "activity.jsonl"))
+    session = browsers.open("key").start_draft()
+    ended: list[Job] = []
+    job = Job(sleeps)
+    session.start(job, lambda _: None, ended.append)
+    assert session.stop() and ended == [job]
+    session.settle()
+    assert session.stop() and ended == [job]
     browsers.close()
 
 

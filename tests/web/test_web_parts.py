@@ -25,6 +25,7 @@ from travas.plots.chevrons import chevrons, colours_of
 from travas.plots.map_layout import MOST_EDGES, directly_follows, process_map
 from travas.sources.example_log import PAPER_LOG
 from travas.web import curve, tasks
+from travas.web.activity import ActivityLog
 from travas.web.browsers import MAX_DRAFTS, Browsers
 from travas.web.locations import Location
 from travas.web.parts import on_page
@@ -146,7 +147,7 @@ def test_a_diagnosis_counts_what_would_be_kept(tmp_path: Path) -> None:
 
 
 def test_drafts_and_browsers_that_were_left_are_deleted_with_their_files(tmp_path: Path) -> None:
-    browsers = Browsers(Storage(tmp_path), Settings(minutes_kept=10, max_sessions=2))
+    browsers = Browsers(Storage(tmp_path), Settings(minutes_kept=10, max_sessions=2), ActivityLog(tmp_path / "a"))
     left, open_ = browsers.open("left"), browsers.open("open")
     assert browsers.open("left") is left
     with pytest.raises(TravasError, match="2 sessions are open, which is the limit"):
@@ -166,7 +167,7 @@ def test_drafts_and_browsers_that_were_left_are_deleted_with_their_files(tmp_pat
 
 
 def test_a_browser_has_a_limited_number_of_drafts_and_empty_ones_make_room(tmp_path: Path) -> None:
-    browsers = Browsers(Storage(tmp_path), Settings())
+    browsers = Browsers(Storage(tmp_path), Settings(), ActivityLog(tmp_path / "a"))
     browser = browsers.open("key")
     drafts = [browser.start_draft() for _ in range(MAX_DRAFTS)]
     with pytest.raises(TravasError, match="20 drafts are open in this browser"):
@@ -185,7 +186,23 @@ def test_a_browser_has_a_limited_number_of_drafts_and_empty_ones_make_room(tmp_p
         ("/", Location("home")),
         ("/new", Location("new")),
         ("/new/a-_9/columns", Location("new", "a-_9", "columns")),
-        *((path, None) for path in ("", "/new/", "/new/a", "/new/a/b/c", "/new/../x", "/home", "/x", "/new/a/é", "//")),
+        ("/releases/0f", Location("releases", "0f")),
+        ("/check", Location("check")),
+        *(
+            (path, None)
+            for path in (
+                "",
+                "/new/",
+                "/new/a",
+                "/new/a/b/c",
+                "/new/../x",
+                "/releases/a/b",
+                "/home",
+                "/x",
+                "/new/a/é",
+                "//",
+            )
+        ),
     ],
 )
 def test_an_address_is_a_screen_or_nothing(path: str, location: Location | None) -> None:

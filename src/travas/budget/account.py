@@ -54,10 +54,14 @@ class Budget:
 
 @dataclass(frozen=True)
 class Approval:
-    """Why a release is made, and who has signed it off; recorded with the charge."""
+    """Why a release is made, and who has signed it off; recorded with the charge.
+
+    `reference` is a name by which its maker finds the release again, such as its folder in the archive of the web app.
+    """
 
     reason: str = ""
     signed_off_by: str = ""
+    reference: str = ""
 
 
 NO_APPROVAL = Approval()
@@ -101,6 +105,7 @@ class Entry:
             "software": self.software,
             "reason": self.approval.reason or None,
             "signed_off_by": self.approval.signed_off_by or None,
+            "reference": self.approval.reference or None,
         }
 
 

@@ -124,7 +124,7 @@ def entry_of(number: int, charge: Charged, dataset: str | None, location: str | 
     period = None if charge.period is None else ChargedPeriod.from_plain(charge.period)
     return Entry(
         number, charge.time, dataset, spending, charge.minimum_cases, standing, charge.software, charge.case, location,
-        period, Approval(charge.reason or "", charge.signed_off_by or ""),
+        period, Approval(charge.reason or "", charge.signed_off_by or "", charge.reference or ""),
     )  # fmt: skip
 
 

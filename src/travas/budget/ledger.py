@@ -347,6 +347,7 @@ def _charged(key: Key, mechanism: Mechanism, case: str, period: ChargedPeriod | 
         period=None if period is None else period.describe(),
         reason=approval.reason or None,
         signed_off_by=approval.signed_off_by or None,
+        reference=approval.reference or None,
     )
 
 

@@ -57,6 +57,7 @@ class Charged:
     period: dict[str, Any] | None = None
     reason: str | None = None
     signed_off_by: str | None = None
+    reference: str | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ _KINDS: dict[str, type[Record]] = {
     "charge": Charged,
     "assignment": Assigned,
 }
-_LATER = ("person_table", "period", "reason", "signed_off_by")
+_LATER = ("person_table", "period", "reason", "signed_off_by", "reference")
 """Fields that the first records of this version do not have."""
 
 _NAMES = {kind: name for name, kind in _KINDS.items()}

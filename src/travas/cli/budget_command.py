@@ -27,7 +27,7 @@ app = typer.Typer(no_args_is_help=True, help="Manage the budgets of data sets an
 
 COLUMNS = (
     "number", "time", "dataset", "location", "mechanism", "epsilon", "delta", "unit", "max_cases", "case",
-    "period", "minimum_cases", "standing", "software", "reason", "signed_off_by",
+    "period", "minimum_cases", "standing", "software", "reason", "signed_off_by", "reference",
 )  # fmt: skip
 Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Only this data set.")]
 TotalEpsilon = Annotated[str, typer.Option(help="ε that all releases together may spend.", metavar="NUMBER")]

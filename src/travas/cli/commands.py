@@ -59,6 +59,10 @@ def serve(
         float, typer.Option(help="How long uploads are kept after the page is closed.", metavar="NUMBER")
     ] = 15,
     ledger: LedgerFile = None,
+    archive: Annotated[
+        Path | None,
+        typer.Option(help="Folder in which releases are kept; by default beside the ledger.", metavar="FOLDER"),
+    ] = None,
     max_sessions: Annotated[
         int, typer.Option(help="Maximum number of concurrent browser sessions.", metavar="NUMBER")
     ] = 20,
@@ -79,7 +83,7 @@ def serve(
         used = listener.getsockname()[1]
         settings = Settings(host, used, tuple(folder or ()), limit, minutes_kept, max_sessions)
         no_open = no_open or not has_browser()
-        serve_page(settings, listener, book, partial(_ready, no_open), partial(_renewed, no_open))
+        serve_page(settings, listener, book, archive, partial(_ready, no_open), partial(_renewed, no_open))
 
 
 def has_browser() -> bool:

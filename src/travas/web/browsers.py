@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..errors import TravasError
 from .access import fresh_secret, secret_digest
+from .activity import ActivityLog
 from .sessions import Session
 from .settings import Settings
 from .storage import Storage
@@ -26,6 +27,7 @@ class Browser:
 
     id: str
     folder: Path
+    activity: ActivityLog
     name: str = ""
     seen: float = field(default_factory=time.monotonic)
     drafts: dict[str, Session] = field(default_factory=dict)
@@ -33,21 +35,24 @@ class Browser:
     def touch(self) -> None:
         self.seen = time.monotonic()
 
-    def start_draft(self) -> Session:
+    def start_draft(self, viewed: str = "") -> Session:
         """Start a draft. Empty ones whose tab was closed make room.
+
+        Args:
+            viewed: The identifier of a release, if the draft only shows one of the archive.
 
         Returns:
             The draft; TravasError if there are too many.
         """
         for draft in list(self.drafts.values()):
-            if draft.is_empty and time.monotonic() - draft.seen > _SECONDS_UNUSED:
+            if (draft.is_empty or draft.viewed) and time.monotonic() - draft.seen > _SECONDS_UNUSED:
                 self.end_draft(draft)
         if len(self.drafts) >= MAX_DRAFTS:
             raise TravasError(f"{MAX_DRAFTS} drafts are open in this browser: close their tabs and wait some minutes")
         draft_id = secrets.token_urlsafe(6)
         folder = self.folder / draft_id
         folder.mkdir(mode=0o700)
-        draft = self.drafts[draft_id] = Session(draft_id, folder)
+        draft = self.drafts[draft_id] = Session(draft_id, folder, self, viewed)
         return draft
 
     def end_draft(self, draft: Session) -> None:
@@ -64,7 +69,8 @@ class Browser:
 class Browsers:
     """All browsers by key. A draft that was not shown for some minutes is deleted with its files; so is a browser."""
 
-    def __init__(self, storage: Storage, settings: Settings) -> None:
+    def __init__(self, storage: Storage, settings: Settings, activity: ActivityLog) -> None:
+        self.activity = activity
         self.storage, self.minutes_kept, self.max_sessions = storage, settings.minutes_kept, settings.max_sessions
         self._browsers: dict[str, Browser] = {}
 
@@ -85,7 +91,7 @@ class Browsers:
                 f"{self.max_sessions} sessions are open, which is the limit: close the page in another browser and wait "
                 f"{self.minutes_kept:g} minutes, or restart travas serve with a larger --max-sessions"
             )
-        browser = Browser(secret_digest(key), self.storage.folder(fresh_secret()))
+        browser = Browser(secret_digest(key), self.storage.folder(fresh_secret()), self.activity)
         self._browsers[browser.id] = browser
         return browser
 

@@ -59,6 +59,7 @@ class Job:
         self.charging = False  # from here on it cannot be cancelled
         self._process: Any = None
         self._decision = threading.Lock()
+        self._ended_event = threading.Event()
 
     def start(self) -> None:
         context = _spawned if self.limits is None else _forked
@@ -86,6 +87,10 @@ class Job:
         if not self.done:
             self.cancelled = True
             self._process.kill()
+
+    def join(self) -> None:
+        """Wait until the task has ended."""
+        self._ended_event.wait()
 
     async def wait(self) -> Any:
         """Return the result of the task; raises TravasError if it was refused or cancelled."""
@@ -122,6 +127,7 @@ class Job:
         if not finished:
             self.error = "cancelled" if self.cancelled else self._ended(late)
         self.done = True
+        self._ended_event.set()
 
     def _let_charge(self, here: Connection) -> None:
         """Answer a task that asks whether it may charge the ledger. One that was cancelled gets no answer, and ends."""
@@ -167,16 +173,25 @@ def _child(there: Connection, task: Callable[..., Any], arguments: tuple[Any, ..
         _limit(limits)
     there.send(("started", None))
 
+    charged = False
+
     def watch(words: str, share: float) -> None:
-        there.send(("progress", (words, share)))
+        nonlocal charged
+        try:
+            there.send(("progress", (words, share)))
+        except ConnectionError:
+            if not charged:
+                raise
+            return  # the server was killed; what was paid for is finished
         if words == Phase.CHARGING:
             there.recv()  # leave to charge; without it the server has gone, or this process is about to be killed
+            charged = True
 
     try:
         there.send(("result", task(*arguments, watch)))
     except TravasError as error:
         there.send(("refusal", " ".join(str(error).splitlines())))
-    except (BrokenPipeError, EOFError):
+    except (ConnectionError, EOFError):
         return
     except MemoryError:
         there.send(("error", "not enough memory for this log"))

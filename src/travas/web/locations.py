@@ -8,14 +8,17 @@ from dataclasses import dataclass
 RAIL = (
     ("Home", "/"),
     ("New release", "/new"),
+    ("Releases", "/releases"),
+    ("Budgets", "/budgets"),
+    ("Check a file", "/check"),
 )
 """The links of the left rail: name and path."""
 
-ROUTES = ("/", "/new", "/new/{draft}/{step}")
+ROUTES = ("/", "/new", "/new/{draft}/{step}", "/releases", "/releases/{release}", "/activity", "/budgets", "/check")
 """All paths that have a screen."""
 
 _PATH = re.compile(r"/(?P<screen>[a-z]*)(/(?P<item>[\w-]{1,40})(/(?P<step>[a-z]{1,20}))?)?", re.ASCII)
-_DEPTHS = {"home": (0,), "new": (0, 2)}
+_DEPTHS = {"home": (0,), "new": (0, 2), "releases": (0, 1), "activity": (0,), "budgets": (0,), "check": (0,)}
 """How many parts follow the name of a screen in its address."""
 
 

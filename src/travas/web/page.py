@@ -14,6 +14,8 @@ from ..errors import TravasError
 from ..pipeline import Phase
 from ..plots.svg import BLUE
 from .access import STORED_KEY, Access
+from .activity import record
+from .archive import Archive
 from .browsers import Browser, Browsers
 from .entrance import ENTERED
 from .frame import STORED_NAME, STORED_THEME, THEMES, Strip, link, rail
@@ -21,7 +23,7 @@ from .jobs import Job
 from .locations import ROUTES, Location
 from .parts import note, refusal, title
 from .screens import SCREENS
-from .sessions import Session
+from .sessions import FinishedRelease, Session
 from .settings import Settings
 from .steps.sequence import STEPS, number_of
 from .tickets import Tickets
@@ -41,6 +43,7 @@ class Services:
     access: Access
     browsers: Browsers
     tickets: Tickets
+    archive: Archive
 
 
 class Page:
@@ -85,7 +88,7 @@ class Page:
         """Open a step of the draft and focus its heading."""
         self.session.step, self.session.error = step, ""
         self.session.version += 1
-        self.visit(_location(self.session).path)
+        self.visit(self.location_of(self.session).path)
 
     def refuse(self, words: str) -> None:
         """Show an error and leave the rest of the page unchanged."""
@@ -99,6 +102,7 @@ class Page:
         except TravasError as error:
             self.refuse(str(error))
             return
+        record(self.session, "download", path.name, self.session.released.id if self.session.released else "")
         self.client.download(f"/download/{self.tickets.issue(path)}/{path.name}")
 
     def refresh(self) -> None:
@@ -141,7 +145,7 @@ class Page:
             session.touch()
             session.settle()
             if session.version != self.shown:
-                self.visit(_location(session).path)
+                self.visit(self.location_of(session).path)
             elif session.job is not None:
                 self._progress(session.job)
         await self.strip.update(session)
@@ -154,10 +158,8 @@ class Page:
     def body(self) -> None:
         self.bar = self.doing = self.cancel = None
         self.confidential(False)
-        if self._draft is not None:
-            self._draw_draft(self._draft)
-        elif self.location.screen == "new":
-            self._draw_ended()
+        if self.location.screen == "new":
+            self._draw_ended() if self._draft is None else self._draw_draft(self._draft)
         else:
             with ui.column().classes("card"):
                 self.alert()
@@ -223,12 +225,27 @@ class Page:
         if number is not None and number != draft.step and STEPS[number].ready(draft) and draft.job is None:
             draft.step, draft.error = number, ""
             draft.version += 1
-        self._draft, self.location = draft, _location(draft)
+        self._draft, self.location = draft, self.location_of(draft)
 
+    @staticmethod
+    def location_of(draft: Session) -> Location:
+        """The address of a draft: that of its step, or of the release that it shows."""
+        if draft.viewed:
+            return Location("releases", draft.viewed)
+        return Location("new", draft.id, STEPS[draft.step].slug)
 
-def _location(draft: Session) -> Location:
-    """The address of a draft: that of its step."""
-    return Location("new", draft.id, STEPS[draft.step].slug)
+    def view_release(self, released: FinishedRelease, dataset: str) -> Session:
+        """Show a release of the archive: the tab gets a draft that has nothing but it."""
+        known = (draft for draft in self.browser.drafts.values() if draft.viewed == released.id)
+        session = next(known, None) or self.browser.start_draft(released.id)
+        session.released, session.dataset, session.error = released, dataset, ""
+        self._draft, self.shown = session, session.version
+        return session
+
+    def set_name(self, name: str) -> None:
+        """Set the name that the user typed, for the activity log. The browser keeps it."""
+        self.browser.name = name
+        self.client.run_javascript(f"localStorage.setItem('{STORED_NAME}', {json.dumps(name)})")
 
 
 def _doing(job: Job) -> str:

@@ -3,18 +3,56 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nicegui import ui
 
-from ..errors import CONFIDENTIAL_HEADING
+from ..errors import CONFIDENTIAL_HEADING, TravasError
 from ..plots.svg import escape
+
+if TYPE_CHECKING:
+    from .page import Page
+
+Result = TypeVar("Result")
 
 
 def title(words: str) -> None:
     """Show the heading of a step, which is focused when the step is opened."""
     ui.html(f'<h2 id="step-title" tabindex="-1">{escape(words)}</h2>', sanitize=False)
+
+
+def heading(words: str) -> None:
+    """Show the heading of a part of a screen."""
+    ui.html(f"<h3>{escape(words)}</h3>", sanitize=False)
+
+
+def when_ready(page: Page, work: Callable[[], Awaitable[Result]], show: Callable[[Result], Any]) -> None:
+    """Show what takes a moment to look up, such as in the ledger, when it is there.
+
+    Args:
+        page: The page, which shows an error if the work raises a TravasError.
+        work: What is looked up.
+        show: Draws it.
+    """
+    place = ui.column().classes("w-full gap")
+    with place:
+        ui.label("Loading …").props("role=status")
+
+    async def look_up() -> None:
+        try:
+            result = await work()
+        except TravasError as error:
+            result = None
+            page.refuse(str(error))
+        if place.is_deleted:
+            return
+        place.clear()
+        if result is not None:
+            with place:
+                show(result)
+
+    ui.timer(0.01, look_up, once=True)
 
 
 def note(words: str) -> None:

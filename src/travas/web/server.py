@@ -6,6 +6,7 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..budget.ledger import Ledger
@@ -23,6 +24,7 @@ def serve(
     settings: Settings,
     listener: socket.socket,
     ledger: Ledger,
+    archive_path: Path | None,
     ready: Callable[[Entrance], None],
     renewed: Callable[[Entrance], None],
 ) -> None:
@@ -32,6 +34,7 @@ def serve(
         settings: How it is served.
         listener: The socket of its address (`settings.listening`).
         ledger: What releases are charged to.
+        archive_path: Where releases are kept; None is a folder beside the ledger.
         ready: Called with the way in when the page is there.
         renewed: Called with it when its link was used and there is a new one.
     """
@@ -43,6 +46,8 @@ def serve(
         raise MissingExtraError("the web page", "web") from None
 
     from .access import Access
+    from .archive import Archive
+    from .archive_list import reconcile
     from .browsers import Browsers
     from .entrance import Entrance, add_entrance
     from .guard import Guard
@@ -52,9 +57,12 @@ def serve(
     from .tickets import Tickets
     from .transfers import add_routes
 
+    os.umask(0o077)  # whatever is written is for the owner only
+    archive = Archive(archive_path or ledger.path.with_suffix(".releases"))
+    reconcile(archive, ledger)
     warm_up()
     storage, access, tickets = Storage(), Access(), Tickets()
-    browsers, entrance = Browsers(storage, settings), Entrance(settings, access, storage.path)
+    browsers, entrance = Browsers(storage, settings, archive.activity), Entrance(settings, access, storage.path)
 
     def renew() -> None:
         entrance.write()
@@ -65,7 +73,7 @@ def serve(
     app.add_exception_handler(404, _not_found)
     add_entrance(app, settings, access)
     add_routes(app, settings, browsers, tickets)
-    add_pages(Services(settings, ledger, access, browsers, tickets))
+    add_pages(Services(settings, ledger, access, browsers, tickets, archive))
     app.timer(10, browsers.sweep)
     app.on_startup(lambda: ready(entrance))
     app.on_shutdown(browsers.close)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..budget.account import Account
 from ..errors import ParameterError, TravasError
@@ -19,6 +19,9 @@ from .jobs import Job
 from .preview import Preview
 from .recipe import Recipe
 from .tasks import Diagnosis
+
+if TYPE_CHECKING:
+    from .browsers import Browser
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,8 @@ class FinishedRelease:
     account: Account
     kept: str
     notes: tuple[str, ...]
+    id: str = ""  # in the archive
+    signed_off_by: str = ""
 
 
 @dataclass(eq=False)
@@ -43,6 +48,8 @@ class Session:
 
     id: str
     folder: Path
+    owner: Browser
+    viewed: str = ""  # the identifier of a release in the archive, if that is all it shows
     seen: float = field(default_factory=time.monotonic)
     step: int = 0
     log: Path | None = None
@@ -58,6 +65,7 @@ class Session:
     releases: int = 0
     job: Job | None = None
     finish: Callable[[Any], None] = field(default=lambda _: None, repr=False)
+    ended: Callable[[Job], None] = field(default=lambda _: None, repr=False)
     error: str = ""
     version: int = 0  # rises with every change that all open pages must show
     files: dict[str, Job] = field(default_factory=dict)
@@ -107,15 +115,16 @@ class Session:
             return f"unit is {unit!r}, but this log has no such column; select the unit (step Protection)"
         return ""
 
-    def start(self, job: Job, finish: Callable[[Any], None]) -> None:
+    def start(self, job: Job, finish: Callable[[Any], None], ended: Callable[[Job], None] = lambda _: None) -> None:
         """Start long work; its result is passed to `finish` when a page or the sweeper polls it.
 
         While other work runs nothing is begun: a second click, or one in another tab, must not end a release.
+        `ended` is called before that, and also if the work failed or was cancelled.
         """
         self.settle()
         if self.job is not None:
             return
-        self.job, self.finish, self.error = job, finish, ""
+        self.job, self.finish, self.ended, self.error = job, finish, ended, ""
         job.start()
         self.version += 1
 
@@ -125,6 +134,7 @@ class Session:
         if job is None or not job.done:
             return
         self.job = None
+        self.ended(job)
         if job.error:
             self.error = job.error
         elif not job.cancelled:
@@ -134,7 +144,8 @@ class Session:
     def stop(self) -> bool:
         """Cancel what runs, unless it is a release that is charged; whether nothing runs now."""
         if self.job is not None and self.job.cancel():
-            self.job = None
+            job, self.job = self.job, None
+            self.ended(job)
             self.version += 1
         return self.job is None
 
@@ -144,7 +155,10 @@ class Session:
         return self.job is not None and self.job.charging
 
     def close(self) -> None:
-        for job in (self.job, *self.files.values()):
-            if job is not None:
-                job.kill()
+        """Cancel what runs and delete the files. A release that is charged is finished first, however long it takes."""
+        if not self.stop() and self.job is not None:
+            self.job.join()
+            self.settle()
+        for job in self.files.values():
+            job.kill()
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -19,10 +19,10 @@ class Storage:
 
     def __init__(self, parent: Path | None = None) -> None:
         root = (parent or Path(tempfile.gettempdir())) / f"travas-web-{os.getuid()}"
-        _private_directory(root)
+        private_directory(root, "set TMPDIR to another directory")
         self._remove_abandoned(root)
         self.path = Path(tempfile.mkdtemp(dir=root))
-        self._lock = _locked(self.path)
+        self._lock = try_lock(self.path)
         assert self._lock is not None
 
     def folder(self, name: str) -> Path:
@@ -42,25 +42,25 @@ class Storage:
             if left.is_symlink() or not left.is_dir():
                 left.unlink(missing_ok=True)
                 continue
-            lock = _locked(left)
+            lock = try_lock(left)
             if lock is not None:
                 shutil.rmtree(left, ignore_errors=True)
                 lock.close()
 
 
-def _private_directory(path: Path) -> None:
-    """Made, or found as it must be: a real directory of ours that nobody else can enter."""
+def private_directory(path: Path, remedy: str) -> None:
+    """Make a directory that nobody else can enter, or check that it is one; raises OutputError with the remedy."""
     with suppress(FileExistsError):
         path.mkdir(mode=0o700, parents=True)
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        raise OutputError(f"{path}: is not a directory owned by you; remove it, or set TMPDIR to another directory")
+        raise OutputError(f"{path}: is not a directory owned by you; remove it, or {remedy}")
     if stat.S_IMODE(found.st_mode) != 0o700:
         path.chmod(0o700)
 
 
-def _locked(folder: Path) -> IO[str] | None:
-    """The lock of a server's directory, if no running server holds it."""
+def try_lock(folder: Path) -> IO[str] | None:
+    """Take the lock of a directory, which ends with this process; None if a running server holds it."""
     stream = (folder / ".lock").open("w")
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

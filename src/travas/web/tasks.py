@@ -130,6 +130,7 @@ def report(
     account: Account,
     stated_cases: int | None,
     watch: JobWatch,
+    signed_off_by: str = "",
 ) -> None:
     """The report on a release that was written; its traces and intervals are those of the release itself."""
     from ..outputs.guarantee_file import guarantee_path
@@ -144,7 +145,7 @@ def report(
     synthetic = release if isinstance(release, SyntheticRelease) else None
     own = replace(found, variants=release.variants, counts=release.counts, rules=release.rules, synthetic=synthetic)
     said = replace(own, estimate=release.estimate, reason=reason, account=account, stated_cases=stated_cases)
-    save_report(said, output)
+    save_report(replace(said, signed_off_by=signed_off_by), output)
 
 
 def _read(path: Path, name: str, reading: Reading, limit: int, watch: JobWatch) -> Variants:

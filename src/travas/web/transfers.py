@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from ..outputs.guarantee_file import guarantee_path
 from ..sources.formats import suffix_of
 from . import tasks
 from .access import KEY_HEADER
-from .browsers import Browsers
+from .browsers import Browser, Browsers
 from .jobs import Job
 from .preview import SUFFIXES, preview
 from .sessions import Session
@@ -30,6 +32,8 @@ FORMATS = {
     ".json": "JSON, with noisy counts and intervals",
 }
 _MOST_FILES, _MOST_SEEN = 2000, 100_000
+MOST_CHECKED = 2
+"""The number of files of a check: a release and its guarantee."""
 
 
 def add_routes(app: Any, settings: Settings, browsers: Browsers, tickets: Tickets) -> None:
@@ -42,6 +46,13 @@ def add_routes(app: Any, settings: Settings, browsers: Browsers, tickets: Ticket
         if session is None:
             return PlainTextResponse("travas: the draft has ended; start another one\n", 403)
         return await _upload(request, session, settings)
+
+    @app.post("/check")  # type: ignore[untyped-decorator]
+    async def check(request: Request) -> Response:
+        browser = browsers.get(request.headers.get(KEY_HEADER, ""))
+        if browser is None:
+            return PlainTextResponse("travas: the session has ended; load the page again\n", 403)
+        return await _check(request, browser, settings)
 
     @app.get("/download/{ticket}/{name}")  # type: ignore[untyped-decorator]
     async def download(ticket: str, name: str) -> Response:
@@ -84,7 +95,27 @@ async def _upload(request: Request, session: Session, settings: Settings) -> Res
         partial.unlink(missing_ok=True)
 
 
-async def _stream(request: Request, session: Session, target: Path, limit: int) -> int | None:
+async def _check(request: Request, browser: Browser, settings: Settings) -> Response:
+    """Stream a file to the folder of a check. Only the suffixes of its name are used."""
+    number, name = request.query_params.get("number", ""), request.query_params.get("name", "")
+    folder = browser.folder / f"check-{number}"
+    if not re.fullmatch("[0-9a-f]{16}", number, re.ASCII) or not folder.is_dir():
+        return PlainTextResponse("travas: this check has ended; start it again\n", 404)
+    if len(list(folder.iterdir())) >= MOST_CHECKED:
+        return PlainTextResponse(f"travas: at most {MOST_CHECKED} files are checked at once\n", 413)
+    suffixes = re.search(r"(\.[a-z0-9]{1,12}){0,3}$", name.lower(), re.ASCII)
+    target = folder / f"{os.urandom(4).hex()}{suffixes[0] if suffixes else ''}"
+    try:
+        received = await _stream(request, browser, target, settings.upload_limit)
+    except (ClientDisconnect, OSError):
+        received = None
+    if received is None:
+        target.unlink(missing_ok=True)
+        return PlainTextResponse("travas: the file is too large, or could not be received\n", 413)
+    return PlainTextResponse(target.name)
+
+
+async def _stream(request: Request, session: Session | Browser, target: Path, limit: int) -> int | None:
     """Return the number of bytes written; None if there are too many."""
     received = 0
     with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
@@ -182,8 +213,8 @@ async def _reported(session: Session, path: Path, output: Path) -> None:
     released = session.released
     assert released is not None
     plain = tasks.without_tables(released.release)
-    stated = released.recipe.cases
-    await _once(session, output, Job(tasks.report, plain, path, output, released.reason, released.account, stated))
+    work, stated = partial(tasks.report, signed_off_by=released.signed_off_by), released.recipe.cases
+    await _once(session, output, Job(work, plain, path, output, released.reason, released.account, stated))
 
 
 async def _once(session: Session, path: Path, job: Job) -> None:

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import home, missing
+from . import activity, budgets, check, home, missing, releases
 
 if TYPE_CHECKING:
     from ..page import Page
 
-SCREENS: dict[str, Callable[[Page], Any]] = {"home": home.draw, "missing": missing.draw}
+SCREENS: dict[str, Callable[[Page], Any]] = {
+    "home": home.draw,
+    "releases": releases.draw,
+    "activity": activity.draw,
+    "budgets": budgets.draw,
+    "check": check.draw,
+    "missing": missing.draw,
+}
 """The draw function of each screen, by the first part of its address."""

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from ...budget.account import Approval
-from ...errors import ParameterError
 from ...model.abstraction import FULL
 from ...privacy.guarantee import protects
 from .. import tasks
 from ..account_panel import show_budget
+from ..activity import record
 from ..curve import view
 from ..jobs import Job
 from ..parts import confidential, note, onward, refusal, table, title
 from ..recipe import Recipe
-from ..sessions import FinishedRelease, Session
+from ..releasing import start_release
 
 if TYPE_CHECKING:
     from ..page import Page
@@ -59,7 +56,7 @@ def draw(page: Page) -> None:
     reason = ui.textarea("Why these parameters (for the report)", value=session.reason).classes("w-full")
     reason.on_value_change(lambda event: setattr(session, "reason", event.value or ""))
     again = " again, at the price of another " if session.released is not None else " for "
-    go = onward(f"Release{again}ε = {recipe.epsilon}, δ = {recipe.delta}", lambda: start(page))
+    go = onward(f"Release{again}ε = {recipe.epsilon}, δ = {recipe.delta}", lambda: start_release(page))
     go.set_enabled(fits)
 
 
@@ -106,35 +103,10 @@ def _expected(found: tasks.Diagnosis, recipe: Recipe) -> str:
 def look(page: Page) -> None:
     session, limit = page.session, page.settings.decompressed_limit
     assert session.log is not None
+    record(session, "confidential view", "size and shape of the original log")
 
     def keep(found: Any) -> None:
         session.diagnosis = found
 
     reading = session.recipe.reading(session.reading)
     session.start(Job(tasks.diagnose, session.log, session.name, reading, limit), keep)
-
-
-async def start(page: Page) -> None:
-    """Into a process of its own, where the ledger is charged before the noise is drawn."""
-    session, recipe = page.session, page.session.recipe
-    assert session.log is not None
-    try:
-        chosen, reading = recipe.build(), recipe.reading(session.reading)
-        await asyncio.to_thread(chosen.guarantee)
-    except ParameterError as error:
-        page.refuse(str(error))
-        return
-    session.releases += 1
-    folder = session.folder / f"release-{session.releases}"
-    folder.mkdir(mode=0o700)
-    job = Job(
-        partial(tasks.draw, approval=Approval(session.reason)), session.log, session.name, reading, recipe,
-        page.settings.decompressed_limit,
-        page.ledger.path, session.dataset, session.origin, folder / "release.json",
-    )  # fmt: skip
-    session.start(job, partial(_keep, session, recipe, session.reason, folder))
-
-
-def _keep(session: Session, recipe: Recipe, reason: str, folder: Path, drawn: tasks.Drawn) -> None:
-    session.released = FinishedRelease(drawn.release, recipe, folder, reason, drawn.account, drawn.kept, drawn.notes)
-    session.step = RESULT

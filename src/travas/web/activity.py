@@ -1,0 +1,148 @@
+"""The activity log: who looked at what is confidential, and what was charged, cancelled, downloaded, signed off or deleted.
+
+It is a file of lines that is only appended to. Every line contains a digest of all lines before it, so a line that was
+changed or removed later is noticed. It contains no values of the log: only identifiers, names of data sets and names of files.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import getpass
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Literal
+
+from ..errors import OutputError
+
+if TYPE_CHECKING:
+    from .sessions import Session
+
+ActivityKind = Literal[
+    "confidential view", "charge", "not finished", "cancellation", "download", "sign-off", "deletion"
+]  # fmt: skip
+"""What is recorded."""
+
+_START = ""
+
+
+@dataclass(frozen=True)
+class Activity:
+    """One line. `user` is the name in the operating system, `name` the one that was typed on the page."""
+
+    time: str
+    user: str
+    name: str
+    kind: ActivityKind
+    dataset: str = ""
+    release: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class ActivityLog:
+    """The file of the activities, which only its owner can read."""
+
+    path: Path
+
+    def append(
+        self, kind: ActivityKind, *, name: str, dataset: str = "", release: str = "", detail: str = ""
+    ) -> Activity:
+        """Append a line; it is on the disk when this returns.
+
+        Args:
+            kind: What was done.
+            name: The name that the user typed on the page.
+            dataset: The name of the data set.
+            release: The identifier of the release in the archive.
+            detail: What exactly, without values of the log.
+
+        Returns:
+            The line.
+        """
+        made = Activity(_now(), os_user(), name, kind, dataset, release, detail)
+        try:
+            with self._locked() as stream:
+                stream.seek(0)
+                before = stream.read().decode(errors="replace")
+                content = json.dumps(asdict(made), ensure_ascii=True, separators=(",", ":"))
+                line = json.dumps({"activity": asdict(made), "digest": _link(_last_digest(before), content)})
+                torn = "\n" if before and not before.endswith("\n") else ""
+                stream.write(f"{torn}{line}\n".encode())
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError as error:
+            raise OutputError(f"{self.path}: the activity log cannot be written ({error.strerror})") from None
+        return made
+
+    def read(self) -> tuple[list[Activity], bool]:
+        """Return all lines in order, and whether they are complete: none was changed or removed later."""
+        if not self.path.exists():
+            return [], True
+        found, digest, intact = [], _START, True
+        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+            parsed = _parse(line)
+            if parsed is None:
+                intact = False
+                continue
+            activity, stated = parsed
+            digest = _link(digest, json.dumps(asdict(activity), ensure_ascii=True, separators=(",", ":")))
+            intact, digest = intact and digest == stated, stated
+            found.append(activity)
+        return found, intact
+
+    @contextmanager
+    def _locked(self) -> Iterator[IO[bytes]]:
+        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "a+b") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            yield stream
+
+
+def record(session: Session, kind: ActivityKind, detail: str = "", release: str = "") -> None:
+    """Record what was done on a draft.
+
+    Args:
+        session: The draft.
+        kind: What was done.
+        detail: What exactly, such as the name of the view or of the file. Never a value of the log.
+        release: The identifier of the release in the archive, if it is about one.
+    """
+    owner = session.owner
+    owner.activity.append(kind, name=owner.name, dataset=session.dataset, release=release, detail=detail)
+
+
+def os_user() -> str:
+    """Return the name of the user in the operating system, or the number of one without a name."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _link(previous: str, content: str) -> str:
+    return hashlib.sha256(f"{previous}\n{content}".encode()).hexdigest()
+
+
+def _parse(line: str) -> tuple[Activity, str] | None:
+    """The activity and the digest of a line; None if it is damaged."""
+    try:
+        content = json.loads(line)
+        return Activity(**content["activity"]), str(content["digest"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _last_digest(text: str) -> str:
+    """The digest of the last line that is whole."""
+    parsed = (_parse(line) for line in reversed(text.splitlines()))
+    return next((found[1] for found in parsed if found is not None), _START)

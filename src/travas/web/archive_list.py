@@ -1,0 +1,96 @@
+"""The releases of the archive joined with the charges of the ledger: every charge has a release, or a statement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from ..budget.account import Entry
+from ..budget.ledger import Ledger
+from .archive import Archive, ArchivedRelease
+
+ReleaseState = Literal["released", "being finished", "not finished", "deleted", "not here"]
+
+STATEMENTS: dict[ReleaseState, str] = {
+    "released": "",
+    "being finished": "Charged; the release is being finished.",
+    "not finished": "Charged, but the release could not be finished. The charge stands, because noise may have been drawn.",
+    "deleted": "Deleted. The charge stands.",
+    "not here": "Charged by a web app with another archive, or its folder was removed. The charge stands.",
+}
+"""What the page says about a charge without a release that can be opened."""
+
+_AGE_OF_LEFTOVERS = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class ListedRelease:
+    """A release of the web app: its record in the archive and its charge in the ledger. At least one of them is there."""
+
+    id: str
+    state: ReleaseState
+    record: ArchivedRelease | None
+    entry: Entry | None
+
+    @property
+    def time(self) -> str:
+        """When it was charged, or asked for if the ledger does not contain it."""
+        return self.entry.time if self.entry else self.record.asked.time if self.record else ""
+
+    @property
+    def dataset(self) -> str:
+        """The name of the data set, if it has one."""
+        return (self.entry.dataset if self.entry else None) or (self.record.dataset if self.record else "")
+
+
+def listed(archive: Archive, ledger: Ledger) -> list[ListedRelease]:
+    """Return every release that was charged through the web app, and every one that is in the archive.
+
+    Args:
+        archive: The archive.
+        ledger: The ledger; charges of other programs are not listed.
+
+    Returns:
+        The releases, the newest first.
+    """
+    charges = {entry.approval.reference: entry for entry in ledger.history() if entry.approval.reference}
+    found = []
+    for record in archive.records():
+        entry = charges.pop(record.id, None)
+        state = _state(archive, record, entry)
+        if state is not None:
+            found.append(ListedRelease(record.id, state, record, entry))
+    found += [ListedRelease(reference, "not here", None, entry) for reference, entry in charges.items()]
+    return sorted(found, key=lambda one: (one.time, one.entry.number if one.entry else 0), reverse=True)
+
+
+def _state(archive: Archive, record: ArchivedRelease, entry: Entry | None) -> ReleaseState | None:
+    """The state of a record; None if it was not charged."""
+    if record.deleted is not None:
+        return "deleted"
+    if archive.has_release(record.id):
+        return "released"
+    if entry is None:
+        return None
+    return "being finished" if archive.is_running(record.id) else "not finished"
+
+
+def reconcile(archive: Archive, ledger: Ledger) -> None:
+    """Bring archive and activity log up to date with the ledger, after a server was killed.
+
+    A charge without a line in the activity log gets one. Folders of releases that were never charged are removed.
+    """
+    charges = {entry.approval.reference for entry in ledger.history()}
+    known = {line.release for line in archive.activity.read()[0] if line.kind == "charge"}
+    recent = (datetime.now(UTC) - _AGE_OF_LEFTOVERS).isoformat(timespec="seconds")
+    for record in reversed(archive.records()):
+        running = archive.is_running(record.id)
+        if record.id in charges and record.id not in known and not running:
+            archive.activity.append(
+                "charge", name=record.asked.name, dataset=record.dataset, release=record.id,
+                detail=f"asked for at {record.asked.time}; recorded at the next start of the server",
+            )  # fmt: skip
+        never_charged = record.id not in charges and _state(archive, record, None) is None
+        if never_charged and record.asked.time < recent and not running:
+            archive.forget(record.id)

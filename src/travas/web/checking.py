@@ -1,0 +1,70 @@
+"""Checking a release that somebody sent, in a process of its own. Nothing is kept."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import LogError, TravasError
+from ..model.explain import weak_protection
+from ..outputs.guarantee_file import FORMAT
+from ..privacy.numbers import as_text
+from .jobs import JobWatch, Limits
+
+LIMITS = Limits(memory=2 << 30, seconds=120)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a guarantee says and what was compared; all of it is public."""
+
+    facts: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    has_release: bool
+
+
+def check_files(folder: Path, names: tuple[tuple[str, str], ...], watch: JobWatch) -> Checked:
+    """Verify a guarantee, with its release if there are two files.
+
+    Args:
+        folder: Where the files are.
+        names: Of each file its name there and the name that the user knows.
+        watch: Called with the progress.
+
+    Returns:
+        What was verified; TravasError if it is wrong, with the names that the user knows.
+    """
+    from ..verification.verify import verify
+
+    watch("building and verifying the noise", 0.0)
+    stored = [folder / name for name, _ in names]
+    guarantees = [path for path in stored if _is_guarantee(path)]
+    try:
+        if len(guarantees) != 1:
+            raise LogError("drop one guarantee file (….guarantee.json), alone or together with its release")
+        release = next((path for path in stored if path != guarantees[0]), None)
+        verified = verify(guarantees[0], release)
+    except TravasError as error:
+        words = str(error)
+        for path, (_, known) in zip(stored, names, strict=True):
+            words = words.replace(str(path), known)
+        raise TravasError(words) from None
+    guarantee = verified.mechanism.guarantee()
+    facts = (
+        ("standing", str(guarantee.standing)),
+        ("what is released", verified.mechanism.kind),
+        ("ε, δ", f"{as_text(guarantee.epsilon)}, {as_text(guarantee.delta)}"),
+        ("protects", guarantee.protects),
+        ("mechanism", guarantee.mechanism),
+    )
+    weak = weak_protection(guarantee.epsilon, guarantee.delta, None)
+    return Checked(facts, (*verified.notes, *weak), release is not None)
+
+
+def _is_guarantee(path: Path) -> bool:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8")) if path.suffix == ".json" else None
+    except (ValueError, RecursionError, OSError):
+        return path.name.endswith(".guarantee.json")
+    return isinstance(content, dict) and content.get("format") == FORMAT

@@ -1,0 +1,151 @@
+"""Making a release from a draft into the archive, and opening it again later."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..budget.account import Account, Approval
+from ..budget.ledger import Ledger
+from ..errors import LogError, TravasError
+from ..mechanisms import from_description
+from ..model.release import MAKER, Release, check_frequencies
+from ..outputs.guarantee_file import guarantee_path
+from . import tasks
+from .activity import os_user, record
+from .archive import RELEASE, Archive, ArchivedRelease, Signature, now
+from .jobs import Job
+from .sessions import FinishedRelease, Session
+
+if TYPE_CHECKING:
+    from .page import Page
+
+
+async def start_release(page: Page) -> None:
+    """Start the release of the draft in a process of its own, where the ledger is charged before the noise is drawn.
+
+    Its folder in the archive is there before the charge, and the charge refers to it. The result is `session.released`.
+    """
+    session, recipe, archive = page.session, page.session.recipe, page.services.archive
+    try:
+        if session.log is None:
+            raise TravasError("no log is chosen; choose one (step Log)")
+        chosen, reading = recipe.build(), recipe.reading(session.reading)
+        await asyncio.to_thread(chosen.guarantee)
+        if session.job is not None:
+            return
+        asked = archive.begin(_signature(session), session.dataset, session.name, recipe, session.reason)
+    except TravasError as error:
+        page.refuse(str(error))
+        return
+    approval = Approval(session.reason, reference=asked.id)
+    job = Job(
+        partial(tasks.draw, approval=approval), session.log, session.name, reading, recipe,
+        page.settings.decompressed_limit, page.ledger.path, session.dataset, session.origin,
+        archive.folder(asked.id) / RELEASE,
+    )  # fmt: skip
+    session.start(job, partial(_keep, session, archive, asked), partial(_ended, session, page.ledger, archive, asked))
+
+
+def _signature(session: Session) -> Signature:
+    return Signature(session.owner.name, os_user(), now())
+
+
+def _keep(session: Session, archive: Archive, asked: ArchivedRelease, drawn: tasks.Drawn) -> None:
+    from .steps.sequence import STEPS
+
+    session.released = FinishedRelease(
+        drawn.release,
+        asked.recipe,
+        archive.folder(asked.id),
+        asked.reason,
+        drawn.account,
+        drawn.kept,
+        drawn.notes,
+        asked.id,
+    )
+    session.step = len(STEPS) - 1
+
+
+def _ended(session: Session, ledger: Ledger, archive: Archive, asked: ArchivedRelease, job: Job) -> None:
+    """Record what became of a release. One that was not charged leaves nothing."""
+    if job.charging and any(entry.approval.reference == asked.id for entry in ledger.history()):
+        cost = f"ε = {asked.recipe.epsilon}, δ = {asked.recipe.delta}"
+        record(session, "charge", cost, asked.id)
+        if not archive.has_release(asked.id):
+            record(session, "not finished", release=asked.id)
+        archive.ended(asked.id)
+        return
+    if job.cancelled:
+        record(session, "cancellation", "before the charge", asked.id)
+    threading.Thread(target=_forget, args=(archive, asked.id, job), daemon=True).start()
+
+
+def _forget(archive: Archive, release: str, job: Job) -> None:
+    """Remove the folder when the process that might write to it has ended."""
+    job.join()
+    archive.forget(release)
+
+
+# ------------------------------------------------------------------------------------------------------- opened again
+
+
+def reopened(archive: Archive, ledger: Ledger, asked: ArchivedRelease) -> FinishedRelease:
+    """Read a release from the archive, as it was when it was made, without what was confidential then.
+
+    Args:
+        archive: The archive.
+        ledger: The ledger, for the account as it is now.
+        asked: The record of the release.
+
+    Returns:
+        The release; TravasError if its files are missing or damaged.
+    """
+    path = archive.folder(asked.id) / RELEASE
+    return FinishedRelease(
+        _read(path),
+        asked.recipe,
+        path.parent,
+        asked.reason,
+        _account(ledger, asked),
+        "",
+        (),
+        asked.id,
+        asked.signed_off_by,
+    )
+
+
+def _read(path: Path) -> Release:
+    from ..verification.map_file import read_map
+    from ..verification.release_file import read_release
+    from ..verification.synthetic_file import read_synthetic
+    from ..verification.verify import load
+
+    stated = load(guarantee_path(path))
+    try:
+        if stated["kind"] == "process map":
+            return read_map(path)
+        if stated["kind"] == "synthetic log":
+            return read_synthetic(path)
+        facts, mechanism = stated["release"], from_description(stated["description"])
+        made = read_release(path).release(mechanism, check_frequencies(facts["frequencies"]))
+        if made is None:
+            raise KeyError("noisy")
+        return replace(
+            made, maker=MAKER, assumptions=tuple(facts.get("assumptions", ())), reading=stated["reading"],
+            timestamps=facts.get("timestamps", "artificial"),
+        )  # fmt: skip
+    except (KeyError, TypeError):
+        raise LogError(f"{path.parent.name}: the files of this release are damaged") from None
+
+
+def _account(ledger: Ledger, asked: ArchivedRelease) -> Account:
+    """The account that was charged, as it is now."""
+    for account in ledger.accounts():
+        if any(entry.approval.reference == asked.id for entry in account.entries):
+            return account
+    return Account(asked.dataset or None, None, ())

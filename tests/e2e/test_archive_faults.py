@@ -1,0 +1,30 @@
+"""Kill -9 at every stage of a release of the web app: nothing that was paid for is lost without a statement."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("archive_faults.py")
+
+
+def killed(place: Path, runs: int, seed: int) -> dict[str, int]:
+    command = [sys.executable, str(SCRIPT), str(place), str(runs), str(seed)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert ran.returncode == 0, ran.stderr
+    found: dict[str, int] = json.loads(ran.stdout)
+    return found
+
+
+def test_every_charge_has_a_release_or_a_statement(tmp_path: Path) -> None:
+    assert killed(tmp_path, 10, seed=1)["released"] >= 2
+
+
+@pytest.mark.slow
+def test_a_hundred_kills_at_every_stage(tmp_path: Path) -> None:
+    found = killed(tmp_path, 120, seed=2)
+    assert min(found.get(state, 0) for state in ("released", "not finished", "deleted")) > 0, found

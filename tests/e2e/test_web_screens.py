@@ -1,0 +1,247 @@
+"""Home, Releases, Budgets, the activity log and Check a file in a real browser, with the archive behind them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import Server, browsing, serving
+from web_flow import content, heading, name_data_set, opened, press, release, saved, to_release, violations, watched
+
+import travas as package
+from travas.budget.account import Approval
+from travas.budget.ledger import Ledger
+
+SCREENS = {
+    "/": "Home",
+    "/releases": "Releases",
+    "/activity": "Activity log",
+    "/budgets": "Budgets",
+    "/check": "Check a file",
+    "/nowhere": "There is no such screen",
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with browsing() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def context(browser: Any, server: Server) -> Iterator[Any]:
+    """A browser that has made one release, of the data set `clinic` with a budget."""
+    made = browser.new_context(viewport={"width": 1100, "height": 900}, accept_downloads=True)
+    tab = opened(made, server)
+    press(tab, "Try it with a made-up hospital log")
+    to_release(tab, "1", "1e-3")
+    name_data_set(tab, "clinic")
+    tab.get_by_text("Set a budget").first.click()
+    tab.get_by_label("ε of all releases").fill("4")
+    tab.get_by_label("δ of all releases").fill("1e-2")
+    press(tab, "Set this budget")
+    release(tab)
+    tab.close()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(context: Any, server: Server) -> Iterator[Any]:
+    tab = watched(context, server)
+    yield tab
+    assert tab.foreign == [] and tab.broken == []
+    tab.close()
+
+
+def visit(tab: Any, server: Server, path: str) -> None:
+    """Open a screen by its address and wait until what it looks up is there."""
+    if path == "/nowhere":
+        tab.goto(f"{server.address}/")
+        heading(tab, "Home")
+        tab.evaluate("emitEvent('travas-path', '/nowhere')")
+    else:
+        tab.goto(f"{server.address}{path}")
+    heading(tab, SCREENS[path])
+    tab.get_by_text("Loading …").wait_for(state="detached")
+
+
+def open_release(tab: Any, server: Server) -> None:
+    visit(tab, server, "/releases")
+    tab.get_by_role("link", name="Open the release of").first.click()
+    heading(tab, "Released")
+
+
+def test_home_shows_budgets_releases_and_what_is_protected(page: Any, server: Server) -> None:
+    visit(page, server, "/")
+    meter = page.get_by_role("meter", name="Budget of clinic: spent")
+    assert meter.get_attribute("aria-valuenow") == "25" and meter.get_attribute("aria-valuetext") == "25% spent"
+    row = page.get_by_role("row").filter(has_text="clinic")
+    assert "variants" in row.inner_text() and "verified" in row.inner_text()
+    assert "Protected:" in page.content() and "Not protected:" in page.content()
+    press(page, "Check a file I was sent")
+    heading(page, "Check a file")
+    page.go_back()
+    heading(page, "Home")
+
+
+def test_budgets_list_what_was_charged(page: Any, server: Server) -> None:
+    visit(page, server, "/budgets")
+    assert "ε = 3, δ = 9e-3 left of ε = 4, δ = 0.01" in page.content()
+    assert "optimal" in page.get_by_role("table").inner_text()
+
+
+def test_a_release_stays_when_the_draft_is_gone_and_is_signed_off(
+    page: Any, server: Server, context: Any, tmp_path: Path
+) -> None:
+    open_release(page, server)
+    address = page.url
+    page.reload()
+    heading(page, "Released")
+    assert page.url == address and page.get_by_text("CONFIDENTIAL: about").count() == 0  # it was not kept
+    page.get_by_text("Sign off this release").click()
+    page.get_by_label("Your name").fill("Grace <b>Hopper</b>")
+    press(page, "Sign off")
+    page.get_by_text("Signed off by Grace <b>Hopper</b>").wait_for()
+    file = saved(page, "release.json", tmp_path, "r.json")
+    guarantee = saved(page, "release.json.guarantee.json", tmp_path, "r.json.guarantee.json")
+    assert package.verify(guarantee, file).digest_checked
+    report = saved(page, "release.json.report.html", tmp_path, "r.html").read_text()
+    assert "Grace &lt;b&gt;Hopper&lt;/b&gt;" in report
+    visit(page, server, "/releases")
+    assert "Grace <b>Hopper</b>, 20" in page.get_by_role("table").inner_text()
+    visit(page, server, "/activity")
+    text = page.get_by_role("table").inner_text()
+    assert all(kind in text for kind in ("charge", "sign-off", "download")) and "release.json" in text
+    assert context.pages[0].evaluate("localStorage.getItem('travas-name')") == "Grace <b>Hopper</b>"
+    with page.expect_download() as download:
+        press(page, "Export the activity log")
+    download.value.save_as(tmp_path / "activity.jsonl")
+    lines = [json.loads(line)["activity"] for line in (tmp_path / "activity.jsonl").read_text().splitlines()]
+    assert {line["kind"] for line in lines} >= {"charge", "sign-off", "download"}
+    assert not any(name in json.dumps(lines) for name in ("register", "triage", "patient"))  # values of the log
+
+
+def test_the_archive_is_for_its_owner_only(context: Any, server: Server) -> None:
+    archive = server.storage.parent / "ledger.releases"
+    assert list(archive.glob("*/release.json"))
+    for path in (archive, *archive.rglob("*")):
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_kill_9_and_a_restart_lose_nothing(browser: Any, tmp_path: Path) -> None:
+    """A release is there after it, and a deleted or unfinished one has a statement."""
+    with serving(tmp_path) as first:
+        context = browser.new_context()
+        tab = opened(context, first)
+        press(tab, "Try it with a made-up hospital log")
+        to_release(tab, "1", "1e-3")
+        name_data_set(tab, "clinic")
+        release(tab)
+        context.close()
+        first.process.kill()
+        first.process.wait()
+    ledger = Ledger(tmp_path / "ledger.db")
+    lost = package.mechanism("optimal", "1/2", "1e-3")
+    ledger.charge("clinic", None, lost, "case_id", approval=Approval(reference="0" * 16))
+    with serving(tmp_path) as second:
+        context = browser.new_context()
+        tab = watched(context, second)
+        tab.goto(second.link)
+        heading(tab, "Home")
+        tab.get_by_text("Charged by a web app with another archive").wait_for()
+        open_release(tab, second)
+        press(tab, "Delete …")
+        press(tab, "Delete it")
+        heading(tab, "Releases")
+        tab.get_by_text("Deleted. The charge stands.").wait_for()
+        context.close()
+
+
+def checked(tab: Any, *files: Any) -> str:
+    tab.get_by_label("Release and guarantee").set_input_files(list(files))
+    found = tab.locator(".good, .refusal").first
+    found.wait_for()
+    return str(found.inner_text())
+
+
+def test_a_file_that_was_sent_is_checked_and_not_kept(page: Any, server: Server, tmp_path: Path) -> None:
+    counts = {("a", "b"): 500, ("a",): 300}
+    package.anonymize(counts, epsilon=1, delta="1e-6").write(tmp_path / "sent.json")
+    file, guarantee = tmp_path / "sent.json", tmp_path / "sent.json.guarantee.json"
+    visit(page, server, "/check")
+    assert "verified, and the release is the one" in checked(page, file, guarantee)
+    assert "ε, δ" in page.get_by_role("table").inner_text()
+    assert not [path for path in server.storage.rglob("check-*/*") if path.is_file()]
+    for files, why in (
+        ([guarantee], "Without the release"),
+        ([file], "Not verified: drop one guarantee file"),
+        ([content("<b>x</b>.json", file.read_bytes() + b" "), guarantee], "<b>x</b>.json: its SHA-256 does not match"),
+        ([content("a.guarantee.json", b"{"), file], "a.guarantee.json: not a guarantee file"),
+        ([file, guarantee, content("more.json", b"{}")], "at most 2 files"),
+    ):
+        visit(page, server, "/check")
+        assert why in checked(page, *files)
+    assert not [path for path in server.storage.rglob("check-*/*") if path.is_file()]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_screen_is_accessible(context: Any, server: Server, scheme: str) -> None:
+    tab = watched(context, server)
+    tab.emulate_media(color_scheme=scheme)
+    for path in SCREENS:
+        visit(tab, server, path)
+        assert violations(tab) == [], path
+    tab.close()
+
+
+@pytest.mark.parametrize("width", [320, 390, 1024, 1440])
+def test_every_screen_fits(context: Any, server: Server, width: int) -> None:
+    tab = watched(context, server)
+    tab.set_viewport_size({"width": width, "height": 900})
+    for path in SCREENS:
+        visit(tab, server, path)
+        wide = tab.evaluate("document.fonts.ready.then(() => document.documentElement.scrollWidth)")
+        assert wide <= width, path
+    tab.close()
+
+
+def test_the_rail_is_reached_by_keyboard(page: Any, server: Server) -> None:
+    visit(page, server, "/")
+    for name, title in (("Releases", "Releases"), ("Budgets", "Budgets"), ("Check a file", "Check a file")):
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.closest('nav') && document.activeElement.innerText") == name:
+                break
+        page.keyboard.press("Enter")
+        heading(page, title)
+        page.wait_for_function("document.activeElement.id === 'step-title'")  # where a reader goes on
+        page.evaluate("document.querySelector('.rail a').focus()")
+
+
+PAINT = """
+new Promise(done => {
+  let paint = 0, shift = 0;
+  new PerformanceObserver(list => { for (const entry of list.getEntries()) paint = entry.startTime; })
+    .observe({type: 'largest-contentful-paint', buffered: true});
+  new PerformanceObserver(list => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) shift += entry.value; })
+    .observe({type: 'layout-shift', buffered: true});
+  setTimeout(() => done([paint, shift]), 300);
+})
+"""
+
+
+@pytest.mark.parametrize("path", ["/", "/releases", "/budgets", "/check"])
+def test_nothing_moves_after_it_was_painted(page: Any, server: Server, path: str) -> None:
+    visit(page, server, path)
+    _, shift = page.evaluate(PAINT)
+    assert shift <= 0.05
