@@ -151,6 +151,27 @@ def test_uploads_need_a_key_and_keep_to_their_place(
     assert kept.is_relative_to(server.storage) and not list(server.storage.rglob("*.partial"))
 
 
+def test_files_to_check_need_a_key_and_keep_to_their_place(server: Server, tab: Any, mine: dict[str, str]) -> None:
+    assert ask(server, "POST", "/check?number=a&name=a.json", b"{}")[0] == 401
+    stranger = {"Cookie": mine["Cookie"], "X_Travas_Key": "guess"}
+    assert ask(server, "POST", "/check?number=a&name=a.json", b"{}", **stranger)[0] == 403
+    for number in ("", "..", "0" * 16, "%2e%2e%2f"):
+        assert ask(server, "POST", f"/check?number={number}&name=a.json", b"{}", **mine)[0] == 404
+    other = tab.context.new_page()
+    other.goto(f"{server.address}/check")
+    heading(other, "Check a file")
+    (folder,) = server.storage.rglob("check-*")
+    address = f"/check?number={folder.name.removeprefix('check-')}&name="
+    before = set(server.storage.parent.rglob("*"))
+    assert ask(server, "POST", f"{address}..%2f..%2fevil.json.guarantee.json", b"{}", **mine)[0] == 200
+    assert ask(server, "POST", f"{address}large.json", b"x" * 200_000, **mine)[0] == 413
+    (kept,) = set(server.storage.parent.rglob("*")) - before
+    assert kept.parent == folder and kept.name.endswith(".json.guarantee.json")
+    assert ask(server, "POST", f"{address}b.json", b"{}", **mine)[0] == 200
+    assert ask(server, "POST", f"{address}c.json", b"{}", **mine)[0] == 413  # two files are enough
+    other.close()
+
+
 def test_uploads_have_a_limit(server: Server, mine: dict[str, str], sending: str) -> None:
     assert ask(server, "POST", f"{sending}a.csv", b"x" * 200_000, **mine)[0] == 413
     assert ask(server, "POST", f"{sending}a.csv", b"x", Content_Length="99999999999", **mine)[0] == 413

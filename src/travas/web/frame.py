@@ -56,6 +56,8 @@ class Strip:
             ui.label("Public").classes("is-public")
             ui.label("CONFIDENTIAL: do not publish").classes("is-confidential")
             ui.space()
+            name = ui.input("Your name", value=page.browser.name).props("dense borderless maxlength=200 debounce=400")
+            name.on_value_change(lambda event: page.set_name(str(event.value or "").strip()))
             theme = ui.select(list(THEMES), value=page.theme, label="Theme").props("dense options-dense borderless")
             theme.on_value_change(lambda event: self._set_theme(str(event.value)))
         self._dark = ui.dark_mode(THEMES[page.theme])

@@ -115,7 +115,10 @@ class Page:
 
         A screen that is drawn starts as public. For a part of a screen, use the box `parts.confidential`.
         """
-        self.main.classes(add="confidential-screen") if shown else self.main.classes(remove="confidential-screen")
+        if shown:
+            self.main.classes(add="confidential-screen")
+        else:
+            self.main.classes(remove="confidential-screen")
 
     def visit(self, path: str, history: Literal["push", "keep"] = "push") -> None:
         """Open a screen.
@@ -158,8 +161,10 @@ class Page:
     def body(self) -> None:
         self.bar = self.doing = self.cancel = None
         self.confidential(False)
-        if self.location.screen == "new":
-            self._draw_ended() if self._draft is None else self._draw_draft(self._draft)
+        if self.location.screen == "new" and self._draft is not None:
+            self._draw_draft(self._draft)
+        elif self.location.screen == "new":
+            self._draw_ended()
         else:
             with ui.column().classes("card"):
                 self.alert()

@@ -100,14 +100,13 @@ def _sign_off(page: Page, asked: ArchivedRelease) -> None:
     for signature in asked.sign_offs:
         note(f"Signed off by {signature} (user {signature.user}).")
     with ui.expansion("Sign off this release" if not asked.sign_offs else "Sign off once more").classes("w-full"):
-        name = ui.input("Your name", value=page.browser.name).classes("w-full")
+        name = ui.input("Name of the person who signs off", value=page.browser.name).classes("w-full")
 
         async def sign() -> None:
             typed = (name.value or "").strip()
             if not typed or len(typed) > 200 or not typed.isprintable():
-                page.refuse("enter your name, with 1 to 200 characters")
+                page.refuse("enter the name of the person who signs off, with 1 to 200 characters")
                 return
-            page.set_name(typed)
             signature = Signature(typed, os_user(), now())
             try:
                 await asyncio.to_thread(page.services.archive.sign_off, asked.id, signature)
@@ -117,7 +116,9 @@ def _sign_off(page: Page, asked: ArchivedRelease) -> None:
                 return
             page.visit(page.location.path)
 
-        note("Your name, the date and your user on this machine are kept with the release and printed in its report.")
+        note(
+            "The name, the date and your user on this machine are kept with the release; the report has name and date."
+        )
         ui.button("Sign off", on_click=sign).props("no-caps outline")
 
 
