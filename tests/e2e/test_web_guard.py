@@ -152,16 +152,16 @@ def test_uploads_need_a_key_and_keep_to_their_place(
 
 
 def test_files_to_check_need_a_key_and_keep_to_their_place(server: Server, tab: Any, mine: dict[str, str]) -> None:
-    assert ask(server, "POST", "/check?number=a&name=a.json", b"{}")[0] == 401
+    assert ask(server, "POST", "/verify?number=a&name=a.json", b"{}")[0] == 401
     stranger = {"Cookie": mine["Cookie"], "X_Travas_Key": "guess"}
-    assert ask(server, "POST", "/check?number=a&name=a.json", b"{}", **stranger)[0] == 403
+    assert ask(server, "POST", "/verify?number=a&name=a.json", b"{}", **stranger)[0] == 403
     for number in ("", "..", "0" * 16, "%2e%2e%2f"):
-        assert ask(server, "POST", f"/check?number={number}&name=a.json", b"{}", **mine)[0] == 404
+        assert ask(server, "POST", f"/verify?number={number}&name=a.json", b"{}", **mine)[0] == 404
     other = tab.context.new_page()
     other.goto(f"{server.address}/check")
     heading(other, "Check a file")
     (folder,) = server.storage.rglob("check-*")
-    address = f"/check?number={folder.name.removeprefix('check-')}&name="
+    address = f"/verify?number={folder.name.removeprefix('check-')}&name="
     before = set(server.storage.parent.rglob("*"))
     assert ask(server, "POST", f"{address}..%2f..%2fevil.json.guarantee.json", b"{}", **mine)[0] == 200
     assert ask(server, "POST", f"{address}large.json", b"x" * 200_000, **mine)[0] == 413

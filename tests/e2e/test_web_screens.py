@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,8 @@ def test_home_shows_budgets_releases_and_what_is_protected(page: Any, server: Se
 
 def test_budgets_list_what_was_charged(page: Any, server: Server) -> None:
     visit(page, server, "/budgets")
-    assert "ε = 3, δ = 9e-3 left of ε = 4, δ = 0.01" in page.content()
+    account = Ledger(server.storage.parent / "ledger.db").account("clinic")
+    assert account.left == (3, Fraction("0.009")) and account.remainder in page.content()
     assert "optimal" in page.get_by_role("table").inner_text()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,8 +34,10 @@ def quiet(_: str, __: float) -> None:
 
 
 @pytest.fixture
-def archive(tmp_path: Path) -> Archive:
-    return Archive(tmp_path / "archive")
+def archive(tmp_path: Path) -> Iterator[Archive]:
+    made = Archive(tmp_path / "archive")
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -168,6 +168,11 @@ class Archive:
         if lock is not None:
             lock.close()
 
+    def close(self) -> None:
+        """End the work on all releases."""
+        for release in list(self._running):
+            self.ended(release)
+
     def is_running(self, release: str) -> bool:
         """Whether a server works on the release."""
         if release in self._running:

@@ -59,6 +59,7 @@ class Page:
         self.doing: ui.label | None = None
         self.cancel: ui.button | None = None
         self._draft: Session | None = None
+        self._is_open = False  # the screen is drawn when it is opened, and not before
 
     @property
     def session(self) -> Session:
@@ -75,7 +76,7 @@ class Page:
                 self.links()
             with ui.element("div").classes("content"):
                 self.strip = Strip(self)
-                self.main = ui.element("main").props("id=main tabindex=-1")
+                self.main = ui.element("div").classes("screen").props("id=main tabindex=-1")
                 with self.main:
                     self.body()
         ui.on(_PATH_EVENT, lambda event: self.visit(str(event.args), "keep"))
@@ -127,7 +128,7 @@ class Page:
             path: Its path; one that does not exist says so.
             history: Whether the address is a new one in the history of the tab, or the one that the tab is at.
         """
-        wanted, before = Location.parse(path), self.location
+        wanted, before, self._is_open = Location.parse(path), self.location, True
         self._draft, self.error, self.location = None, "", wanted or Location("missing")
         if self.location.screen == "new":
             self._open_draft(self.location)
@@ -159,6 +160,8 @@ class Page:
 
     @ui.refreshable_method
     def body(self) -> None:
+        if not self._is_open:
+            return
         self.bar = self.doing = self.cancel = None
         self.confidential(False)
         if self.location.screen == "new" and self._draft is not None:

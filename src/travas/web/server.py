@@ -77,6 +77,7 @@ def serve(
     app.timer(10, browsers.sweep)
     app.on_startup(lambda: ready(entrance))
     app.on_shutdown(browsers.close)
+    app.on_shutdown(archive.close)
     with suppress(KeyboardInterrupt):  # the usual end
         ui.run(
             host=settings.host.strip("[]"), port=settings.port, title="travas", show=False, reload=False, tailwind=False,

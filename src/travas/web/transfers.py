@@ -37,7 +37,10 @@ MOST_CHECKED = 2
 
 
 def add_routes(app: Any, settings: Settings, browsers: Browsers, tickets: Tickets) -> None:
-    """`POST /upload?draft=…&name=…` with the file as body and the key as header, and `GET /download/TICKET/NAME`."""
+    """`POST /upload?draft=…&name=…`, `POST /verify?number=…&name=…` and `GET /download/TICKET/NAME`.
+
+    A file is the body, and the key a header. A path of its own for each, because a page replaces all routes of its path.
+    """
 
     @app.post("/upload")  # type: ignore[untyped-decorator]
     async def upload(request: Request) -> Response:
@@ -47,7 +50,7 @@ def add_routes(app: Any, settings: Settings, browsers: Browsers, tickets: Ticket
             return PlainTextResponse("travas: the draft has ended; start another one\n", 403)
         return await _upload(request, session, settings)
 
-    @app.post("/check")  # type: ignore[untyped-decorator]
+    @app.post("/verify")  # type: ignore[untyped-decorator]
     async def check(request: Request) -> Response:
         browser = browsers.get(request.headers.get(KEY_HEADER, ""))
         if browser is None:

@@ -22,7 +22,7 @@ _SEND = f"""
 async (event) => {{
   const sent = [];
   for (const file of [...event.target.files].slice(0, {MOST_CHECKED + 1})) {{
-    const address = "/check?number=NUMBER&name=" + encodeURIComponent(file.name);
+    const address = "/verify?number=NUMBER&name=" + encodeURIComponent(file.name);
     const headers = {{"{KEY_HEADER}": localStorage.getItem("{STORED_KEY}")}};
     const answer = await fetch(address, {{method: "POST", headers, body: file}});
     sent.push([answer.ok, answer.ok ? await answer.text() : "", file.name.slice(0, 200)]);

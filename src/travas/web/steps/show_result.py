@@ -46,10 +46,11 @@ def draw(page: Page) -> None:
     account = released.account
     note(f"Ledger: charged to {account.name or 'this file, which has no name'}. {account.remainder}.")
     downloads(page)
-    with confidential():
-        ui.label(f"Kept: {released.kept}")
-        for remark in released.notes:
-            ui.label(remark)
+    if released.kept:  # a release that was opened again has none
+        with confidential():
+            ui.label(f"Kept: {released.kept}")
+            for remark in released.notes:
+                ui.label(remark)
     estimates = release.estimate.counts
     ranked = sorted(range(len(estimates)), key=lambda index: (-estimates[index], release.variants[index]))
     with ui.tabs().props('no-caps align=left aria-label="views of the release"') as tabs:
