@@ -93,6 +93,8 @@ class Archive:
     def __init__(self, path: Path) -> None:
         try:
             private_directory(path, "use another --archive")
+        except OutputError:  # which is an OSError, too
+            raise
         except OSError as error:
             raise OutputError(
                 f"{path}: cannot be used as the archive ({error.strerror}); use another --archive"
@@ -118,6 +120,8 @@ class Archive:
             self.folder(made.id).mkdir(mode=0o700)
             self._running[made.id] = try_lock(self.folder(made.id))
             self._write(made)
+        except OutputError:  # which is an OSError, too
+            raise
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be written ({error.strerror}); nothing was charged") from None
         return made
@@ -197,6 +201,8 @@ class Archive:
                 if record is None or record.deleted is not None:
                     raise TravasError(f"{release[:40]}: there is no such release in the archive")
                 yield record
+        except OutputError:  # which is an OSError, too
+            raise
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be changed ({error.strerror})") from None
 
