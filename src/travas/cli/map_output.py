@@ -8,6 +8,7 @@ from typing import Any
 
 from ..maps.map_release import NOTICE, MapNode, MapRelease
 from ..model import explain
+from ..outputs.standard_output import StandardOutput
 from ..plots.svg import name_of, printable
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text, rounded_up
@@ -18,7 +19,7 @@ SHOWN = 12
 """The number of pairs in the table on the screen; the file has all."""
 
 
-def map_facts(released: MapRelease, output: Path, stated_cases: int | None = None) -> dict[str, Any]:
+def map_facts(released: MapRelease, output: Path | StandardOutput, stated_cases: int | None = None) -> dict[str, Any]:
     """Return the facts of a process map for `--json`. All of them are public."""
     from ..outputs.guarantee_file import guarantee_path
 
@@ -48,7 +49,7 @@ def _warnings(released: MapRelease) -> list[str]:
     return [] if released.pairs else [explain.EMPTY_MAP]
 
 
-def show_map(released: MapRelease, output: Path, stated_cases: int | None = None) -> None:
+def show_map(released: MapRelease, output: Path | StandardOutput, stated_cases: int | None = None) -> None:
     """Print the facts of a process map, and its most frequent pairs."""
     facts = map_facts(released, output, stated_cases)
     established = released.guarantee.standing is not Standing.NOT_ESTABLISHED

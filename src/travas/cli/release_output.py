@@ -9,6 +9,7 @@ from ..errors import CONFIDENTIAL_HEADING
 from ..model import explain
 from ..model.release import Release
 from ..model.variants import Variants
+from ..outputs.standard_output import StandardOutput
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text, rounded_up
 from ..sources.wording import number_of
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ..synthesis.synthetic_release import SyntheticRelease
 
 
-def print_outcome(outcome: Outcome, output: Path, stated_cases: int | None, as_json: bool) -> None:
+def print_outcome(outcome: Outcome, output: Path | StandardOutput, stated_cases: int | None, as_json: bool) -> None:
     """Print a release that was made, what was charged, and, marked, what is confidential."""
     released, variants, account = outcome.release, outcome.variants, outcome.account
     if as_json:
@@ -46,7 +47,7 @@ def print_outcome(outcome: Outcome, output: Path, stated_cases: int | None, as_j
         print_charge(account)
 
 
-def outcome_facts(released: Release, output: Path, stated_cases: int | None) -> dict[str, Any]:
+def outcome_facts(released: Release, output: Path | StandardOutput, stated_cases: int | None) -> dict[str, Any]:
     """Return the public facts of a release of any kind, for `--json`."""
     if released.mechanism.kind == "synthetic log":
         from .synthetic_output import synthetic_facts
@@ -59,7 +60,7 @@ def outcome_facts(released: Release, output: Path, stated_cases: int | None) -> 
     return release_facts(released, output, stated_cases)
 
 
-def release_facts(released: Release, output: Path, stated_cases: int | None = None) -> dict[str, Any]:
+def release_facts(released: Release, output: Path | StandardOutput, stated_cases: int | None = None) -> dict[str, Any]:
     """Return the facts of a release for `--json`. All of them are public."""
     from ..outputs.guarantee_file import guarantee_path
 
@@ -88,7 +89,9 @@ def release_facts(released: Release, output: Path, stated_cases: int | None = No
     }
 
 
-def show_release(released: Release, output: Path, variants: Variants, stated_cases: int | None = None) -> None:
+def show_release(
+    released: Release, output: Path | StandardOutput, variants: Variants, stated_cases: int | None = None
+) -> None:
     """Print the public facts of a release, followed by the confidential ones."""
     facts = release_facts(released, output, stated_cases)
     established = released.guarantee.standing is not Standing.NOT_ESTABLISHED

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..model import explain
 from ..model.detail_options import BudgetShares
+from ..outputs.standard_output import StandardOutput
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text, rounded_up
 from ..synthesis.detail_words import details_in_words
@@ -14,7 +15,9 @@ from ..synthesis.synthetic_release import NOTICE, SyntheticRelease
 from .console import grid, panel
 
 
-def synthetic_facts(released: SyntheticRelease, output: Path, stated_cases: int | None = None) -> dict[str, Any]:
+def synthetic_facts(
+    released: SyntheticRelease, output: Path | StandardOutput, stated_cases: int | None = None
+) -> dict[str, Any]:
     """Return the facts of a synthetic log for `--json`. All of them are public."""
     from ..outputs.guarantee_file import guarantee_path
 
@@ -49,7 +52,7 @@ def synthetic_facts(released: SyntheticRelease, output: Path, stated_cases: int 
     }
 
 
-def show_synthetic(released: SyntheticRelease, output: Path, stated_cases: int | None = None) -> None:
+def show_synthetic(released: SyntheticRelease, output: Path | StandardOutput, stated_cases: int | None = None) -> None:
     """Print the facts of a synthetic log."""
     facts = synthetic_facts(released, output, stated_cases)
     established = released.guarantee.standing is not Standing.NOT_ESTABLISHED

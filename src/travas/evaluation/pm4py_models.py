@@ -26,7 +26,7 @@ from ..errors import LogError, MissingExtraError, OutputError
 from ..maps.map_release import MapNode, MapRelease, ModelFormat
 from ..model.traces import Activity
 from ..outputs.atomic import Existing, atomic_output, check_target
-from ..outputs.names import escape
+from ..model.escaped_names import escape
 from .metrics import Counts, both
 from .model_order import order_elements
 

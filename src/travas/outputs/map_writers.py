@@ -13,7 +13,7 @@ from ..maps.map_release import END, OTHER, START, MapNode, MapPair, MapRelease
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text
 from .guarantee_file import describe_unit
-from .names import escape
+from ..model.escaped_names import escape
 
 if TYPE_CHECKING:
     import polars as pl

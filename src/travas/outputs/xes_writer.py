@@ -15,7 +15,7 @@ from ..model.traces import Activity, Trace
 from ..privacy.numbers import as_text
 from ..sources.columns import TIMESTAMP
 from .event_tables import START
-from .names import ESCAPED, escape
+from ..model.escaped_names import ESCAPED, escape
 
 
 def _attribute(value: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..column_names import plain
 from ..columns import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..row_selection import LIFECYCLE, TRACE_LEVEL
 from ..xes_reader import CHUNK, XesDocument
+from ..xes_scanner import PlainTrace
 from .diagnosis import Observation, ReadingChoice
 from .roles import UNIT_WORDS
 
@@ -39,6 +41,8 @@ class TraceNames(CaseStream):
 class XesEvents(XesDocument):
     """Collects the events of a document instead of its variants."""
 
+    scanned_keys = _KEYS
+
     def __init__(self, where: str, columns: dict[str, list[str | None]], names: Counter[str]) -> None:
         super().__init__(where, _AS_TRACES, TraceNames(where, names))
         self._columns_read = columns
@@ -56,15 +60,37 @@ class XesEvents(XesDocument):
         for key, column in zip(_KEYS, values, strict=True):
             table[key] += column or [None] * len(events)
         table[CASE] += [case.name or None] * len(events)
-        self._persons(piece, len(events))
-
-    def _persons(self, piece: Any, number: int) -> None:
-        rows = len(self._columns_read[CASE])
         for child in piece:
-            key = child.get("key")
-            if key is not None and plain(key) in UNIT_WORDS:
-                column = self._columns_read.setdefault(f"{TRACE_LEVEL}{key}", [])
-                column += [None] * (rows - number - len(column)) + [child.get("value")] * number
+            self._person(child.get("key"), child.get("value"), len(events))
+
+    def _take_plain(self, trace: PlainTrace) -> bool:
+        table, names = self._columns_read, self.texts
+        for key, column in zip(_KEYS, trace.columns, strict=True):
+            decoded = _decoded if key == TIMESTAMP else names.__getitem__
+            table[key] += [None if value is None else decoded(value) for value in column]
+        name = trace.own.get(ACTIVITY.encode(), b"").decode()
+        table[CASE] += [name or None] * trace.events
+        for own, value in trace.own.items():
+            self._person(names[own], value.decode(), trace.events)
+        self.case.name = name
+        self.cases.finish(self.case)
+        self.case = self._new_case()
+        return True
+
+    def _person(self, key: str | None, value: str | None, number: int) -> None:
+        """Keep the value of an attribute of a trace whose name says that it may identify a person."""
+        if key is not None and _may_name_persons(key):
+            column = self._columns_read.setdefault(f"{TRACE_LEVEL}{key}", [])
+            column += [None] * (len(self._columns_read[CASE]) - number - len(column)) + [value] * number
+
+
+def _decoded(value: bytes) -> str:
+    return value.decode()
+
+
+@lru_cache(1000)
+def _may_name_persons(key: str) -> bool:
+    return plain(key) in UNIT_WORDS
 
 
 def xes_table(paths: Sequence[Path]) -> tuple[pl.DataFrame, list[Observation], list[ReadingChoice]]:
