@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from conftest import Run
-from travas import verify
+from travas import Ledger, verify
 
 LOG = "case_id,activity,timestamp\n" + "".join(f"{case},a,2020-01-01\n" for case in range(500))
 BASE = ("--order", "file", "--epsilon", "1", "--delta", "1e-6", "--ledger", "l.db", "-o", "-")
@@ -29,6 +29,10 @@ def shell(folder: Path, *options: str, then: str = "") -> subprocess.CompletedPr
     return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, check=False)
 
 
+def is_charged(folder: Path) -> bool:
+    return (folder / "l.db").exists() and Ledger(folder / "l.db").accounts() != []
+
+
 def test_the_release_is_all_there_is_on_standard_output(tmp_path: Path) -> None:
     ran = shell(tmp_path, *FULL)
     assert ran.returncode == 0, ran.stderr
@@ -37,6 +41,7 @@ def test_the_release_is_all_there_is_on_standard_output(tmp_path: Path) -> None:
     assert b"Released" in ran.stderr and b"g.json" in ran.stderr
     (tmp_path / "saved.csv").write_bytes(ran.stdout)
     verify(tmp_path / "g.json", tmp_path / "saved.csv")
+    assert is_charged(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["g.json", "l.db", "log.csv", "saved.csv"]
 
 
@@ -70,7 +75,7 @@ def test_a_full_disk_is_an_error_after_the_charge(tmp_path: Path) -> None:
 def test_a_closed_standard_output_is_refused_before_the_charge(tmp_path: Path) -> None:
     ran = shell(tmp_path, *FULL, then=">&-")
     assert ran.returncode == 2 and b"standard output is closed" in ran.stderr
-    assert not (tmp_path / "g.json").exists() and not (tmp_path / "l.db").exists()
+    assert not (tmp_path / "g.json").exists() and not is_charged(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +98,7 @@ def test_what_cannot_be_piped_is_refused_before_the_charge(
     monkeypatch.chdir(tmp_path)
     ran = travas("anonymize", "log.csv", *BASE, *options)
     assert ran.code == 2 and why in ran.err, ran.err
-    assert not (tmp_path / "g.json").exists() and not (tmp_path / "l.db").exists()
+    assert not (tmp_path / "g.json").exists() and not is_charged(tmp_path)
 
 
 def test_the_options_of_standard_output_are_refused_for_files(small_csv: Path, tmp_path: Path, travas: Run) -> None:

@@ -32,7 +32,7 @@ def variants() -> Release:
 def synthetic() -> SyntheticRelease:
     return package.synthesize(
         timed_frame(1_500),
-        epsilon=4,
+        epsilon=8,
         delta="1e-4",
         times=Times(zone="Europe/Berlin"),
         attributes=["sex", Attribute("age", bins=[0, 20, 40, 60, 80, 100])],

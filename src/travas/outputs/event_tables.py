@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtraError
 from ..model.case_columns import CaseColumn
+from ..model.escaped_names import escape
 from ..model.release import TIMES_MARK, Release
 from ..model.traces import Activity
 from ..privacy.guarantee import Standing
 from ..sources.columns import CASE, TIMESTAMP
-from ..model.escaped_names import escape
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import OutputError
+from ..model.escaped_names import escape
 from ..model.release import Profile, Release
 from ..sources.columns import TIMESTAMP
 from .event_tables import TIME_FORMAT, marked_events, notices, packed_csv
-from ..model.escaped_names import escape
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from ..errors import LogError, VerificationError
 from ..model.abstraction import FULL, Abstraction
 from ..model.case_columns import case_column
+from ..model.escaped_names import escape
 from ..model.mechanism import Mechanism
 from ..model.release import COMPLETENESS, MAKER, ORIGIN, TIMES_MARK, Frequencies, Profile, Release
 from ..model.traces import Trace
-from ..model.escaped_names import escape
 from ..outputs.profiles import TIME_FORMATS, escape_for_excel, profile_events
 from ..sources.columns import CASE, TIMESTAMP, released_columns
 from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of

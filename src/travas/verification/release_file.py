@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import LogError, ParameterError
 from ..model.abstraction import FULL, Abstraction
+from ..model.escaped_names import ESCAPED, unescape
 from ..model.mechanism import Mechanism
 from ..model.release import COMPLETENESS, MAKER, ORIGIN, RULE, TIMES_MARK, Frequencies, Release
 from ..model.traces import Activity, Trace
-from ..model.escaped_names import ESCAPED, unescape
 from ..outputs.write import WRITERS
 from ..sources.chunks import chunks
 from ..sources.columns import ACTIVITY, CASE, TIMESTAMP, Reading
