@@ -10,7 +10,7 @@ import pytest
 
 from travas import Reading, TravasError, read
 from travas.sources import xes_reader
-from travas.sources.xes_scanner import TraceScanner
+from travas.sources.xes_scanner import PlainTrace, TraceScanner
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- header -->\n<log xes.version="1.0" xmlns="http://www.xes-standard.org/">\n'
 
@@ -66,9 +66,12 @@ def test_plain_traces_bypass_the_parser(tmp_path: Path, monkeypatch: pytest.Monk
     is_read_alike(PLAIN, path, monkeypatch)
     fed: list[bytes] = []
     parse = xes_reader.XesDocument._feed_parser
-    monkeypatch.setattr(
-        xes_reader.XesDocument, "_feed_parser", lambda self, piece: (fed.append(piece), parse(self, piece))[1]
-    )
+
+    def watched(self: xes_reader.XesDocument, piece: bytes) -> None:
+        fed.append(piece)
+        parse(self, piece)
+
+    monkeypatch.setattr(xes_reader.XesDocument, "_feed_parser", watched)
     assert sum(count for _, count in read(path).items()) == len(TRACES)
     assert b"".join(fed).count(b"<trace>") == 2  # the header and the first trace, then a piece that shows where it is
 
@@ -196,7 +199,12 @@ def test_a_log_without_plain_traces_is_soon_left_to_the_parser(tmp_path: Path, m
     path.write_text(HEAD + "".join(trace(number, "a&amp;b") for number in range(1000)) + "</log>")
     tried: list[bytes] = []
     scan = TraceScanner.scan
-    monkeypatch.setattr(TraceScanner, "scan", lambda self, text: (tried.append(text), scan(self, text))[1])
+
+    def watched(self: TraceScanner, text: bytes) -> PlainTrace | None:
+        tried.append(text)
+        return scan(self, text)
+
+    monkeypatch.setattr(TraceScanner, "scan", watched)
     monkeypatch.setattr(xes_reader, "CHUNK", 4096)
     assert dict(read(path).items()) == {("a&b",): 1000}
     assert 0 < len(tried) < 200

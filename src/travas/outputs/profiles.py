@@ -66,7 +66,8 @@ def _write_excel(release: Release, path: Path) -> None:
     with path.open("wb") as raw:
         raw.write(codecs.BOM_UTF16_LE)
         form = TIME_FORMATS["excel"]
-        table.write_csv(_Utf16(raw), separator="\t", line_terminator="\r\n", datetime_format=form)  # type: ignore[arg-type]
+        out: Any = _Utf16(raw)
+        table.write_csv(out, separator="\t", line_terminator="\r\n", datetime_format=form)
 
 
 class _Utf16:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ..errors import OutputError
 from ..model.mechanism import Kind
@@ -39,8 +39,6 @@ WRITERS: dict[str, Callable[[Release, Path], None]] = {
     ".json": write_json,
 }
 """The writer of each format of an event log, by suffix."""
-
-Target = TypeVar("Target", Path, StandardOutput)
 
 MAP_SUFFIXES = (".json", ".csv", ".graphml", ".dot", ".html", ".svg", ".png", ".pdf")
 """The formats of a process map."""
@@ -207,7 +205,9 @@ def _suffix(target: Path | StandardOutput, kind: Kind) -> str:
     return suffix
 
 
-def write_release(release: Release, path: Target, existing: Existing, profile: Profile = "travas") -> Target:
+def write_release(
+    release: Release, path: Path | StandardOutput, existing: Existing, profile: Profile = "travas"
+) -> Path | StandardOutput:
     """Write a release, its guarantee and its README; none is visible before all are complete.
 
     Args:
