@@ -10,6 +10,7 @@ import pytest
 
 from travas import Reading, TravasError, read
 from travas.sources import xes_reader
+from travas.sources.doctor.xes_events import xes_table
 from travas.sources.xes_scanner import PlainTrace, TraceScanner
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- header -->\n<log xes.version="1.0" xmlns="http://www.xes-standard.org/">\n'
@@ -208,3 +209,13 @@ def test_a_log_without_plain_traces_is_soon_left_to_the_parser(tmp_path: Path, m
     monkeypatch.setattr(xes_reader, "CHUNK", 4096)
     assert dict(read(path).items()) == {("a&b",): 1000}
     assert 0 < len(tried) < 200
+
+
+def test_the_doctor_sees_the_same_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log.xes"
+    path.write_text(HEAD + "".join([*TRACES, ODD["two values"], ODD["no time"], ODD["entity"], *TRACES[:3]]) + "</log>")
+    table, findings, choices = xes_table([path])
+    monkeypatch.setattr(xes_reader, "is_scannable", lambda root: False)
+    slow, others, decisions = xes_table([path])
+    assert table.equals(slow) and (findings, choices) == (others, decisions)
+    assert table.height > 20 and "case:patient" in table.columns
