@@ -83,7 +83,7 @@ def _read_csv(path: Path) -> None:
 
 def _read_xes(path: Path) -> None:
     """Plain traces are read as the parser reads them, and refused alike."""
-    outcomes = []
+    outcomes: list[object] = []
     for is_scannable in (xes_scanner.is_scannable, lambda root: False):
         with mock.patch.object(xes_reader, "is_scannable", is_scannable):
             try:
