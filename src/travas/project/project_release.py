@@ -82,6 +82,7 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
     approval = Approval(project.text_or("reason", ""), project.text_or("signed_off_by", ""))
     output = folder / (project.text_or("file", "release.xes.gz"))
     times = check_timestamps(project.text_or("timestamps", "artificial"), mechanism.kind)
+    profile = check_profile(project.text_or("profile", "travas"), times)
     with _new_folder(folder):
         request = Request(
             source=project.source,
@@ -90,7 +91,7 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
             output=output,
             frequencies=check_frequencies(project.text_or("frequencies", "estimated")),
             timestamps=times,
-            profile=check_profile(project.text_or("profile", "travas"), times),
+            profile=profile,
             ledger=_ledger(project),
             dataset=project.text("dataset"),
             policy=policy,
