@@ -47,6 +47,7 @@ class ReportContent:
         signed_off_by: Who has signed off the release.
         synthetic: A synthetic log with its measurements; None where the release is none, or the file has only its traces.
         process_map: A process map with its measurements; None where the release is none, or the file has no measurements.
+        looked_at: What the owner looked at of the original log before the parameters were chosen, in words.
     """
 
     stated: dict[str, Any]
@@ -64,6 +65,7 @@ class ReportContent:
     policy: Policy | None = None
     signed_off_by: str = ""
     process_map: MapRelease | None = None
+    looked_at: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         explain.check_stated_cases(self.stated_cases)

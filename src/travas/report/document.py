@@ -88,6 +88,7 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "stated": stated,
         "release_name": content.name,
         "reason": content.reason.strip(),
+        "looked_at": ", ".join(content.looked_at),
         "policy_name": "" if content.policy is None else content.policy.name,
         "policy_rules": () if content.policy is None else content.policy.rules,
         "signed_off_by": content.signed_off_by.strip(),
@@ -206,6 +207,7 @@ def _machine(content: ReportContent) -> dict[str, Any]:
             "assumed_public": stated["assumed_public"],
         },
         "reason": content.reason,
+        "looked_at": list(content.looked_at),
         "signed_off_by": content.signed_off_by,
         "account": _charges(account),
     }
