@@ -132,17 +132,8 @@ def test_a_preview_looks_at_the_beginning_only(tmp_path: Path) -> None:
     assert looked(path, "bomb").case == "case_id"
     assert time.monotonic() - started < 1
     with pytest.raises(LogError, match=r"^mine: unpacks to more than") as caught:
-        tasks.diagnose(path, "mine", travas.Reading(), 1 << 20, quiet)
+        tasks.examine(path, "mine", 1 << 20, quiet)
     assert str(tmp_path) not in str(caught.value)
-
-
-def test_a_diagnosis_counts_what_would_be_kept(tmp_path: Path) -> None:
-    log = write_hospital_log(tmp_path / "log.csv")
-    found = tasks.diagnose(log, "log.csv", travas.Reading(), 1 << 30, quiet)
-    assert found.kept(lambda _: 1.0) == (1.0, 1.0) and found.kept(lambda _: 0.0) == (0.0, 0.0)
-    chosen = Recipe().build()
-    cases, variants = found.kept(lambda size: float(chosen.keep_probability(size) or 0))
-    assert 0.7 < cases < 0.8 and 0 < variants < 0.05
 
 
 def test_drafts_and_browsers_that_were_left_are_deleted_with_their_files(tmp_path: Path) -> None:
@@ -313,9 +304,13 @@ def test_a_drawn_release_is_whole(name: str, tmp_path: Path) -> None:
     assert release.is_abstracted == (name == "ladder") and (release.cases is not None) == (name == "ladder")
     assert drawn.account.entries[-1].spending.unit == travas.PrivacyUnit("patient", 2)
     path = release.write(tmp_path / "r.xes.gz")
-    tasks.report(release, path, tmp_path / "r.html", "", drawn.account, None, quiet)
+    tasks.report(release, path, tmp_path / "r.html", "", drawn.account, recipe, quiet)
     text = (tmp_path / "r.html").read_text()
-    assert "all cases of one patient more or less" in text
+    assert "all cases of one patient more or less" in text and "looked at" not in text
+    looked_at = replace(recipe, looked_at=("a forecast that has read the original log",))
+    tasks.report(release, path, tmp_path / "r2.html", "", drawn.account, looked_at, quiet)
+    seen = (tmp_path / "r2.html").read_text()
+    assert "the data owner looked at a forecast that has read the original log. No guarantee covers" in seen
     assert ("Synthetic log." in text and "<td>generated</td>" in text) == (name == "synthesis")
 
 

@@ -182,8 +182,9 @@ async def _reported(session: Session, path: Path, output: Path) -> None:
     released = session.released
     assert released is not None
     plain = tasks.without_tables(released.release)
-    stated = released.recipe.cases
-    await _once(session, output, Job(tasks.report, plain, path, output, released.reason, released.account, stated))
+    await _once(
+        session, output, Job(tasks.report, plain, path, output, released.reason, released.account, released.recipe)
+    )
 
 
 async def _once(session: Session, path: Path, job: Job) -> None:
