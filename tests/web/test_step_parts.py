@@ -191,7 +191,7 @@ def test_a_new_name_is_no_account_yet(session: Session, tmp_path: Path) -> None:
     ledger.create_budget("hospital", epsilon=1, delta="1e-5")
     found = look_up_account(ledger, session)
     assert not found.is_new and not found.why and found.account is not None and found.names == ("hospital",)
-    assert found.after == (1, Fraction(1, 10**6))
+    assert found.after == (Fraction(1), Fraction(1, 10**6))
     session.recipe = replace(session.recipe, epsilon="2")
     assert "this release needs" in look_up_account(ledger, session).why
 
