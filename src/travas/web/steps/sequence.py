@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..sessions import Session
-from . import choose_columns, choose_log, confirm, forecast, protect, show_result
+from . import choose_columns, choose_log, confirm, protect, show_forecast, show_result
 
 if TYPE_CHECKING:
     from ..page import Page
@@ -35,7 +35,7 @@ STEPS = (
     PageStep("Log", choose_log.draw, lambda session: True),
     PageStep("Columns", choose_columns.draw, _has_log),
     PageStep("Protect", protect.draw, _has_log),
-    PageStep("Forecast", forecast.draw, _has_log),
+    PageStep("Forecast", show_forecast.draw, _has_log),
     PageStep("Confirm", confirm.draw, _has_log),
     PageStep("Result", show_result.draw, lambda session: session.released is not None),
 )
