@@ -2,17 +2,17 @@
 
 Most traces of most logs consist of nothing but `<trace>`, `<event>` and attributes such as
 `<string key="concept:name" value="x-ray"/>`. One regular expression checks that a trace is such a plain one, byte by
-byte, and takes the values out, three times faster than a parser that builds a tree. Whatever else XML allows (an entity,
+byte, and takes the values out, which is much faster than a parser that builds a tree. Whatever else XML allows (an entity,
 a comment, a nested attribute, a key that occurs twice in an event …) is not plain, and goes to the parser.
 
 The parser sees the rest of the document, so a plain trace may be left out only where the parser is directly inside
 `<log>`. This is so behind a piece of the document that
 
-1. ends in `</trace>`,
+1. begins behind `</trace>` and ends in `</trace>`,
 2. contains neither `<!` nor `<?`, and
 3. contains the end of a trace that the parser has reported, directly in `<log>`, and after it no trace is open.
 
-By 3 the parser is outside comments, sections and instructions somewhere in the piece, and by 2 none begins after that.
+By 3 the parser is outside comments, sections and instructions somewhere in the piece, and by 1 and 2 none begins there.
 So every `<` after it starts a tag, because XML allows it in no attribute value. The last one is `</trace>`, and nothing
 is open then but `<log>`. A plain trace is complete in itself, so behind it the same holds.
 """
@@ -133,7 +133,7 @@ class ParserPosition:
     """Where the parser is: whether directly inside `<log>`, and at which line and column of the file."""
 
     def __init__(self) -> None:
-        self.is_in_log = False
+        self.is_in_log = self._is_behind_end = False
         self._lines = self._column = 0  # of the file: line ends, and characters after the last one
         self._parsed_lines = 0
         self._resumed = (-1, 0)  # the line of the parser before a gap, and the column of the file behind it
@@ -143,7 +143,9 @@ class ParserPosition:
     def parsed(self, piece: bytes, has_ended: bool) -> None:
         """Note a piece that the parser has read, and whether it has reported the end of a trace and none is open now."""
         self._parsed_lines += self._count(piece)
-        self.is_in_log = has_ended and piece.endswith(END) and b"<!" not in piece and b"<?" not in piece
+        is_whole, self._is_behind_end = self._is_behind_end, piece.endswith(END)
+        is_whole = is_whole and self._is_behind_end
+        self.is_in_log = has_ended and is_whole and b"<!" not in piece and b"<?" not in piece
 
     def skipped(self, piece: bytes) -> None:
         """Note a piece that the parser does not read."""
