@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from browser import browsing, serving
+from web_flow import result_tab
 
 from travas.cli.demo_command import demo
 
@@ -53,11 +54,10 @@ def main() -> None:
         tab.get_by_role("button", name="Release for").click()
         step("Released")
         shoot(tab, "web-result")
-        for name in ("Explorer", "Process map"):
-            tab.get_by_role("tab", name=name).click()
-            tab.wait_for_timeout(400)
+        for name in ("Variants", "Map", "Hand over"):
+            result_tab(tab, name)
             tab.mouse.move(0, 0)
-            tab.locator(".q-tab-panel").screenshot(path=IMAGES / f"web-{name.lower().replace(' ', '-')}.png")
+            tab.locator(".card").screenshot(path=IMAGES / f"web-{name.lower().replace(' ', '-')}.png")
         with tab.expect_download() as download:
             tab.get_by_role("button", name="Download release.xes.gz.report.html", exact=True).click()
         report = Path(folder) / "report.html"

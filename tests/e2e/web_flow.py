@@ -103,7 +103,26 @@ def release(tab: Any, title: str = "Released") -> None:
     heading(tab, title)
 
 
+def result_tab(tab: Any, name: str) -> str:
+    """Open a tab of the result, and return its text."""
+    tab.get_by_role("tab", name=name, exact=True).click()
+    panel = tab.locator(".q-tab-panel")
+    ready = {"Variants": ".chevron", "Map": "[data-shown]", "Hand over": "table"}
+    panel.locator(ready.get(name, ":scope > *")).first.wait_for()
+    return str(panel.inner_text())
+
+
+def shown_variants(tab: Any) -> list[str]:
+    """The traces at the top of the table, in order."""
+    result_tab(tab, "Variants")
+    script = """rows => rows.sort((a, b) => a.ariaRowIndex - b.ariaRowIndex).map((row) =>
+      [...row.querySelectorAll(".chevron")].map((one) => one.textContent).join(" → ")).filter(Boolean)"""
+    return list(map(str, tab.locator(".ag-row").evaluate_all(script)))
+
+
 def saved(tab: Any, link: str, folder: Path, name: str) -> Path:
+    """Download a file of the release, on the tab Hand over."""
+    result_tab(tab, "Hand over")
     with tab.expect_download() as download:
         tab.get_by_role("button", name=f"Download {link}", exact=True).click()
     path = folder / name

@@ -22,7 +22,6 @@ from travas.model import explain as words
 from travas.outputs.example import write_hospital_log
 from travas.plots.charts import ticks
 from travas.plots.chevrons import chevrons, colours_of
-from travas.plots.map_layout import MOST_EDGES, directly_follows, process_map
 from travas.sources.example_log import PAPER_LOG
 from travas.web import curve, tasks
 from travas.web.browsers import MAX_DRAFTS, Browsers
@@ -88,29 +87,13 @@ def test_ticks_are_few_and_round(first: int, last: int) -> None:
     assert 1 <= len(found) <= 8 and all(first <= number <= last for number in found)
 
 
-def test_pictures_are_xml_and_names_are_text() -> None:
+def test_chevrons_are_xml_and_names_are_text() -> None:
     log = {("a", HOSTILE, "a", "a"): 5, ((HOSTILE,) * 70): 2, ("a",): 1}
-    for svg in (
-        process_map(list(log), list(log.values())),
-        *(chevrons(trace, colours_of(list(log), list(log.values()))) for trace in log),
-        process_map([], []),
-    ):
+    for svg in (chevrons(trace, colours_of(list(log), list(log.values()))) for trace in log):
         root = ElementTree.fromstring(svg)
         assert root.get("aria-label") and root.get("role") == "img"
         assert not [element for element in root.iter() if element.tag.endswith("script")]
         assert all(not name.startswith("on") and name != "style" for element in root.iter() for name in element.attrib)
-
-
-def test_the_graph_counts_steps_and_keeps_every_activity_connected() -> None:
-    graph = directly_follows(list(PAPER_LOG), list(PAPER_LOG.values()))
-    assert graph.nodes["register"] == 43 and graph.edges["register", "visit"] == 35
-    assert graph.edges["blood-test", "blood-test"] == 5 and sum(graph.edges.values()) == sum(
-        (len(trace) + 1) * count for trace, count in PAPER_LOG.items()
-    )
-    many = {tuple(f"{(i * j) % 25}" for j in range(12)): i + 1 for i in range(200)}
-    large = directly_follows(list(many), list(many.values()))
-    assert len(large.edges) <= MOST_EDGES + 60 and large.left_out > 0
-    assert {edge[0] for edge in large.edges} | {"■ end"} == {edge[1] for edge in large.edges} | {"▶ start"}
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".xes", ".xes.gz"])

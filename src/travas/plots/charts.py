@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 from .svg import BLUE, GREY, INK, ORANGE, document, line, shortened, text
 
@@ -86,6 +87,35 @@ def guess_chart(share: float, words: str) -> str:
         text(left + width, top + 42, "100 %", "end"),
     ]
     return document(width + 40, top + 52, words, parts)
+
+
+def coverage_curve(counts: Sequence[float], total: float, noun: str) -> str:
+    """Draw which share of a total the most frequent variants make up, by their number; counts are in descending order."""
+    width, height, left, right, top, bottom = 560, 220, 56, 20, 14, 44
+    number, whole = max(len(counts), 1), max(total, sum(counts)) or 1
+
+    def place(index: int, share: float) -> tuple[float, float]:
+        return left + (width - left - right) * index / number, top + (height - top - bottom) * (1 - share)
+
+    parts = []
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        _, y = place(0, share)
+        parts += [line(left, y, width - right, y, "#dddddd"), text(left - 6, y + 4, f"{share:.0%}", "end")]
+    for index in ticks(0, number):
+        x, _ = place(index, 0)
+        parts += [line(x, height - bottom, x, height - bottom + 4, INK), text(x, height - 26, f"{index:,}", "middle")]
+    sums = [0.0, *accumulate(counts)]
+    step = max(1, len(sums) // 200)
+    shown = sorted({*range(0, len(sums), step), len(sums) - 1})
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(index, sums[index] / whole) for index in shown))
+    parts.append(f'<polyline points="{path}" fill="none" stroke="{BLUE}" stroke-width="2.5"/>')
+    parts.append(text((left + width - right) / 2, height - 8, "number of variants, most frequent first", "middle"))
+    most = next((index for index, found in enumerate(sums) if found >= whole / 2), None)
+    half = (
+        f"half of them by the first {most:,} variants" if most is not None else "less than half of them by all variants"
+    )
+    words = f"Share of the {noun} that the most frequent variants cover: {half}, {sums[-1] / whole:.0%} by all."
+    return document(width, height, words, parts)
 
 
 def frequencies_chart(rows: Sequence[tuple[str, float, tuple[float, float] | None]], what: str, room: int = 300) -> str:

@@ -20,6 +20,7 @@ from ..model.release import check_frequencies
 from ..model.traces import Trace
 from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..verification.verify import load, stated_abstractions, verify
+from .decision import ReleaseFacts
 
 if TYPE_CHECKING:
     from ..maps.map_release import MapRelease
@@ -79,6 +80,14 @@ class ReportContent:
     def weak_protection(self) -> tuple[str, ...]:
         """The reasons why these parameters protect only weakly, if any."""
         return explain.weak_protection(self.mechanism.epsilon, self.mechanism.delta, self.stated_cases)
+
+    @property
+    def facts(self) -> ReleaseFacts:
+        """What the decision summary is about."""
+        cases, made = sum(self.counts), self.process_map
+        return ReleaseFacts(
+            self.mechanism, len(self.variants), cases, self.estimate, self.synthetic, made, self.weak_protection
+        )
 
     @property
     def is_abstracted(self) -> bool:
