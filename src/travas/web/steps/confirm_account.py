@@ -201,7 +201,7 @@ def show_bar(account: Account, recipe: Recipe, after: tuple[Fraction, Fraction])
         left = [max(whole - spent, Fraction(0)) for whole, spent in wholes]
         rows.append(["left", *map(as_text, left)])
         _bar(epsilon / budget.epsilon, (after[0] - epsilon) / budget.epsilon)
-    table(["", "ε", "δ"], rows)
+    table(["releases", "ε", "δ"], rows)
     if budget is not None:
         ui.label(f"Budget: {account.remainder}")
 
