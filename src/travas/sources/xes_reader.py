@@ -182,10 +182,13 @@ class XesDocument:
             if element.getroottree().docinfo.doctype:
                 raise LogError(f"{self.where}: the file has a DOCTYPE, which XES does not need; remove it")
             self.root, self.prolog = element, b""
-            self._compile(etree.QName(element).namespace)
+            namespace = element.nsmap.get(element.prefix)
+            if namespace and "}" in namespace:  # no name in it can be written for lxml
+                raise LogError(f"{self.where}: the namespace of <log> contains a brace; {_EXPORT_AGAIN}")
+            self._compile(namespace)
         elif parent is not self.root or element.tag != self.trace_tag:
             raise LogError(
-                f"{self.where}: <{etree.QName(element).localname}> is not directly in <log>; XES requires <trace> in <log>"
+                f"{self.where}: <{_local_name(element)}> is not directly in <log>; XES requires <trace> in <log>"
             )
         else:
             self.trace = element
@@ -321,7 +324,7 @@ class XesDocument:
 
     def _neither_event_nor_attribute(self, child: Any) -> LogError:
         """Return the error for an element that may be an event and would not be counted."""
-        name, trace = etree.QName(child).localname, f"trace {self.cases.traces + 1:,}"
+        name, trace = _local_name(child), f"trace {self.cases.traces + 1:,}"
         what = f"<{name[:60]}> in {trace} is neither an <event> nor an attribute with a key"
         if name == "event":
             what = f"an <event> in {trace} is in another namespace than <log>"
@@ -452,6 +455,11 @@ class XesDocument:
             )
         reason = kind.removeprefix("ERR_").replace("_", " ").lower() or "syntax error"
         return LogError(f"{self.where}: malformed XML at line {line}, column {column} ({reason}); {_EXPORT_AGAIN}")
+
+
+def _local_name(element: Any) -> str:
+    name: str = element.tag.rpartition("}")[2]
+    return name
 
 
 class _Texts(dict[bytes | None, str]):
