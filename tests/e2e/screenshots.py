@@ -29,10 +29,8 @@ def main() -> None:
 
         step("Home", "Start a release")
         step("Choose an event log")
-        shoot(tab, "web-log")
         step("Choose an event log", "made-up")
         tab.get_by_text("What the doctor found").wait_for()
-        shoot(tab, "web-doctor")
         step("Choose an event log", "Continue")
         step("Columns")
         shoot(tab, "web-columns")
@@ -50,7 +48,6 @@ def main() -> None:
         tab.get_by_role("button", name="without a budget").click()
         tab.get_by_text("before: 0 releases").wait_for()
         tab.get_by_label("Why these parameters").fill("Agreed with the data protection officer.")
-        shoot(tab, "web-release")
         tab.get_by_role("button", name="Release for").click()
         step("Released")
         shoot(tab, "web-result")

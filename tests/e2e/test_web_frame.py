@@ -190,7 +190,7 @@ def test_names_are_text_wherever_they_come_from(page: Any) -> None:
     to_release(page)
     release(page)
     for tab in ("Variants", "Map"):
-        assert HOSTILE[:12] in result_tab(page, tab)
+        assert HOSTILE[:9] in result_tab(page, tab)
     page.reload()
     heading(page, "Released")
     assert page.evaluate("window.hacked") is None and page.locator("img[src=x]").count() == 0
