@@ -147,7 +147,7 @@ fuzz: .venv/installed-test ## mutated files for every reader and parser: SECONDS
 	$(BIN)/python tests/fuzz/make_fuzz.py $(SECONDS)
 
 screenshots: .venv/installed-test ## the pictures of the page in docs/images
-	$(BIN)/python tests/e2e/screenshots.py
+	PYTHONPATH=tests $(BIN)/python tests/e2e/screenshots.py
 
 clean:
 	rm -rf .venv .venv-oldest .coverage .coverage.* demo-release build dist

@@ -69,9 +69,9 @@ def slide(browser: Any, server: Server) -> float:
     tab = browser.new_context().new_page()
     start(tab, server)
     tab.get_by_role("button", name="made-up").click()
-    heading(tab, "Columns")
-    tab.get_by_role("button", name="4 Privacy").click()
-    heading(tab, "How much privacy: ε and δ")
+    tab.get_by_text("Open: ").wait_for()
+    tab.get_by_role("button", name="3 Protect").click()
+    heading(tab, "Protect")
     tab.get_by_label("delta", exact=True).fill("1e-12")
     tab.wait_for_timeout(500)
     found: list[float] = [tab.evaluate(SLIDE, "ArrowLeft") for _ in range(13)]
@@ -90,7 +90,7 @@ def upload(browser: Any, server: Server) -> tuple[float, float]:
     idle = peak = memory(server)
     began = time.perf_counter()
     tab.locator("input[type=file]").set_input_files(LARGE)
-    while not tab.get_by_role("heading", name="Columns", exact=True).is_visible():
+    while not tab.get_by_text("Open: ").is_visible():
         peak = max(peak, memory(server))
         if time.perf_counter() - began > 400:
             raise SystemExit("the upload did not end")
@@ -104,10 +104,11 @@ def responsive(browser: Any, server: Server) -> tuple[float, float]:
     tab.get_by_label("File", exact=True).click()
     tab.get_by_role("option").first.click()
     tab.get_by_role("button", name="Open").click()
-    heading(tab, "Columns")
-    for name in ("What protects whom", "How much privacy: ε and δ", "Release"):
+    tab.get_by_text("Open: ").wait_for()
+    for name in ("Columns", "Protect", "Forecast", "Confirm"):
         tab.get_by_role("button", name="Continue").click()
         heading(tab, name)
+    tab.get_by_role("checkbox", name="No budget: only releases of this file are added up").check()
     began = time.perf_counter()
     tab.get_by_role("button", name="Release for").click()
     slowest = 0.0

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from projects import folder, start  # noqa: F401 (fixtures)
 from servers import postgres, postgres_server, spark  # noqa: F401 (fixtures)
 from travas import Ledger
 from travas.cli import main as cli

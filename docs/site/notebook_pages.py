@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -34,24 +33,24 @@ def _outputs(outputs: list[dict[str, Any]]) -> Iterator[str]:
             yield _text(_joined(output["text"]))
         elif output["output_type"] == "error":
             raise ValueError(f"the notebook has an error: {output['ename']}")
-        else:
+        elif _joined(output["data"].get("text/html", "-")).strip():  # empty where a progress bar was removed
             yield _shown(output["data"])
 
 
 def _shown(data: Mapping[str, Any]) -> str:
     """Return the richest form of an output."""
     if "text/html" in data:
-        return _framed(_joined(data["text/html"]))
+        return _embedded(_joined(data["text/html"]))
     if "image/png" in data:
         return f'<img alt="Output of the cell above" src="data:image/png;base64,{_joined(data["image/png"]).strip()}">'
     return _text(_joined(data.get("text/plain", "")))
 
 
-def _framed(content: str) -> str:
-    """Return HTML in a frame of its own: its styles do not reach the page, and Markdown does not reach it."""
-    document = html.escape(f"<meta charset='utf-8'><body style='font-family: sans-serif'>{content}", quote=True)
-    lines = document.replace("\n", "&#10;")
-    return f'<iframe class="output" title="Output of the cell above" sandbox srcdoc="{lines}"></iframe>'
+def _embedded(content: str) -> str:
+    """Return HTML as one line of the page, so that nothing in it is read as Markdown."""
+    if "<script" in content:
+        raise ValueError("an output of the notebook has a script")
+    return f'<div class="output">{" ".join(content.split())}</div>'
 
 
 def _text(text: str) -> str:

@@ -40,6 +40,7 @@ _PACKAGES = {
     "synthesis": "releases",
     "maps": "releases",
     "pipeline": "releases",
+    "outputs": "releases",
     "verification": "releases",
     "sources": "reading",
     "privacy": "privacy",

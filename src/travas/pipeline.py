@@ -25,10 +25,20 @@ from .budget.periods import ChargedPeriod
 from .budget.policy import Policy
 from .errors import ChargedError, ParameterError
 from .model.mechanism import Mechanism
-from .model.release import MAKER, Frequencies, Release, Timestamps, check_frequencies, check_timestamps
+from .model.release import (
+    MAKER,
+    Frequencies,
+    Profile,
+    Release,
+    Timestamps,
+    check_frequencies,
+    check_profile,
+    check_timestamps,
+)
 from .model.variants import Roles, Variants
 from .outputs.atomic import Existing
 from .outputs.inputs import check_not_input
+from .outputs.standard_output import StandardOutput
 from .outputs.write import ReservedRelease, check_output, reserved_release
 from .privacy.guarantee import Standing
 from .privacy.numbers import as_text
@@ -70,10 +80,11 @@ class Request:
         source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Variants`.
         mechanism: What is released and what it costs.
         reading: The rule from events to variants.
-        output: The file to write; None keeps the release in memory.
+        output: The file to write, or standard output; None keeps the release in memory.
         existing: What to do if `output` exists.
         frequencies: Which counts go into an event log.
         timestamps: Whether the events of an event log have artificial timestamps.
+        profile: For which program a table is written.
         ledger: Where the release is charged; None charges nothing.
         dataset: The name of the account; None is the account of the source's location.
         origin: `"copy"` if the source is a temporary copy, such as an upload: its location says nothing about it.
@@ -86,10 +97,11 @@ class Request:
     source: Any
     mechanism: Mechanism
     reading: Reading = DEFAULT_READING
-    output: Path | None = None
+    output: Path | StandardOutput | None = None
     existing: Existing = "fail"
     frequencies: Frequencies = "estimated"
     timestamps: Timestamps = "artificial"
+    profile: Profile = "travas"
     ledger: Ledger | None = None
     dataset: str | None = None
     origin: LogOrigin = "original"
@@ -101,6 +113,7 @@ class Request:
     def __post_init__(self) -> None:
         check_frequencies(self.frequencies)
         check_timestamps(self.timestamps, self.mechanism.kind)
+        check_profile(self.profile, self.timestamps)
         if self.mechanism.kind != "variants":  # its numbers are generated, or have intervals of their own
             object.__setattr__(self, "frequencies", "noisy")
         unit = self.source.unit if isinstance(self.source, Variants) else self.reading.privacy_unit
@@ -118,14 +131,14 @@ class Request:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A release that was made, the account that was charged, and the file that was written.
+    """A release that was made, the account that was charged, and where it was written.
 
     `variants` is confidential: it is the original log as it was read.
     """
 
     release: Release
     account: Account | None
-    output: Path | None
+    output: Path | StandardOutput | None
     variants: Variants
 
 
@@ -195,7 +208,7 @@ def _reserved(request: Request) -> Iterator[ReservedRelease | None]:
     if request.output is None:
         yield None
         return
-    with reserved_release(request.output, request.existing, request.mechanism.kind) as output:
+    with reserved_release(request.output, request.existing, request.mechanism.kind, request.profile) as output:
         yield output
 
 
@@ -217,7 +230,7 @@ def _check(request: Request) -> None:
         )
     _check_period(request)
     if request.output is not None:
-        check_output(request.output, request.existing, request.mechanism.kind)
+        check_output(request.output, request.existing, request.mechanism.kind, request.profile)
         log = [request.source] if isinstance(request.source, str | Path) else []
         check_not_input(request.output, log, None if request.ledger is None else request.ledger.path)
     import numpy as np  # memory that numpy needs to start is missing now, or not at all: it ends the process

@@ -45,6 +45,7 @@ from .model.release import Release
 from .model.totals import Details, Totals
 from .model.traces import Activity, Trace
 from .model.variants import Roles, Summary, Variants, summary
+from .outputs.standard_output import StandardOutput
 from .pipeline import Outcome, Request, run
 from .privacy.gaussian import GaussianNoise
 from .privacy.gaussian_losses import GaussianLoss
@@ -154,6 +155,7 @@ __all__ = [
     "SaCoFa",
     "Spending",
     "StagePlan",
+    "StandardOutput",
     "Standing",
     "Summary",
     "Synthesis",

@@ -17,6 +17,7 @@ from worst_pairs import DELTA, EPSILON, PAIRS, Pair, views_of, write_log
 
 from travas import Reading
 from travas.cli import main as cli
+from travas.outputs.readme_file import release_files
 from travas.web import tasks
 from travas.web.recipe import Recipe
 
@@ -47,7 +48,7 @@ def _sampler(run: Callable[[str, Path, Path], None], name: str, log: Path) -> Ca
     output = log.with_suffix(".json")
 
     def once() -> View:
-        for path in (output, Path(f"{output}.guarantee.json")):
+        for path in release_files(output):
             path.unlink(missing_ok=True)
         run(name, log, output)
         content = json.loads(output.read_text())

@@ -3,23 +3,25 @@
     python tests/audit/make_audit.py MINUTES [OUTPUT]
 
 The time is divided between the parts; every line of the table states how many trials it had. Exit code 1 if a claim is
-contradicted or a planted fault is missed.
+contradicted or a planted fault is missed. Parts that are done are kept in build/audit.jsonl: a run that was stopped
+continues there, unless the commit is another one.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
 import front_ends_audited
-from front_ends_audited import Sampler
+from front_ends_audited import Entry, Sampler
 from planted_faults import FAULTS
 from sampled_losses import ERROR_RATE, Losses, View, at_least
 from worst_pairs import DELTA, EPSILON, MECHANISMS, PAIRS, Log, Pair, Rows, mechanism_for, release_in_python, source_of
@@ -28,6 +30,7 @@ import travas
 from travas.verification.privacy_curve import points
 
 ROOT = Path(__file__).resolve().parents[2]
+JOURNAL = ROOT / "build" / "audit.jsonl"
 LEAST_RUNS = 4
 FULL = 60
 """Minutes of the full audit."""
@@ -47,12 +50,18 @@ class Line:
     holds: bool
 
 
-def sampled(one: Callable[[], View], other: Callable[[], View], most: int, seconds: float) -> Losses:
+def sampled(
+    one: Callable[[], View],
+    other: Callable[[], View],
+    most: int,
+    seconds: float,
+    clock: Callable[[], float] = time.monotonic,
+) -> Losses:
     """Run on both logs in turn, until there are enough runs or the time is over."""
-    end = time.monotonic() + seconds
+    end = clock() + seconds
     here: list[View] = []
     there: list[View] = []
-    while len(here) < most and (time.monotonic() < end or len(here) < LEAST_RUNS):
+    while len(here) < most and (clock() < end or len(here) < LEAST_RUNS):
         here.append(one())
         there.append(other())
     return at_least(here, there, float(EPSILON), float(DELTA))
@@ -109,29 +118,74 @@ def _run(rule: travas.Mechanism, pair: Pair, log: Log | Rows) -> Callable[[], Vi
 
 
 def planted(seconds: float) -> Iterator[Line]:
-    """Every fault must be noticed."""
+    """Every fault must be noticed, within this processor time: a busy machine is no reason to miss one."""
     for name, fault in FAULTS.items():
         rule = mechanism_for(fault.mechanism, fault.pair)
         with fault.planted():
             one, other = _run(rule, fault.pair, fault.pair.one), _run(rule, fault.pair, fault.pair.other)
-            found = sampled(one, other, fault.runs, seconds)
+            found = sampled(one, other, fault.runs, seconds, time.process_time)
         noticed = found.delta > float(DELTA)
         bound = f"δ ≥ {found.delta:.3g}: noticed" if noticed else f"δ ≥ {max(found.delta, 0):.3g}: MISSED"
         test = f"planted fault in `{fault.mechanism}`: {fault.size}"
         yield Line(f"the audit notices: {name}", test, f"{found.runs:,} runs on each log", bound, noticed)
 
 
-def audit(minutes: float) -> Iterator[Line]:
-    """All lines of the table, within about this time."""
-    seconds = 60 * minutes
+def front_end(entry: Entry, title: str, pairs: int, seconds: float) -> Iterator[Line]:
+    """The black-box lines of the command line or of the web app."""
+    with front_ends_audited.samplers(entry, pairs) as found:
+        yield from black_box(title, found, seconds)
+
+
+def parts(minutes: float) -> dict[str, Callable[[], Iterator[Line]]]:
+    """The parts of an audit of about this time."""
+    seconds = {part: 60 * minutes * share for part, share in SHARES.items()}
     pairs = len(PAIRS) if minutes >= FULL else 2
-    yield from exact_curves()
-    yield from black_box("Python", python_samplers(), seconds * SHARES["Python"])
-    with front_ends_audited.samplers("cli", pairs) as of_the_command_line:
-        yield from black_box("command line", of_the_command_line, seconds * SHARES["command line"])
-    with front_ends_audited.samplers("web", pairs) as of_the_web_app:
-        yield from black_box("web app", of_the_web_app, seconds * SHARES["web app"])
-    yield from planted(max(60.0, seconds * SHARES["faults"] / len(FAULTS)))
+    return {
+        "exact": exact_curves,
+        "Python": lambda: black_box("Python", python_samplers(), seconds["Python"]),
+        "command line": lambda: front_end("cli", "command line", pairs, seconds["command line"]),
+        "web app": lambda: front_end("web", "web app", pairs, seconds["web app"]),
+        "faults": lambda: planted(max(60.0, seconds["faults"] / len(FAULTS))),
+    }
+
+
+@dataclass(frozen=True)
+class Done:
+    """A part that is done: its lines, how long it took, and of how many minutes the whole audit was."""
+
+    part: str
+    version: str
+    minutes: float
+    seconds: float
+    lines: tuple[Line, ...]
+
+
+def done_before() -> dict[str, Done]:
+    """The parts that the journal has of this commit."""
+    entries = map(json.loads, JOURNAL.read_text().splitlines() if JOURNAL.exists() else [])
+    found = [Done(**entry | {"lines": tuple(Line(**line) for line in entry["lines"])}) for entry in entries]
+    return {done.part: done for done in found if done.version == version()}
+
+
+def audited(minutes: float) -> Iterator[Done]:
+    """All parts, those of the journal included; the others are run within about this time."""
+    JOURNAL.parent.mkdir(exist_ok=True)
+    before = done_before()
+    for part, run in parts(minutes).items():
+        if part not in before:
+            start, lines = time.monotonic(), tuple(_printed(run()))
+            before[part] = Done(part, version(), minutes, time.monotonic() - start, lines)
+            with JOURNAL.open("a") as journal:
+                journal.write(json.dumps(asdict(before[part])) + "\n")
+        yield before[part]
+
+
+def _printed(lines: Iterator[Line]) -> Iterator[Line]:
+    for line in lines:
+        print(
+            "ok  " if line.holds else "FAIL", line.claim, "|", line.test, "|", line.trials, "|", line.bound, flush=True
+        )
+        yield line
 
 
 OTHER_CLAIMS = (
@@ -162,12 +216,14 @@ def verdict(line: Line) -> str:
     return "not contradicted" if line.test.startswith("black box") else "holds"
 
 
-def page(lines: list[Line], minutes: float, took: float) -> str:
+def page(done: list[Done], lines: list[Line]) -> str:
     """The content of docs/trust.md."""
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    took = sum(part.seconds for part in done) / 60
+    short = [part.part for part in done if part.minutes < FULL and part.part in MOST_RUNS]
     reduced = (
-        " This was a reduced run: the full one has 60 minutes, with up to 100,000 runs for each pair. With as few runs as are "
-        "stated below, black-box tests would notice only gross violations."
+        f" {', '.join(short)}: reduced, because the full run has {FULL} minutes. With as few runs as are stated below, "
+        "black-box tests would notice only gross violations."
     )
     head = [
         "# Trust",
@@ -175,7 +231,7 @@ def page(lines: list[Line], minutes: float, took: float) -> str:
         "This page is written by `make audit`, not by hand.",
         "How the tests work and why they are valid: [audits](audit.md).",
         "",
-        f"Last run: {now}, {version()}, {took / 60:.0f} minutes.{reduced if minutes < FULL else ''}",
+        f"Last run: {now}, {version()}, {took:.0f} minutes.{reduced if short else ''}",
         f"Claims are audited at ε = {EPSILON}, δ = {DELTA}, where a violation is measurable.",
         f"A lower bound of δ is wrong with a probability of at most {ERROR_RATE:g}; above {DELTA} it contradicts a claim.",
         "",
@@ -199,13 +255,10 @@ def main() -> int:
         os.environ.pop(name, None)
     minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
     output = Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT / "docs" / "trust.md"
-    start, lines = time.monotonic(), []
-    for line in audit(minutes):
-        print(
-            "ok  " if line.holds else "FAIL", line.claim, "|", line.test, "|", line.trials, "|", line.bound, flush=True
-        )
-        lines.append(line)
-    output.write_text(page(lines, minutes, time.monotonic() - start), encoding="utf-8")
+    done = list(audited(minutes))
+    lines = [line for part in done for line in part.lines]
+    output.write_text(page(done, lines), encoding="utf-8")
+    JOURNAL.unlink()
     return 0 if all(line.holds for line in lines) else 1
 
 

@@ -19,7 +19,7 @@ REASONS = {
     "needs a database server",
     "needs a Spark cluster",
     "needs Docker",
-    "run by tests/cli/test_projects.py",
+    "run by tests/cli/test_automation.py",
 }
 _BLOCK = re.compile(
     r"(?P<comments>(?:^[ ]*<!--(?:(?!-->).)*-->\n+)*)^(?P<indent>[ ]*)```(?P<language>[\w-]*)\n(?P<text>.*?)^(?P=indent)```$",

@@ -202,9 +202,14 @@ def test_a_notebook_is_a_page_with_its_outputs(tmp_path: Path) -> None:
     notebook = tmp_path / "a.ipynb"
     notebook.write_text(json.dumps({"cells": cells}))
     page = notebook_page(notebook)
-    assert page.startswith("# Title\nText.\n\n```python\nprint(1)\n```\n\n```text\n1352 cases\n```\n\n<iframe")
-    assert "&lt;b&gt;a&lt;/b&gt;&#10;&lt;style&gt;" in page and 'src="data:image/png;base64,iVBORw0="' in page
-    cells[1]["outputs"] = [{"output_type": "error", "ename": "ValueError"}]
-    notebook.write_text(json.dumps({"cells": cells}))
-    with pytest.raises(ValueError, match="ValueError"):
-        notebook_page(notebook)
+    assert page.startswith("# Title\nText.\n\n```python\nprint(1)\n```\n\n```text\n1352 cases\n```\n\n<div")
+    assert (
+        '<div class="output"><b>a</b> <style>b {}</style></div>' in page
+        and 'src="data:image/png;base64,iVBORw0="' in page
+    )
+    script = {"output_type": "display_data", "data": {"text/html": "<script>"}}
+    for fault in ({"output_type": "error", "ename": "ValueError"}, script):
+        cells[1]["outputs"] = [fault]
+        notebook.write_text(json.dumps({"cells": cells}))
+        with pytest.raises(ValueError, match="has an error: ValueError|has a script"):
+            notebook_page(notebook)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from browser import browsing, serving
+from web_flow import result_tab
 
 from travas.cli.demo_command import demo
 
@@ -28,32 +29,32 @@ def main() -> None:
 
         step("Home", "Start a release")
         step("Choose an event log")
-        shoot(tab, "web-log")
         step("Choose an event log", "made-up")
+        tab.get_by_text("What the doctor found").wait_for()
+        step("Choose an event log", "Continue")
         step("Columns")
         shoot(tab, "web-columns")
         step("Columns", "Continue")
-        step("What protects whom")
+        step("Protect")
+        tab.get_by_role("group", name="keep-probability curve").locator("svg").wait_for()
         shoot(tab, "web-protection")
-        step("What protects whom", "Continue")
-        step("How much privacy: ε and δ")
-        shoot(tab, "web-privacy")
-        step("How much privacy: ε and δ", "Continue")
-        step("Release", "Look at the original log")
-        tab.get_by_text("Expected to be kept").wait_for()
+        step("Protect", "Continue")
+        step("Forecast", "Read the log")
+        tab.get_by_text("Share of cases covered").wait_for(timeout=120_000)
+        shoot(tab, "web-forecast")
+        step("Forecast", "Continue")
+        step("Confirm")
         tab.get_by_label("Data set in the ledger").fill("hospital")
         tab.get_by_role("button", name="without a budget").click()
         tab.get_by_text("before: 0 releases").wait_for()
         tab.get_by_label("Why these parameters").fill("Agreed with the data protection officer.")
-        shoot(tab, "web-release")
         tab.get_by_role("button", name="Release for").click()
         step("Released")
         shoot(tab, "web-result")
-        for name in ("Explorer", "Process map"):
-            tab.get_by_role("tab", name=name).click()
-            tab.wait_for_timeout(400)
+        for name in ("Variants", "Map", "Hand over"):
+            result_tab(tab, name)
             tab.mouse.move(0, 0)
-            tab.locator(".q-tab-panel").screenshot(path=IMAGES / f"web-{name.lower().replace(' ', '-')}.png")
+            tab.locator(".card").screenshot(path=IMAGES / f"web-{name.lower().replace(' ', '-')}.png")
         with tab.expect_download() as download:
             tab.get_by_role("button", name="Download release.xes.gz.report.html", exact=True).click()
         report = Path(folder) / "report.html"

@@ -9,13 +9,18 @@ import pytest
 from browser import Server
 from web_flow import (
     HOSTILE,
+    card,
     choose,
     content,
     heading,
     name_data_set,
     opened,
     press,
+    protect_persons,
     release,
+    result_tab,
+    to_columns,
+    to_confirm,
     to_release,
     upload,
     watched,
@@ -28,11 +33,11 @@ def test_a_reload_is_not_leaving(page: Any) -> None:
     press(page, "Try it with a made-up hospital log")
     to_release(page, "0.7", "1/5000")
     page.reload()
-    heading(page, "Release")
-    page.get_by_role("button", name="4 Privacy").click()
+    heading(page, "Confirm")
+    page.get_by_role("button", name="3 Protect").click()
     assert page.get_by_label("epsilon", exact=True).input_value() == "0.7"
     assert page.get_by_label("delta", exact=True).input_value() == "1/5000"
-    press(page, "Continue")
+    to_confirm(page)
     name_data_set(page)
     page.get_by_role("button", name=re.compile("^Release for")).click()
     page.get_by_role("button", name="Cancel").wait_for()
@@ -53,26 +58,26 @@ def at(tab: Any, path: str) -> None:
 def test_every_step_has_an_address_for_back_forward_and_reload(page: Any) -> None:
     at(page, "/new/DRAFT/log")
     press(page, "Try it with a made-up hospital log")
-    heading(page, "Columns")
+    to_columns(page)
     at(page, "/new/DRAFT/columns")
     press(page, "Continue")
-    heading(page, "What protects whom")
+    heading(page, "Protect")
     page.go_back()
     heading(page, "Columns")
     assert path_of(page) == "/new/DRAFT/columns"
     page.go_forward()
-    heading(page, "What protects whom")
+    heading(page, "Protect")
     page.reload()
-    heading(page, "What protects whom")
+    heading(page, "Protect")
     page.get_by_role("link", name="Home").click()
     heading(page, "Home")
     assert path_of(page) == "/" and page.get_by_role("link", name="Home").get_attribute("aria-current") == "page"
     page.go_back()
-    heading(page, "What protects whom")
+    heading(page, "Protect")
     draft = page.url.rpartition("/")[0]
     page.goto(f"{draft}/result")  # it is not ready for that step
-    heading(page, "What protects whom")
-    at(page, "/new/DRAFT/protection")
+    heading(page, "Protect")
+    at(page, "/new/DRAFT/protect")
 
 
 def test_an_address_that_leads_nowhere_says_so(page: Any, server: Server) -> None:
@@ -86,16 +91,18 @@ def test_an_address_that_leads_nowhere_says_so(page: Any, server: Server) -> Non
 
 def test_each_tab_has_its_own_draft(page: Any, server: Server) -> None:
     press(page, "Try it with a made-up hospital log")
-    heading(page, "Columns")
+    to_columns(page)
     second = watched(page.context, server)
     second.goto(f"{server.address}/new")
     heading(second, "Choose an event log")
     upload(second, content("second.csv", b"case_id,activity,timestamp\n1,only in the second,2020-01-01\n"))
-    heading(second, "Columns")
+    to_columns(second)
     assert page.url != second.url
     for tab, mine in ((page, False), (second, True)):
         tab.reload()
         heading(tab, "Columns")
+        press(tab, "Show the values")
+        tab.get_by_role("gridcell", name="•••••").first.wait_for(state="detached")
         assert ("only in the second" in tab.content()) is mine
     shared = watched(page.context, server)
     shared.goto(page.url)
@@ -123,14 +130,14 @@ def test_the_strip_says_what_is_confidential(page: Any) -> None:
     assert strip.get_by_text("Public").is_visible() and not strip.get_by_text("CONFIDENTIAL").is_visible()
     public = strip.evaluate("element => getComputedStyle(element).backgroundColor")
     press(page, "Try it with a made-up hospital log")
-    to_release(page)
-    press(page, "Look at the original log")
+    to_columns(page)
     strip.get_by_text("CONFIDENTIAL").wait_for()
     assert not strip.get_by_text("Public").is_visible()
     assert strip.evaluate("element => getComputedStyle(element).backgroundColor") != public
     box = page.get_by_role("region", name="confidential")
     assert "CONFIDENTIAL" in box.evaluate("element => getComputedStyle(element).backgroundImage")  # the watermark
-    press(page, "4 Privacy")
+    press(page, "Continue")
+    heading(page, "Protect")
     strip.get_by_text("Public").wait_for()
 
 
@@ -157,7 +164,7 @@ def test_two_browsers_do_not_see_each_other(page: Any, browser: Any, server: Ser
     other = opened(context, server)
     assert other.get_by_role("button", name="6 Result").is_disabled()
     upload(other, content("other.csv", b"case_id,activity,timestamp\n1,secret of the other,2020-01-01\n"))
-    heading(other, "Columns")
+    to_columns(other)
     context.close()
     page.reload()
     heading(page, "Released")
@@ -170,22 +177,20 @@ def test_names_are_text_wherever_they_come_from(page: Any) -> None:
         for n in range(400)
     )
     upload(page, content(f"{HOSTILE}.csv", f'case_id,activity,"{HOSTILE}",timestamp\n{rows}'.encode()))
-    heading(page, "Columns")
-    assert page.get_by_text(HOSTILE).count() >= 1
+    page.get_by_text("What the doctor found").wait_for()
+    to_columns(page)
+    press(page, "Show the values")
+    page.get_by_role("gridcell", name=HOSTILE).first.wait_for()
+    page.get_by_role("columnheader", name=HOSTILE, exact=True).wait_for()
     press(page, "Continue")
-    choose(page, "Unit", f"one {HOSTILE}")
-    page.get_by_label(f"Maximum number of cases per {HOSTILE}").fill("2")
-    press(page, "Continue")
+    protect_persons(page, HOSTILE, "2")
     page.get_by_text(f"guess whether a given {HOSTILE} was in the log").wait_for()
-    press(page, "3 Protection")
-    choose(page, "Unit", "one case")
+    card(page, "One case")
     press(page, "2 Columns")
     to_release(page)
     release(page)
-    assert HOSTILE in page.locator(".q-tab-panel").inner_text()
-    for tab in ("Explorer", "Process map"):
-        page.get_by_role("tab", name=tab).click()
-        page.locator(".q-tab-panel svg").first.wait_for()
+    for tab in ("Variants", "Map"):
+        assert HOSTILE[:9] in result_tab(page, tab)
     page.reload()
     heading(page, "Released")
     assert page.evaluate("window.hacked") is None and page.locator("img[src=x]").count() == 0
@@ -202,10 +207,13 @@ def test_every_step_fits_the_screen(browser: Any, server: Server, width: int, he
 
     fits()
     press(tab, "Try it with a made-up hospital log")
-    for name in ("Columns", "What protects whom", "How much privacy: ε and δ", "Release"):
+    tab.get_by_text("What the doctor found").wait_for()
+    fits()
+    to_columns(tab)
+    for name in ("Columns", "Protect", "Forecast", "Confirm"):
         heading(tab, name)
         fits()
-        if name != "Release":
+        if name != "Confirm":
             press(tab, "Continue")
     release(tab)
     fits()
@@ -223,17 +231,19 @@ def test_the_keyboard_is_enough(page: Any) -> None:
 
     tab_to("made-up hospital log")
     page.keyboard.press("Enter")
-    for name in ("Columns", "What protects whom"):
+    page.get_by_text("What the doctor found").wait_for()
+    for name in ("Choose an event log", "Columns"):
         heading(page, name)
         page.wait_for_function("document.activeElement.id === 'step-title' || document.activeElement === document.body")
         tab_to("Continue")
         page.keyboard.press("Enter")
-    heading(page, "How much privacy: ε and δ")
-    page.wait_for_timeout(200)
-    before = page.locator(".picture svg").get_attribute("aria-label")
+    heading(page, "Protect")
+    curve = page.get_by_role("group", name="keep-probability curve").locator("svg")
+    curve.wait_for()
+    before = curve.get_attribute("aria-label")
     tab_to("epsilon, smaller protects more")
     page.keyboard.press("ArrowLeft")
     page.wait_for_function(
-        "old => document.querySelector('.picture svg').getAttribute('aria-label') !== old", arg=before
+        "old => document.querySelector('.hover-labels svg').getAttribute('aria-label') !== old", arg=before
     )
     assert page.get_by_label("epsilon", exact=True).input_value() == "0.8"

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from browser import Server, browsing, serving
-from web_flow import alert, heading, opened, press, release, saved, to_release
+from web_flow import alert, heading, opened, press, release, saved, to_columns, to_release
 
 from conftest import Run
 from travas.web.locations import ROUTES
@@ -233,7 +233,7 @@ def test_one_browser_has_one_session_and_there_is_a_limit(browser: Any, tmp_path
         first, second = browser.new_context(), browser.new_context()
         one = opened(first, server)
         press(one, "Try it with a made-up hospital log")
-        heading(one, "Columns")
+        to_columns(one)
         tab = first.new_page()
         tab.goto(one.url)
         heading(tab, "Columns")

@@ -8,12 +8,13 @@ from typing import Any
 
 from browser import Server
 from web_flow import (
-    alert,
+    card,
     choose,
-    heading,
-    press,
+    protect_persons,
     release,
+    result_tab,
     saved,
+    to_confirm,
     to_protection,
     to_release,
     upload,
@@ -32,9 +33,6 @@ def test_from_upload_to_a_verified_release(page: Any, server: Server, tmp_path: 
         log = write_hospital_log(tmp_path / "hospital.csv")
     upload(page, log)
     to_release(page, "3", "1e-3")
-    press(page, "Look at the original log")
-    page.get_by_text("Expected to be kept").wait_for()
-    assert page.get_by_text("CONFIDENTIAL: about the original log").count() >= 1
     page.get_by_label("Why these parameters").fill("Agreed with the <works council>")
     release(page)
     files = {suffix: saved(page, f"release{suffix}", tmp_path, f"r{suffix}") for suffix in (".xes.gz", ".json", ".csv")}
@@ -45,40 +43,32 @@ def test_from_upload_to_a_verified_release(page: Any, server: Server, tmp_path: 
     assert package.verify(guarantee, files[".xes.gz"]).digest_checked
     report = saved(page, "release.xes.gz.report.html", tmp_path, "r.html").read_text()
     assert "Agreed with the &lt;works council&gt;" in report and "95 % interval" in report
-    for tab in ("Explorer", "Process map"):
-        page.get_by_role("tab", name=tab).click()
-        page.locator(".q-tab-panel svg").first.wait_for()
     folders = [path for path in server.storage.rglob("*") if path.is_dir()]
     assert all(path.stat().st_mode & 0o777 == 0o700 for path in [server.storage, *folders])
 
 
 def test_a_release_that_protects_patients(page: Any, travas: Run, tmp_path: Path) -> None:
     to_protection(page)
-    choose(page, "Unit", "one patient")
-    press(page, "Continue")
-    page.get_by_role("alert").wait_for()
-    assert "max_cases is not set" in alert(page) and "--" not in alert(page)
-    page.get_by_label("Maximum number of cases per patient").fill("1001")
-    page.get_by_text("max_cases is 1001: it must be a whole number").wait_for()
-    page.get_by_label("Maximum number of cases per patient").fill("2")
-    page.get_by_role("alert").wait_for(state="detached")
-    press(page, "Continue")
-    heading(page, "How much privacy: ε and δ")
+    protect_persons(page, "patient", "2")
     page.get_by_text("guess whether a given patient was in the log").wait_for()
     half = page.get_by_text(
         re.compile("different patient values is released with a probability above 50 %")
     ).inner_text()
-    press(page, "Continue")
-    heading(page, "Release")
+    to_confirm(page)
     assert page.get_by_role("cell", name="all cases of one patient more or less").count() == 1
-    press(page, "Look at the original log")
-    page.get_by_text("counted by patient").wait_for()
     release(page)
-    card = page.locator(".card").inner_text()
-    assert "all cases of one patient more or less · proven" in card and "standing for" not in card
-    heads = page.locator(".q-tab-panel th").all_inner_texts()
-    assert heads == ["Variant", "Estimated number of different patient values", "95 % interval", "Count in the file"]
-    assert "patient–variant pairs" in card and "Not released: roughly" in card
+    shown = page.locator(".card").inner_text()
+    assert "all cases of one patient more or less: proven" in shown and "standing for" not in shown
+    assert "patient–variant pairs" in shown and "Not released: roughly" in shown
+    result_tab(page, "Variants")
+    heads = page.get_by_role("columnheader").all_inner_texts()
+    assert heads == [
+        "#",
+        "Estimated number of different patient values",
+        "95 % interval",
+        "Variant",
+        "Count in the file",
+    ]
     for suffix in (".xes.gz", ".json"):
         file = saved(page, f"release{suffix}", tmp_path, f"r{suffix}")
         promise = saved(page, f"release{suffix}.guarantee.json", tmp_path, f"r{suffix}.guarantee.json")
@@ -93,24 +83,17 @@ def test_a_release_that_protects_patients(page: Any, travas: Run, tmp_path: Path
 
 def test_a_ladder_from_rungs_to_a_verified_release(page: Any, travas: Run, tmp_path: Path) -> None:
     to_protection(page)
+    page.get_by_text("More: mechanism").click()
     choose(page, "Mechanism", "ladder")
-    page.get_by_label("Rungs, from fine to coarse").fill("full, only:/etc/passwd")
-    page.get_by_text("abstraction has the step only").wait_for()
-    page.get_by_label("Rungs, from fine to coarse").fill("full, first, prefix:2")
-    page.get_by_label("Shares of ε and δ").fill("1/2, 1/2")
-    page.get_by_text("2 shares for 3 rungs").wait_for()
-    page.get_by_label("Shares of ε and δ").fill("1/2, 1/4, 1/4")
-    page.get_by_role("alert").wait_for(state="detached")
-    press(page, "Continue")
+    page.get_by_label("Rungs (none: the default ladder)").click()
+    for rung in ("full", "first", "prefix:2"):
+        page.get_by_role("option", name=rung, exact=True).click()
+    page.keyboard.press("Escape")
     page.get_by_text("On a ladder it depends on the rung; here: full").wait_for()
-    press(page, "Continue")
-    press(page, "Look at the original log")
-    page.get_by_text("on the rung full; coarser rungs add cases").wait_for()
+    to_confirm(page)
     release(page)
-    shown = page.locator(".q-tab-panel").inner_text()
+    shown = result_tab(page, "Variants")
     assert "Abstraction" in shown and "prefix:2" in shown and "full" in shown
-    page.get_by_role("tab", name="Explorer").click()
-    page.get_by_text("· prefix:2").first.wait_for()
     for suffix in (".csv", ".json"):
         file = saved(page, f"release{suffix}", tmp_path, f"r{suffix}")
         promise = saved(page, f"release{suffix}.guarantee.json", tmp_path, f"r{suffix}.guarantee.json")
@@ -121,19 +104,15 @@ def test_a_ladder_from_rungs_to_a_verified_release(page: Any, travas: Run, tmp_p
 
 def test_a_synthetic_log_is_called_one_on_every_page(page: Any, travas: Run, tmp_path: Path) -> None:
     to_protection(page)
-    choose(page, "Mechanism", "synthesis")
-    page.get_by_text("This is a synthetic log").wait_for()
-    assert page.get_by_label(re.compile("^Activities, one per line .optional")).count() == 1
-    press(page, "Continue")
-    page.get_by_text("Noise: discrete Gaussian").wait_for()
-    press(page, "Continue")
-    heading(page, "Release")
+    card(page, "Synthetic log")
+    page.get_by_text("How exact it is depends on the number of cases").wait_for()
+    to_confirm(page)
     release(page, "Synthetic log")
-    card = page.locator(".card").inner_text()
-    assert "generated cases of" in card and "have a variant that was released as such" in card
-    assert page.locator(".q-tab-panel th").all_inner_texts() == ["Trace", "Origin", "Cases"]
-    page.get_by_role("tab", name="Process map").click()
-    page.get_by_text("Of a synthetic log").wait_for()
+    shown = page.locator(".card").inner_text()
+    assert "generated cases" in shown and "have a variant that was released as such" in shown
+    result_tab(page, "Variants")
+    assert page.get_by_role("columnheader").all_inner_texts() == ["#", "Cases", "Variant", "Origin"]
+    assert "in the synthetic log" in result_tab(page, "Map")
     for suffix in (".xes.gz", ".json"):
         file = saved(page, f"release{suffix}", tmp_path, f"r{suffix}")
         promise = saved(page, f"release{suffix}.guarantee.json", tmp_path, f"r{suffix}.guarantee.json")

@@ -60,27 +60,49 @@ def content(name: str, data: bytes) -> dict[str, Any]:
     return {"name": name, "mimeType": "application/octet-stream", "buffer": data}
 
 
-def to_release(tab: Any, epsilon: str = "1", delta: str = "1e-6") -> None:
-    """From the columns to the last step before the release."""
+def to_columns(tab: Any) -> None:
+    """From a log that was opened to its columns."""
+    tab.get_by_text(re.compile("^Open: ")).wait_for()
+    press(tab, "Continue")
     heading(tab, "Columns")
+
+
+def to_confirm(tab: Any) -> None:
+    """From the third step to the last one before the release."""
+    heading(tab, "Protect")
     press(tab, "Continue")
-    heading(tab, "What protects whom")
+    heading(tab, "Forecast")
     press(tab, "Continue")
-    heading(tab, "How much privacy: ε and δ")
+    heading(tab, "Confirm")
+
+
+def to_release(tab: Any, epsilon: str = "1", delta: str = "1e-6") -> None:
+    """From the log or its columns to the last step before the release."""
+    tab.get_by_role("heading", name=re.compile("^(Choose an event log|Columns)$")).wait_for()
+    if tab.get_by_role("heading", name="Columns", exact=True).count() == 0:
+        to_columns(tab)
+    press(tab, "Continue")
+    heading(tab, "Protect")
     tab.get_by_label("epsilon", exact=True).fill(epsilon)
     tab.get_by_label("delta", exact=True).fill(delta)
     tab.get_by_text(re.compile("^δ: ")).wait_for()
-    press(tab, "Continue")
-    heading(tab, "Release")
+    to_confirm(tab)
 
 
 def name_data_set(tab: Any, name: str = "") -> None:
-    """Create a data set for this log, unless it has one."""
+    """Create a data set for this log, unless this tab has created the one that it has."""
     field = tab.get_by_label("Data set in the ledger")
-    if not field.input_value():
-        field.fill(name or f"data {next(NUMBERS)}")
-        tab.get_by_role("button", name=re.compile("without a budget$")).click()
-        tab.get_by_text("before: 0 releases").wait_for()
+    value = field.input_value()
+    wanted = name or (value if value == getattr(tab, "data_set", "") else f"data {next(NUMBERS)}")
+    tab.data_set = wanted
+    if value != wanted:
+        field.fill(wanted)
+    create = tab.get_by_role("button", name=f"Create the data set '{wanted}' without a budget")
+    account = tab.get_by_role("cell", name=re.compile("^before: "))
+    create.or_(account).first.wait_for()
+    if create.is_visible():
+        create.click()
+    account.wait_for()
 
 
 def release(tab: Any, title: str = "Released") -> None:
@@ -89,7 +111,26 @@ def release(tab: Any, title: str = "Released") -> None:
     heading(tab, title)
 
 
+def result_tab(tab: Any, name: str) -> str:
+    """Open a tab of the result, and return its text."""
+    tab.get_by_role("tab", name=name, exact=True).click()
+    panel = tab.locator(".q-tab-panel")
+    ready = {"Variants": ".chevron", "Map": "[data-shown]", "Hand over": "table"}
+    panel.locator(ready.get(name, ":scope > *")).first.wait_for()
+    return str(panel.inner_text())
+
+
+def shown_variants(tab: Any) -> list[str]:
+    """The traces at the top of the table, in order."""
+    result_tab(tab, "Variants")
+    script = """rows => rows.sort((a, b) => a.ariaRowIndex - b.ariaRowIndex).map((row) =>
+      [...row.querySelectorAll(".chevron")].map((one) => one.textContent).join(" → ")).filter(Boolean)"""
+    return list(map(str, tab.locator(".ag-row").evaluate_all(script)))
+
+
 def saved(tab: Any, link: str, folder: Path, name: str) -> Path:
+    """Download a file of the release, on the tab Hand over."""
+    result_tab(tab, "Hand over")
     with tab.expect_download() as download:
         tab.get_by_role("button", name=f"Download {link}", exact=True).click()
     path = folder / name
@@ -103,9 +144,21 @@ def alert(tab: Any) -> str:
 
 def to_protection(tab: Any) -> None:
     press(tab, "Try it with a made-up hospital log")
-    heading(tab, "Columns")
+    to_columns(tab)
     press(tab, "Continue")
-    heading(tab, "What protects whom")
+    heading(tab, "Protect")
+
+
+def card(tab: Any, name: str) -> None:
+    """Choose a card."""
+    tab.get_by_role("radio", name=name, exact=True).check()
+
+
+def protect_persons(tab: Any, column: str, most: str) -> None:
+    """Protect the persons of a column, on the step Protect."""
+    card(tab, "One person")
+    choose(tab, "Column that identifies the person", column)
+    tab.get_by_label("Maximum number of cases per person").fill(most)
 
 
 def choose(tab: Any, label: str, option: str) -> None:

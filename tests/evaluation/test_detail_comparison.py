@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 
 from conftest import Run
 from timed_log import timed_frame
 from travas import Attribute, Details, ParameterError, Reading, Times, read, synthesize
 from travas.evaluation.detail_comparison import compare_details, with_details
+from travas.evaluation.fetched_cases import fetched_cases
+from travas.model.release import Profile
+from travas.sources.encoded_cases import EncodedCases
+from travas.synthesis.synthetic_release import SyntheticRelease
 
 AGE = Attribute("age", bins=[0, 20, 40, 60, 80])
 
@@ -37,6 +45,87 @@ def test_only_what_was_read_can_be_compared(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="without timestamps"):
         compare_details(read(frame), made)
     assert compare_details(read(frame, Reading(details=Details("read"))), made).times is not None
-    assert with_details(made.write(tmp_path / "s.csv")) is None
+    alone = made.write(tmp_path / "s.csv")
+    assert with_details(alone) is not None
+    Path(f"{alone}.guarantee.json").unlink()  # which says what its columns mean
+    assert with_details(alone) is None
     plain = synthesize(frame, epsilon=1, delta="1e-6", times=None)
     assert with_details(plain.write(tmp_path / "s.json")) is None
+
+
+AWKWARD = Attribute("case:we\\u{31}ght\x01", bins=[0, 50, 100])
+
+
+@pytest.fixture(scope="module")
+def released() -> tuple[pl.DataFrame, SyntheticRelease]:
+    names = {"sex": AWKWARD.name.replace("ght", "x"), "age": AWKWARD.name}
+    frame = timed_frame(1200).rename(names).with_columns(pl.col(names["sex"]).replace("f", "f\\u{31}\x02"))
+    attributes: list[Attribute | str] = [names["sex"], AWKWARD]
+    return frame, synthesize(frame, epsilon=8, delta="1e-4", times=Times("Asia/Kolkata"), attributes=attributes)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "profile"),
+    [(".csv", "travas"), (".csv.gz", "pm4py"), (".csv", "excel"), (".xes.gz", "travas"), (".parquet", "pm4py")],
+)
+def test_every_format_has_the_same_distances(
+    suffix: str, profile: Profile, released: tuple[pl.DataFrame, SyntheticRelease], tmp_path: Path
+) -> None:
+    frame, made = released
+    read_back = with_details(made.write(tmp_path / f"s{suffix}", profile=profile))
+    assert read_back is not None
+    log = read(frame, Reading(details=made.mechanism.details))
+    expected, found = compare_details(log, made), compare_details(log, read_back)
+    assert found == expected
+    assert expected.times is not None and expected.times.throughput > 0 and expected.attributes[0].alone > 0
+
+
+def test_the_events_of_a_database_are_fetched(tmp_path: Path, travas: Run) -> None:
+    import duckdb
+
+    frame = timed_frame(800)
+    made = synthesize(frame, epsilon=4, delta="1e-4", times=Times(), attributes=["sex", AGE])
+    release = made.write(tmp_path / "s.parquet")
+    frame.write_parquet(tmp_path / "log.parquet")
+    with duckdb.connect(tmp_path / "log.db") as connection:
+        connection.execute(f"CREATE TABLE log AS SELECT * FROM '{tmp_path}/log.parquet'")
+    ran = [
+        travas("compare", source, release, "--json", *more)
+        for source, *more in ((tmp_path / "log.parquet",), (f"duckdb://{tmp_path}/log.db", "--table", "log"))
+    ]
+    assert [each.code for each in ran] == [0, 0], ran[-1].err
+    of_file, of_database = (json.loads(each.out)["details"] for each in ran)
+    assert of_file == of_database and of_file["times"]["medians"] > 0
+
+
+def test_the_counted_cases_of_a_unit_are_fetched(tmp_path: Path) -> None:
+    import duckdb
+
+    frame = timed_frame(300).with_columns(
+        (pl.col("case_id").str.slice(1).cast(pl.Int64) % 100).cast(pl.String).alias("who")
+    )
+    frame.write_parquet(tmp_path / "log.parquet")
+    reading = Reading(unit="who", max_cases=2, details=Details("read", ("sex",), ("age",)))
+    with duckdb.connect(tmp_path / "log.db") as connection:
+        connection.execute(f"CREATE TABLE log AS SELECT * FROM '{tmp_path}/log.parquet'")
+    here = read(tmp_path / "log.parquet", reading)
+    there = read(f"duckdb://{tmp_path}/log.db", replace(reading, table="log"))
+    assert here.totals is not None and there.totals is not None
+    assert cases_of(fetched_cases(here.totals)) == cases_of(fetched_cases(there.totals))
+    assert 100 < len(fetched_cases(there.totals).lengths) < 300  # at most two of the three cases of each
+
+
+def cases_of(log: EncodedCases) -> Counter[object]:
+    """Cases as plain values, in any order."""
+    ends = np.cumsum(log.lengths)
+    assert log.times is not None
+    sexes = [*log.attributes["sex"].values, None]  # the last one is for −1
+    return Counter(
+        (
+            tuple(log.alphabet[code] for code in log.codes[end - length : end]),
+            tuple(log.times[end - length : end].tolist()),
+            sexes[log.attributes["sex"].codes[index]],
+            float(log.numbers["age"][index]),
+        )
+        for index, (end, length) in enumerate(zip(ends, log.lengths, strict=True))
+    )

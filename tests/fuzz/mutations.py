@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest import mock
 
 import travas
 from travas import Abstraction, LogError, Reading, TravasError
@@ -22,6 +23,7 @@ from travas.mechanisms import from_description
 from travas.model.abstraction import parse_ladder
 from travas.privacy.numbers import exact_delta, exact_epsilon
 from travas.project.project_file import file_values
+from travas.sources import xes_reader, xes_scanner
 from travas.sources.engine import without_secrets
 from travas.sources.source import location_of
 from travas.verification.map_file import read_map
@@ -79,6 +81,21 @@ def _read_csv(path: Path) -> None:
     assert dict(variants.items()) == dict(expected), "travas and csv read different variants"
 
 
+def _read_xes(path: Path) -> None:
+    """Plain traces are read as the parser reads them, and refused alike."""
+    outcomes: list[object] = []
+    for is_scannable in (xes_scanner.is_scannable, lambda root: False):
+        with mock.patch.object(xes_reader, "is_scannable", is_scannable):
+            try:
+                found = travas.read(path)
+                outcomes.append((dict(found.items()), found.notes))
+            except TravasError as error:
+                outcomes.append(re.sub(r"line [0-9]+, column [0-9]+", "a place", str(error)))
+    assert outcomes[0] == outcomes[1], "the scanner and the parser read different logs"
+    if isinstance(outcomes[0], str):
+        raise LogError(outcomes[0])
+
+
 def _read_release(path: Path) -> None:
     stated_by(path)
     read_release(path)
@@ -120,7 +137,7 @@ def _numbers(text: str) -> None:
 
 
 TARGETS: dict[str, Callable[[Path], object]] = {
-    "xes": lambda path: travas.read(path),
+    "xes": _read_xes,
     "csv": _read_csv,
     "parquet": lambda path: travas.read(path),
     "formats": lambda path: travas.read(path),

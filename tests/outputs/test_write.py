@@ -63,7 +63,7 @@ def test_a_csv_release_can_be_read_whatever_its_names(tmp_path: Path) -> None:
     """The reader of CSV refuses a NUL, so a NUL is never written."""
     path = release({("a\0", "\\u{0}"): 14}).write(tmp_path / "out.csv")
     assert b"\0" not in path.read_bytes()
-    assert dict(read(path).items()) == {("a\\u{0}", "\\u{5C}u{0}"): 14}
+    assert dict(read(path).items()) == {("a\0", "\\u{0}"): 14}
     assert read_release(path).variants == (("a\0", "\\u{0}"),)
 
 

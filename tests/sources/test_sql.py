@@ -241,7 +241,7 @@ def test_an_interrupted_query_is_cancelled_on_the_server(server: Postgres, tmp_p
     running = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'travas' AND state = 'active'"
 
     def wait_for(number: int) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180  # on a machine with many other tasks, importing alone takes a minute
         with server.owner() as owner:
             while owner.execute(running).fetchone() != (number,):
                 assert process.poll() is None or number == 0, process.stderr and process.stderr.read()

@@ -149,6 +149,9 @@ def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
         ('<?xml version="1.0"?><!DOCTYPE log SYSTEM "file:///etc/passwd"><log></log>', "DOCTYPE"),
         ("<log><trace><trace></trace></trace></log>", "is not directly in <log>"),
         ("<log>&undefined;</log>", "malformed XML"),
+        ('<log xmlns="a{}b"><trace/></log>', "the namespace of <log> contains a brace"),
+        ('<log><x:trace xmlns:x="a}b"/></log>', "<trace> is not directly in <log>"),
+        ('<log><trace><x:y xmlns:x="a}b"/><x/></trace></log>', "<y> in trace 1 is neither"),
     ],
 )
 def test_what_is_not_xes_is_refused_in_one_line(path: Path, text: str, why: str) -> None:

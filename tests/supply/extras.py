@@ -92,7 +92,7 @@ SMOKES: dict[str, Smoke] = {
     "metrics": command("compare", "hospital.csv", "release.json"),
     "models": command("compare", "hospital.csv", "release.json", "--metric", "fitness"),
     "accounting": command("budget", "plan", "--releases", "12", *PARAMETERS),
-    "plot": command("demo", "-o", "pictures"),
+    "plot": command("verify", "release.json.guarantee.json", "release.json", "--curve", "--plot", "curve.png"),
     "web": serve,
     "excel": command("inspect", "hospital.xlsx"),
     "compression": command("inspect", "hospital.csv.zst"),

@@ -74,7 +74,6 @@ def compare(
     from ..evaluation.map_comparison import map_of
     from ..model.abstraction import FULL
     from ..model.totals import NO_DETAILS
-    from ..sources.encoded_cases import EncodedTotals
     from ..sources.engine import read
     from ..verification.verify import released_abstractions
 
@@ -86,15 +85,14 @@ def compare(
     rule, plain = reading.abstraction, replace(reading, abstraction=FULL)
     synthetic = with_details(released) if not metric and rule == FULL else None
     with progress("reading the original log") as watch:
-        details = NO_DETAILS if synthetic is None else synthetic.mechanism.details
+        details = NO_DETAILS if synthetic is None else synthetic.details
         true = read(original, replace(plain, details=details), watch)
     with progress("reading the released log"):
         counts = released_variants(released, plain)
     with progress("measuring"):
         rules = released_abstractions(Path(released)) if rule == FULL else (rule,)
         comparison = compare_logs(true, counts, metric or None, rules)
-        is_here = isinstance(true.totals, EncodedTotals)  # databases keep their events
-        compared = compare_details(true, synthetic) if synthetic is not None and is_here else None
+        compared = None if synthetic is None else compare_details(true, synthetic)
     if plot is not None:
         from ..evaluation.pictures import draw_comparison
 

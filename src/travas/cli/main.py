@@ -22,7 +22,7 @@ from ..errors import (
     TravasError,
     VerificationError,
 )
-from ..model.release import Frequencies, Timestamps, check_frequencies, check_timestamps
+from ..model.release import Frequencies, Timestamps, check_frequencies, check_profile, check_timestamps
 from ..pipeline import Request, run
 from ..sources.columns import Reading
 from . import (
@@ -48,15 +48,19 @@ from .options import (
     Description,
     Epsilon,
     Force,
+    GuaranteeFile,
     LedgerFile,
     Log,
     Output,
+    OutputFormat,
     PolicyFile,
     Quiet,
     Reason,
     SignedOffBy,
     StatedCases,
+    TableProfile,
     build,
+    output_target,
     with_mechanism,
     with_reading,
 )
@@ -105,6 +109,9 @@ def anonymize(
             metavar="|".join(get_args(Timestamps)),
         ),
     ] = "artificial",
+    profile: TableProfile = "travas",
+    output_format: OutputFormat = None,
+    guarantee_file: GuaranteeFile = None,
     dataset: Dataset = None,
     ledger: LedgerFile = None,
     force: Force = False,
@@ -136,14 +143,17 @@ def anonymize(
         raise ParameterError(f"{mechanism.name} generates a synthetic log: use travas synthesize", field="mechanism")
     if mechanism.kind == "process map":
         raise ParameterError(f"{mechanism.name} releases a process map: use travas map", field="mechanism")
+    target = output_target(output, output_format, guarantee_file, as_json)
+    times = check_timestamps(timestamps, mechanism.kind)
     request = Request(
         source=log,
         mechanism=mechanism,
         reading=reading,
-        output=output,
+        output=target,
         existing="replace" if force else "fail",
         frequencies=check_frequencies(frequencies),
-        timestamps=check_timestamps(timestamps, mechanism.kind),
+        timestamps=times,
+        profile=check_profile(profile, times),
         ledger=Ledger(ledger) if ledger else Ledger.default(),
         dataset=dataset,
         guarantee="not required" if accept_no_guarantee else "required",
@@ -152,7 +162,7 @@ def anonymize(
     )
     with stages() as watch:
         outcome = run(request, watch)
-    print_outcome(outcome, output, stated_cases, as_json)
+    print_outcome(outcome, target, stated_cases, as_json)
 
 
 app.command()(demo_command.demo)

@@ -8,17 +8,17 @@ from typing import Any
 
 from ..maps.map_release import NOTICE, MapNode, MapRelease
 from ..model import explain
+from ..outputs.standard_output import StandardOutput
 from ..plots.svg import name_of, printable
-from ..privacy.guarantee import Standing
-from ..privacy.numbers import as_text, rounded_up
 from ..synthesis.measured_numbers import MeasuredNumber
 from .console import grid, panel
+from .guarantee_output import guarantee_facts, heading, protection
 
 SHOWN = 12
 """The number of pairs in the table on the screen; the file has all."""
 
 
-def map_facts(released: MapRelease, output: Path, stated_cases: int | None = None) -> dict[str, Any]:
+def map_facts(released: MapRelease, output: Path | StandardOutput, stated_cases: int | None = None) -> dict[str, Any]:
     """Return the facts of a process map for `--json`. All of them are public."""
     from ..outputs.guarantee_file import guarantee_path
 
@@ -33,13 +33,7 @@ def map_facts(released: MapRelease, output: Path, stated_cases: int | None = Non
         "expected_false_pairs": round(released.expected_false_pairs, 2),
         "cases_measured": [math.floor(total.low), math.ceil(total.high)],
         "parts": list(released.parts),
-        "mechanism": guarantee.mechanism,
-        "epsilon": as_text(guarantee.epsilon),
-        "delta": as_text(guarantee.delta),
-        "delta_spent": rounded_up(guarantee.delta_spent),
-        "standing": str(guarantee.standing),
-        "unit": guarantee.unit.name,
-        "max_cases": guarantee.unit.max_cases,
+        **guarantee_facts(guarantee),
         "warnings": [*explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases), *_warnings(released)],
     }
 
@@ -48,13 +42,9 @@ def _warnings(released: MapRelease) -> list[str]:
     return [] if released.pairs else [explain.EMPTY_MAP]
 
 
-def show_map(released: MapRelease, output: Path, stated_cases: int | None = None) -> None:
+def show_map(released: MapRelease, output: Path | StandardOutput, stated_cases: int | None = None) -> None:
     """Print the facts of a process map, and its most frequent pairs."""
     facts = map_facts(released, output, stated_cases)
-    established = released.guarantee.standing is not Standing.NOT_ESTABLISHED
-    title, colour = ("Process map", "green") if established else ("Process map WITHOUT a guarantee", "red")
-    if established and facts["warnings"]:
-        title, colour = "Process map, with warnings", "yellow"
     table = grid()
     table.add_row("release", facts["release"])
     table.add_row("guarantee", facts["guarantee"])
@@ -62,15 +52,12 @@ def show_map(released: MapRelease, output: Path, stated_cases: int | None = None
     low, high = facts["cases_measured"]
     table.add_row("measured", f"{low:,} to {high:,} cases in the original log (95 %)")
     table.add_row("false pairs", f"about {facts['expected_false_pairs']:.1f} expected by noise alone")
-    table.add_row(
-        "protects",
-        f"ε = {facts['epsilon']}, δ = {facts['delta']} for {released.guarantee.protects}: {facts['standing']}",
-    )
+    table.add_row("protects", protection(released.guarantee))
     for warning in facts["warnings"]:
         table.add_row("warning", warning)
     for reason in released.guarantee.assumptions:
         table.add_row("assumed", reason)
-    panel(table, title, colour)
+    panel(table, *heading("Process map", released.guarantee, facts["warnings"]))
     _show_pairs(released)
 
 

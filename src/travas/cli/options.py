@@ -14,12 +14,14 @@ import typer
 from ..errors import LogError, ParameterError
 from ..mechanisms import MECHANISMS, from_description
 from ..model.mechanism import Mechanism
+from ..model.release import Profile
+from ..outputs.standard_output import StandardOutput
 from ..privacy.guarantee import PrivacyUnit
 from ..sources.closing import Period
 from ..sources.columns import DuplicateCases, OnMissing, Order, Reading
 from ..sources.formats import Format
 from ..sources.row_selection import Lifecycle, parse_where
-from .console import silence
+from .console import results_to_standard_error, silence
 
 Log = Annotated[
     str,
@@ -58,7 +60,27 @@ StatedCases = Annotated[
 Output = Annotated[
     Path,
     typer.Option(
-        "--output", "-o", help="The file to write: .xes, .xes.gz, .csv, .csv.gz, .parquet or .json.", metavar="OUT"
+        "--output",
+        "-o",
+        help="The file to write: .xes, .xes.gz, .csv, .csv.gz, .parquet or .json; - for standard output with "
+        "--output-format and --guarantee-file.",
+        metavar="OUT",
+    ),
+]
+OutputFormat = Annotated[
+    str | None,
+    typer.Option(help="The format of -o -: xes, xes.gz, csv, csv.gz, parquet or json.", metavar="FORMAT"),
+]
+GuaranteeFile = Annotated[
+    Path | None,
+    typer.Option(help="Where the guarantee of -o - goes, which has no file of its own.", metavar="FILE"),
+]
+TableProfile = Annotated[
+    str,
+    typer.Option(
+        "--profile",
+        help="Lay out a table for a program: pm4py (.csv, .csv.gz or .parquet; times in UTC) or excel (.csv; UTF-16, tabs).",
+        metavar="|".join(get_args(Profile)),
     ),
 ]
 Dataset = Annotated[
@@ -90,6 +112,30 @@ def whole_number(option: str, text: str | None, digits: int = 12) -> int | None:
     if text is not None and not re.fullmatch(rf"-?[0-9]{{1,{digits}}}", text, re.ASCII):
         raise ParameterError(f"{option} is {text!r}: it must be a whole number of at most {digits} digits")
     return None if text is None else int(text)
+
+
+def output_target(
+    output: Path, output_format: str | None, guarantee_file: Path | None, as_json: bool
+) -> Path | StandardOutput:
+    """Where a release goes. If that is standard output, nothing else is printed there."""
+    results_to_standard_error(str(output) == "-")
+    if str(output) != "-":
+        if output_format is not None or guarantee_file is not None:
+            raise ParameterError(
+                "output_format and guarantee_file are for standard output; leave them out, or set output to '-'",
+                field="output_format" if output_format is not None else "guarantee_file",
+            )
+        return output
+    if output_format is None or guarantee_file is None:
+        raise ParameterError(
+            "output is '-', which has no name; also set output_format, such as csv, and guarantee_file, where the "
+            "guarantee goes",
+            field="output_format",
+            other_fields=("guarantee_file",),
+        )
+    if as_json:
+        raise ParameterError("output is '-' and --json is set, but both use standard output; use a file name")
+    return StandardOutput(output_format, guarantee_file)
 
 
 def read_alphabet(path: Path | None) -> tuple[str, ...] | None:

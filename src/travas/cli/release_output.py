@@ -9,12 +9,12 @@ from ..errors import CONFIDENTIAL_HEADING
 from ..model import explain
 from ..model.release import Release
 from ..model.variants import Variants
-from ..privacy.guarantee import Standing
-from ..privacy.numbers import as_text, rounded_up
+from ..outputs.standard_output import StandardOutput
 from ..sources.wording import number_of
 from .budget_command import charged, print_charge
 from .console import grid, panel, print_json
 from .diagnostics import print_notes, share_of
+from .guarantee_output import guarantee_facts, heading, protection
 
 if TYPE_CHECKING:
     from ..maps.map_release import MapRelease
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..synthesis.synthetic_release import SyntheticRelease
 
 
-def print_outcome(outcome: Outcome, output: Path, stated_cases: int | None, as_json: bool) -> None:
+def print_outcome(outcome: Outcome, output: Path | StandardOutput, stated_cases: int | None, as_json: bool) -> None:
     """Print a release that was made, what was charged, and, marked, what is confidential."""
     released, variants, account = outcome.release, outcome.variants, outcome.account
     if as_json:
@@ -46,7 +46,7 @@ def print_outcome(outcome: Outcome, output: Path, stated_cases: int | None, as_j
         print_charge(account)
 
 
-def outcome_facts(released: Release, output: Path, stated_cases: int | None) -> dict[str, Any]:
+def outcome_facts(released: Release, output: Path | StandardOutput, stated_cases: int | None) -> dict[str, Any]:
     """Return the public facts of a release of any kind, for `--json`."""
     if released.mechanism.kind == "synthetic log":
         from .synthetic_output import synthetic_facts
@@ -59,7 +59,7 @@ def outcome_facts(released: Release, output: Path, stated_cases: int | None) -> 
     return release_facts(released, output, stated_cases)
 
 
-def release_facts(released: Release, output: Path, stated_cases: int | None = None) -> dict[str, Any]:
+def release_facts(released: Release, output: Path | StandardOutput, stated_cases: int | None = None) -> dict[str, Any]:
     """Return the facts of a release for `--json`. All of them are public."""
     from ..outputs.guarantee_file import guarantee_path
 
@@ -72,14 +72,8 @@ def release_facts(released: Release, output: Path, stated_cases: int | None = No
         "cases_in_file": sum(released.counts),
         "not_released_interval": None if interval is None else [round(end) for end in interval],
         "frequencies": released.frequencies,
-        "mechanism": guarantee.mechanism,
-        "epsilon": as_text(guarantee.epsilon),
-        "delta": as_text(guarantee.delta),
-        "delta_spent": rounded_up(guarantee.delta_spent),
-        "standing": str(guarantee.standing),
+        **guarantee_facts(guarantee),
         "abstractions": list(map(str, released.abstractions)),
-        "unit": guarantee.unit.name,
-        "max_cases": guarantee.unit.max_cases,
         "counted": released.mechanism.counted if not guarantee.unit.is_case else "cases",
         "warnings": [
             *explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases),
@@ -88,14 +82,12 @@ def release_facts(released: Release, output: Path, stated_cases: int | None = No
     }
 
 
-def show_release(released: Release, output: Path, variants: Variants, stated_cases: int | None = None) -> None:
+def show_release(
+    released: Release, output: Path | StandardOutput, variants: Variants, stated_cases: int | None = None
+) -> None:
     """Print the public facts of a release, followed by the confidential ones."""
     facts = release_facts(released, output, stated_cases)
-    established = released.guarantee.standing is not Standing.NOT_ESTABLISHED
-    title, colour = ("Released", "green") if established else ("Released WITHOUT a guarantee", "red")
-    if established and facts["warnings"]:
-        title, colour = "Released, with warnings", "yellow"
-    panel(_public(released, facts, variants), title, colour)
+    panel(_public(released, facts, variants), *heading("Released", released.guarantee, facts["warnings"]))
     _show_confidential(released, variants)
 
 
@@ -115,10 +107,7 @@ def _public(released: Release, facts: dict[str, Any], variants: Variants) -> Any
         table.add_row("not released", missing)
     size = "" if released.frequencies == "noisy" else ", which is not the size of the original log"
     table.add_row("in the file", f"{facts['cases_in_file']:,} {pairs} ({released.frequencies}){size}")
-    table.add_row(
-        "protects",
-        f"ε = {facts['epsilon']}, δ = {facts['delta']} for {released.guarantee.protects}: {facts['standing']}",
-    )
+    table.add_row("protects", protection(released.guarantee))
     for warning in facts["warnings"]:
         table.add_row("warning", warning)
     if not variants.unit.is_case:

@@ -11,6 +11,7 @@ from ..budget.account import Approval
 from ..budget.ledger import Ledger
 from ..budget.policy import Policy
 from ..errors import ParameterError
+from ..model.release import check_profile
 from ..pipeline import Request, run
 from ..sources.columns import DEFAULT_READING, Reading
 from .console import print_json, progress, stages
@@ -20,14 +21,18 @@ from .options import (
     Dataset,
     Description,
     Force,
+    GuaranteeFile,
     LedgerFile,
     Output,
+    OutputFormat,
     PolicyFile,
     Quiet,
     Reason,
     SignedOffBy,
     StatedCases,
+    TableProfile,
     build,
+    output_target,
     read_alphabet,
     whole_number,
     with_reading,
@@ -35,7 +40,9 @@ from .options import (
 from .release_output import print_outcome
 
 if TYPE_CHECKING:
+    from ..model.release import Profile
     from ..outputs.atomic import Existing
+    from ..outputs.standard_output import StandardOutput
     from ..synthesis.synthetic_release import SyntheticRelease
 
 
@@ -67,6 +74,9 @@ def synthesize(
         str | None,
         typer.Option(help="With --from: seed of the generation. Default: that of the release.", metavar="NUMBER"),
     ] = None,
+    profile: TableProfile = "travas",
+    output_format: OutputFormat = None,
+    guarantee_file: GuaranteeFile = None,
     dataset: Dataset = None,
     ledger: LedgerFile = None,
     force: Force = False,
@@ -90,11 +100,13 @@ def synthesize(
     travas synthesize --from synthetic.json --cases 10000 --seed 1 -o more.xes.gz
     """
     existing: Existing = "replace" if force else "fail"
+    chosen = check_profile(profile, "artificial")
+    target = output_target(output, output_format, guarantee_file, as_json)
     if release is not None:
         _refuse_with_release(log, epsilon, delta, alphabet, dataset, ledger, details, reading)
         made = _generated_again(release, cases, seed)
-        _write_again(made, release, output, existing)
-        _print_again(made, output, stated_cases, as_json)
+        _write_again(made, release, target, existing, chosen)
+        _print_again(made, target, stated_cases, as_json)
         return
     if log is None or epsilon is None or delta is None:
         raise ParameterError("a log with --epsilon and --delta is required, or a release with --from")
@@ -106,8 +118,9 @@ def synthesize(
         source=log,
         mechanism=build(description, epsilon, delta, reading.privacy_unit),
         reading=reading,
-        output=output,
+        output=target,
         existing=existing,
+        profile=chosen,
         ledger=Ledger(ledger) if ledger else Ledger.default(),
         dataset=dataset,
         policy=Policy.applying(policy),
@@ -115,7 +128,7 @@ def synthesize(
     )
     with stages() as watch:
         outcome = run(request, watch)
-    print_outcome(outcome, output, stated_cases, as_json)
+    print_outcome(outcome, target, stated_cases, as_json)
 
 
 def _refuse_with_release(
@@ -157,14 +170,19 @@ def _generated_again(release: Path, cases: str | None, seed: str | None) -> Synt
         return source.regenerate(cases=number, seed=source.seed if chosen is None else chosen)
 
 
-def _write_again(made: SyntheticRelease, release: Path, output: Path, existing: Existing) -> None:
+def _write_again(
+    made: SyntheticRelease, release: Path, output: Path | StandardOutput, existing: Existing, profile: Profile
+) -> None:
     from ..outputs.inputs import check_not_input
+    from ..outputs.write import write_release
 
     check_not_input(output, [release], None)
-    made.write(output, existing)
+    write_release(made, output, existing, profile)
 
 
-def _print_again(made: SyntheticRelease, output: Path, stated_cases: int | None, as_json: bool) -> None:
+def _print_again(
+    made: SyntheticRelease, output: Path | StandardOutput, stated_cases: int | None, as_json: bool
+) -> None:
     from .synthetic_output import show_synthetic, synthetic_facts
 
     if as_json:

@@ -7,14 +7,16 @@ from typing import Any
 
 from ..model import explain
 from ..model.detail_options import BudgetShares
-from ..privacy.guarantee import Standing
-from ..privacy.numbers import as_text, rounded_up
+from ..outputs.standard_output import StandardOutput
 from ..synthesis.detail_words import details_in_words
 from ..synthesis.synthetic_release import NOTICE, SyntheticRelease
 from .console import grid, panel
+from .guarantee_output import guarantee_facts, heading, protection
 
 
-def synthetic_facts(released: SyntheticRelease, output: Path, stated_cases: int | None = None) -> dict[str, Any]:
+def synthetic_facts(
+    released: SyntheticRelease, output: Path | StandardOutput, stated_cases: int | None = None
+) -> dict[str, Any]:
     """Return the facts of a synthetic log for `--json`. All of them are public."""
     from ..outputs.guarantee_file import guarantee_path
 
@@ -35,13 +37,7 @@ def synthetic_facts(released: SyntheticRelease, output: Path, stated_cases: int 
         "timestamps": released.mechanism.timestamps,
         "attributes": [column.attribute for column in released.case_columns],
         "shares": released.mechanism.parameters().get("shares"),
-        "mechanism": guarantee.mechanism,
-        "epsilon": as_text(guarantee.epsilon),
-        "delta": as_text(guarantee.delta),
-        "delta_spent": rounded_up(guarantee.delta_spent),
-        "standing": str(guarantee.standing),
-        "unit": guarantee.unit.name,
-        "max_cases": guarantee.unit.max_cases,
+        **guarantee_facts(guarantee),
         "warnings": [
             *explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases),
             *quality.warnings(sum(released.counts)),
@@ -49,13 +45,9 @@ def synthetic_facts(released: SyntheticRelease, output: Path, stated_cases: int 
     }
 
 
-def show_synthetic(released: SyntheticRelease, output: Path, stated_cases: int | None = None) -> None:
+def show_synthetic(released: SyntheticRelease, output: Path | StandardOutput, stated_cases: int | None = None) -> None:
     """Print the facts of a synthetic log."""
     facts = synthetic_facts(released, output, stated_cases)
-    established = released.guarantee.standing is not Standing.NOT_ESTABLISHED
-    title, colour = ("Synthetic log", "green") if established else ("Synthetic log WITHOUT a guarantee", "red")
-    if established and facts["warnings"]:
-        title, colour = "Synthetic log, with warnings", "yellow"
     table = grid()
     table.add_row("release", facts["release"])
     table.add_row("guarantee", facts["guarantee"])
@@ -70,17 +62,14 @@ def show_synthetic(released: SyntheticRelease, output: Path, stated_cases: int |
         table.add_row(name, text)
     if facts["shares"] is not None:
         table.add_row("budget", BudgetShares.stated(facts["shares"]).in_words())
-    table.add_row(
-        "protects",
-        f"ε = {facts['epsilon']}, δ = {facts['delta']} for {released.guarantee.protects}: {facts['standing']}",
-    )
+    table.add_row("protects", protection(released.guarantee))
     if released.generation == "again":
         table.add_row("charged", "nothing: generated again from measurements that were released before")
     for warning in facts["warnings"]:
         table.add_row("warning", warning)
     for reason in released.guarantee.assumptions:
         table.add_row("assumed", reason)
-    panel(table, title, colour)
+    panel(table, *heading("Synthetic log", released.guarantee, facts["warnings"]))
 
 
 def _interval(low: float, high: float) -> list[int]:

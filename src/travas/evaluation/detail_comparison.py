@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from ..errors import LogError, ParameterError
-from ..model.totals import NO_DETAILS, check_details
+from ..mechanisms import from_description
+from ..mechanisms.synthesis import Synthesis
+from ..model.case_columns import CASE_PREFIX, case_column
+from ..model.escaped_names import escape, original_name
+from ..model.totals import NO_DETAILS, Details, Totals, check_details
 from ..model.variants import Variants
-from ..sources.encoded_cases import EncodedTotals
-from ..sources.formats import RELEASE_SUFFIXES, suffix_of
+from ..outputs.guarantee_file import guarantee_path
+from ..outputs.profiles import MISSING
+from ..sources.columns import Reading
+from ..sources.encoded_cases import Coded, EncodedCases, EncodedTotals
+from ..sources.engine import read
+from ..sources.formats import CSV_SUFFIXES, RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..synthesis.synthetic_release import SyntheticRelease
+from ..verification.release_file import read_release
 from ..verification.synthetic_file import read_synthetic
+from ..verification.verify import load
+from .fetched_cases import fetched_cases
 from .time_metrics import AttributeDistance, TimeDistance, attribute_distance, released_cases, time_distance
 
 
@@ -63,39 +76,113 @@ def _times_in_words(distance: TimeDistance) -> list[tuple[str, str]]:
     ]
 
 
-def with_details(released: str | Path) -> SyntheticRelease | None:
-    """The synthetic log of a `.json` file if it has times or attributes; None otherwise."""
+@dataclass(frozen=True)
+class ReleasedDetails:
+    """The cases of a synthetic log that has times or attributes, and what they mean.
+
+    Attributes:
+        cases: The cases as numbers.
+        mechanism: What made the log: its time zone and its attributes.
+    """
+
+    cases: EncodedCases
+    mechanism: Synthesis
+
+    @property
+    def details(self) -> Details:
+        """What has to be read of the original log."""
+        return self.mechanism.details
+
+    @classmethod
+    def of(cls, release: SyntheticRelease) -> ReleasedDetails:
+        """Return those of a release in memory."""
+        return cls(released_cases(release), cast(Synthesis, release.mechanism))
+
+
+def with_details(released: str | Path) -> ReleasedDetails | None:
+    """Return the synthetic log of a file, if it has times or attributes.
+
+    Args:
+        released: A `.json` release, or an event log next to its guarantee file, which says what its columns mean.
+
+    Returns:
+        The log; None if it is not a synthetic log of travas, or has neither times nor attributes.
+    """
     path = Path(released)
-    if not suffix_of(path, RELEASE_SUFFIXES) or not path.is_file():
-        return None
     try:
-        if "measurements" not in json.loads(path.read_text(encoding="utf-8")):
+        if not path.is_file():
             return None
-        release = read_synthetic(path)
-    except (LogError, ValueError, TypeError):
+        if suffix_of(path, RELEASE_SUFFIXES):
+            return _of_json(path)
+        return _of_events(path) if guarantee_path(path).is_file() else None
+    except (LogError, ParameterError, ValueError, TypeError, KeyError):
         return None
-    return release if release.mechanism.details != NO_DETAILS else None
 
 
-def compare_details(original: Variants, released: SyntheticRelease) -> DetailComparison:
+def _of_json(path: Path) -> ReleasedDetails | None:
+    if "measurements" not in json.loads(path.read_text(encoding="utf-8")):
+        return None
+    release = read_synthetic(path)
+    return ReleasedDetails.of(release) if release.mechanism.details != NO_DETAILS else None
+
+
+def _of_events(path: Path) -> ReleasedDetails | None:
+    """Read an event log by the columns that travas writes: attributes of cases have a prefix in tables."""
+    stated = load(guarantee_path(path))
+    mechanism = from_description(stated["description"])
+    if not isinstance(mechanism, Synthesis) or mechanism.details == NO_DETAILS:
+        return None
+    is_xes = suffix_of(path, XES_SUFFIXES) is not None
+    is_escaped = suffix_of(path, CSV_SUFFIXES) is not None or is_xes
+    details = mechanism.details
+    column_of = {name: _column(name, is_xes, is_escaped) for name in (*details.attributes, *details.numbers)}
+    columns = Details(
+        details.times,
+        tuple(column_of[name] for name in details.attributes),
+        tuple(column_of[name] for name in details.numbers),
+    )
+    activities = read_release(path).columns
+    written = tuple(map(escape, activities)) if is_escaped else activities
+    log = read(path, Reading(activities=written, order="file", details=columns))
+    cases = cast(EncodedTotals, log.totals).cases
+    absent = MISSING if stated["release"].get("profile", "travas") != "travas" else None
+    named = {name: _original(cases.attributes[column_of[name]], is_escaped, absent) for name in details.attributes}
+    return ReleasedDetails(
+        replace(cases, attributes=named, numbers={name: cases.numbers[column_of[name]] for name in details.numbers}),
+        mechanism,
+    )
+
+
+def _column(attribute: str, is_xes: bool, is_escaped: bool) -> str:
+    name = attribute.removeprefix(CASE_PREFIX) if is_xes else case_column(attribute)
+    return escape(name) if is_escaped else name
+
+
+def _original(values: Coded, is_escaped: bool, absent: str | None) -> Coded:
+    """The values of an attribute as they were before the file was written."""
+    codes = values.codes
+    if absent is not None and absent in values.values:
+        codes = np.where(codes == list(values.values).index(absent), -1, codes).astype(np.int32)
+    return Coded(codes, [original_name(text) if is_escaped else text for text in values.values])
+
+
+def compare_details(original: Variants, released: SyntheticRelease | ReleasedDetails) -> DetailComparison:
     """Compare times and attributes. The result is confidential.
 
     Args:
-        original: The original log, read with the details of the mechanism.
+        original: The original log, read with the details of the mechanism. The events of a database are fetched.
         released: The synthetic log.
 
     Returns:
         The distances.
 
     Raises:
-        ParameterError: The log was read without times or attributes that the release has, or in a database.
+        ParameterError: The log was read without times or attributes that the release has.
     """
-    check_details(original.totals, released.mechanism.details)
-    if not isinstance(original.totals, EncodedTotals):
-        raise ParameterError("times and attributes are compared for files and data frames only; export the log first")
-    before, after = original.totals.cases, released_cases(released)
-    times = None
-    if released.measurements.times is not None:
-        times = time_distance(before, after, released.zone)
-    attributes = (attribute_distance(before, after, part.attribute) for part in released.measurements.attributes)
+    made = ReleasedDetails.of(released) if isinstance(released, SyntheticRelease) else released
+    check_details(original.totals, made.details)
+    before, after = fetched_cases(cast(Totals, original.totals)), made.cases
+    zone = made.mechanism.times
+    times = None if zone is None or made.details.times != "read" else time_distance(before, after, zone.zone)
+    attributes = (attribute_distance(before, after, attribute) for attribute in made.mechanism.attributes)
     return DetailComparison(times, tuple(attributes))

@@ -24,9 +24,9 @@ from typing import Any, get_args
 
 from ..errors import LogError, MissingExtraError, OutputError
 from ..maps.map_release import MapNode, MapRelease, ModelFormat
+from ..model.escaped_names import escape
 from ..model.traces import Activity
 from ..outputs.atomic import Existing, atomic_output, check_target
-from ..outputs.names import escape
 from .metrics import Counts, both
 from .model_order import order_elements
 

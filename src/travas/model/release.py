@@ -30,6 +30,9 @@ Frequencies = Literal["estimated", "noisy"]
 Timestamps = Literal["artificial", "none"]
 """Whether the events of released variants have artificial timestamps."""
 
+Profile = Literal["travas", "pm4py", "excel"]
+"""For which program a table is written."""
+
 RULE = "case:travas:abstraction"
 """The column that names the rule by which a case was generalised, if there are rules; in XES an attribute of the trace."""
 
@@ -74,6 +77,18 @@ def check_timestamps(value: str, kind: Kind) -> Timestamps:
             field="timestamps",
         )
     return cast(Timestamps, value)
+
+
+def check_profile(value: str, timestamps: Timestamps) -> Profile:
+    """Check for which program a table is written, before anything is spent."""
+    if not isinstance(value, str) or value not in get_args(Profile):
+        raise ParameterError(f"profile is {shown(value)}; use one of {', '.join(get_args(Profile))}", field="profile")
+    if value == "pm4py" and timestamps == "none":
+        raise ParameterError(
+            "profile is 'pm4py' but timestamps is 'none'; pm4py needs timestamps, so leave one of them out",
+            field="profile",
+        )
+    return cast(Profile, value)
 
 
 @dataclass(frozen=True)
@@ -233,17 +248,21 @@ class Release:
         """The release in a notebook: HTML without scripts, from the release alone."""
         return cast(str, registered("html")(self))
 
-    def write(self, path: str | Path, existing: Literal["fail", "replace"] = "fail") -> Path:
+    def write(
+        self, path: str | Path, existing: Literal["fail", "replace"] = "fail", profile: Profile = "travas"
+    ) -> Path:
         """Write the release, its guarantee file, `PATH.guarantee.json`, and `PATH.README.txt`.
 
         Args:
             path: A `.xes`, `.xes.gz`, `.csv`, `.csv.gz`, `.parquet` or `.json` file.
             existing: `"fail"` refuses existing files; `"replace"` replaces them.
+            profile: `"pm4py"` writes a `.csv`, `.csv.gz` or `.parquet` file with times in UTC and no empty text;
+                `"excel"` writes a `.csv` file that Excel opens in columns, with local times and no empty cells.
 
         Returns:
             The path of the release.
         """
-        return cast(Path, registered("write")(self, Path(path), existing))
+        return cast(Path, registered("write")(self, Path(path), existing, profile))
 
     def draw(self, path: str | Path) -> Path:
         """Draw the most frequent variants and the probability of release.

@@ -135,7 +135,7 @@ def reserved(targets: Sequence[Path], existing: Existing) -> Iterator[Reservatio
                 if stack.enter_context(_locked(target)):
                     _remove_stale(target)
                 check_target(target, existing)  # another run may have finished in between
-                partials[target] = stack.enter_context(_fresh(target))
+                partials[target] = stack.enter_context(scratch_file(target))
             except OutputError:
                 raise
             except (OSError, ValueError) as error:
@@ -272,7 +272,7 @@ def _partial(target: Path) -> Path:
 
 
 @contextmanager
-def _fresh(target: Path) -> Iterator[Path]:
+def scratch_file(target: Path) -> Iterator[Path]:
     """Create an empty file in the same directory, removed at the end unless it was renamed."""
     partial = _partial(target)
     try:

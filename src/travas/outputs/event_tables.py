@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtraError
 from ..model.case_columns import CaseColumn
+from ..model.escaped_names import escape
 from ..model.release import TIMES_MARK, Release
 from ..model.traces import Activity
 from ..privacy.guarantee import Standing
 from ..sources.columns import CASE, TIMESTAMP
-from .names import escape
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,10 +136,15 @@ def write_csv(release: Release, path: Path) -> None:
 
 
 def write_csv_gz(release: Release, path: Path) -> None:
+    packed_csv(marked_events(release, escape), path)
+
+
+def packed_csv(table: pl.LazyFrame, path: Path) -> None:
+    """Write events as CSV that is compressed with gzip."""
     with path.open("wb") as raw:
         packed: Any = gzip.GzipFile("", "wb", 3, raw, mtime=0)  # the same bytes in every run
         with packed:
-            marked_events(release, escape).collect().write_csv(packed, datetime_format=TIME_FORMAT)
+            table.collect().write_csv(packed, datetime_format=TIME_FORMAT)
 
 
 def write_parquet(release: Release, path: Path) -> None:

@@ -202,6 +202,10 @@ FIELDS = (
         "Suffix and digest of the release this guarantee is for.",
     ),
     GuaranteeField(
+        ("release.profile",),
+        "`pm4py` or `excel`, if a table was laid out for a [program](outputs.md). Absent otherwise.",
+    ),
+    GuaranteeField(
         ("release.abstractions",),
         "The [abstractions](abstractions.md) by which its traces were made, each a list of steps with all their "
         "rules; `[[]]` for full traces.",

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..model.mechanism import NO_TIMES, Mechanism
 from ..privacy.numbers import as_text, rounded_up
+from .standard_output import StandardOutput
 
 FORMAT = "travas guarantee"
 
@@ -26,8 +27,10 @@ ASSUMED_PUBLIC = (
 )
 
 
-def guarantee_path(release: Path) -> Path:
-    """Return the path of the guarantee file, `OUT.guarantee.json`, next to the release."""
+def guarantee_path(release: Path | StandardOutput) -> Path:
+    """Return the path of the guarantee file: `OUT.guarantee.json` next to the release, unless that has no file."""
+    if isinstance(release, StandardOutput):
+        return release.guarantee
     return release.with_name(release.name + ".guarantee.json")
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from ..errors import OutputError
 from .readme_file import release_files
+from .standard_output import StandardOutput
 
 
-def check_not_input(output: Path, inputs: Iterable[str | Path], ledger: Path | None = None) -> None:
+def check_not_input(output: Path | StandardOutput, inputs: Iterable[str | Path], ledger: Path | None = None) -> None:
     """Raise OutputError if a release would overwrite one of its inputs or become part of the log.
 
     Links are followed, also inside folders. Its guarantee file and README are checked as well.

@@ -10,7 +10,8 @@ from ..maps.map_release import MapRelease, map_release
 from ..model.release import Release
 from ..plots.figures import PictureFormat
 from ..plots.map_figure import map_figure
-from ..plots.map_picture import Intervals, drawing, map_svg
+from ..plots.map_graph import Intervals, released_map
+from ..plots.map_picture import drawing, map_svg
 from .map_page import write_page
 from .map_writers import write_dot, write_graphml, write_map_csv, write_map_json
 from .picture_file import write_picture
@@ -27,9 +28,8 @@ def map_picture(release: MapRelease, form: PictureFormat, intervals: Intervals =
     Returns:
         The content of the file.
     """
-    if form == "svg":
-        return map_svg(release, intervals).encode()
-    return map_figure(drawing(release, intervals), form)
+    graph = released_map(release, intervals).most_frequent()
+    return map_svg(graph).encode() if form == "svg" else map_figure(drawing(graph), form)
 
 
 def write_map_picture(release: MapRelease, path: Path, intervals: Intervals) -> Path:

@@ -8,22 +8,20 @@ from importlib.resources import files
 from pathlib import Path
 
 from ..maps.map_release import MapRelease
-from ..plots.map_picture import as_svg, drawing
+from ..plots.map_graph import released_map
+from ..plots.map_picture import map_svg
 from ..plots.svg import escape
 from ..privacy.numbers import as_text
 
 MOST_ACTIVITIES, MOST_PAIRS = 100, 400
 """What the page shows at most; the .json file has everything."""
 
-FIRST_SHOWN = 60
-"""The page opens with this many pairs; the filter shows the rest."""
-
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-{style_hash}'; \
-script-src 'sha256-{script_hash}'; base-uri 'none'; form-action 'none'">
+script-src 'sha256-{script_hash}'; img-src data:; base-uri 'none'; form-action 'none'">
 <meta name="referrer" content="no-referrer">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
@@ -33,21 +31,15 @@ script-src 'sha256-{script_hash}'; base-uri 'none'; form-action 'none'">
 <header>
 <h1>{title}</h1>
 <p>{about}</p>
-<form id="controls">
-<label>At least <output id="least">{least}</output> cases
-<input id="filter" type="range" min="0" max="{ranks}" value="{rank}" step="1"></label>
-<label>Activity <input id="search" type="search" autocomplete="off" placeholder="part of a name"></label>
-<span><button id="closer" type="button" aria-label="Zoom in">+</button>
-<button id="farther" type="button" aria-label="Zoom out">−</button>
-<button id="whole" type="button">Whole map</button></span>
-</form>
 </header>
-<main id="map" tabindex="0">{picture}</main>
-<p id="detail" role="status" aria-live="polite">Point at a pair or an activity for its numbers and 95 % intervals.</p>
-<script>{script}</script>
+<main class="travas-map" id="map">
+<div class="map-frames"><div class="map-frame" tabindex="0" role="group" aria-label="process map">{picture}</div></div>
+</main>
+<script type="module">{script}</script>
 </body>
 </html>
 """
+_START = '\nmountMap(document.getElementById("map"), { name: "process-map" });\n'
 
 
 def map_page(release: MapRelease) -> str:
@@ -59,11 +51,8 @@ def map_page(release: MapRelease) -> str:
     Returns:
         The HTML document.
     """
-    plan = drawing(release, "hidden", MOST_ACTIVITIES, MOST_PAIRS)
-    style, script = (files(__package__).joinpath(name).read_text(encoding="utf-8") for name in ("map.css", "map.js"))
-    numbers = sorted({pair.cases for pair in plan.pairs})
-    ranked = sorted((pair.cases for pair in plan.pairs), reverse=True)
-    least = ranked[min(FIRST_SHOWN, len(ranked)) - 1] if ranked else 0
+    graph = released_map(release).most_frequent(MOST_ACTIVITIES, MOST_PAIRS)
+    style, script = view_file("map_page.css") + view_file("map_view.css"), view_file("map_view.js") + _START
     guarantee = release.guarantee
     about = (
         f"Numbers of cases with noise: ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} for "
@@ -76,11 +65,13 @@ def map_page(release: MapRelease) -> str:
         script=script,
         style_hash=_hash(style),
         script_hash=_hash(script),
-        picture=as_svg(plan),
-        least=f"{least:,}",
-        ranks=max(len(numbers) - 1, 0),
-        rank=numbers.index(least) if numbers else 0,
+        picture=map_svg(graph),
     )
+
+
+def view_file(name: str) -> str:
+    """The text of a file of this package that belongs to pages."""
+    return files(__package__).joinpath("map_view", name).read_text(encoding="utf-8")
 
 
 def write_page(release: MapRelease, path: Path) -> None:

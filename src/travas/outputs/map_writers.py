@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
 from ..maps.map_release import END, OTHER, START, MapNode, MapPair, MapRelease
+from ..model.escaped_names import escape
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text
 from .guarantee_file import describe_unit
-from .names import escape
 
 if TYPE_CHECKING:
     import polars as pl

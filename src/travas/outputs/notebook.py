@@ -11,7 +11,7 @@ from ..model import explain
 from ..model.release import Release
 from ..plots.chevrons import chevrons, colours_of
 from ..plots.html import fragment, heading, paragraph, picture, table, warning
-from ..plots.map_layout import process_map
+from ..plots.map_graph import directly_follows, released_map
 from ..plots.map_picture import map_svg
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text
@@ -61,7 +61,7 @@ def _content(release: Release) -> Iterator[Markup]:
     """What was released, as pictures."""
     if isinstance(release, MapRelease):
         yield paragraph(explain.PROCESS_MAP if release.pairs else explain.EMPTY_MAP)
-        yield picture(map_svg(release))
+        yield picture(map_svg(released_map(release).most_frequent()))
         return
     if release.mechanism.kind == "synthetic log":
         yield paragraph(explain.SYNTHETIC)
@@ -73,7 +73,7 @@ def _content(release: Release) -> Iterator[Markup]:
     yield paragraph(
         f"Process map of the released log; numbers are events and steps in it. Timestamps: {release.about_times}."
     )
-    yield picture(process_map(release.variants, release.counts))
+    yield picture(map_svg(directly_follows(release.variants, release.counts).most_frequent()))
 
 
 def _variants(release: Release) -> Iterator[Markup]:

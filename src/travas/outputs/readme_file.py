@@ -14,6 +14,7 @@ from ..model.release import Release
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.numbers import as_text
 from .guarantee_file import guarantee_path
+from .standard_output import StandardOutput
 
 _KINDS = {
     "variants": "sequences of activities of the original log, with noisy or estimated numbers of cases",
@@ -27,8 +28,13 @@ def readme_path(release: Path) -> Path:
     return release.with_name(release.name + ".README.txt")
 
 
-def release_files(release: Path) -> tuple[Path, Path, Path]:
-    """Return all files of a release in the order in which they appear: README, guarantee and the release itself."""
+def release_files(release: Path | StandardOutput) -> tuple[Path, ...]:
+    """Return all files of a release in the order in which they appear: README, guarantee and the release itself.
+
+    A release that goes to standard output has a guarantee file only.
+    """
+    if isinstance(release, StandardOutput):
+        return (release.guarantee,)
     return readme_path(release), guarantee_path(release), release
 
 

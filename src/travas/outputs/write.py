@@ -18,14 +18,16 @@ from typing import Any
 
 from ..errors import OutputError
 from ..model.mechanism import Kind
-from ..model.release import Release
+from ..model.release import Profile, Release, check_profile
 from ..plots.figures import new_figure
 from ..sources.formats import suffix_of
-from .atomic import Existing, Reservation, cannot_write, check_target, is_system_error, reserved
+from .atomic import Existing, Reservation, cannot_write, check_target, is_system_error, reserved, scratch_file
 from .event_tables import write_csv, write_csv_gz, write_parquet
 from .guarantee_file import describe, file_digest, guarantee_path
 from .json_writer import write_json
+from .profiles import PROFILE_WRITERS, check_profile_format
 from .readme_file import readme_path, readme_text, release_files
+from .standard_output import StandardOutput, check_standard_output, send
 from .xes_writer import write_xes, write_xes_gz
 
 WRITERS: dict[str, Callable[[Release, Path], None]] = {
@@ -48,9 +50,11 @@ def _write_map(suffix: str, release: Release, path: Path) -> None:
     MAP_WRITERS[suffix](release, path)
 
 
-def writers(kind: Kind) -> dict[str, Callable[[Release, Path], None]]:
-    """The writers for a kind of release, by suffix."""
-    return WRITERS if kind != "process map" else {suffix: partial(_write_map, suffix) for suffix in MAP_SUFFIXES}
+def writers(kind: Kind, profile: Profile = "travas") -> dict[str, Callable[[Release, Path], None]]:
+    """The writers for a kind of release and a profile, by suffix."""
+    if kind == "process map":
+        return {suffix: partial(_write_map, suffix) for suffix in MAP_SUFFIXES}
+    return PROFILE_WRITERS.get(profile, WRITERS)
 
 
 @dataclass(frozen=True)
@@ -58,13 +62,16 @@ class ReservedRelease:
     """The reserved names of a release, its guarantee and its README.
 
     Attributes:
-        path: The release.
+        target: The release.
         suffix: Its format.
+        profile: For which program it is written.
     """
 
-    path: Path
+    target: Path | StandardOutput
     suffix: str
+    profile: Profile
     _files: Reservation
+    _content: Path
 
     def write(self, release: Release, about: Sequence[str] = ()) -> None:
         """Write the release, its guarantee and its README in full; none is visible yet.
@@ -76,24 +83,26 @@ class ReservedRelease:
         Raises:
             OutputError: The disk is full or the system refused.
         """
-        partial, promise = self._files.partial(self.path), self._files.partial(guarantee_path(self.path))
+        promise = self._files.partial(guarantee_path(self.target))
         try:
-            writers(release.mechanism.kind)[self.suffix](release, partial)
+            writers(release.mechanism.kind, self.profile)[self.suffix](release, self._content)
             facts: dict[str, Any] = {"format": self.suffix[1:], "frequencies": release.frequencies}
+            facts |= {} if self.profile == "travas" else {"profile": self.profile}
             facts |= {"timestamps": "none"} if release.timestamps == "none" else {}
             facts |= {"notices": release.notices} if release.notices else {}
             facts |= {
                 "abstractions": [rule.as_json() for rule in release.used_abstractions],
-                "sha256": file_digest(partial),
+                "sha256": file_digest(self._content),
             }
             facts |= {"assumptions": list(release.assumptions)} if release.assumptions else {}
             text = json.dumps(describe(release.mechanism, facts, release.reading), indent=2, ensure_ascii=False)
             promise.write_text(text + "\n", encoding="utf-8")
-            readme = self._files.partial(readme_path(self.path))
-            readme.write_text(readme_text(release, self.path, about), encoding="utf-8", newline="\n")
+            if isinstance(self.target, Path):
+                readme = self._files.partial(readme_path(self.target))
+                readme.write_text(readme_text(release, self.target, about), encoding="utf-8", newline="\n")
         except Exception as error:
             if is_system_error(error):
-                raise cannot_write(self.path, error) from None
+                raise cannot_write(self._files.targets[-1], error) from None
             raise
 
     def publish(self) -> None:
@@ -105,14 +114,38 @@ class ReservedRelease:
         self._files.publish()
 
 
+class PipedRelease(ReservedRelease):
+    """A release that goes to standard output, after its guarantee file has appeared."""
+
+    def write(self, release: Release, about: Sequence[str] = ()) -> None:
+        """Publish the guarantee, then send the release. It can be interrupted, because its reader may be slow.
+
+        Args:
+            release: What to write.
+            about: Unused: there is no README.
+
+        Raises:
+            OSError: The reader has left. The guarantee stays: its digest shows that what was read is not complete.
+        """
+        super().write(release, about)
+        self._files.publish()
+        send(self._content)
+
+    def publish(self) -> None:
+        """Do nothing: everything has left."""
+
+
 @contextmanager
-def reserved_release(path: Path, existing: Existing, kind: Kind) -> Iterator[ReservedRelease]:
+def reserved_release(
+    target: Path | StandardOutput, existing: Existing, kind: Kind, profile: Profile = "travas"
+) -> Iterator[ReservedRelease]:
     """Reserve the names of a release, its guarantee and its README.
 
     Args:
-        path: The release; the suffix determines the format.
+        target: The release; the suffix determines the format. On standard output, only the guarantee has a name.
         existing: `"fail"` refuses names that exist; `"replace"` replaces the files when they are published.
         kind: The kind of release.
+        profile: For which program it is written.
 
     Yields:
         The reservation. When the block ends, unpublished files are removed.
@@ -120,18 +153,23 @@ def reserved_release(path: Path, existing: Existing, kind: Kind) -> Iterator[Res
     Raises:
         OutputError: The suffix is not supported, or a file exists, cannot be written, or is reserved by another run.
     """
-    suffix = check_output(path, existing, kind)
-    with reserved(release_files(path), existing) as files:
-        yield ReservedRelease(path, suffix, files)
+    suffix = check_output(target, existing, kind, profile)
+    with reserved(release_files(target), existing) as files:
+        if isinstance(target, Path):
+            yield ReservedRelease(target, suffix, profile, files, files.partial(target))
+        else:
+            with scratch_file(target.guarantee) as content:
+                yield PipedRelease(target, suffix, profile, files, content)
 
 
-def check_output(path: Path, existing: Existing, kind: Kind) -> str:
+def check_output(target: Path | StandardOutput, existing: Existing, kind: Kind, profile: Profile = "travas") -> str:
     """Raise OutputError if a release cannot be written, without changing anything.
 
     Args:
-        path: The release.
+        target: The release.
         existing: Whether existing files may be replaced.
         kind: The kind of release.
+        profile: For which program it is written.
 
     Returns:
         The suffix, a key of `writers(kind)`.
@@ -139,34 +177,53 @@ def check_output(path: Path, existing: Existing, kind: Kind) -> str:
     Raises:
         OutputError: The suffix is not supported, or one of the files cannot be written.
     """
-    suffix = suffix_of(path, tuple(writers(kind)))
-    if suffix is None:
-        what = "process map" if kind == "process map" else "release"
-        raise OutputError(
-            f"{path}: unsupported file extension for a {what}; supported: {', '.join(writers(kind))}", field="output"
-        )
+    suffix = _suffix(target, kind)
+    check_profile_format(profile, suffix, kind)
     if kind == "process map" and suffix in (".png", ".pdf"):
         new_figure((1, 1))  # raises if the extra is missing
-    for target in release_files(path):
-        check_target(target, existing)
+    for file in release_files(target):
+        check_target(file, existing)
+    if isinstance(target, StandardOutput):
+        check_standard_output()
     return suffix
 
 
-def write_release(release: Release, path: Path, existing: Existing) -> Path:
+def _suffix(target: Path | StandardOutput, kind: Kind) -> str:
+    """The format of a release, by its name or as stated."""
+    known = tuple(writers(kind))
+    if isinstance(target, StandardOutput):
+        if target.suffix not in known:
+            names = ", ".join(suffix[1:] for suffix in known)
+            raise OutputError(f"output_format is {target.format!r}; use one of {names}", field="output_format")
+        return target.suffix
+    suffix = suffix_of(target, known)
+    if suffix is None:
+        what = "process map" if kind == "process map" else "release"
+        raise OutputError(
+            f"{target}: unsupported file extension for a {what}; supported: {', '.join(known)}", field="output"
+        )
+    return suffix
+
+
+def write_release(
+    release: Release, path: Path | StandardOutput, existing: Existing, profile: Profile = "travas"
+) -> Path | StandardOutput:
     """Write a release, its guarantee and its README; none is visible before all are complete.
 
     Args:
         release: The release.
-        path: The file to write; the suffix determines the format.
+        path: The file to write, whose suffix determines the format, or standard output.
         existing: `"fail"` refuses names that exist; `"replace"` replaces them.
+        profile: For which program it is written.
 
     Returns:
-        The path of the release.
+        The path.
 
     Raises:
         OutputError: The files cannot be written; nothing is left behind.
     """
-    with reserved_release(path, existing, release.mechanism.kind) as output:
+    check_profile(profile, release.timestamps)
+    with reserved_release(path, existing, release.mechanism.kind, profile) as output:
         output.write(release)
         output.publish()
     return path

@@ -10,12 +10,12 @@ from typing import IO, Any
 from xml.sax.saxutils import quoteattr
 
 from ..model.case_columns import CASE_PREFIX, CaseColumn
+from ..model.escaped_names import ESCAPED, escape
 from ..model.release import TIMES_MARK, Release
 from ..model.traces import Activity, Trace
 from ..privacy.numbers import as_text
 from ..sources.columns import TIMESTAMP
 from .event_tables import START
-from .names import ESCAPED, escape
 
 
 def _attribute(value: str) -> str:

@@ -1,10 +1,13 @@
-"""Two SVG charts from plain values: the keep curve of a mechanism, and the frequencies of variants."""
+"""SVG charts from plain values: the keep curve of a mechanism, an attacker's best guess, and frequencies of variants."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 
-from .svg import BLUE, INK, document, line, shortened, text
+from .svg import BLUE, GREY, INK, ORANGE, document, line, shortened, text
+
+_MOST_LABELS = 60
 
 
 def keep_curve(points: Sequence[tuple[int, float]], noun: str = "cases") -> str:
@@ -29,11 +32,89 @@ def keep_curve(points: Sequence[tuple[int, float]], noun: str = "cases") -> str:
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(*point) for point in points))
     parts.append(f'<polyline points="{path}" fill="none" stroke="{BLUE}" stroke-width="2.5"/>')
     parts.append(text((left + width - right) / 2, height - 8, f"number of {noun} that have the variant", "middle"))
+    parts += _labels(points, noun, place, (top, height - bottom), (left, width - right))
     half = next(cases for cases, share in points if share >= 0.5)
     words = (
         f"Probability that a variant is released, by the number of {noun} that have it: over one half from {half:,}, "
         f"certain from {points[-1][0]:,}."
     )
+    return document(width, height, words, parts)
+
+
+def _labels(
+    points: Sequence[tuple[int, float]],
+    noun: str,
+    place: Callable[[float, float], tuple[float, float]],
+    vertical: tuple[float, float],
+    horizontal: tuple[float, float],
+) -> list[str]:
+    """Return invisible columns over the curve. A page whose style sheet shows `.at:hover` has a label for each."""
+    chosen = points[:: max(len(points) // _MOST_LABELS, 1)]
+    (top, bottom), (left, right) = vertical, horizontal
+    width = (right - left) / max(len(chosen), 1)
+    parts = []
+    for cases, share in chosen:
+        x, y = place(cases, share)
+        anchor = "end" if x > (left + right) / 2 else "start"
+        label = text(x + (-8 if anchor == "end" else 8), max(y - 8, top + 10), f"{cases:,} {noun}: {share:.1%}", anchor)
+        parts.append(
+            f'<g class="at"><rect x="{x - width / 2:.1f}" y="{top}" width="{width:.1f}" height="{bottom - top}" '
+            f'fill="#ffffff" fill-opacity="0"/><g class="label" visibility="hidden">{line(x, top, x, bottom, GREY)}'
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{BLUE}"/>{label}</g></g>'
+        )
+    return parts
+
+
+def guess_chart(share: float, words: str) -> str:
+    """Draw how often the best attacker is right, from 50 % (blind guessing) to 100 %.
+
+    Args:
+        share: How often the attacker is right at most, from 0.5 to 1.
+        words: The text alternative.
+
+    Returns:
+        The picture.
+    """
+    left, width, top = 10, 400, 26
+    half, at = left + width / 2, left + width * min(max(share, 0.5), 1)
+    parts = [
+        f'<rect x="{left}" y="{top}" width="{width}" height="22" fill="#e8e8e8"/>',
+        f'<rect x="{left}" y="{top}" width="{width / 2}" height="22" fill="{GREY}"/>',
+        f'<rect x="{half:.1f}" y="{top}" width="{at - half:.1f}" height="22" fill="{ORANGE}"/>',
+        line(half, top - 6, half, top + 28, INK, 2),
+        text(half, top + 42, "50 %: blind guessing", "middle"),
+        text(at, top - 8, f"{share:.1%}", "middle"),
+        text(left + width, top + 42, "100 %", "end"),
+    ]
+    return document(width + 40, top + 52, words, parts)
+
+
+def coverage_curve(counts: Sequence[float], total: float, noun: str) -> str:
+    """Draw which share of a total the most frequent variants make up, by their number; counts are in descending order."""
+    width, height, left, right, top, bottom = 560, 220, 56, 20, 14, 44
+    number, whole = max(len(counts), 1), max(total, sum(counts)) or 1
+
+    def place(index: int, share: float) -> tuple[float, float]:
+        return left + (width - left - right) * index / number, top + (height - top - bottom) * (1 - share)
+
+    parts = []
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        _, y = place(0, share)
+        parts += [line(left, y, width - right, y, "#dddddd"), text(left - 6, y + 4, f"{share:.0%}", "end")]
+    for index in ticks(0, number):
+        x, _ = place(index, 0)
+        parts += [line(x, height - bottom, x, height - bottom + 4, INK), text(x, height - 26, f"{index:,}", "middle")]
+    sums = [0.0, *accumulate(counts)]
+    step = max(1, len(sums) // 200)
+    shown = sorted({*range(0, len(sums), step), len(sums) - 1})
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(index, sums[index] / whole) for index in shown))
+    parts.append(f'<polyline points="{path}" fill="none" stroke="{BLUE}" stroke-width="2.5"/>')
+    parts.append(text((left + width - right) / 2, height - 8, "number of variants, most frequent first", "middle"))
+    most = next((index for index, found in enumerate(sums) if found >= whole / 2), None)
+    half = (
+        f"half of them by the first {most:,} variants" if most is not None else "less than half of them by all variants"
+    )
+    words = f"Share of the {noun} that the most frequent variants cover: {half}, {sums[-1] / whole:.0%} by all."
     return document(width, height, words, parts)
 
 

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import colorsys
+import hashlib
 from collections.abc import Sequence
 
 from ..model.traces import Trace
 from .svg import INK, document, escape, name_of, shortened
 
 PALETTE = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#BBBBBB")  # Okabe and Ito
-_DARK = ("#0072B2",)  # white text is more readable than black
 MOST_STEPS = 60
 _STEP, _HEIGHT, _POINT = 104, 30, 10
+_HUES, _LIGHTNESS, _SATURATION = 24, (0.72, 0.82), 0.62
+
+
+def colour_of(name: str) -> str:
+    """Return the colour of an activity: always the same, and light enough for dark text.
+
+    Args:
+        name: The name of the activity.
+
+    Returns:
+        The colour as `#rrggbb`.
+    """
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
+    lightness = _LIGHTNESS[digest[1] % len(_LIGHTNESS)]
+    shares = colorsys.hls_to_rgb(digest[0] % _HUES / _HUES, lightness, _SATURATION)
+    return "#" + "".join(f"{round(255 * share):02x}" for share in shares)
 
 
 def colours_of(variants: Sequence[Trace], counts: Sequence[int]) -> dict[str, str]:
-    """Return a colour for each activity; the most frequent ones have unique colours."""
-    often: Counter[str] = Counter()
-    for trace, count in zip(variants, counts, strict=True):
-        for activity in trace:
-            often[name_of(activity)] += count
-    ranked = sorted(often, key=lambda name: (-often[name], name))
-    return {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(ranked)}
+    """Return the colour of each activity."""
+    return {name: colour_of(name) for trace in variants for name in map(name_of, trace)}
 
 
 def chevrons(trace: Trace, colours: dict[str, str]) -> str:
@@ -37,11 +48,10 @@ def chevrons(trace: Trace, colours: dict[str, str]) -> str:
             (x + notch, _HEIGHT / 2),
         )  # fmt: skip
         shape = " ".join(f"{a:.0f},{b:.0f}" for a, b in corners)
-        ink = "#ffffff" if colour in _DARK else INK
         parts.append(
             f'<g><title>{escape(name)}</title><polygon points="{shape}" fill="{colour}" stroke="{INK}" '
             f'stroke-width="0.5"/><text x="{x + _STEP / 2 + 3:.0f}" y="{_HEIGHT / 2 + 4:.0f}" text-anchor="middle" '
-            f'font-size="11" fill="{ink}">{escape(shortened(name, 14))}</text></g>'
+            f'font-size="11" fill="{INK}">{escape(shortened(name, 14))}</text></g>'
         )
     shown = min(len(names), MOST_STEPS)
     if len(names) > MOST_STEPS:

@@ -1,145 +1,97 @@
-"""The directly-follows graph of a release as SVG, with a simple layered layout. Public: from a release only.
+"""Where the parts of a process map are drawn. The layouter here needs no program; Graphviz is in map_dot.py.
 
-Layers by longest path along forward edges (by the mean position of an activity in its traces), order within a layer by
-barycentres, edges across several layers by invisible nodes (Sugiyama, Tagawa, Toda 1981); positions by moving every
-node towards its neighbours, as far as the nodes next to it allow.
+Layers by longest path along forward edges, order within a layer by barycentres, edges across several layers by invisible
+nodes (Sugiyama, Tagawa, Toda 1981); positions by moving every node towards its neighbours, as far as the nodes next to
+it allow.
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
-from ..model.traces import Trace
-from .svg import BLUE, GREY, INK, document, escape, name_of, shortened, text
+from .map_graph import END, START, Edge, NodeKey, ProcessGraph
 
-MOST_ACTIVITIES, MOST_EDGES = 30, 50
-START, END = "▶ start", "■ end"
-WIDTH, HEIGHT, _GAP_X, _GAP_Y = 150, 38, 26, 56
+Position = tuple[float, float]
+Size = tuple[float, float]
+BezierCurve = tuple[Position, Position, Position]
 
-Edge = tuple[str, str]
+_GAP_X, _GAP_Y, _ROOM = 26, 56, 90
 
 
 @dataclass(frozen=True)
-class Graph:
-    """The frequencies of activities and of directly-follows steps in a release."""
+class Sizes:
+    """The width and height of every node, and of the label of every pair."""
 
-    nodes: dict[str, int]
-    edges: dict[Edge, int]
-    places: dict[str, float]
-    left_out: int
+    nodes: Mapping[NodeKey, Size]
+    labels: Mapping[Edge, Size]
 
 
-def directly_follows(variants: Sequence[Trace], counts: Sequence[int]) -> Graph:
-    """The graph with its most frequent activities and edges; every activity keeps its strongest way in and out."""
-    nodes: Counter[str] = Counter()
-    edges: Counter[Edge] = Counter()
-    sums: defaultdict[str, float] = defaultdict(float)
-    for trace, count in zip(variants, counts, strict=True):
-        names = list(map(name_of, trace))
-        for place, name in enumerate(names):
-            nodes[name] += count
-            sums[name] += count * (place + 1) / (len(names) + 1)
-        for edge in zip([START, *names], [*names, END], strict=True):
-            edges[edge] += count
-    shown = dict(sorted(nodes.items(), key=lambda item: (-item[1], item[0]))[:MOST_ACTIVITIES])
-    places = {name: sums[name] / nodes[name] for name in shown} | {START: -1.0, END: 2.0}
-    possible = sorted(
-        ((edge, count) for edge, count in edges.items() if edge[0] in places and edge[1] in places),
-        key=lambda item: (-item[1], item[0]),
-    )
-    kept: dict[Edge, int] = {}
-    for side in (0, 1):
-        seen: set[str] = set()
-        for edge, count in possible:
-            if edge[side] not in seen:
-                seen.add(edge[side])
-                kept[edge] = count
-    for edge, count in possible:
-        if len(kept) >= MOST_EDGES:
-            break
-        kept.setdefault(edge, count)
-    return Graph(shown, kept, places, len(edges) - len(kept))
+@dataclass(frozen=True)
+class Route:
+    """An arrow: cubic curves from `start`, each of two control points and an end, and the centre of its label."""
 
-
-def process_map(variants: Sequence[Trace], counts: Sequence[int]) -> str:
-    """Draw activities as boxes and steps as arrows, both with frequencies."""
-    graph = directly_follows(variants, counts)
-    if not graph.nodes:
-        return document(
-            300, 40, "The release is empty: there is no process map.", [text(10, 24, "The release is empty.")]
-        )
-    plan = layout(graph)
-    at, paths = plan.at, plan.paths
-    most = max(graph.edges.values())
-    parts = [_ARROW]
-    for edge, count in sorted(graph.edges.items(), key=lambda item: item[1]):
-        points = [at[node] for node in paths.get(edge, edge)]
-        parts.append(
-            _arrow(points, "forward" if edge in paths else "loop" if edge[0] == edge[1] else "back", count, most)
-        )
-    parts += [_box(node, at[node], graph.nodes.get(node)) for node in graph.places]
-    height = plan.height
-    steps = sorted(graph.edges.items(), key=lambda item: -item[1])[:8]
-    words = f"Process map of {len(graph.nodes)} activities. Most frequent steps: " + "; ".join(
-        f"{first} to {second}, {count:,} times" for (first, second), count in steps
-    )
-    if graph.left_out:
-        parts.append(text(8, height + 4, f"{graph.left_out:,} rarer steps are not shown", colour="#555555", size=11))
-    return document(plan.width, height + 12, words, parts)
+    start: Position
+    curves: tuple[BezierCurve, ...]
+    label_at: Position
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the nodes of a graph are drawn.
+    """The centre of every node and the route of every pair, in a picture of a size."""
 
-    Attributes:
-        at: The centre of every node, invisible ones included.
-        paths: For every edge downwards, the nodes that it passes; other edges are drawn beside.
-        width: The width of the picture.
-        height: Its height.
+    at: Mapping[NodeKey, Position]
+    routes: Mapping[Edge, Route]
+    width: float
+    height: float
+
+
+def layered(graph: ProcessGraph, sizes: Sizes) -> Layout:
+    """Place the nodes of a graph in layers, start on top and end at the bottom.
+
+    Args:
+        graph: The graph.
+        sizes: The sizes of its nodes; labels are placed on their arrows.
+
+    Returns:
+        The layout.
     """
-
-    at: dict[str, tuple[float, float]]
-    paths: dict[Edge, list[str]]
-    width: int
-    height: int
-
-
-def layout(graph: Graph) -> Layout:
-    """Place the nodes of a graph in layers; `START` is on top and `END` at the bottom."""
-    forward = [edge for edge in graph.edges if graph.places[edge[0]] < graph.places[edge[1]]]
-    layer = _layers(graph, forward)
-    rows, paths = _ordered(layer, forward)
-    across = _placed(rows, paths)
-    left = min(across[node] - _size(node) / 2 for node in across) - _GAP_X
-    width = max(across[node] + _size(node) / 2 for node in across) - left + 90
+    places = graph.places
+    forward = [pair.edge for pair in graph.pairs if places[pair.before] < places[pair.after]]
+    rows, paths = _ordered(_layers(graph, forward), forward)
+    across = _placed(rows, paths, sizes)
+    left = min(across[node] - _width(node, sizes) / 2 for node in across) - _GAP_X
+    width = max(across[node] + _width(node, sizes) / 2 for node in across) - left + _ROOM
+    tall = max(height for _, height in sizes.nodes.values())
     at = {
-        node: (across[node] - left, _GAP_X + number * (HEIGHT + _GAP_Y) + HEIGHT / 2)
+        node: (across[node] - left, _GAP_X + number * (tall + _GAP_Y) + tall / 2)
         for number, row in enumerate(rows)
         for node in row
     }
-    return Layout(at, paths, int(width), len(rows) * (HEIGHT + _GAP_Y))
+    routes = {
+        pair.edge: _route([at[node] for node in paths.get(pair.edge, pair.edge)], pair.edge, pair.edge in paths, sizes)
+        for pair in graph.pairs
+    }
+    return Layout({node.key: at[node.key] for node in graph.nodes}, routes, width, len(rows) * (tall + _GAP_Y))
 
 
-def _layers(graph: Graph, forward: list[Edge]) -> dict[str, int]:
+def _layers(graph: ProcessGraph, forward: list[Edge]) -> dict[NodeKey, int]:
     """Return the length of the longest path from the start along forward edges, which have no cycle."""
-    layer = dict.fromkeys(graph.places, 0)
-    for node in sorted(graph.places, key=lambda name: (graph.places[name], name)):
-        for first, second in forward:
-            if first == node:
-                layer[second] = max(layer[second], layer[node] + 1)
-    layer[END] = max([*(value + 1 for name, value in layer.items() if name != END), 1])
-    for name in graph.nodes:
-        layer[name] = max(layer[name], 1)
+    layer = {node.key: 0 if node.key == START else 1 for node in graph.nodes}
+    after: defaultdict[NodeKey, list[NodeKey]] = defaultdict(list)
+    for first, second in forward:
+        after[first].append(second)
+    for node in sorted(layer, key=lambda key: (graph.places[key], key)):
+        for second in after[node]:
+            layer[second] = max(layer[second], layer[node] + 1)
+    if END in layer:
+        layer[END] = max(value + 1 for key, value in layer.items() if key != END)
     return layer
 
 
-def _ordered(layer: dict[str, int], forward: list[Edge]) -> tuple[list[list[str]], dict[Edge, list[str]]]:
+def _ordered(layer: dict[NodeKey, int], forward: list[Edge]) -> tuple[list[list[str]], dict[Edge, list[str]]]:
     """Return the nodes of each layer from left to right, including invisible ones, and the path of every forward edge."""
     rows: list[list[str]] = [[] for _ in range(max(layer.values()) + 1)]
     for node in sorted(layer):
@@ -166,11 +118,11 @@ def _ordered(layer: dict[str, int], forward: list[Edge]) -> tuple[list[list[str]
     return rows, paths
 
 
-def _size(node: str) -> int:
-    return 30 if node.startswith("\0") else WIDTH
+def _width(node: str, sizes: Sizes) -> float:
+    return 30 if node.startswith("\0") else sizes.nodes[node][0]
 
 
-def _placed(rows: list[list[str]], paths: dict[Edge, list[str]]) -> dict[str, float]:
+def _placed(rows: list[list[str]], paths: dict[Edge, list[str]], sizes: Sizes) -> dict[str, float]:
     """Return the horizontal position of every node."""
     above: defaultdict[str, list[str]] = defaultdict(list)
     below: defaultdict[str, list[str]] = defaultdict(list)
@@ -178,7 +130,7 @@ def _placed(rows: list[list[str]], paths: dict[Edge, list[str]]) -> dict[str, fl
         for one, other in pairwise(way):
             below[one].append(other)
             above[other].append(one)
-    across = {node: float(place * WIDTH) for row in rows for place, node in enumerate(row)}
+    across = {node: place * 150.0 for row in rows for place, node in enumerate(row)}
     for sweep in range(12):
         near = above if sweep % 2 == 0 else below
         for row in rows if sweep % 2 == 0 else reversed(rows):
@@ -186,18 +138,18 @@ def _placed(rows: list[list[str]], paths: dict[Edge, list[str]]) -> dict[str, fl
                 sum(across[other] for other in near[node]) / len(near[node]) if near[node] else across[node]
                 for node in row
             ]
-            across |= zip(row, _apart(row, wanted), strict=True)
+            across |= zip(row, _apart(row, wanted, sizes), strict=True)
     return across
 
 
-def _apart(row: list[str], wanted: list[float]) -> list[float]:
+def _apart(row: list[str], wanted: list[float], sizes: Sizes) -> list[float]:
     """Return the positions closest to the desired ones (least squares) that keep the order and do not overlap.
 
     Without minimum distances this is isotonic regression: neighbours that would cross are pooled to their mean.
     """
     offsets = [0.0]
     for one, other in pairwise(row):
-        offsets.append(offsets[-1] + (_size(one) + _size(other)) / 2 + _GAP_X)
+        offsets.append(offsets[-1] + (_width(one, sizes) + _width(other, sizes)) / 2 + _GAP_X)
     pools: list[tuple[float, float, int]] = []  # mean, weight, number of nodes
     for node, place, offset in zip(row, wanted, offsets, strict=True):
         mean, weight, size = place - offset, 3.0 if node.startswith("\0") else 1.0, 1  # long edges should be straight
@@ -210,51 +162,18 @@ def _apart(row: list[str], wanted: list[float]) -> list[float]:
     return [mean + offset for mean, offset in zip(means, offsets, strict=True)]
 
 
-_ARROW = (
-    '<defs><marker id="travas-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
-    f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" fill="{INK}"/></marker></defs>'
-)
-
-
-def _arrow(points: list[tuple[float, float]], kind: Literal["forward", "back", "loop"], count: int, most: int) -> str:
-    """Draw the edges: forward edges as curves downwards, backward edges dashed along the right."""
-    weight = 0.8 + 3.2 * math.log1p(count) / math.log1p(most)
+def _route(points: list[Position], edge: Edge, is_forward: bool, sizes: Sizes) -> Route:
+    """Forward pairs as curves downwards, loops and pairs upwards along the right."""
     (x1, y1), (x2, y2) = points[0], points[-1]
-    half, down = WIDTH / 2, HEIGHT / 2
-    if kind == "loop":
-        way = f"M{x1 + half:.0f} {y1 - 8:.0f}c28 -14 28 30 2 16"
-        label = (x1 + half + 22, y1 + 4)
-    elif kind == "back":
-        side = max(x1, x2) + half + 34
-        way = f"M{x1 + half:.0f} {y1:.0f}C{side:.0f} {y1:.0f} {side:.0f} {y2:.0f} {x2 + half:.0f} {y2:.0f}"
-        label = (side - 18, (y1 + y2) / 2)
-    else:
-        stops = [(x1, y1 + down), *points[1:-1], (x2, y2 - down)]
-        way = f"M{stops[0][0]:.0f} {stops[0][1]:.0f}"
-        for (a, b), (c, d) in pairwise(stops):
-            middle = (b + d) / 2
-            way += f"C{a:.0f} {middle:.0f} {c:.0f} {middle:.0f} {c:.0f} {d:.0f}"
-        (a, b), (c, d) = stops[0], stops[1]
-        label = (a + (c - a) * 0.5, b + (d - b) * 0.5)
-    dash, colour = ("", "#555555") if kind == "forward" else (' stroke-dasharray="5 3"', GREY)
-    return (
-        f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="{weight:.1f}"{dash} marker-end="url(#travas-arrow)"/>'
-        f'<text x="{label[0]:.0f}" y="{label[1]:.0f}" font-size="10" text-anchor="middle" stroke="#ffffff" '
-        f'stroke-width="3" paint-order="stroke">{count:,}</text>'
-    )
-
-
-def _box(node: str, at: tuple[float, float], count: int | None) -> str:
-    x, y = at[0] - WIDTH / 2, at[1] - HEIGHT / 2
-    if count is None:
-        return (
-            f'<rect x="{x + 35:.0f}" y="{y + 6:.0f}" width="{WIDTH - 70}" height="{HEIGHT - 12}" rx="13" fill="#ffffff" '
-            f'stroke="{INK}"/>' + text(at[0], at[1] + 4, node, "middle")
-        )
-    return (
-        f'<g><title>{escape(node)}</title><rect x="{x:.0f}" y="{y:.0f}" width="{WIDTH}" height="{HEIGHT}" rx="4" '
-        f'fill="#ffffff" stroke="{BLUE}" stroke-width="2"/>'
-        + text(at[0], at[1] - 2, shortened(node, 22), "middle")
-        + text(at[0], at[1] + 13, f"{count:,}", "middle", "#555555", 11)
-        + "</g>"
-    )
+    (wide1, tall1), (wide2, tall2) = sizes.nodes[edge[0]], sizes.nodes[edge[1]]
+    right1, right2 = x1 + wide1 / 2, x2 + wide2 / 2
+    if edge[0] == edge[1]:
+        way = (right1 + 28, y1 - 22), (right1 + 28, y1 + 22), (right1 + 2, y1 + 8)
+        return Route((right1, y1 - 8), (way,), (right1 + 26, y1))
+    if not is_forward:
+        side = max(right1, right2) + 34
+        return Route((right1, y1), (((side, y1), (side, y2), (right2, y2)),), (side - 16, (y1 + y2) / 2))
+    stops = [(x1, y1 + tall1 / 2), *points[1:-1], (x2, y2 - tall2 / 2)]
+    curves = tuple(((a, (b + d) / 2), (c, (b + d) / 2), (c, d)) for (a, b), (c, d) in pairwise(stops))
+    (a, b), (c, d) = stops[0], stops[1]
+    return Route(stops[0], curves, ((a + c) / 2, (b + d) / 2))

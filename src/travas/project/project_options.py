@@ -103,8 +103,10 @@ OPTIONS = (
         "synthesis", "shares", "Parts of the budget; the rest is for the control flow.", "times=0.25,attributes=0.1"
     ),
     _option("output", "folder", "The folder of the releases; each period has a folder in it.", "releases"),
-    _option("output", "file", "The release file: .xes, .xes.gz, .csv, .parquet or .json.", "release.xes.gz"),
+    _option("output", "file", "The release file: .xes, .xes.gz, .csv, .csv.gz, .parquet or .json.", "release.xes.gz"),
     _option("output", "frequencies", "Which counts an event log contains: estimated or noisy.", "estimated"),
+    _option("output", "timestamps", "Artificial timestamps of released variants: artificial or none.", "artificial"),
+    _option("output", "profile", "For which program a table is laid out: travas, pm4py or excel.", "pm4py"),
     _option("account", "dataset", "The name of the data set in the ledger.", "hospital"),
     _option("account", "ledger", "The ledger file. Default: TRAVAS_LEDGER, or that of the user.", "ledger.db"),
     _option("period", "every", "The length of a period: day, week, month, quarter or year.", "month"),

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..budget.account import Approval
 from ..budget.ledger import Ledger
 from ..errors import ChargedError, OutputError, ParameterError
-from ..model.release import check_frequencies
+from ..model.release import check_frequencies, check_profile, check_timestamps
 from ..outputs.readme_file import release_files
 from ..pipeline import Outcome, Request, Watch, run
 from ..report.report_file import write_report
@@ -81,6 +81,8 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
     folder = project.path(project.text_or("folder", "releases")) / (period.folder if period else WHOLE_LOG)
     approval = Approval(project.text_or("reason", ""), project.text_or("signed_off_by", ""))
     output = folder / (project.text_or("file", "release.xes.gz"))
+    times = check_timestamps(project.text_or("timestamps", "artificial"), mechanism.kind)
+    profile = check_profile(project.text_or("profile", "travas"), times)
     with _new_folder(folder):
         request = Request(
             source=project.source,
@@ -88,6 +90,8 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
             reading=reading,
             output=output,
             frequencies=check_frequencies(project.text_or("frequencies", "estimated")),
+            timestamps=times,
+            profile=profile,
             ledger=_ledger(project),
             dataset=project.text("dataset"),
             policy=policy,

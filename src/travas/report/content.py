@@ -20,6 +20,7 @@ from ..model.release import check_frequencies
 from ..model.traces import Trace
 from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..verification.verify import load, stated_abstractions, verify
+from .decision import ReleaseFacts
 
 if TYPE_CHECKING:
     from ..maps.map_release import MapRelease
@@ -47,6 +48,7 @@ class ReportContent:
         signed_off_by: Who has signed off the release.
         synthetic: A synthetic log with its measurements; None where the release is none, or the file has only its traces.
         process_map: A process map with its measurements; None where the release is none, or the file has no measurements.
+        looked_at: What the owner looked at of the original log before the parameters were chosen, in words.
     """
 
     stated: dict[str, Any]
@@ -64,6 +66,7 @@ class ReportContent:
     policy: Policy | None = None
     signed_off_by: str = ""
     process_map: MapRelease | None = None
+    looked_at: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         explain.check_stated_cases(self.stated_cases)
@@ -77,6 +80,14 @@ class ReportContent:
     def weak_protection(self) -> tuple[str, ...]:
         """The reasons why these parameters protect only weakly, if any."""
         return explain.weak_protection(self.mechanism.epsilon, self.mechanism.delta, self.stated_cases)
+
+    @property
+    def facts(self) -> ReleaseFacts:
+        """What the decision summary is about."""
+        cases, made = sum(self.counts), self.process_map
+        return ReleaseFacts(
+            self.mechanism, len(self.variants), cases, self.estimate, self.synthetic, made, self.weak_protection
+        )
 
     @property
     def is_abstracted(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from ..model.release import Release
 from ..model.traces import Trace
 from ..model.variants import Variants, summary
 from ..plots.chevrons import chevrons, colours_of
-from ..plots.map_layout import process_map
+from ..plots.map_graph import directly_follows, released_map
 from ..plots.map_picture import map_svg
 from .document import page_environment
 
@@ -56,10 +57,10 @@ class DemoPictures:
         """
         before = summary(log)
         return cls(
-            process_map(*_columns(log)),
-            process_map(variants.variants, variants.counts),
-            process_map(synthetic.variants, synthetic.counts),
-            map_svg(mapped),
+            _map(*_columns(log)),
+            _map(variants.variants, variants.counts),
+            _map(synthetic.variants, synthetic.counts),
+            map_svg(released_map(mapped).most_frequent()),
             _rows(variants.variants, variants.counts),
             {
                 "original": f"{before.cases:,} stays, {before.variants:,} different variants",
@@ -99,6 +100,11 @@ def demo_html(pictures: DemoPictures) -> str:
             sizes=pictures.sizes,
         )
     )
+
+
+def _map(variants: Sequence[Trace], counts: Sequence[int]) -> str:
+    """Draw which activity directly follows which."""
+    return map_svg(directly_follows(variants, counts).most_frequent())
 
 
 def _columns(log: Variants) -> tuple[list[Trace], list[int]]:

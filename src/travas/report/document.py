@@ -18,6 +18,7 @@ from ..plots.svg import printable
 from ..privacy.numbers import as_text
 from . import sections, texts
 from .content import ReportContent
+from .decision import figures, missing, verdict
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -44,6 +45,7 @@ def as_html(content: ReportContent) -> str:
             style=Markup(style),
             style_hash="sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
             chart=Markup(sections.chart(content)) if content.variants else "",
+            map_picture=Markup(sections.map_picture(content)),
             variants=sections.variants(content),
             left_out=max(len(content.variants) - sections.SHOWN, 0),
             rules=sections.rules(content),
@@ -83,17 +85,23 @@ def _words(content: ReportContent) -> dict[str, Any]:
     stated, mechanism, guarantee = content.stated, content.mechanism, content.mechanism.guarantee()
     released, unit = explain.released_by(mechanism), guarantee.unit
     traces: texts.Traces = "coarser" if content.is_abstracted else "whole"
+    facts = content.facts
     about_epsilon, about_delta = explain.meaning(guarantee.epsilon, guarantee.delta, unit.name, released)
     return {
         "stated": stated,
+        "verdict": verdict(facts),
+        "figures": figures(facts),
+        "warnings": facts.warnings,
+        "missing_parts": missing(facts),
+        "best_guess": explain.best_guess(guarantee.epsilon, guarantee.delta),
         "release_name": content.name,
         "reason": content.reason.strip(),
+        "looked_at": ", ".join(content.looked_at),
         "policy_name": "" if content.policy is None else content.policy.name,
         "policy_rules": () if content.policy is None else content.policy.rules,
         "signed_off_by": content.signed_off_by.strip(),
         "today": _today(),
         "weak": content.weak_protection,
-        "emptiness": explain.of_emptiness(len(content.variants), mechanism),
         "unit": unit.name,
         "noun": mechanism.noun,
         "pairs": explain.pairs(mechanism),
@@ -206,6 +214,7 @@ def _machine(content: ReportContent) -> dict[str, Any]:
             "assumed_public": stated["assumed_public"],
         },
         "reason": content.reason,
+        "looked_at": list(content.looked_at),
         "signed_off_by": content.signed_off_by,
         "account": _charges(account),
     }

@@ -11,6 +11,8 @@ from ..model.explain import EMPTY_MAP
 from ..model.mechanism import Mechanism
 from ..model.traces import Trace
 from ..plots.charts import frequencies_chart, keep_curve
+from ..plots.map_graph import directly_follows, released_map
+from ..plots.map_picture import map_svg
 from ..plots.svg import name_of, shortened
 from ..privacy.numbers import exact, rounded_up
 from ..synthesis.detail_words import details_in_words
@@ -21,6 +23,7 @@ SHOWN = 40
 """The number of variants in the table of the report; the release contains all."""
 
 _CHARTED, _NAMES = 15, 200
+_MAPPED = (16, 32)  # activities and pairs: what can be read on a page of paper
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,15 @@ def chart(content: ReportContent) -> str:
     ]
     what = f"number of {noun}: estimate and 95 % interval" if intervals else "count in the file"
     return frequencies_chart(rows, what)
+
+
+def map_picture(content: ReportContent) -> str:
+    """Draw the process map of the release as SVG without scripts; empty if the file has no numbers for it."""
+    if content.process_map is not None:
+        graph = released_map(content.process_map)
+    else:
+        graph = directly_follows(content.variants, content.values)
+    return map_svg(graph.most_frequent(*_MAPPED)) if graph.pairs else ""
 
 
 def variants(content: ReportContent) -> list[VariantRow]:

@@ -15,10 +15,12 @@ import polars as pl
 import polars.selectors as cs
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError
+from ..model.escaped_names import original_name
 from ..model.mechanism import Progress
+from ..model.release import TIMES_MARK
 from ..model.variants import Variants
 from .chunks import chunks, content
-from .columns import Reading
+from .columns import CASE, TIMESTAMP, Reading
 from .compression import packing_of
 from .events import Events
 from .quoting import FaultKind, first_fault
@@ -60,7 +62,7 @@ def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Prog
         file.check()
     size = sum(len(file.source) if isinstance(file.source, bytes) else file.path.stat().st_size for file in files)
     try:
-        tables = [file.table() for file in files]
+        tables = [_with_original_names(file.table()) for file in files]
         if len(files) > 1:
             tables = [_needed(table, reading, file.path) for table, file in zip(tables, files, strict=True)]
         events = Events(pl.concat(tables), reading, where, lambda: _blank_lines(files), whole_rows=True)
@@ -94,6 +96,21 @@ def table_of(path: Path, reading: Reading, progress: Progress) -> pl.DataFrame:
     except pl.exceptions.PolarsError as error:
         fault = file.first_bad_row() or f"cannot be parsed ({type(error).__name__})"
         raise LogError(f"{path}: {fault} {CONFIDENTIAL}") from None
+
+
+def _with_original_names(table: pl.LazyFrame) -> pl.LazyFrame:
+    """Reverse the escaping of activities in a release of travas, which is recognised by its header (docs/outputs.md)."""
+    names = table.collect_schema().names()
+    if CASE not in names or TIMES_MARK not in names:
+        return table
+    end = names.index(TIMESTAMP if TIMESTAMP in names else TIMES_MARK)
+    activities = [name for name in names[:end] if name != CASE]
+    return table.with_columns(pl.col(activities).map_batches(_unescaped, return_dtype=pl.String, is_elementwise=True))
+
+
+def _unescaped(names: pl.Series) -> pl.Series:
+    escaped = names.filter(names.str.contains("\\u{", literal=True)).unique()
+    return names.replace(escaped, list(map(original_name, escaped))) if len(escaped) else names
 
 
 def _needed(table: pl.LazyFrame, reading: Reading, path: Path) -> pl.LazyFrame:

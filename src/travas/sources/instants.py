@@ -59,7 +59,10 @@ def matching(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
     formats = _ISO_FORMATS if timestamp_format is None else [timestamp_format]
     fits = pl.Series([False]).new_from_index(0, len(texts))
     for form in formats:
-        fits |= _parsed(texts, form).is_not_null()
+        rest = (~fits).arg_true()
+        if rest.is_empty():
+            break
+        fits = fits.scatter(rest.filter(_parsed(texts.gather(rest), form).is_not_null()), True)
     return fits
 
 

@@ -5,8 +5,8 @@
     events    the details of counted cases, after the abstraction: case, place, activity, microseconds
     answer    one row per cell: its sum
 
-Only sums leave the database. All numbers are integers; quotients and square roots go through floats where
-the result is exact, or corrected to be: see `_quotient` and `_weight`.
+Only sums leave the database, except for `travas compare`, which fetches the events. All numbers are integers; quotients
+and square roots go through floats where the result is exact, or corrected to be: see `_quotient` and `_weight`.
 """
 
 from __future__ import annotations
@@ -87,6 +87,16 @@ class RemoteTotals:
         cases = self._with_value(self._events().select(CASE).distinct(), question.attribute)
         answer = cases.group_by(_VALUE).aggregate(**{_COUNT: cases.count()})
         return {_text(row[_VALUE]): int(row[_COUNT]) * question.contribution for row in self.ask(answer)}
+
+    def counted_events(self) -> list[dict[str, Any]]:
+        """Fetch the events of all cases that are counted, case by case, in order: for evaluation only. Confidential."""
+        events = self._events()
+        return self.ask(events.order_by(events[CASE], events[_PLACE]))
+
+    def counted_values(self, attribute: str) -> dict[Any, Any]:
+        """Fetch the value of an attribute for every case that is counted: for evaluation only. Confidential."""
+        cases = self._with_value(self._events().select(CASE).distinct(), attribute)
+        return {row[CASE]: row[_VALUE] for row in self.ask(cases)}
 
     def try_out(self) -> None:
         """Ask one question of every kind that was asked for, so that what cannot be answered is refused now."""

@@ -11,6 +11,7 @@ from typing import Any
 from lxml import etree
 
 from ..errors import CONFIDENTIAL, LogError
+from ..model.escaped_names import ESCAPED, original_name
 from ..model.mechanism import Progress
 from ..model.variants import Variants
 from .case_stream import MAX_TRACE_EVENTS, CaseStream, StreamedCase
@@ -19,12 +20,14 @@ from .columns import ACTIVITY, TIMESTAMP, Reading
 from .row_selection import LIFECYCLE, TRACE_LEVEL, by_column, spellings
 from .timestamps import parse_zoned
 from .wording import WITHOUT_TIMES, available_names
+from .xes_scanner import ParserPosition, PlainTrace, TraceEnds, TraceScanner, is_scannable
 
 MAX_ELEMENT_BYTES = 16 << 20
 CHUNK = 1 << 18
 _OPEN_TRACE_BYTES = 4 << 20
 _PROLOG_BYTES = 1 << 20
 _NAMES = 100
+_PATIENCE = 100  # so many more traces that are not plain than plain ones, and the parser reads all others
 _EXPORT_AGAIN = "fix the log, or export it again"
 
 
@@ -51,6 +54,9 @@ def _part(progress: Progress, done: int, number: int, share: float) -> None:
 class XesDocument:
     """Feeds the XML parser, hands over traces, and keeps the tree small by removing what was read."""
 
+    scanned_keys: Sequence[str] = ()
+    """The keys of events that are read in plain traces; by default those of the reading."""
+
     def __init__(self, where: str, reading: Reading, cases: CaseStream) -> None:
         self.where, self.reading, self.cases = where, reading, cases
         self.parser = etree.XMLPullParser(
@@ -73,11 +79,43 @@ class XesDocument:
         self.unsaid: dict[str, Any] = {}
         self.present: dict[str, set[str]] = {"event": set(), "trace": set()}
         self.pending = 0  # bytes fed since something was last removed from the tree
+        self.scanner: TraceScanner | None = None
+        self.may_scan, self.not_plain = True, 0
+        self.ends, self.position, self.has_ended = TraceEnds(), ParserPosition(), False
+        self.texts = _Texts()
+        self.is_escaped = self.is_in_body = False
 
     def _new_case(self) -> StreamedCase:
         return StreamedCase(undecided=dict(self.of_trace))
 
     def feed(self, chunk: bytes) -> None:
+        """Read the next bytes of the document: plain traces without the parser, everything else with it."""
+        if not self.may_scan:
+            self._parse(self.ends.rest() + chunk)
+            return
+        for piece in self.ends.cut(chunk):
+            if not self._scan(piece):
+                self._parse(piece)
+        self.may_scan = self.may_scan and self.not_plain < _PATIENCE
+
+    def _scan(self, piece: bytes) -> bool:
+        """Read a piece of the document without the parser, if it is a plain trace."""
+        if self.scanner is None or not self.position.is_in_log:
+            return False
+        trace = self.scanner.scan(piece)
+        if trace is None or not self._take_plain(trace):
+            self.not_plain += 1
+            return False
+        self.not_plain = max(self.not_plain - 1, 0)
+        self.position.skipped(piece)
+        return True
+
+    def _parse(self, piece: bytes) -> None:
+        self.has_ended = False
+        self._feed_parser(self.position.resume(piece))
+        self.position.parsed(piece, self.has_ended and self.trace is None)
+
+    def _feed_parser(self, chunk: bytes) -> None:
         if self.root is None:
             self._check_prolog(chunk)
         try:
@@ -93,11 +131,12 @@ class XesDocument:
                 self.case.is_selected = self.case.is_selected and not self.case.undecided
                 self.cases.finish(self.case)
                 element.clear()
-                self.trace, self.case, self.pending = None, self._new_case(), 0
+                self.trace, self.case, self.pending, self.has_ended = None, self._new_case(), 0, True
         if self.root is not None:
             self._prune()
 
     def close(self) -> None:
+        self._parse(self.ends.rest())
         try:
             root = self.parser.close()
         except etree.XMLSyntaxError as error:
@@ -143,13 +182,23 @@ class XesDocument:
             if element.getroottree().docinfo.doctype:
                 raise LogError(f"{self.where}: the file has a DOCTYPE, which XES does not need; remove it")
             self.root, self.prolog = element, b""
-            self._compile(etree.QName(element).namespace)
+            namespace = element.nsmap.get(element.prefix)
+            if namespace and "}" in namespace:  # no name in it can be written for lxml
+                raise LogError(f"{self.where}: the namespace of <log> contains a brace; {_EXPORT_AGAIN}")
+            self._compile(namespace)
         elif parent is not self.root or element.tag != self.trace_tag:
             raise LogError(
-                f"{self.where}: <{etree.QName(element).localname}> is not directly in <log>; XES requires <trace> in <log>"
+                f"{self.where}: <{_local_name(element)}> is not directly in <log>; XES requires <trace> in <log>"
             )
         else:
             self.trace = element
+            if not self.is_in_body:
+                self._read_header(self.root[:-1])
+                self.is_in_body = True
+
+    def _read_header(self, children: list[Any]) -> None:
+        """Note whether names are escaped: a release of travas says so before its first trace (docs/outputs.md)."""
+        self.is_escaped = self.is_escaped or any(child.get("key") == ESCAPED for child in children)
 
     def _compile(self, namespace: str | None) -> None:
         """Compile one XPath per key: at most one value per event, so as many values as events means none is missing."""
@@ -197,8 +246,30 @@ class XesDocument:
             for key in details
         }
         self.unseen += [("trace", key, "where", found) for key, found in self.trace_values.items()]
+        self.may_scan = is_scannable(self.root) and self._is_simple() and len(set(keys)) == len(keys)
+        self.scanner = TraceScanner(self.scanned_keys or keys) if self.may_scan else None
         of_event = [key for key in by_column(reading.where) if not key.startswith(TRACE_LEVEL)]
         self.unseen += [("event", key, "where", values(key, step + "/")) for key in of_event]
+
+    def _is_simple(self) -> bool:
+        """Return whether the activities and times of events, and names and units of traces, are all that is read."""
+        reading = self.reading
+        return not (reading.where or self.attributes or self.tie is not None or reading.lifecycle != "all")
+
+    def _take_plain(self, trace: PlainTrace) -> bool:
+        """Count a plain trace; returns False if only the parser can."""
+        if self.unseen or self.unsaid or not all(map(all, trace.columns)):
+            return False
+        case, reading = self.case, self.reading
+        case.name = trace.own.get((reading.case or ACTIVITY).encode(), b"").decode()
+        case.unit = "" if reading.unit is None else trace.own.get(reading.unit.encode(), b"").decode()
+        width = len(self.activity_keys)
+        columns = [list(map(self.texts.__getitem__, column)) for column in trace.columns[:width]]
+        columns += [[str(value, "utf-8") for value in column if value] for column in trace.columns[width:]]
+        self._add(columns, trace.events, None)
+        self.cases.finish(case)
+        self.case = self._new_case()
+        return True
 
     def _deselection(self, step: str, spaces: dict[str, str] | None) -> Any:
         """Compile the XPath of the events that are not read (`sources.row_selection`); None if all are."""
@@ -243,6 +314,8 @@ class XesDocument:
             raise LogError(f"{self.where}: an element is larger than {MAX_ELEMENT_BYTES >> 20} MB; {_EXPORT_AGAIN}")
 
     def _stray(self, children: list[Any]) -> None:
+        if not self.is_in_body:
+            self._read_header(children)
         for child in children:
             if child.tag == self.event_tag:
                 self.cases.lacking("events outside any trace, so without a case", "log level")
@@ -251,7 +324,7 @@ class XesDocument:
 
     def _neither_event_nor_attribute(self, child: Any) -> LogError:
         """Return the error for an element that may be an event and would not be counted."""
-        name, trace = etree.QName(child).localname, f"trace {self.cases.traces + 1:,}"
+        name, trace = _local_name(child), f"trace {self.cases.traces + 1:,}"
         what = f"<{name[:60]}> in {trace} is neither an <event> nor an attribute with a key"
         if name == "event":
             what = f"an <event> in {trace} is in another namespace than <log>"
@@ -277,19 +350,24 @@ class XesDocument:
             self._check_places(piece, number)
         if not is_complete:
             columns = self._complete(piece, len(columns))
-        width = len(self.activity_keys)
+        self._add(columns, number, piece)
+        if self.attributes:
+            self._attributes(piece, len(columns[0]))
+            case.details.cut(MAX_TRACE_EVENTS)
+
+    def _add(self, columns: list[list[str]], number: int, piece: Any) -> None:
+        """Add events to the case: the columns of their activities and times, and the elements, where more is read of them."""
+        case, width = self.case, len(self.activity_keys)
+        if self.is_escaped:
+            columns = [*(list(map(original_name, column)) for column in columns[:width]), *columns[width:]]
         names = columns[0] if width == 1 else zip(*columns[:width], strict=True)
         case.codes.extend(map(self.cases.codes.__getitem__, names))
         if self.reads_times:
             self._times(piece, columns)
         if self.reading.period is not None:
             case.ends.extend(map(set(self.reading.period.end_activities).__contains__, columns[0]))
-        if self.attributes:
-            self._attributes(piece, len(columns[0]))
         case.events += number
-        if (
-            len(case.codes) > MAX_TRACE_EVENTS
-        ):  # cut rather than refused, because one long case must not decide about a release
+        if len(case.codes) > MAX_TRACE_EVENTS:  # not refused, because one long case must not decide about a release
             case.is_cut = True
             del case.codes[MAX_TRACE_EVENTS:], case.keys[MAX_TRACE_EVENTS:], case.ends[MAX_TRACE_EVENTS:]
             case.details.cut(MAX_TRACE_EVENTS)
@@ -370,12 +448,26 @@ class XesDocument:
         (line, column), kind = error.position, last.type_name if last else ""
         if last and not line:
             line, column = last.line, last.column
+        line, column = self.position.in_file(line, column)
         if "RESOURCE_LIMIT" in kind or "too long" in str(error) or "huge" in str(error).lower():
             return LogError(
                 f"{self.where}: line {line}, column {column}: a value is over 10 MB, or elements are nested too deeply"
             )
         reason = kind.removeprefix("ERR_").replace("_", " ").lower() or "syntax error"
         return LogError(f"{self.where}: malformed XML at line {line}, column {column} ({reason}); {_EXPORT_AGAIN}")
+
+
+def _local_name(element: Any) -> str:
+    name: str = element.tag.rpartition("}")[2]
+    return name
+
+
+class _Texts(dict[bytes | None, str]):
+    """Decodes names, each once."""
+
+    def __missing__(self, name: bytes | None) -> str:
+        text = self[name] = "" if name is None else name.decode()
+        return text
 
 
 def tie_key(value: str | None) -> tuple[Any, ...]:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from ..errors import LogError, VerificationError
 from ..model.abstraction import FULL, Abstraction
 from ..model.case_columns import case_column
+from ..model.escaped_names import escape
 from ..model.mechanism import Mechanism
-from ..model.release import COMPLETENESS, MAKER, ORIGIN, TIMES_MARK, Frequencies, Release
+from ..model.release import COMPLETENESS, MAKER, ORIGIN, TIMES_MARK, Frequencies, Profile, Release
 from ..model.traces import Trace
-from ..outputs.event_tables import TIME_FORMAT, marked_events
-from ..outputs.names import escape
+from ..outputs.profiles import TIME_FORMATS, escape_for_excel, profile_events
 from ..sources.columns import CASE, TIMESTAMP, released_columns
 from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
 from .release_file import Content, read_release, read_table, stated_by
@@ -33,6 +33,7 @@ def check_possible(
     frequencies: Frequencies,
     used: Sequence[Abstraction],
     reading: Mapping[str, Any] | None,
+    profile: Profile,
 ) -> None:
     """Raise VerificationError if a release cannot come from its mechanism.
 
@@ -42,9 +43,10 @@ def check_possible(
         frequencies: Which counts it contains.
         used: The rules by which its traces were made, as its guarantee says.
         reading: The described reading of its guarantee; None where counts were given.
+        profile: For which program its guarantee says that it was written.
     """
     if mechanism.kind == "synthetic log":
-        _check_synthetic(path, mechanism, used)
+        _check_synthetic(path, mechanism, used, profile)
         return
     if mechanism.kind == "process map":
         _check_map(path, mechanism, reading)
@@ -60,7 +62,8 @@ def check_possible(
     why = _impossible(content, mechanism, frequencies, reading)
     if why is None and suffix_of(path, RELEASE_SUFFIXES):
         why = _impossible_cases(content.cases, mechanism)
-    if why is None and suffix_of(path, CSV_SUFFIXES + PARQUET_SUFFIXES) and not _is_own_table(path, content, mechanism):
+    is_table = suffix_of(path, CSV_SUFFIXES + PARQUET_SUFFIXES)
+    if why is None and is_table and not _is_own_table(path, content, mechanism, profile):
         why = "cases, timestamps, order or columns are not those that travas writes"
     if why is not None:
         raise VerificationError(f"{path}: {mechanism.name} cannot have released this: {why}")
@@ -91,7 +94,7 @@ def _with_rungs(content: Content, rules: tuple[Abstraction, ...]) -> Content:
     )
 
 
-def _is_own_table(path: Path, content: Content, mechanism: Mechanism) -> bool:
+def _is_own_table(path: Path, content: Content, mechanism: Mechanism, profile: Profile) -> bool:
     """Whether a table has, row by row, what travas writes for this content: fresh cases and artificial times."""
     from polars import selectors
 
@@ -103,16 +106,18 @@ def _is_own_table(path: Path, content: Content, mechanism: Mechanism) -> bool:
     if TIMESTAMP not in table.columns and mechanism.kind == "variants":
         made = made.without_timestamps()
     if suffix_of(path, CSV_SUFFIXES):
-        expected = marked_events(made, escape).with_columns(selectors.datetime().dt.strftime(TIME_FORMAT)).collect()
+        written = escape_for_excel if profile == "excel" else escape
+        times = selectors.datetime().dt.strftime(TIME_FORMATS[profile])
+        expected = profile_events(made, profile, written).with_columns(times).collect()
     else:
-        expected = marked_events(made).collect()
+        expected = profile_events(made, profile).collect()
     former = [
         mark for mark in (TIMES_MARK, COMPLETENESS) if mark not in table.columns
     ]  # earlier versions have no marks
     expected = expected.drop(former, strict=False)
     if mechanism.kind == "synthetic log":
         table = table.drop(ORIGIN)
-    if mechanism.details and not _has_own_details(table, mechanism):
+    if mechanism.details and not _has_own_details(table, mechanism, profile):
         return False
     generated = _generated_columns(mechanism)
     return table.drop(generated, strict=False).equals(expected.drop(generated, strict=False))
@@ -125,7 +130,7 @@ def _generated_columns(mechanism: Mechanism) -> list[str]:
     return [*([TIMESTAMP] if details.times == "read" else []), *attributes]
 
 
-def _has_own_details(table: pl.DataFrame, mechanism: Mechanism) -> bool:
+def _has_own_details(table: pl.DataFrame, mechanism: Mechanism, profile: Profile) -> bool:
     """Whether times never decrease within a case, and every case has one value of each attribute."""
     import polars as pl
 
@@ -134,7 +139,7 @@ def _has_own_details(table: pl.DataFrame, mechanism: Mechanism) -> bool:
         return False
     times = pl.col(TIMESTAMP)
     if table.schema[TIMESTAMP] == pl.String:
-        times = times.str.to_datetime(TIME_FORMAT, time_unit="us", strict=False)
+        times = times.str.to_datetime(TIME_FORMATS[profile], time_unit="us", strict=False)
     attributes = [name for name in generated if name != TIMESTAMP]
     cases = (
         table.lazy()
@@ -174,7 +179,7 @@ def _impossible_cases(cases: int | None, mechanism: Mechanism) -> str | None:
     return "the number of cases is negative or too large" if cases is not None and not 0 <= cases <= MOST else None
 
 
-def _check_synthetic(path: Path, mechanism: Mechanism, used: Sequence[Abstraction]) -> None:
+def _check_synthetic(path: Path, mechanism: Mechanism, used: Sequence[Abstraction], profile: Profile) -> None:
     """A synthetic log must say that it is one; a `.json` file has measurements that can be checked."""
     from ..mechanisms.synthesis import Synthesis
     from .synthetic_plausibility import check_synthetic
@@ -186,7 +191,7 @@ def _check_synthetic(path: Path, mechanism: Mechanism, used: Sequence[Abstractio
             raise VerificationError(f"{path}: does not say that it is a synthetic log; it was changed")
     elif ORIGIN not in read_table(path).columns or not set(read_table(path)[ORIGIN]) <= {"released", "generated"}:
         raise VerificationError(f"{path}: a synthetic log without the origin of every case in {ORIGIN}; it was changed")
-    elif not _is_own_table(path, _with_rungs(read_release(path), tuple(used)), mechanism):
+    elif not _is_own_table(path, _with_rungs(read_release(path), tuple(used)), mechanism, profile):
         raise VerificationError(f"{path}: cases, timestamps, order or columns are not those that travas writes")
 
 

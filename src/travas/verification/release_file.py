@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import Counter
 from contextlib import closing
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import LogError, ParameterError
 from ..model.abstraction import FULL, Abstraction
+from ..model.escaped_names import ESCAPED, unescape
 from ..model.mechanism import Mechanism
 from ..model.release import COMPLETENESS, MAKER, ORIGIN, RULE, TIMES_MARK, Frequencies, Release
 from ..model.traces import Activity, Trace
-from ..outputs.names import ESCAPED, unescape
 from ..outputs.write import WRITERS
 from ..sources.chunks import chunks
 from ..sources.columns import ACTIVITY, CASE, TIMESTAMP, Reading
@@ -102,9 +103,9 @@ def read_release(path: Path) -> Content:
     if suffix_of(path, XES_SUFFIXES):
         columns, is_abstracted, is_escaped = _xes_header(path)
         by_rule = _xes_by_rule(path, columns) if is_abstracted else _xes_plain(path, columns)
-        if is_escaped:
-            columns = tuple(map(unescape, columns))
+        if is_escaped and is_abstracted:  # `read` has done it for plain ones
             by_rule = Counter({(_unescaped(trace), unescape(rule)): count for (trace, rule), count in by_rule.items()})
+        columns = tuple(map(unescape, columns)) if is_escaped else columns
     else:
         columns, by_rule = _table_by_rule(path)
     rows = sorted((trace, rule, count) for (trace, rule), count in by_rule.items())
@@ -160,11 +161,8 @@ def read_table(path: Path) -> pl.DataFrame:
     import polars as pl
 
     try:
-        if path.suffix.lower() == ".parquet":
-            frame = pl.read_parquet(path, glob=False)
-        else:
-            frame = pl.read_csv(path, infer_schema=False, glob=False)
-    except (OSError, pl.exceptions.PolarsError):
+        frame = pl.read_parquet(path, glob=False) if path.suffix.lower() == ".parquet" else _read_csv(path)
+    except (OSError, UnicodeDecodeError, pl.exceptions.PolarsError):
         raise _no_release(path) from None
     if CASE not in frame.columns or not {TIMESTAMP, TIMES_MARK} & set(frame.columns):
         raise _no_release(path)
@@ -172,6 +170,17 @@ def read_table(path: Path) -> pl.DataFrame:
     if any(frame.select(*dict.fromkeys(written)).null_count().row(0)):
         raise _no_release(path)
     return frame
+
+
+def _read_csv(path: Path) -> pl.DataFrame:
+    """The cells of a CSV file as text; the profile `excel` is recognised by its byte order mark."""
+    import polars as pl
+
+    with path.open("rb") as stream:
+        if stream.read(2) != codecs.BOM_UTF16_LE:
+            return pl.read_csv(path, infer_schema=False, glob=False)
+        text = stream.read().decode("utf-16-le").encode()
+    return pl.read_csv(text, infer_schema=False, separator="\t")
 
 
 def _before_times(frame: pl.DataFrame) -> list[str]:

@@ -16,7 +16,7 @@ from ..errors import LogError, ParameterError, VerificationError, shown
 from ..mechanisms import MECHANISMS, from_description
 from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
-from ..model.release import check_frequencies, check_timestamps
+from ..model.release import check_frequencies, check_profile, check_timestamps
 from ..outputs.guarantee_file import FORMAT, VERSION, describe, file_digest, guarantee_path
 from ..privacy.guarantee import Standing
 from ..sources.columns import Reading
@@ -76,7 +76,8 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         if stated["version"] != 1 and "reading" not in stated:
             raise KeyError("reading")
         check_frequencies(facts["frequencies"])
-        check_timestamps(facts.get("timestamps", "artificial"), rebuilt.kind)
+        times = check_timestamps(facts.get("timestamps", "artificial"), rebuilt.kind)
+        profile = check_profile(facts.get("profile", "travas"), times)
         used = tuple(map(Abstraction.from_json, facts["abstractions"]))
         if not isinstance(facts.get("assumptions", []), list):
             raise TypeError
@@ -100,7 +101,7 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     if release is not None:
         _check(Path(release), path, stated, sha256)
         frequencies = check_frequencies(facts["frequencies"])
-        check_possible(Path(release), rebuilt, frequencies, used, stated.get("reading"))
+        check_possible(Path(release), rebuilt, frequencies, used, stated.get("reading"), profile)
     notes = _notes(stated) + _notes_of_map(rebuilt, release)
     return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None, notes)
 

@@ -21,6 +21,7 @@ from ..errors import OutputError, TravasError
 from ..outputs.atomic import atomic_output
 from ..outputs.guarantee_file import guarantee_path
 from .activity import ActivityLog
+from .handover import BUNDLE
 from .recipe import Recipe
 from .storage import private_directory, try_lock
 from .typed_period import TypedPeriod
@@ -84,7 +85,8 @@ def _recipe(fields: dict[str, Any]) -> Recipe:
         return tuple(value) if isinstance(value, list) else value
 
     options = tuple((name, plain(value)) for name, value in fields["options"])
-    return Recipe(**fields | {"options": options, "period": TypedPeriod(**fields["period"])})
+    period, looked_at = TypedPeriod(**fields["period"]), tuple(fields["looked_at"])
+    return Recipe(**fields | {"options": options, "period": period, "looked_at": looked_at})
 
 
 class Archive:
@@ -102,7 +104,15 @@ class Archive:
         self.path, self.activity = path, ActivityLog(path / "activity.jsonl")
         self._running: dict[str, IO[str] | None] = {}
 
-    def begin(self, asked: Signature, dataset: str, log: str, recipe: Recipe, reason: str) -> ArchivedRelease:
+    def begin(
+        self,
+        asked: Signature,
+        dataset: str,
+        log: str,
+        recipe: Recipe,
+        reason: str,
+        sign_offs: tuple[Signature, ...] = (),
+    ) -> ArchivedRelease:
         """Make the folder of a release that is about to be charged.
 
         Args:
@@ -111,11 +121,12 @@ class Archive:
             log: The name of the log, as the user knows it.
             recipe: The settings.
             reason: Why these settings.
+            sign_offs: Who has signed it off before it is made.
 
         Returns:
             The record. Its release goes to `folder(id) / RELEASE`.
         """
-        made = ArchivedRelease(secrets.token_hex(8), asked, dataset, log, recipe, reason)
+        made = ArchivedRelease(secrets.token_hex(8), asked, dataset, log, recipe, reason, sign_offs)
         try:
             self.folder(made.id).mkdir(mode=0o700)
             self._running[made.id] = try_lock(self.folder(made.id))
@@ -150,11 +161,11 @@ class Archive:
         return sorted((one for one in found if one is not None), key=lambda one: one.asked.time, reverse=True)
 
     def sign_off(self, release: str, signature: Signature) -> ArchivedRelease:
-        """Record a sign-off. Reports that were written before it are removed, because they do not contain it."""
+        """Record a sign-off. Reports and zips that were written before it are removed: they do not contain it."""
         with self._changing(release) as record:
             signed = replace(record, sign_offs=(*record.sign_offs, signature))
-            for report in self.folder(release).glob("*.report.html"):
-                report.unlink()
+            for report in (*self.folder(release).glob("*.report.html"), self.folder(release) / BUNDLE):
+                report.unlink(missing_ok=True)
             self._write(signed)
             return signed
 

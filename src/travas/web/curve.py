@@ -6,7 +6,7 @@ On a ladder it is the curve of the first or the selected rung.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -49,18 +49,26 @@ class View:
     weak: tuple[str, ...] = ()
 
 
-@lru_cache(maxsize=256)
 def view(recipe: Recipe) -> View:
-    """Build the view of a recipe. It may be slow and must not run in the event loop."""
+    """Build the view of a recipe. It may be slow the first time and must not run in the event loop then."""
     try:
         weak = recipe.weak_protection()
+    except ParameterError as error:
+        return View(why=str(error))
+    return replace(_view(replace(recipe, stated_cases="", looked_at=(), timestamps="artificial")), weak=weak)
+
+
+@lru_cache(maxsize=256)
+def _view(recipe: Recipe) -> View:
+    """The view without what depends on the stated number of cases."""
+    try:
         chosen = recipe.build()
         found = points(chosen)
     except ParameterError as error:
         return View(why=str(error))
     curve = chosen.keep_curve()
     rung = "" if curve is None else curve.rung if len(curve.rungs) < 2 else "the one that will be selected"
-    return View("", chosen, rung, found, keep_curve(found, chosen.noun) if found else "", weak)
+    return View("", chosen, rung, found, keep_curve(found, chosen.noun) if found else "")
 
 
 def points(chosen: Mechanism) -> tuple[tuple[int, float], ...]:

@@ -11,6 +11,7 @@ from nicegui import Client, ui
 
 from ..budget.ledger import Ledger
 from ..errors import TravasError
+from ..outputs.map_page import view_file
 from ..pipeline import Phase
 from ..plots.svg import BLUE
 from .access import STORED_KEY, Access
@@ -307,7 +308,9 @@ def _shell() -> None:
     """Return what every browser with the cookie gets: only the style sheets."""
     folder = files(__package__)
     sheets = [folder.joinpath(name) for name in _STYLES]
-    style = "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets if sheet.is_file())
+    style = "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets if sheet.is_file()) + view_file(
+        "map_view.css"
+    )
     follow = f"addEventListener('popstate', () => emitEvent('{_PATH_EVENT}', location.pathname))"
     ui.add_head_html(f"<style>{style}</style><script>sessionStorage.removeItem('{ENTERED}'); {follow}</script>")
     ui.colors(primary=BLUE)

@@ -74,10 +74,10 @@ _FIELDS = {
     "delimiter": "Columns, More",
     "quote": "Columns, More",
     "encoding": "Columns, More",
-    "max_length": "Protection",
-    "prune": "Protection",
-    "unit": "Protection",
-    "max_cases": "Protection",
+    "max_length": "Protect",
+    "prune": "Protect",
+    "unit": "Protect",
+    "max_cases": "Protect",
 }
 """The step of the page that has the field of a parameter."""
 

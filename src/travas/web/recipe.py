@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from ..errors import ParameterError
 from ..mechanisms import MECHANISMS, find_mechanism, from_description
@@ -35,13 +35,17 @@ LONGEST_SEARCH = 10_000
 
 OptionValue = int | str | tuple[str, ...]
 
+Whom = Literal["case", "person"]
+
 
 @dataclass(frozen=True)
 class Recipe:
     """All settings as typed: exact text and whole numbers, never floats. Nothing typed here opens a file.
 
-    `unit` is a column, or empty for one case; `max_cases` belongs to it. `options` are those of the mechanism.
-    `stated_cases` is the number of cases that the owner states, for the policy line and the forecast only.
+    `unit` is a column, or empty for one case; `max_cases` belongs to it. `whom` is set to `person` before its column is
+    chosen. `options` are those of the mechanism.
+    `stated_cases` is the number of cases that the owner states, for the policy line and the forecast only. `looked_at` is
+    what the owner looked at of the original log before the release, in words, for the report.
     """
 
     mechanism: str = "optimal"
@@ -54,6 +58,13 @@ class Recipe:
     stated_cases: str = ""
     timestamps: Timestamps = "artificial"
     period: TypedPeriod = NO_PERIOD
+    whom: Whom = "case"
+    looked_at: tuple[str, ...] = ()
+
+    @property
+    def protected(self) -> Whom:
+        """Whom it protects."""
+        return "person" if self.unit else self.whom
 
     @property
     def kind(self) -> Kind:
@@ -102,6 +113,8 @@ class Recipe:
 
     def reading(self, columns: Reading) -> Reading:
         """Return how the log is read: columns and order as set, unit, abstraction and period as typed."""
+        if self.protected == "person" and not self.unit:
+            raise ParameterError("no column is chosen that identifies the person; set unit", field="unit")
         made = replace(
             columns,
             unit=self.unit or None,

@@ -38,11 +38,11 @@ async def start_release(page: Page) -> None:
         await asyncio.to_thread(chosen.guarantee)
         if session.job is not None:
             return
-        asked = archive.begin(_signature(session), session.dataset, session.name, recipe, session.reason)
+        asked = archive.begin(_asked(session), session.dataset, session.name, recipe, session.reason, _signed(session))
     except TravasError as error:
         page.refuse(str(error))
         return
-    approval = Approval(session.reason, reference=asked.id)
+    approval = Approval(session.reason, session.steps.signed_off_by, reference=asked.id)
     job = Job(
         partial(tasks.draw, approval=approval), session.log, session.name, reading, recipe,
         page.settings.decompressed_limit, page.ledger.path, session.dataset, session.origin,
@@ -51,8 +51,14 @@ async def start_release(page: Page) -> None:
     session.start(job, partial(_keep, session, archive, asked), partial(_ended, session, page.ledger, archive, asked))
 
 
-def _signature(session: Session) -> Signature:
+def _asked(session: Session) -> Signature:
     return Signature(session.owner.name, os_user(), now())
+
+
+def _signed(session: Session) -> tuple[Signature, ...]:
+    """The sign-off that was typed before the release, if any."""
+    name = session.steps.signed_off_by.strip()
+    return (Signature(name, os_user(), now()),) if name else ()
 
 
 def _keep(session: Session, archive: Archive, asked: ArchivedRelease, drawn: tasks.Drawn) -> None:
@@ -67,6 +73,7 @@ def _keep(session: Session, archive: Archive, asked: ArchivedRelease, drawn: tas
         drawn.kept,
         drawn.notes,
         asked.id,
+        asked.signed_off_by,
     )
     session.step = len(STEPS) - 1
 

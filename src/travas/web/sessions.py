@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from ..sources.source import location_of
 from .jobs import Job
 from .preview import Preview
 from .recipe import Recipe
-from .tasks import Diagnosis
+from .steps.state import StepsState
 
 if TYPE_CHECKING:
     from .browsers import Browser
@@ -59,7 +59,7 @@ class Session:
     reading: Reading = field(default_factory=Reading)
     recipe: Recipe = field(default_factory=Recipe)
     reason: str = ""
-    diagnosis: Diagnosis | None = None
+    steps: StepsState = field(default_factory=StepsState)
     released: FinishedRelease | None = None
     dataset: str = ""
     releases: int = 0
@@ -81,7 +81,9 @@ class Session:
         if self.log is not None and self.log != log and self.log.parent == self.folder:
             self.log.unlink(missing_ok=True)
         self.log, self.name, self.preview, self.reading = log, name, preview, preview.reading()
-        self.diagnosis, self.released, self.error, self.step, self.dataset = None, None, "", 1, ""
+        self.steps.close()
+        self.steps, self.recipe = StepsState(), replace(self.recipe, looked_at=())
+        self.released, self.error, self.step, self.dataset = None, "", 0, ""
         self.version += 1
 
     @property
@@ -100,9 +102,8 @@ class Session:
         return location_of(self.log) if self.origin == "original" else None
 
     def read_as(self, reading: Reading) -> None:
-        """Set another rule from events to variants and discard results of the previous one."""
-        if reading != self.reading:
-            self.reading, self.diagnosis = reading, None
+        """Set another rule from events to variants."""
+        self.reading = reading
 
     def refused(self) -> str:
         """Return why the recipe is inconsistent with the reading of this log; empty if it is consistent."""
@@ -112,7 +113,7 @@ class Session:
             return str(error)
         unit, found = self.recipe.unit, self.preview
         if unit and found is not None and unit not in found.case_columns:
-            return f"unit is {unit!r}, but this log has no such column; select the unit (step Protection)"
+            return f"unit is {unit!r}, but this log has no such column; select the unit (step Protect)"
         return ""
 
     def start(self, job: Job, finish: Callable[[Any], None], ended: Callable[[Job], None] = lambda _: None) -> None:
@@ -156,6 +157,7 @@ class Session:
 
     def close(self) -> None:
         """Cancel what runs and delete the files. A release that is charged is finished first, however long it takes."""
+        self.steps.close()
         if not self.stop() and self.job is not None:
             self.job.join()
             self.settle()

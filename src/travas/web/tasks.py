@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..budget.account import NO_APPROVAL, Account, Approval
 from ..budget.ledger import Ledger
 from ..errors import ChargedError, LogError, OutputError, TravasError
 from ..mechanisms import from_description
 from ..model.release import MAKER, Release
-from ..model.variants import Summary, Variants
+from ..model.variants import Variants
 from ..pipeline import LogOrigin, Phase, Request, run
 from ..sources.columns import Reading
 from .jobs import JobWatch
 from .recipe import Recipe
 from .unpacking import check_unpacked
 
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """CONFIDENTIAL: size and shape of the original log as it was read, and how many variants have how many cases."""
-
-    reading: Reading
-    summary: Summary
-    sizes: tuple[tuple[int, int], ...]
-    notes: tuple[str, ...]
-
-    def kept(self, probability: Callable[[int], float]) -> tuple[float, float]:
-        """The expected shares of the cases and of the variants that would be released."""
-        cases = variants = 0.0
-        for size, number in self.sizes:
-            share = probability(size) * number
-            cases += share * size
-            variants += share
-        return cases / self.summary.cases, variants / self.summary.variants
+if TYPE_CHECKING:
+    from ..evaluation.coverage import Coverage
+    from ..sources.doctor.diagnosis import LogDiagnosis
 
 
 @dataclass(frozen=True)
@@ -49,16 +35,28 @@ class Drawn:
     notes: tuple[str, ...]
 
 
-def diagnose(path: Path, name: str, reading: Reading, limit: int, watch: JobWatch) -> Diagnosis:
-    """Diagnose the original log. Confidential."""
-    import numpy as np
+def examine(path: Path, name: str, limit: int, watch: JobWatch) -> LogDiagnosis:
+    """Let the doctor examine the original log. Confidential."""
+    from ..sources.doctor.visit import doctor
 
-    from ..model.variants import summary
+    watch("examining the log", 0.0)
+    with _named(path, name):
+        check_unpacked(path, limit, watch)
+        found = doctor(path)
+    findings = tuple(replace(each, text=each.text.replace(str(path), name)) for each in found.findings)
+    return replace(found, source=name, findings=findings)
 
-    variants = _read(path, name, reading, limit, watch)
-    sizes, numbers = np.unique(variants.counts, return_counts=True)
-    pairs = tuple(zip(sizes.tolist(), numbers.tolist(), strict=True))
-    return Diagnosis(reading, summary(variants), pairs, variants.notes)
+
+def forecast(path: Path, name: str, reading: Reading, delta: str, limit: int, watch: JobWatch) -> Coverage:
+    """Try every kind of release on the original log. Confidential; nothing is released and nothing is charged."""
+    from ..evaluation.coverage import coverage
+
+    watch("trying each kind of release on the log", 0.0)
+    with _named(path, name):
+        check_unpacked(path, limit, watch)
+        return coverage(
+            path, delta, reading, watch=lambda share: watch("trying each kind of release on the log", share)
+        )
 
 
 def draw(
@@ -128,7 +126,7 @@ def report(
     output: Path,
     reason: str,
     account: Account,
-    stated_cases: int | None,
+    recipe: Recipe,
     watch: JobWatch,
     signed_off_by: str = "",
 ) -> None:
@@ -144,11 +142,22 @@ def report(
     found = read_content(guarantee, path)
     synthetic = release if isinstance(release, SyntheticRelease) else None
     own = replace(found, variants=release.variants, counts=release.counts, rules=release.rules, synthetic=synthetic)
-    said = replace(own, estimate=release.estimate, reason=reason, account=account, stated_cases=stated_cases)
-    save_report(replace(said, signed_off_by=signed_off_by), output)
+    save_report(
+        replace(
+            own,
+            estimate=release.estimate,
+            reason=reason,
+            account=account,
+            stated_cases=recipe.cases,
+            looked_at=recipe.looked_at,
+            signed_off_by=signed_off_by,
+        ),
+        output,
+    )
 
 
-def _read(path: Path, name: str, reading: Reading, limit: int, watch: JobWatch) -> Variants:
+def read_log(path: Path, name: str, reading: Reading, limit: int, watch: JobWatch) -> Variants:
+    """Read the original log. Confidential."""
     from ..sources.engine import read
 
     progress = _rarely(watch)

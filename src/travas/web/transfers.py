@@ -13,14 +13,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from ..errors import TravasError
+from ..model.release import Release
 from ..outputs.guarantee_file import guarantee_path
 from ..sources.formats import suffix_of
 from . import tasks
 from .access import KEY_HEADER
 from .browsers import Browser, Browsers
+from .handover import BUNDLE, bundled, contents, pack
 from .jobs import Job
 from .preview import SUFFIXES, preview
-from .sessions import Session
+from .sessions import FinishedRelease, Session
 from .settings import Settings
 from .tickets import Tickets
 
@@ -30,6 +32,14 @@ FORMATS = {
     ".csv": "CSV",
     ".parquet": "Parquet",
     ".json": "JSON, with noisy counts and intervals",
+}
+MAP_FORMATS = {
+    ".json": "JSON, with all measurements",
+    ".html": "a page with the map, for any browser",
+    ".svg": "SVG, a picture",
+    ".csv": "CSV, the pairs",
+    ".graphml": "GraphML",
+    ".dot": "DOT, for Graphviz",
 }
 _MOST_FILES, _MOST_SEEN = 2000, 100_000
 MOST_CHECKED = 2
@@ -182,18 +192,27 @@ def _is_inside(path: Path, folder: Path) -> bool:
 # ------------------------------------------------------------------------------------------------------ releases out
 
 
+def formats_of(release: Release) -> dict[str, str]:
+    """Return the formats in which a release can be downloaded, by suffix."""
+    return MAP_FORMATS if release.mechanism.kind == "process map" else FORMATS
+
+
 async def prepare(session: Session, name: str) -> Path:
     """Write a file of the release of a session when it is first requested.
 
     Args:
         session: The session of the release.
-        name: The name of the release, its guarantee or its report, in one of the `FORMATS`.
+        name: The name of the release, its guarantee or its report, in one of its formats, or of the zip with all of them.
 
     Returns:
         The path; TravasError if there is no such file or it cannot be written.
     """
+    if session.released is not None and name == BUNDLE:
+        return await _packed(session, session.released)
     wanted = name.removesuffix(".guarantee.json").removesuffix(".report.html")
-    if session.released is None or wanted not in {f"release{suffix}" for suffix in FORMATS}:
+    if session.released is None or wanted not in {
+        f"release{suffix}" for suffix in formats_of(session.released.release)
+    }:
         raise TravasError(f"{name}: there is no such file in this session")
     folder = session.released.folder
     try:
@@ -203,6 +222,15 @@ async def prepare(session: Session, name: str) -> Path:
     except TravasError as error:
         raise TravasError(str(error).replace(f"{folder}/", "")) from None
     return guarantee_path(folder / wanted) if name.endswith(".guarantee.json") else folder / name
+
+
+async def _packed(session: Session, released: FinishedRelease) -> Path:
+    """Write the zip for the recipient."""
+    release = released.folder / bundled(released.release)
+    await prepare(session, f"{release.name}.report.html")
+    target = released.folder / BUNDLE
+    await _once(session, target, Job(pack, contents(release), target))
+    return target
 
 
 async def _written(session: Session, path: Path) -> None:
@@ -216,8 +244,8 @@ async def _reported(session: Session, path: Path, output: Path) -> None:
     released = session.released
     assert released is not None
     plain = tasks.without_tables(released.release)
-    work, stated = partial(tasks.report, signed_off_by=released.signed_off_by), released.recipe.cases
-    await _once(session, output, Job(work, plain, path, output, released.reason, released.account, stated))
+    work = partial(tasks.report, signed_off_by=released.signed_off_by)
+    await _once(session, output, Job(work, plain, path, output, released.reason, released.account, released.recipe))
 
 
 async def _once(session: Session, path: Path, job: Job) -> None:

@@ -18,7 +18,7 @@ UNIT_WORDS = (
     "clientid", "person", "personid", "personnummer", "user", "userid", "cliente", "paziente", "paciente", "klant",
     "klantnummer", "burger", "bsn", "mitarbeiter", "employee", "employeeid", "versicherter", "accountid", "contactid",
 )  # fmt: skip
-_SAMPLE = 100_000
+_SAMPLE = 20_000
 
 
 class ColumnSearch:

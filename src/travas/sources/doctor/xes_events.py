@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..column_names import plain
 from ..columns import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..row_selection import LIFECYCLE, TRACE_LEVEL
 from ..xes_reader import CHUNK, XesDocument
+from ..xes_scanner import PlainTrace
 from .diagnosis import Observation, ReadingChoice
 from .roles import UNIT_WORDS
 
@@ -39,7 +41,9 @@ class TraceNames(CaseStream):
 class XesEvents(XesDocument):
     """Collects the events of a document instead of its variants."""
 
-    def __init__(self, where: str, columns: dict[str, list[str | None]], names: Counter[str]) -> None:
+    scanned_keys = _KEYS
+
+    def __init__(self, where: str, columns: dict[str, list[bytes | None]], names: Counter[str]) -> None:
         super().__init__(where, _AS_TRACES, TraceNames(where, names))
         self._columns_read = columns
 
@@ -54,17 +58,38 @@ class XesEvents(XesDocument):
             values = [[row.get(key) for row in read] for key in _KEYS]
         table = self._columns_read
         for key, column in zip(_KEYS, values, strict=True):
-            table[key] += column or [None] * len(events)
-        table[CASE] += [case.name or None] * len(events)
-        self._persons(piece, len(events))
-
-    def _persons(self, piece: Any, number: int) -> None:
-        rows = len(self._columns_read[CASE])
+            table[key] += map(_encoded, column or [None] * len(events))
+        table[CASE] += [_encoded(case.name or None)] * len(events)
         for child in piece:
-            key = child.get("key")
-            if key is not None and plain(key) in UNIT_WORDS:
-                column = self._columns_read.setdefault(f"{TRACE_LEVEL}{key}", [])
-                column += [None] * (rows - number - len(column)) + [child.get("value")] * number
+            self._person(child.get("key"), _encoded(child.get("value")), len(events))
+
+    def _take_plain(self, trace: PlainTrace) -> bool:
+        table = self._columns_read
+        for wanted, column in zip(_KEYS, trace.columns, strict=True):
+            table[wanted] += column
+        name = trace.own.get(ACTIVITY.encode(), b"")
+        table[CASE] += [name or None] * trace.events
+        for key, value in trace.own.items():
+            self._person(self.texts[key], value, trace.events)
+        self.case.name = name.decode()
+        self.cases.finish(self.case)
+        self.case = self._new_case()
+        return True
+
+    def _person(self, key: str | None, value: bytes | None, number: int) -> None:
+        """Keep the value of an attribute of a trace whose name says that it may identify a person."""
+        if key is not None and _may_name_persons(key):
+            column = self._columns_read.setdefault(f"{TRACE_LEVEL}{key}", [])
+            column += [None] * (len(self._columns_read[CASE]) - number - len(column)) + [value] * number
+
+
+def _encoded(value: str | None) -> bytes | None:
+    return None if value is None else value.encode()
+
+
+@lru_cache(1000)
+def _may_name_persons(key: str) -> bool:
+    return plain(key) in UNIT_WORDS
 
 
 def xes_table(paths: Sequence[Path]) -> tuple[pl.DataFrame, list[Observation], list[ReadingChoice]]:
@@ -76,7 +101,7 @@ def xes_table(paths: Sequence[Path]) -> tuple[pl.DataFrame, list[Observation], l
     Returns:
         The table with the column names of pm4py; missing values are null.
     """
-    columns: dict[str, list[str | None]] = {name: [] for name in (CASE, *_KEYS)}
+    columns: dict[str, list[bytes | None]] = {name: [] for name in (CASE, *_KEYS)}
     names: Counter[str] = Counter()
     for path in paths:
         document = XesEvents(str(path), columns, names)
@@ -84,8 +109,8 @@ def xes_table(paths: Sequence[Path]) -> tuple[pl.DataFrame, list[Observation], l
             document.feed(chunk)
         document.close()
     height = len(columns[CASE])
-    columns = {name: values + [None] * (height - len(values)) for name, values in columns.items()}
-    table = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+    filled = {name: values + [None] * (height - len(values)) for name, values in columns.items()}
+    table = pl.DataFrame(filled, schema=dict.fromkeys(filled, pl.Binary)).cast(pl.String)
     findings, choices = _trace_findings(names)
     if table[LIFECYCLE].null_count() == height:
         table = table.drop(LIFECYCLE)

@@ -2,137 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING
 
 from nicegui import ui
 
 from ...errors import LogError, ParameterError
-from ...sources.columns import DuplicateCases, OnMissing, Order, Reading
-from ..parts import confidential, note, onward, table, title
+from ...sources.columns import Order, Reading
+from ..parts import confidential, note, onward, title
 from ..preview import Preview, preview
+from .column_grid import MOST_COLUMNS, ColumnGrid
+from .looks import VALUES, look
+from .reading_fields import ReadingFields
 
 if TYPE_CHECKING:
     from ..page import Page
 
 _NONE = "(none: the order of the file)"
-_SHOWN = 30
+COLUMNS, PROTECT = 1, 2
+
+
+class _Columns:
+    """The fields of the three roles, and the grid that follows them."""
+
+    def __init__(self, page: Page, found: Preview) -> None:
+        self._page, self._found = page, found
+        self._roles()
+        self._rows()
+        with ui.expansion("More: order, ties, missing values, format").classes("w-full"):
+            self._more = ReadingFields(page.session.reading)
+            if found.kind == "table":
+                ui.button("Read the columns again", on_click=self._again).props("no-caps outline")
+
+    def _roles(self) -> None:
+        reading, found = self._page.session.reading, self._found
+        cases, names = list(dict.fromkeys(found.case_columns)), list(dict.fromkeys(found.columns))
+        with ui.element("div").classes("fields"):
+            value = reading.case if reading.case in cases else None
+            self.case = ui.select(cases, value=value, label="Case").classes("role-case")
+            chosen = [name for name in reading.activities if name in names]
+            self.activities = ui.select(names, value=chosen, multiple=True, label="Activity").classes("role-activity")
+            time = reading.timestamp if reading.timestamp in names else None
+            if time is None and (found.kind != "table" or reading.order == "file"):
+                time = _NONE  # in a table, the order of the rows must be chosen
+            label = "Timestamp, for the order of events"
+            self.timestamp = ui.select([_NONE, *names], value=time, label=label).classes("role-time")
+        for field in (self.case, self.activities, self.timestamp):
+            field.on_value_change(self._follow)
+
+    def _rows(self) -> None:
+        """The first rows. Their values are sent to the browser when they are asked for: by the button, or by a click."""
+        session = self._page.session
+        state = session.steps
+
+        def show() -> None:
+            if not state.shows_values:
+                state.shows_values = True
+                look(self._page, VALUES)
+                self._grid.show_values(self._shown())
+                button.delete()
+
+        with confidential():
+            ui.label(f"First rows of {session.name}")
+            with ui.element("div").classes("w-full").on("click", show, args=[]):
+                self._grid = ColumnGrid(self._found, self._shown(), state.shows_values)
+            if len(self._found.columns) > MOST_COLUMNS:
+                note(f"The first {MOST_COLUMNS} of {len(self._found.columns):,} columns.")
+            button = ui.button("Show the values", on_click=show).props("no-caps outline")
+            button.set_visibility(not state.shows_values)
+
+    def _shown(self) -> Reading:
+        """The chosen columns, for the grid."""
+        timestamp = None if self.timestamp.value in (None, _NONE) else str(self.timestamp.value)
+        return Reading(case=self.case.value or None, activities=tuple(self.activities.value or ()), timestamp=timestamp)
+
+    def _follow(self) -> None:
+        self._grid.follow(self._shown())
+
+    def reading(self) -> Reading:
+        """Return the reading that was chosen; raises ParameterError if it is invalid."""
+        order: Order | None = "file" if self.timestamp.value == _NONE and self._found.kind == "table" else None
+        made = self._more.reading(self._shown(), order)
+        if not made.activities:
+            raise ParameterError(
+                "no column for the activity is chosen: choose one, or several that together are the activity"
+            )
+        if made.case is None and made.duplicate_cases != "separate":
+            raise ParameterError(
+                "no column for the case is chosen: choose the one that says which events belong together"
+            )
+        if self.timestamp.value is None and made.order != "file":
+            raise ParameterError(
+                "no timestamp is chosen: choose a column, or the order of the file if every case is in order there"
+            )
+        return made
+
+    async def _again(self) -> None:
+        """With another delimiter, quote or encoding the columns are others."""
+        page, session = self._page, self._page.session
+        assert session.log is not None
+        try:
+            form = self._more.form()
+            found = await preview(session.log, session.name, page.settings.decompressed_limit, form)
+        except (ParameterError, LogError) as error:
+            page.refuse(str(error))
+            return
+        session.preview = found
+        session.read_as(replace(found.reading(), delimiter=form.delimiter, quote=form.quote, encoding=form.encoding))
+        page.go(COLUMNS)
 
 
 def draw(page: Page) -> None:
+    """Show the step."""
     session, found = page.session, page.session.preview
     assert found is not None
-    reading = session.reading
     title("Columns")
     note("A case is what is protected, and a variant is its activities in their order. Check what was recognised.")
-    with ui.element("div").classes("fields"):
-        cases, names = list(dict.fromkeys(found.case_columns)), list(dict.fromkeys(found.columns))
-        case = ui.select(cases, value=reading.case if reading.case in cases else None, label="Case")
-        chosen = [name for name in reading.activities if name in names]
-        activities = ui.select(names, value=chosen, multiple=True, label="Activity")
-        value = reading.timestamp if reading.timestamp in names else None
-        if value is None and (found.kind != "table" or reading.order == "file"):
-            value = _NONE  # in a table, the order of the rows must be chosen
-        timestamp = ui.select([_NONE, *names], value=value, label="Timestamp, for the order of events")
-    with confidential():
-        ui.label(f"First rows of {session.name}")
-        head = [_with_role(name, reading, found.kind) for name in found.columns[:_SHOWN]]
-        table(head, [[cell[:80] for cell in row[:_SHOWN]] for row in found.rows])
-    with ui.expansion("More: order, ties, missing values, format").classes("w-full"):
-        with ui.element("div").classes("fields"):
-            more = _more(reading)
-        if found.kind == "table":
-            ui.button("Read the columns again", on_click=lambda: _again(page, more)).props("no-caps outline")
+    columns = _Columns(page, found)
 
     def carry_on() -> None:
         try:
-            made = _reading(found, case.value, activities.value, timestamp.value, more)
+            made = columns.reading()
         except ParameterError as error:
             page.refuse(str(error))
             return
-        if not made.activities:
-            page.refuse("no column for the activity is chosen: choose one, or several that together are the activity")
-        elif made.case is None and made.duplicate_cases != "separate":
-            page.refuse("no column for the case is chosen: choose the one that says which events belong together")
-        elif timestamp.value is None and made.order != "file":
-            page.refuse(
-                "no timestamp is chosen: choose a column, or the order of the file if every case is in order there"
-            )
-        else:
-            session.read_as(made)
-            page.go(2)
+        session.read_as(made)
+        page.go(PROTECT)
 
     onward("Continue", carry_on)
-
-
-def _reading(
-    found: Preview, case: str | None, activities: list[str] | None, timestamp: str | None, more: _More
-) -> Reading:
-    time = None if timestamp == _NONE else timestamp
-    order: Order | None = "file" if timestamp == _NONE and found.kind == "table" else None
-    values = {name: value() for name, value in more.items()}
-    return Reading(
-        case=case or None,
-        activities=tuple(activities or ()),
-        timestamp=time,
-        timestamp_format=values["timestamp_format"],
-        order=values["order"] or order,
-        ties=values["ties"] or "file",
-        on_missing=values["on_missing"],
-        duplicate_cases=values["duplicate_cases"],
-        delimiter=values["delimiter"],
-        quote=values["quote"],
-        encoding=values["encoding"],
-    )
-
-
-async def _again(page: Page, more: _More) -> None:
-    """With another delimiter, quote or encoding the columns are others."""
-    session = page.session
-    assert session.log is not None
-    try:
-        form = Reading(delimiter=more["delimiter"](), quote=more["quote"](), encoding=more["encoding"]())
-        found = await preview(session.log, session.name, page.settings.decompressed_limit, form)
-    except (ParameterError, LogError) as error:
-        page.refuse(str(error))
-        return
-    session.preview = found
-    session.read_as(replace(found.reading(), delimiter=form.delimiter, quote=form.quote, encoding=form.encoding))
-    page.go(1)
-
-
-def _with_role(name: str, reading: Reading, kind: str) -> str:
-    roles = {
-        "case": (reading.case,) if kind == "table" else (),
-        "activity": reading.activities,
-        "time": (reading.timestamp,),
-    }
-    found = [role for role, columns in roles.items() if name in columns]
-    return f"{name} ({', '.join(found)})" if found else name
-
-
-_More = dict[str, Callable[[], Any]]
-"""The rarely used fields, as functions that return the input, or None."""
-
-
-def _more(reading: Reading) -> _More:
-    def choice(label: str, kind: Any, value: str | None, none: dict[str, str]) -> Callable[[], Any]:
-        field = ui.select(none | {name: name for name in get_args(kind)}, value=value or "", label=label)
-        return lambda: field.value or None
-
-    def typed(label: str, value: str | None, hint: str) -> Callable[[], Any]:
-        field = ui.input(label, value=value or "", placeholder=hint)
-        return lambda: field.value or None
-
-    itself = {"": "default: file for XES, time for tables"}
-    return {
-        "order": choice("Order of events", Order, reading.order, itself),
-        "ties": typed("Ties: file, activity, or a column", reading.ties, "file"),
-        "timestamp_format": typed("Format of timestamps", reading.timestamp_format, "%d.%m.%Y %H:%M"),
-        "on_missing": choice("Events without case, activity or time", OnMissing, reading.on_missing, {}),
-        "duplicate_cases": choice("Traces of one name (XES)", DuplicateCases, reading.duplicate_cases, {}),
-        "delimiter": typed("Delimiter (CSV)", reading.delimiter, "detected by default"),
-        "quote": typed("Quote (CSV)", reading.quote, "detected by default"),
-        "encoding": typed("Encoding (CSV)", reading.encoding, "detected by default"),
-    }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..sessions import Session
-from . import choose_columns, choose_log, choose_privacy, choose_protection, make_release, show_result
+from . import choose_columns, choose_log, confirm, protect, show_forecast, show_result
 
 if TYPE_CHECKING:
     from ..page import Page
@@ -34,9 +34,9 @@ def _has_log(session: Session) -> bool:
 STEPS = (
     PageStep("Log", choose_log.draw, lambda session: True),
     PageStep("Columns", choose_columns.draw, _has_log),
-    PageStep("Protection", choose_protection.draw, _has_log),
-    PageStep("Privacy", choose_privacy.draw, _has_log),
-    PageStep("Release", make_release.draw, _has_log),
+    PageStep("Protect", protect.draw, _has_log),
+    PageStep("Forecast", show_forecast.draw, _has_log),
+    PageStep("Confirm", confirm.draw, _has_log),
     PageStep("Result", show_result.draw, lambda session: session.released is not None),
 )
 

@@ -14,7 +14,7 @@ ESCAPED = "travas:names"
 """The attribute of an XES log in which some names are escaped; without it, names are unchanged."""
 
 _TO_ESCAPE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\\\\(?=u\\{)")
-_ESCAPE = re.compile(r"\\u\{([0-9A-F]+)\}")
+_ESCAPE = re.compile(r"\\u\{([0-9A-F]{1,5}|10[0-9A-F]{4})\}")
 
 
 def escape(name: str) -> str:
@@ -42,3 +42,16 @@ def unescape(text: str) -> str:
         The name: `unescape(escape(name)) == name` for every text.
     """
     return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+
+
+def original_name(text: str) -> str:
+    """Reverse `escape` for a name in a file; half a character, which no file in UTF-8 has, stays escaped.
+
+    Args:
+        text: A name in a release, or in a file that claims to be one.
+
+    Returns:
+        The name.
+    """
+    name = unescape(text)
+    return text if any("\ud800" <= character <= "\udfff" for character in name) else name

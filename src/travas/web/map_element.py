@@ -1,0 +1,38 @@
+"""The process map on the page: pictures of `plots`, which Graphviz lays out in the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+
+from nicegui import ui
+
+from ..plots.map_graph import ProcessGraph
+from ..plots.map_picture import UNPLACED, map_svg
+
+MOST_ACTIVITIES, MOST_PAIRS = 100, 400
+"""What the sliders reach at most; the files have everything."""
+
+
+class MapElement(
+    ui.element,
+    component="browser/process_map.js",
+    esm={"travas-graphviz": "browser", "travas-map-view": str(files("travas.outputs").joinpath("map_view"))},
+):
+    """Process maps side by side: one layout, one zoom and one pair of sliders for all. Names are text in the pictures."""
+
+    def __init__(self, graphs: Sequence[tuple[str, ProcessGraph]], name: str = "") -> None:
+        """Show maps.
+
+        Args:
+            graphs: The accessible name of each map, and what it shows. All have the same nodes and pairs.
+            name: The file name of exported pictures; without it they cannot be exported, as for all that is confidential.
+        """
+        super().__init__()
+        self._props["pictures"] = [{"label": label, "svg": map_svg(graph, UNPLACED)} for label, graph in graphs]
+        self._props["name"] = name
+
+
+def shown(graph: ProcessGraph) -> ProcessGraph:
+    """What of a graph the sliders reach; captions are written beside the map."""
+    return graph.most_frequent(MOST_ACTIVITIES, MOST_PAIRS).captioned()

@@ -1,0 +1,81 @@
+"""The tab Before and after: CONFIDENTIAL, behind one explicit step that is recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nicegui import ui
+
+from ..errors import TravasError
+from .activity import record
+from .comparison import BeforeAfter, compare_release, twin_graphs
+from .jobs import Job
+from .map_element import MapElement
+from .parts import confidential, note, table
+from .sessions import FinishedRelease
+
+if TYPE_CHECKING:
+    from .page import Page
+
+_ROWS = 20
+
+
+def draw_comparison(page: Page, released: FinishedRelease) -> None:
+    """Show the step before the comparison; the comparison replaces it."""
+    log = page.session.log
+    with ui.column().classes("w-full") as place:
+        if log is None:
+            note("The original log is not here any more: open it in a new release to compare.")
+            return
+        note(
+            "Reads the original log again. What it shows is confidential, cannot be exported, and the look is recorded."
+        )
+        button = ui.button("Compare with the original log").props("no-caps outline")
+    button.on_click(lambda: _compare(page, released, place, button))
+
+
+async def _compare(page: Page, released: FinishedRelease, place: ui.column, button: ui.button) -> None:
+    session = page.session
+    if session.log is None:
+        return
+    button.disable()
+    record(session, "confidential view", "the comparison with the original log", released.id)
+    with place:
+        status = ui.label("Comparing …").props("role=status")
+    limit, reading = page.settings.decompressed_limit, released.recipe.reading(session.reading)
+    job = Job(compare_release, session.log, session.name, reading, released.release, limit)
+    job.start()
+    try:
+        found: BeforeAfter = await job.wait()
+    except TravasError as error:
+        button.enable()
+        status.set_text("")
+        page.refuse(str(error))
+        return
+    place.clear()
+    with place:
+        show_comparison(released, found)
+
+
+def show_comparison(released: FinishedRelease, found: BeforeAfter) -> None:
+    """Show twin maps, differences and metrics. Confidential."""
+    with confidential():
+        ui.label(f"Kept: {released.kept}")
+        for remark in (*released.notes, *found.remarks):
+            ui.label(remark)
+        original, after = twin_graphs(found)
+        if original.pairs:
+            note(f"Left: the original log; right: the release. Numbers of {found.noun}; both maps move together.")
+            MapElement([("original log, confidential", original), ("release", after)]).classes("twins")
+        ui.html("<h3>Metrics</h3>", sanitize=False)
+        table(["Metric", "Value", "Meaning"], found.metrics, frozenset({1}))
+        ui.html("<h3>Largest differences</h3>", sanitize=False)
+        rows = [
+            [row.before or "(start)", row.after or "(end)", *_numbers(row.original, row.released)]
+            for row in found.differences[:_ROWS]
+        ]
+        table(["Activity", "Followed by", "Original", "Release", "Difference"], rows, frozenset({2, 3, 4}))
+
+
+def _numbers(original: float, released: float) -> tuple[str, str, str]:
+    return f"{original:,.0f}", f"{released:,.0f}", f"{released - original:+,.0f}"

@@ -1,0 +1,114 @@
+"""Step 5: the account, the reason, the policy, and the release. Cancelling is free before the charge."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from nicegui import ui
+
+from ...budget.account import Approval
+from ...privacy.guarantee import protects
+from ..curve import View, view
+from ..parts import note, onward, refusal, table, title
+from ..recipe import OptionValue
+from ..releasing import start_release
+from ..sessions import Session
+from .confirm_account import AccountPanel
+from .confirm_policy import CheckedPolicy, check_policy, show_policy
+
+if TYPE_CHECKING:
+    from ..page import Page
+
+
+def draw(page: Page) -> None:
+    """Show the step."""
+    session = page.session
+    title("Confirm")
+    found = view(session.recipe)
+    why = found.why or session.refused()
+    if why or found.mechanism is None:
+        refusal(why)
+        return
+    _summary(session, found)
+    _Confirmation(page)
+
+
+def _summary(session: Session, found: View) -> None:
+    recipe = session.recipe
+    assert found.mechanism is not None
+    options = ", ".join(f"{name.replace('_', ' ')} {_in_words(value)}" for name, value in recipe.options)
+    rows = [
+        ["log", session.name],
+        ["activity", ", ".join(session.reading.activities)],
+        ["protects", protects(found.mechanism.unit)],
+        ["released", recipe.kind],
+        ["traces", recipe.abstraction or "as they are"],
+        ["mechanism", recipe.mechanism + (f" ({options})" if options else "")],
+        ["ε, δ", f"{recipe.epsilon}, {recipe.delta}"],
+    ]
+    if recipe.kind == "variants" and recipe.timestamps == "none":
+        rows.append(["timestamps", "none"])
+    if recipe.period.first:
+        rows.append(["period", f"cases closed from {recipe.period.first} until before {recipe.period.last}"])
+    table(["what", "chosen"], rows)
+
+
+def _in_words(value: OptionValue) -> str:
+    return " and ".join(value) if isinstance(value, tuple) else str(value)
+
+
+class _Confirmation:
+    """The account, the reason and the policy, and the button that is enabled when all of them allow the release."""
+
+    def __init__(self, page: Page) -> None:
+        self._page, self._session = page, page.session
+        self._policy: CheckedPolicy | None = None
+        self._asked = 0
+        self._account = AccountPanel(page, self._changed)
+        self._approval()
+        self._place = ui.column().classes("w-full")
+        recipe = self._session.recipe
+        again = " again, at the price of another " if self._session.released is not None else " for "
+        note("It can be cancelled free of charge until the ledger is charged; from then on it is finished.")
+        self._go = onward(f"Release{again}ε = {recipe.epsilon}, δ = {recipe.delta}", lambda: start_release(page))
+        self._go.set_enabled(False)
+        ui.timer(0.01, self._check, once=True)
+
+    def _approval(self) -> None:
+        session = self._session
+
+        async def take(name: str, text: str | None) -> None:
+            if name == "reason":
+                session.reason = text or ""
+            else:
+                session.steps.signed_off_by = text or ""
+            await self._check()
+
+        reason = ui.textarea("Why these parameters (for the report)", value=session.reason).classes("w-full")
+        reason.props("debounce=300").on_value_change(lambda event: take("reason", event.value))
+        signed = ui.input("Signed off by (optional)", value=session.steps.signed_off_by).classes("w-full")
+        signed.props("debounce=300").on_value_change(lambda event: take("signed", event.value))
+
+    async def _check(self) -> None:
+        """Check the policy against what is known now."""
+        self._asked += 1
+        mine, session = self._asked, self._session
+        account = None if self._account.found is None else self._account.found.account
+        checked = await asyncio.to_thread(
+            check_policy, session, session.recipe, Approval(session.reason, session.steps.signed_off_by), account
+        )
+        if mine != self._asked or self._place.is_deleted:
+            return
+        self._policy = checked
+        self._place.clear()
+        with self._place:
+            show_policy(checked)
+        self._go.set_enabled(not self._account.why and not checked.problem)
+
+    def _changed(self) -> None:
+        """The account is being looked up, or was found: the yearly limits of a policy depend on it."""
+        if self._policy is not None:
+            self._go.set_enabled(False)
+            with self._place:
+                ui.timer(0.01, self._check, once=True)

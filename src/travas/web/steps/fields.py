@@ -1,0 +1,70 @@
+"""Fields of the steps whose text the library reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+
+from ..recipe import Recipe
+
+if TYPE_CHECKING:
+    from ..page import Page
+
+
+def typed(page: Page, label: str, hint: str, value: str, changed: Callable[[str], Recipe]) -> ui.input:
+    """Show a field. If the library refuses its text, the reason is shown above, in one line.
+
+    Args:
+        page: The page.
+        label: The label of the field.
+        hint: An example.
+        value: The present text.
+        changed: Returns the recipe with another text.
+
+    Returns:
+        The field.
+    """
+    session = page.session
+
+    def take(text: str | None) -> None:
+        session.recipe = changed((text or "").strip())
+        page.refuse(session.refused())
+
+    field = ui.input(label, value=value, placeholder=hint).classes("w-full").props("debounce=300 maxlength=500")
+    field.on_value_change(lambda event: take(event.value))
+    return field
+
+
+def number(page: Page, label: str, option: str, changed: Callable[[], Any]) -> None:
+    """Show a field for a whole number, an option of the mechanism. `changed` is called after a change."""
+    session = page.session
+    value = dict(session.recipe.options).get(option)
+    shown = "" if value is None else str(value)
+    field = ui.input(label, value=shown, validation={"a whole number, or nothing": _is_whole_or_nothing})
+
+    def take(text: str) -> None:
+        if _is_whole_or_nothing(text):
+            number = int(text) if text and text.strip() else None
+            session.recipe = session.recipe.with_option(option, number)
+            changed()
+
+    field.classes("w-full").props("inputmode=numeric").on_value_change(lambda event: take(event.value))
+
+
+def lines(page: Page, label: str, option: str, changed: Callable[[], Any]) -> None:
+    """Show a field for names, one per line, an option of the mechanism. `changed` is called after a change."""
+    session = page.session
+
+    def take(text: str | None) -> None:
+        session.recipe = session.recipe.with_option(option, (text or "").strip() or None)
+        changed()
+
+    field = ui.textarea(label, value=str(dict(session.recipe.options).get(option, "")))
+    field.classes("w-full").props("debounce=300 maxlength=100000").on_value_change(lambda event: take(event.value))
+
+
+def _is_whole_or_nothing(text: str) -> bool:
+    text = (text or "").strip()
+    return not text or (text.isascii() and text.isdecimal() and len(text) < 10)

@@ -1,0 +1,177 @@
+"""What the doctor found about the log, with one-click fixes. Confidential: it has read values of the original log.
+
+A fix sets how the log is read, and nothing that decides about privacy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+
+from ...errors import TravasError
+from ...sources.columns import DEFAULT_READING, Reading
+from ...sources.doctor.diagnosis import PROPOSED, LogDiagnosis, Observation
+from .. import tasks
+from ..jobs import Job
+from ..parts import confidential, note
+from ..preview import preview
+from ..sessions import Session
+from .looks import FINDINGS, look
+
+if TYPE_CHECKING:
+    from ..page import Page
+
+_TOPICS = {
+    "format": "format", "sheet": "sheet", "encoding": "encoding", "delimiter": "delimiter", "quote": "quotes", "case": "case",
+    "activities": "activity", "timestamp": "time", "timestamp_format": "time", "order": "time", "lifecycle": "lifecycle",
+    "duplicate_cases": "case",
+}  # fmt: skip
+"""The topic of the finding that a fix belongs to."""
+
+_NAMES = {
+    "format": "the format", "sheet": "the sheet", "encoding": "the encoding", "delimiter": "the delimiter",
+    "quote": "the quote character", "case": "the case column", "activities": "the activity", "timestamp": "the time column",
+    "timestamp_format": "the time format", "order": "the order of events", "lifecycle": "the events that are read",
+    "duplicate_cases": "traces of one name",
+}  # fmt: skip
+_FORM = ("format", "sheet", "encoding", "delimiter", "quote")
+"""Settings with which the file has other columns."""
+
+_LEFT_OUT = ("size", "persons")
+"""Numbers of cases and persons: nothing that is chosen on the next steps may depend on them."""
+
+_ON_PAGE = {
+    "drop-duplicates": "“Duplicate events: drop” (step Columns, More)",
+    "ties": "“Ties” (step Columns, More)",
+    "on-missing": "“Events without case, activity or time” (step Columns, More)",
+}
+
+_SECONDS_BETWEEN = 0.25
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A setting of the reading that the doctor proposes."""
+
+    name: str
+    value: Any
+
+    @property
+    def words(self) -> str:
+        """What a click does."""
+        shown = " and ".join(self.value) if isinstance(self.value, tuple) else self.value
+        return f"Set {_NAMES[self.name]} to {'tab' if shown == chr(9) else shown}"
+
+
+def fixes(diagnosis: LogDiagnosis, reading: Reading) -> tuple[Fix, ...]:
+    """Return what the doctor proposes and the reading does not have yet; all options of what is left open."""
+    open_settings = {choice.name: choice.options for choice in diagnosis.choices}
+    found = []
+    for name in PROPOSED:
+        proposed = getattr(diagnosis.reading, name)
+        if name in open_settings:
+            values: tuple[Any, ...] = tuple(value for value, _ in open_settings[name])
+            if getattr(reading, name) not in values:
+                found += [Fix(name, value) for value in values]
+        elif proposed not in (getattr(DEFAULT_READING, name), getattr(reading, name)):
+            found.append(Fix(name, proposed))
+    return tuple(found)
+
+
+def findings_of(diagnosis: LogDiagnosis) -> Iterator[Observation]:
+    """Yield what is shown on the page, in its words."""
+
+    def field(match: re.Match[str]) -> str:
+        return _ON_PAGE.get(match[1], match[1].replace("-", " "))
+
+    for each in diagnosis.findings:
+        if each.topic not in _LEFT_OUT:
+            yield replace(
+                each, text=re.sub(r"--([a-z][a-z-]+)( [A-Z]+\b| activity or --ties COLUMN)?", field, each.text)
+            )
+
+
+def show_findings(page: Page) -> None:
+    """Let the doctor examine the log, once, and show what it found when it is done."""
+    session = page.session
+    state = session.steps
+    if state.examination is None:
+        assert session.log is not None
+        state.examination = Job(tasks.examine, session.log, session.name, page.settings.decompressed_limit)
+        state.examination.start()
+    job = state.examination
+
+    @ui.refreshable
+    def shown() -> None:
+        if not job.done:
+            ui.label("The doctor examines the log: you can continue meanwhile.").props("role=status")
+            ui.button("Stop the examination", on_click=job.kill).props("no-caps flat dense")
+        elif state.diagnosis is None:
+            note("The log was not examined." if job.cancelled else f"The log was not examined: {job.error}")
+        else:
+            _show(page, state.diagnosis)
+
+    def settle() -> None:
+        if job.done:
+            watch.deactivate()
+            _keep(page, session, job)
+            shown.refresh()
+
+    if job.done:
+        _keep(page, session, job)
+    shown()
+    if not job.done:
+        watch = ui.timer(_SECONDS_BETWEEN, settle)
+
+
+def _keep(page: Page, session: Session, job: Job) -> None:
+    if job.result is not None and session.steps.diagnosis is None:
+        session.steps.diagnosis = job.result
+        look(page, FINDINGS)
+
+
+def _show(page: Page, diagnosis: LogDiagnosis) -> None:
+    left = list(fixes(diagnosis, page.session.reading))
+    with confidential():
+        ui.html("<h3>What the doctor found</h3>", sanitize=False)
+        with ui.element("ul").classes("findings"):
+            for each in findings_of(diagnosis):
+                here = [fix for fix in left if _TOPICS[fix.name] == each.topic and each.level != "fact"]
+                left = [fix for fix in left if fix not in here]
+                _finding(page, each, here)
+            for fix in left:
+                _finding(page, Observation(_TOPICS[fix.name], "proposed", "choice"), [fix])
+        note("Fixes set how the log is read, and nothing that decides about privacy.")
+
+
+def _finding(page: Page, found: Observation, here: list[Fix]) -> None:
+    with ui.element("li").classes(f"finding-{found.level}"):
+        mark = "" if found.level == "fact" else f" ({found.level})"
+        ui.label(f"{found.topic}{mark}: {found.text}")
+        for fix in here:
+            ui.button(fix.words, on_click=lambda fix=fix: apply(page, fix)).props("no-caps outline dense")
+
+
+async def apply(page: Page, fix: Fix) -> None:
+    """Set what a fix proposes. With another form of the file its columns are read again."""
+    session = page.session
+    assert session.log is not None
+    try:
+        reading = replace(session.reading, **{fix.name: fix.value})
+        if fix.name in _FORM:
+            limit = page.settings.decompressed_limit
+            found = await preview(session.log, session.name, limit, reading)
+            session.preview = found
+            recognised = found.reading()
+            reading = replace(
+                reading, case=recognised.case, activities=recognised.activities, timestamp=recognised.timestamp
+            )
+    except TravasError as error:
+        page.refuse(str(error))
+        return
+    session.read_as(reading)
+    page.go(0)

@@ -1,0 +1,193 @@
+"""What is released: variants, a synthetic log or a process map, each with its own options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast, get_args
+from zoneinfo import available_timezones
+
+from nicegui import ui
+
+from ...mechanisms.process_map import PARTS
+from ...model.detail_options import Resolution
+from ...model.mechanism import Kind
+from ...model.release import Timestamps
+from ..parts import note
+from . import kind_pictures
+from .abstraction_chips import AbstractionChips
+from .cards import Card, Cards
+from .protect_whom import offered_columns
+
+if TYPE_CHECKING:
+    from ..page import Page
+
+_CARDS = (
+    Card(
+        "variants",
+        "Variants",
+        "Real paths of the log and how often they occur.",
+        kind_pictures.VARIANTS,
+        "show paths that many cases share, each with an estimate and a 95 % interval",
+        "show rare paths, times or attributes",
+    ),
+    Card(
+        "synthetic log",
+        "Synthetic log",
+        "A generated log that behaves like the original in every tool.",
+        kind_pictures.SYNTHETIC,
+        "have full traces, times and case attributes, also of logs in which most cases differ",
+        "say anything about a single trace: most of them are generated",
+    ),
+    Card(
+        "process map",
+        "Process map",
+        "Which activity follows which, and in how many cases.",
+        kind_pictures.MAP,
+        "have the most exact numbers, with intervals; durations, rework and throughput if you want them",
+        "show traces, or what happens several steps later",
+    ),
+)
+
+_PARTS = {
+    "durations": "Durations: how long a step takes",
+    "rework": "Rework: in how many cases an activity is repeated",
+    "throughput": "Throughput: how long a case takes",
+}
+_TIMESTAMPS: dict[Timestamps, str] = {
+    "artificial": "Artificial timestamps, so that every tool can open the log",
+    "none": "No timestamps: events have only their order",
+}
+
+
+def kind(page: Page, changed: Callable[[], Any]) -> None:
+    """Show the cards of the kinds, and the options of the chosen one. `changed` is called when something was chosen."""
+    session = page.session
+
+    def take(value: str) -> None:
+        session.recipe = session.recipe.with_kind(cast(Kind, value))
+        page.refuse("")
+        details.refresh()
+        changed()
+
+    Cards("What is released", "kind", _CARDS, session.recipe.kind, take)
+
+    @ui.refreshable
+    def details() -> None:
+        {"variants": _variants, "synthetic log": _synthetic, "process map": _map}[session.recipe.kind](page, changed)
+
+    details()
+    _abstraction(page, changed)
+
+
+def _abstraction(page: Page, changed: Callable[[], Any]) -> None:
+    session = page.session
+
+    def take(text: str) -> None:
+        session.recipe = replace(session.recipe, abstraction=text)
+        page.refuse(session.refused())
+        changed()
+
+    with ui.expansion("Make traces coarser before they are counted", value=bool(session.recipe.abstraction)) as part:
+        note("Coarser traces are shared by more cases, so more of them can be released. It costs no privacy.")
+        AbstractionChips(session.recipe.abstraction, take)
+    part.classes("w-full")
+
+
+def _variants(page: Page, _: Callable[[], Any]) -> None:
+    session = page.session
+    chosen = ui.select(_TIMESTAMPS, value=session.recipe.timestamps, label="Times of the events").classes("w-full")
+    chosen.on_value_change(
+        lambda event: setattr(session, "recipe", replace(session.recipe, timestamps=cast(Timestamps, event.value)))
+    )
+
+
+def _synthetic(page: Page, changed: Callable[[], Any]) -> None:
+    """Times, which are released by default, and case attributes."""
+    session = page.session
+    given = dict(session.recipe.options)
+
+    def take(option: str, value: str | tuple[str, ...] | None) -> None:
+        session.recipe = session.recipe.with_option(option, value or None)
+        page.refuse(session.refused())
+        changed()
+
+    def with_times(wanted: bool) -> None:
+        for option in ("zone", "resolution"):
+            session.recipe = session.recipe.with_option(option, None)
+        take("without", None if wanted else "times")
+        when.refresh()
+
+    times = ui.checkbox("Times, if the log has a time column", value="without" not in given)
+    times.on_value_change(lambda event: with_times(bool(event.value)))
+
+    @ui.refreshable
+    def when() -> None:
+        said = dict(session.recipe.options)
+        if "without" in said:
+            return
+        with ui.element("div").classes("fields"):
+            zones = {"": "UTC"} | {name: name for name in sorted(available_timezones())}
+            zone = ui.select(zones, value=said.get("zone", ""), label="Time zone of weeks and hours", with_input=True)
+            zone.on_value_change(lambda event: take("zone", event.value))
+            steps = {"": "second"} | {name: name for name in get_args(Resolution) if name != "second"}
+            resolution = ui.select(steps, value=said.get("resolution", ""), label="Times are rounded to")
+            resolution.on_value_change(lambda event: take("resolution", event.value))
+
+    when()
+    _attributes(page, take)
+
+
+def _attributes(page: Page, take: Callable[[str, tuple[str, ...] | None], None]) -> None:
+    """Case attributes: names of columns; numbers need edges that do not come from the log."""
+    session = page.session
+    given = dict(session.recipe.options)
+    names = [name for name in offered_columns(session) if name != session.recipe.unit]
+    edges: dict[str, str] = dict(text.rpartition("=")[::2] for text in cast(tuple[str, ...], given.get("bins", ())))
+    chosen = [name for name in (*cast(tuple[str, ...], given.get("attribute", ())), *edges) if name in names]
+
+    def set_edges(name: str, text: str | None) -> None:
+        edges[name] = (text or "").strip()
+        send()
+
+    def send() -> None:
+        bins = tuple(f"{name}={edges[name]}" for name in chosen if edges.get(name))
+        take("attribute", tuple(name for name in chosen if not edges.get(name)))
+        take("bins", bins)
+
+    def select(selected: list[str]) -> None:
+        chosen[:] = selected
+        send()
+        numbers.refresh()
+
+    field = ui.select(names, value=list(chosen), multiple=True, label="Case attributes to release (optional)")
+    field.classes("w-full").props("use-chips").on_value_change(lambda event: select(list(event.value or ())))
+
+    @ui.refreshable
+    def numbers() -> None:
+        for name in chosen:
+            label = f"{name}: edges of its ranges, if it is a number, such as 20, 40, 60"
+            edge = ui.input(label, value=edges.get(name, "")).classes("w-full").props("debounce=300 maxlength=500")
+            edge.on_value_change(lambda event, name=name: set_edges(name, event.value))
+        if chosen:
+            note("Choose attributes and edges without looking at the log. Every attribute takes a share of ε and δ.")
+
+    numbers()
+
+
+def _map(page: Page, changed: Callable[[], Any]) -> None:
+    """The parts of a map beyond its counts."""
+    session = page.session
+
+    def take(part: str, wanted: bool) -> None:
+        given = {*cast(tuple[str, ...], dict(session.recipe.options).get("parts", ()))}
+        parts = given | {part} if wanted else given - {part}
+        session.recipe = session.recipe.with_option("parts", tuple(name for name in PARTS if name in parts) or None)
+        changed()
+
+    chosen = cast(tuple[str, ...], dict(session.recipe.options).get("parts", ()))
+    with ui.element("div").props('role=group aria-label="What the map also shows"'):
+        note("The map also shows, each for a share of ε and δ:")
+        for part in PARTS:
+            box = ui.checkbox(_PARTS[part], value=part in chosen)
+            box.on_value_change(lambda event, part=part: take(part, bool(event.value)))

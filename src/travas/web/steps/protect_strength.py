@@ -1,0 +1,159 @@
+"""How strong a release protects: presets in words, exact ε and δ, and what they mean. No data are needed."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from nicegui import ui
+
+from ...model import explain
+from ...plots.charts import guess_chart
+from ..curve import DELTAS, EPSILONS, View, nearest, view
+from ..parts import note, on_page, picture
+from .cards import Card, Cards
+
+if TYPE_CHECKING:
+    from ..page import Page
+
+PRESETS = {"strong": ("0.5", "1e-8"), "balanced": ("1", "1e-6"), "weaker": ("2", "1e-5")}
+_WORDS = {
+    "strong": ("Strong", "For sensitive data that many will see. Less of the log is released."),
+    "balanced": ("Balanced", "Defensible for most data; the usual choice."),
+    "weaker": ("Weaker", "For data that few will see, under a contract. More of the log is released."),
+}
+_STOPS = {"epsilon": EPSILONS, "delta": DELTAS}
+
+
+def _cards() -> list[Card]:
+    cards = []
+    for name, (epsilon, delta) in PRESETS.items():
+        title, text = _WORDS[name]
+        guess = explain.best_guess(Fraction(epsilon), Fraction(delta))
+        cards.append(
+            Card(name, f"{title}: ε = {epsilon}, δ = {delta}", f"{text} An attacker is right at most {guess}.")
+        )
+    return cards
+
+
+class StrengthPanel:
+    """The presets, the exact fields with their sliders, and the words and pictures that follow them.
+
+    Args:
+        page: The page.
+    """
+
+    def __init__(self, page: Page) -> None:
+        self._session = page.session
+        self._asked = 0
+        self._moving: set[str] = set()
+        self._fields: dict[str, ui.input] = {}
+        self._sliders: dict[str, ui.slider] = {}
+        self._presets = Cards("How strong it protects", "strength", _cards(), self._preset(), self._take_preset)
+        for name, label in (("epsilon", "ε"), ("delta", "δ")):
+            self._number(name, label)
+        note(
+            "Choose them before you look at the log: a choice by what comes out is a use of the log that no guarantee covers."
+        )
+        self._weak = ui.label().classes("refusal").props("role=status")
+        self._epsilon, self._delta = ui.label().classes("words"), ui.label().classes("words")
+        self._guess = picture("", "an attacker's best guess").classes("fit")
+        self._curve_words = ui.label().classes("note")
+        self._curve = picture("", "keep-probability curve").classes("fit hover-labels")
+        self._place = ui.element("div")
+        self.soon()
+
+    def soon(self) -> None:
+        """Show what the present recipe means, when the other changes are on the page."""
+        with self._place:
+            ui.timer(0.01, self.redraw, once=True)
+
+    async def redraw(self) -> None:
+        """Show what the present recipe means."""
+        self._asked += 1
+        mine, recipe = self._asked, self._session.recipe
+        for name, value in (("epsilon", recipe.epsilon), ("delta", recipe.delta)):
+            self._sliders[name].props["aria-valuetext"] = value
+        found = await asyncio.to_thread(view, recipe)
+        if mine != self._asked or self._curve.is_deleted:
+            return  # somebody moved on
+        why = found.why or self._session.refused()
+        self._show(found, why)
+
+    def _show(self, found: View, why: str) -> None:
+        self._weak.text = "" if why else " ".join(found.weak)
+        self._weak.set_visibility(bool(self._weak.text))
+        words = (on_page(why), "", "") if why else words_of(found)
+        self._epsilon.text, self._delta.text, self._curve_words.text = words
+        self._curve.content = "" if why else found.picture
+        self._curve.set_visibility(bool(self._curve.content))
+        self._guess.content = "" if why else _guess(found)
+        self._guess.set_visibility(bool(self._guess.content))
+
+    def _value(self, name: str) -> str:
+        return self._session.recipe.epsilon if name == "epsilon" else self._session.recipe.delta
+
+    def _preset(self) -> str:
+        recipe = self._session.recipe
+        return next((name for name, pair in PRESETS.items() if pair == (recipe.epsilon, recipe.delta)), "")
+
+    def _take_preset(self, name: str) -> None:
+        epsilon, delta = PRESETS[name]
+        self._fields["epsilon"].value, self._fields["delta"].value = epsilon, delta
+
+    def _number(self, name: str, label: str) -> None:
+        value, stops = self._value(name), _STOPS[name]
+        with ui.row().classes("w-full items-center no-wrap"):
+            field = ui.input(label, value=value).style("width: 7rem").props(f'aria-label="{name}"')
+            slider = ui.slider(min=0, max=len(stops) - 1, step=1, value=nearest(stops, value)).classes("w-full")
+            slider.props(f'aria-label="{name}, smaller protects more"')
+        field.on_value_change(lambda event: self._typed(name, event.value))
+        slider.on_value_change(lambda event: self._slid(name, event.value))
+        self._fields[name], self._sliders[name] = field, slider
+
+    async def _typed(self, name: str, text: str) -> None:
+        number = (text or "").strip()
+        recipe = self._session.recipe
+        self._session.recipe = replace(recipe, epsilon=number) if name == "epsilon" else replace(recipe, delta=number)
+        place = nearest(_STOPS[name], number)
+        if self._sliders[name].value != place:
+            self._moving.add(name)
+            self._sliders[name].value = place
+            self._moving.discard(name)
+        self._presets.mark(self._preset())
+        await self.redraw()
+
+    def _slid(self, name: str, place: int) -> None:
+        if name not in self._moving:
+            self._fields[name].value = _STOPS[name][int(place)]
+
+
+def _guess(found: View) -> str:
+    chosen = found.mechanism
+    assert chosen is not None
+    guess = explain.best_guess(chosen.epsilon, chosen.delta)
+    words = f"The best attacker is right in at most {guess} of guesses; blind guessing gives 50 %."
+    return guess_chart(float(guess.removesuffix(" %")) / 100, words)
+
+
+def words_of(found: View) -> tuple[str, str, str]:
+    """Return what ε, δ and the curve mean, for the unit that is protected."""
+    chosen = found.mechanism
+    assert chosen is not None
+    about = "What is kept depends on more than the number of cases, or the curve is too long to draw."
+    if chosen.kind != "variants":
+        about = "How exact it is depends on the number of cases: the next step says what to expect."
+    if found.points:
+        half = next(cases for cases, share in found.points if share >= 0.5)
+        sure, noun = found.points[-1][0], chosen.noun
+        about = (
+            f"A variant of {half:,} {noun} is released with a probability above 50 %; with {sure:,} or more it is always "
+            "released."
+        )
+    if found.points and found.rung:
+        about = f"On a ladder it depends on the rung; here: {found.rung}. {about}"
+    released = explain.released_by(chosen)
+    about_epsilon, about_delta = explain.meaning(chosen.epsilon, chosen.delta, chosen.unit.name, released)
+    return f"ε: {about_epsilon}", f"δ: {about_delta}", about

@@ -1,0 +1,61 @@
+"""The rarely used fields of a reading: order, ties, missing values, lifecycle and the form of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, get_args
+
+from nicegui import ui
+
+from ...sources.columns import DuplicateCases, OnMissing, Order, Reading
+from ...sources.row_selection import DuplicateEvents, Lifecycle
+
+
+class ReadingFields:
+    """The fields, with what is set in a reading."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._kept = reading
+        itself = {"": "default: file for XES, time for tables"}
+        with ui.element("div").classes("fields"):
+            self._values: dict[str, Callable[[], Any]] = {
+                "order": _choice("Order of events", Order, reading.order, itself),
+                "ties": _typed("Ties: file, activity, or a column", reading.ties, "file"),
+                "timestamp_format": _typed("Format of timestamps", reading.timestamp_format, "%d.%m.%Y %H:%M"),
+                "on_missing": _choice("Events without case, activity or time", OnMissing, reading.on_missing, {}),
+                "lifecycle": _choice("Events that are read (lifecycle)", Lifecycle, reading.lifecycle, {}),
+                "duplicate_events": _choice("Duplicate events", DuplicateEvents, reading.duplicate_events, {}),
+                "duplicate_cases": _choice("Traces of one name (XES)", DuplicateCases, reading.duplicate_cases, {}),
+                "delimiter": _typed("Delimiter (CSV)", reading.delimiter, "detected by default"),
+                "quote": _typed("Quote (CSV)", reading.quote, "detected by default"),
+                "encoding": _typed("Encoding (CSV)", reading.encoding, "detected by default"),
+            }
+
+    def form(self) -> Reading:
+        """Return the form of the file alone."""
+        return Reading(**{name: self._values[name]() for name in ("delimiter", "quote", "encoding")})
+
+    def reading(self, columns: Reading, order: Order | None) -> Reading:
+        """Return the reading of these columns with what was typed.
+
+        Args:
+            columns: The columns.
+            order: The order of events if none was chosen.
+
+        Returns:
+            The reading; raises ParameterError if it is invalid.
+        """
+        values = {name: value() for name, value in self._values.items()}
+        values |= {"order": values["order"] or order, "ties": values["ties"] or "file"}
+        return replace(columns, format=self._kept.format, sheet=self._kept.sheet, **values)
+
+
+def _choice(label: str, kind: Any, value: str | None, none: dict[str, str]) -> Callable[[], Any]:
+    field = ui.select(none | {name: name for name in get_args(kind)}, value=value or "", label=label)
+    return lambda: field.value or None
+
+
+def _typed(label: str, value: str | None, hint: str) -> Callable[[], Any]:
+    field = ui.input(label, value=value or "", placeholder=hint)
+    return lambda: field.value or None

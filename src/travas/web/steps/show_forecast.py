@@ -1,0 +1,143 @@
+"""Step 4: what a release can do. Without data first; a forecast that reads the log is behind one gate and recorded."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+
+from ...errors import ParameterError
+from ...evaluation.coverage import EPSILONS, KINDS, Coverage
+from ...evaluation.forecast import LOOKING
+from ...plots.svg import escape
+from .. import tasks
+from ..jobs import Job
+from ..outlook import OutlookView, outlook
+from ..parts import confidential, note, on_page, onward, table, title
+from ..sessions import Session
+from .looks import FORECAST, look
+
+if TYPE_CHECKING:
+    from ..page import Page
+
+CONFIRM = 4
+
+
+def draw(page: Page) -> None:
+    """Show the step."""
+    title("Forecast")
+    note("This forecast uses ε, δ and the number of cases that you state. It does not read the log.")
+    _public(page)
+    _gate(page)
+    onward("Continue", lambda: page.go(CONFIRM))
+
+
+# ------------------------------------------------------------------------------------------------------ without data
+
+
+def _public(page: Page) -> None:
+    session = page.session
+    field = ui.input("Number of cases, as you state it (optional)", value=session.recipe.stated_cases)
+    field.classes("narrow").props("inputmode=numeric debounce=300 maxlength=9")
+    place = ui.column().classes("w-full")
+    asked = 0
+
+    async def show() -> None:
+        nonlocal asked
+        asked += 1
+        mine = asked
+        found = await asyncio.to_thread(outlook, session.recipe)
+        if mine == asked and not place.is_deleted:
+            place.clear()
+            with place:
+                _outlook(found, session)
+
+    async def stated(text: str | None) -> None:
+        session.recipe = replace(session.recipe, stated_cases=(text or "").strip())
+        await show()
+
+    field.on_value_change(lambda event: stated(event.value))
+    ui.timer(0.01, show, once=True)
+
+
+def _outlook(found: OutlookView, session: Session) -> None:
+    if found.why:
+        ui.label(on_page(found.why)).classes("refusal").props("role=alert")
+        return
+    for sentence in found.weak:
+        ui.label(sentence).classes("refusal").props("role=status")
+    rows = []
+    for kind, facts in found.facts:
+        chosen = " (chosen)" if kind == session.recipe.kind else ""
+        rows += [[kind + chosen if place == 0 else "", fact] for place, fact in enumerate(facts)]
+    table(["Kind of release", f"What it can do at ε = {session.recipe.epsilon}, δ = {session.recipe.delta}"], rows)
+    ui.html("<h3>Recommendation</h3>", sanitize=False)
+    for sentence in found.advice:
+        ui.label(sentence).classes("words")
+
+
+# ----------------------------------------------------------------------------------------------------- with the log
+
+
+def _gate(page: Page) -> None:
+    """The forecast that reads the log: only after one explicit click, and recorded."""
+    session = page.session
+    found = session.steps.coverage
+    if found is not None and found.delta == session.recipe.delta and found.reading == _reading(session):
+        _heatmap(found)
+        return
+    ui.html("<h3>A look at the original log</h3>", sanitize=False)
+    note(LOOKING)
+    ui.button(
+        "Read the log for a forecast: confidential, and recorded in the report", on_click=lambda: start(page)
+    ).props("no-caps outline")
+
+
+def _reading(session: Session) -> Any:
+    """How the forecast reads the log: without an abstraction, so that the kinds can be compared."""
+    try:
+        return replace(session.recipe, mechanism="synthesis", options=(), abstraction="").reading(session.reading)
+    except ParameterError:
+        return None
+
+
+def start(page: Page) -> None:
+    """Read the log in a process of its own, and record it."""
+    session = page.session
+    assert session.log is not None
+    reading = _reading(session)
+    if reading is None:
+        page.refuse(session.refused())
+        return
+
+    def keep(found: Coverage) -> None:
+        session.steps.coverage = found
+
+    look(page, FORECAST)
+    limit, delta = page.settings.decompressed_limit, session.recipe.delta
+    session.start(Job(tasks.forecast, session.log, session.name, reading, delta, limit), keep)
+
+
+def _heatmap(found: Coverage) -> None:
+    """The share of cases that each kind covers at each ε, as a table whose cells are coloured."""
+    head = "".join(f'<th scope="col">ε = {escape(epsilon)}</th>' for epsilon in EPSILONS)
+    rows = []
+    for kind in KINDS:
+        shares = [found.share(kind, epsilon) for epsilon in EPSILONS]
+        cells = "".join(f'<td class="heat" style="--share: {share:.3f}">{share:.0%}</td>' for share in shares)
+        what = f"{kind} (steps)" if kind == "process map" else kind
+        rows.append(f'<tr><th scope="row">{escape(what)}</th>{cells}</tr>')
+    with confidential():
+        ui.html("<h3>Share of cases covered</h3>", sanitize=False)
+        ui.html(
+            f'<div class="scroll" tabindex="0" role="group" aria-label="share of cases covered"><table class="heatmap"><thead>'
+            f'<tr><th scope="col">δ = {escape(found.delta)}</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>',
+            sanitize=False,
+        ).classes("w-full")
+        note(
+            "Covered: the share of cases whose whole trace is in the release; of a process map, the share of steps whose pair is "
+            "in the map. Means of runs with seeded noise: nothing was released or charged."
+        )
+        note(LOOKING)

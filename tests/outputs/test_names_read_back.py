@@ -1,0 +1,60 @@
+"""Reading a release of travas gives back the names that its format could not hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import travas
+from travas import Optimal, Reading
+from travas.model.escaped_names import escape, original_name
+from travas.model.release import Profile
+
+TRACES = {("a\x01", "b"): 500, (r"\u{1}", "\x00"): 400, (r"\u{FFFFFFFF}", r"\u{5C}"): 300, ("plain",): 600}
+
+
+@pytest.mark.parametrize(
+    ("suffix", "profile"),
+    [
+        *((suffix, "travas") for suffix in (".csv", ".csv.gz", ".xes", ".xes.gz", ".parquet", ".json")),
+        (".csv", "excel"),
+        (".csv.gz", "pm4py"),
+    ],
+)
+def test_names_are_read_as_they_were(suffix: str, profile: Profile, tmp_path: Path) -> None:
+    made = travas.anonymize(TRACES, Optimal(epsilon=1, delta="1e-6"))
+    path = made.write(tmp_path / f"out{suffix}", profile=profile)
+    assert dict(travas.read(path).items()) == dict(zip(made.variants, made.counts, strict=True))
+    assert set(made.variants) == set(TRACES)
+
+
+def test_without_times_and_with_several_columns(tmp_path: Path) -> None:
+    columns = ("concept:name", "org:role")
+    log = travas.Variants.from_mapping({(("a\x01", "x"), ("b", "\x02")): 500}, columns)
+    made = travas.anonymize(log, Optimal(epsilon=1, delta="1e-6")).without_timestamps()
+    for suffix in (".csv", ".xes"):
+        path = made.write(tmp_path / f"out{suffix}")
+        found = travas.read(path, Reading(activities=columns, order="file"))
+        assert [trace for trace, _ in found.items()] == [(("a\x01", "x"), ("b", "\x02"))]
+
+
+def test_other_logs_are_read_as_they_are(tmp_path: Path) -> None:
+    name = escape("a\x01")
+    table = tmp_path / "log.csv"
+    table.write_text(f"case:concept:name,concept:name,time:timestamp\n1,{name},2024-01-01\n")
+    assert dict(travas.read(table).items()) == {(name,): 1}
+    xes = tmp_path / "log.xes"
+    trace = (
+        '<trace><string key="concept:name" value="{}"/><event><string key="concept:name" value="{}"/></event></trace>'
+    )
+    late = '<string key="travas:names" value="escaped"/>'
+    xes.write_text(f"<log>{trace.format(1, name)}{late}{trace.format(2, name)}</log>")
+    assert dict(travas.read(xes).items()) == {(name,): 2}
+    xes.write_text(f"<log>{late}{trace.format(1, name)}{trace.format(2, name)}{trace.format(3, name)}</log>")
+    assert dict(travas.read(xes).items()) == {("a\x01",): 3}
+
+
+def test_half_a_character_stays_escaped() -> None:
+    assert original_name(r"\u{D800}x") == r"\u{D800}x"
+    assert original_name(r"\u{10FFFF}") == "\U0010ffff" and original_name(r"\u{110000}") == r"\u{110000}"

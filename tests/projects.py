@@ -1,0 +1,40 @@
+"""A folder to make release projects in, and `travas init` with what most of them need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from travas import Ledger
+
+if TYPE_CHECKING:
+    from conftest import Ran, Run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ledger_path: Path) -> Path:
+    """A folder with a log of two months, and a budget for one release."""
+    rows = ["case_id,activity,timestamp"]
+    for case in range(120):
+        month = 1 + case % 2
+        rows += [f"c{case},{name},2026-0{month}-0{day} 08:00:00" for day, name in enumerate(("in", "visit", "out"), 1)]
+        rows += [f"c{case},visit,2026-03-05 08:00:00"]  # all of them return
+    (tmp_path / "clinic.csv").write_text("\n".join(rows) + "\n")
+    monkeypatch.chdir(tmp_path)
+    Ledger(ledger_path).create_budget("clinic", epsilon=1, delta="1e-6")
+    return tmp_path
+
+
+Start = Callable[..., "Ran"]
+
+
+@pytest.fixture
+def start(travas: Run, folder: Path) -> Start:
+    def start(*flags: object) -> Ran:
+        words = ("--end-activity", "out", "--grace", "7d", "--reason", "Decided on 3 May.", "--file", "release.json")
+        return travas("init", "clinic.csv", *words, *flags)
+
+    return start

@@ -1,0 +1,221 @@
+"""Plain traces are read without the parser: what is read, and what is refused, is the same with it."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+
+import pytest
+
+from travas import Reading, TravasError, read
+from travas.sources import xes_reader
+from travas.sources.doctor.xes_events import xes_table
+from travas.sources.xes_scanner import PlainTrace, TraceScanner
+
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- header -->\n<log xes.version="1.0" xmlns="http://www.xes-standard.org/">\n'
+
+
+def event(name: str, second: int) -> str:
+    moment = f"2024-01-01T00:00:{second:02d}+00:00"
+    return (
+        f'<event>\n<string key="concept:name" value="{name}"/>\n<string key="org:resource" value="ä"/>\n'
+        f'<date key="time:timestamp" value="{moment}"/>\n</event>\n'
+    )
+
+
+def trace(number: int, *names: str) -> str:
+    body = "".join(event(name, 30 - step) for step, name in enumerate(names))
+    own = f'<string key="concept:name" value="{number}"/>\n<string key="patient" value="p{number % 3}"/>\n'
+    return f"<trace>\n{own}{body}</trace>\n"
+
+
+TRACES = [trace(number, *random.Random(number).choices("abc", k=1 + number % 3)) for number in range(8)]
+PLAIN = HEAD + "".join(TRACES) + "</log>\n"
+
+READINGS = {
+    "default": Reading(),
+    "time": Reading(order="time"),
+    "drop": Reading(on_missing="drop", duplicate_cases="merge"),
+    "columns": Reading(activities=("concept:name", "org:resource"), duplicate_cases="separate"),
+    "unit": Reading(unit="patient", max_cases=2),
+    "absent": Reading(activities=("nothing",), on_missing="drop"),
+}
+
+
+def outcome(path: Path, reading: Reading, scans: bool, monkeypatch: pytest.MonkeyPatch) -> object:
+    """What a log is read as, or why it is refused."""
+    with monkeypatch.context() as patch:
+        if not scans:
+            patch.setattr(xes_reader, "is_scannable", lambda root: False)
+        try:
+            found = read(path, reading)
+        except TravasError as error:
+            return str(error)
+        return list(found.items()), found.notes
+
+
+def is_read_alike(text: str | bytes, path: Path, monkeypatch: pytest.MonkeyPatch, *readings: Reading) -> None:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    for reading in readings or READINGS.values():
+        slow = outcome(path, reading, False, monkeypatch)
+        assert outcome(path, reading, True, monkeypatch) == slow
+
+
+def test_plain_traces_bypass_the_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log.xes"
+    is_read_alike(PLAIN, path, monkeypatch)
+    fed: list[bytes] = []
+    parse = xes_reader.XesDocument._feed_parser
+
+    def watched(self: xes_reader.XesDocument, piece: bytes) -> None:
+        fed.append(piece)
+        parse(self, piece)
+
+    monkeypatch.setattr(xes_reader.XesDocument, "_feed_parser", watched)
+    assert sum(count for _, count in read(path).items()) == len(TRACES)
+    assert b"".join(fed).count(b"<trace>") == 2  # the header and the first trace, then a piece that shows where it is
+
+
+ODD = {
+    "entity": trace(90, "a&amp;b"),
+    "reference": trace(91, "&#65;"),
+    "comment": trace(92, "a").replace("<event>", "<!-- <event> --><event>"),
+    "comment of a trace": "<!-- " + trace(93, "a") + " -->",
+    "end in a comment": trace(94, "a").replace("<event>", "<!-- </trace> --><event>"),
+    "section": trace(95, "a").replace("<event>", "<![CDATA[</trace>]]><event>"),
+    "instruction": trace(96, "a") + "<?x </trace> ?>",
+    "nested attribute": trace(97, "a").replace(
+        'value="a"/>', 'value="a"><string key="concept:name" value="z"/></string>'
+    ),
+    "two values": trace(98, "a").replace("<event>", '<event><string key="concept:name" value="first"/>'),
+    "two values and none": trace(99, "a", "b")
+    .replace('<string key="concept:name" value="a"/>', "")
+    .replace('value="b"/>', 'value="b"/><string key="concept:name" value="c"/>'),
+    "two names": trace(100, "a").replace("<trace>", '<trace><string key="concept:name" value="first"/>'),
+    "no name": "<trace>" + event("a", 1) + "</trace>",
+    "empty name": trace(101, ""),
+    "empty trace": '<trace><string key="concept:name" value="102"/></trace>',
+    "single quotes": trace(103, "a").replace('"', "'"),
+    "other order": trace(104, "a").replace('key="concept:name" value="a"', 'value="a" key="concept:name"'),
+    "spaces": trace(105, "a").replace('"/>', '"  />').replace("<string key", "<string  key"),
+    "name after events": "<trace>" + event("a", 1) + '<string key="concept:name" value="106"/></trace>',
+    "end with a space": trace(107, "a").replace("</trace>", "</trace >"),
+    "end with a space before a comment": trace(108, "a").replace("</trace>", "</trace ><!-- </trace>"),
+    "event in an attribute": trace(109, "a").replace('value="a"/>', 'value="a">' + event("b", 2) + "</string>"),
+    "event of the log": event("a", 1),
+    "attribute of the log": '<string key="x" value="y"/>',
+    "value with a tag": trace(110, "a").replace('value="a"', 'value="<trace>"'),
+    "trace in an attribute": '<string key="x" value="' + trace(111, "a") + '"/>',
+    "trace in a trace": trace(112, "a").replace("<event>", trace(113, "b") + "<event>"),
+    "trace in an element": "<list>" + trace(114, "a") + "</list>",
+    "other namespace": trace(115, "a").replace("<event>", '<event xmlns="other">'),
+    "trace of another namespace": trace(116, "a").replace("<trace>", '<trace xmlns="other">'),
+    "control character": trace(117, "a\x01"),
+    "tab": trace(118, "a\tb"),
+    "not a character": trace(119, "a\ufffe"),
+    "unknown kind": trace(120, "a").replace("<string", "<text"),
+    "no key": trace(121, "a").replace('key="org:resource" ', ""),
+    "text": trace(122, "a").replace("<event>", "text<event>"),
+    "open": trace(123, "a").replace("</event>", ""),
+    "no time": trace(124, "a").replace("date key", "date kez"),
+    "duplicate name": trace(1, "a"),
+    "many lines": trace(125, "a").replace("\n", "\n\n\n") + "<!-- -->\n<oops",
+}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD.keys())
+@pytest.mark.parametrize("place", [0, 1, 5, 8])
+def test_odd_traces_are_read_or_refused_as_by_the_parser(
+    odd: str, place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = HEAD + "".join([*TRACES[:place], odd, *TRACES[place:]]) + "</log>\n"
+    is_read_alike(text, tmp_path / "log.xes", monkeypatch)
+    is_read_alike(text.replace("\n", ""), tmp_path / "log.xes", monkeypatch, Reading())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAIN.replace("UTF-8", "ISO-8859-1").encode("latin-1"),
+        PLAIN.replace("UTF-8", "UTF-7").encode(),
+        PLAIN.replace("UTF-8", "UTF-16").encode("utf-16"),
+        PLAIN.encode("latin-1"),
+        b"\xef\xbb\xbf" + PLAIN.encode(),
+        PLAIN.replace(' xmlns="http://www.xes-standard.org/"', ""),
+        PLAIN.replace("<log", "<x:log").replace("</log", "</x:log").replace("xmlns=", "xmlns:x="),
+        PLAIN.replace("<log", '<log xmlns:x="y"').replace("<trace>", "<x:trace>").replace("</trace>", "</x:trace>"),
+        PLAIN.replace("<log", "<!-- " + trace(200, "a") + " --><log"),
+        PLAIN.replace("<log", "<!-- " + trace(200, "a")),
+        PLAIN.replace("</log>", "</log></log>"),
+        PLAIN.replace("</log>", ""),
+        PLAIN + TRACES[0],
+        PLAIN.replace("<log", "<html"),
+    ],
+)
+def test_other_documents_are_read_or_refused_as_by_the_parser(
+    text: str | bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_read_alike(text, tmp_path / "log.xes", monkeypatch)
+
+
+PIECES = (
+    "<trace>", "</trace>", "<event>", "</event>", "</log>", "<!--", "-->", "<![CDATA[", "]]>", "<?x", "?>", "<", ">", '"', "'",
+    "/>", "&amp;", "&", "\n", " ", "\t", "ä", "\x00", 'key="concept:name"', 'value=""', "<string", "</string>",
+    "<list>", "</list>",
+)  # fmt: skip
+
+
+def test_mutated_documents_are_read_or_refused_as_by_the_parser(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Random changes, a few at a time, so that most of the document stays plain."""
+    chance = random.Random(7)
+    for _ in range(300):
+        text = PLAIN
+        for _ in range(chance.randint(1, 3)):
+            begin = chance.randrange(len(text))
+            end = begin + chance.choice((0, 0, 1, 10, 100))
+            text = text[:begin] + chance.choice((*PIECES, "", chance.choice(TRACES))) + text[end:]
+        is_read_alike(text, tmp_path / "log.xes", monkeypatch, chance.choice(list(READINGS.values())))
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 1000])
+def test_pieces_of_any_size_are_read_alike(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log.xes.gz"
+    path.write_bytes(gzip.compress((HEAD + "".join([*TRACES, *ODD.values()][:14]) + "</log>").encode()))
+    whole = outcome(path, Reading(duplicate_cases="separate"), False, monkeypatch)
+    monkeypatch.setattr(xes_reader, "CHUNK", size)
+    assert outcome(path, Reading(duplicate_cases="separate"), True, monkeypatch) == whole
+
+
+def test_a_long_trace_goes_to_the_parser_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("travas.sources.xes_scanner._LONGEST", 2000)
+    text = HEAD + "".join([*TRACES, trace(50, *"abc" * 30), *(trace(60 + n, "b") for n in range(5))]) + "</log>"
+    is_read_alike(text, tmp_path / "log.xes", monkeypatch)
+
+
+def test_a_log_without_plain_traces_is_soon_left_to_the_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log.xes"
+    path.write_text(HEAD + "".join(trace(number, "a&amp;b") for number in range(1000)) + "</log>")
+    tried: list[bytes] = []
+    scan = TraceScanner.scan
+
+    def watched(self: TraceScanner, text: bytes) -> PlainTrace | None:
+        tried.append(text)
+        return scan(self, text)
+
+    monkeypatch.setattr(TraceScanner, "scan", watched)
+    monkeypatch.setattr(xes_reader, "CHUNK", 4096)
+    assert dict(read(path).items()) == {("a&b",): 1000}
+    assert 0 < len(tried) < 200
+
+
+def test_the_doctor_sees_the_same_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log.xes"
+    path.write_text(HEAD + "".join([*TRACES, ODD["two values"], ODD["no time"], ODD["entity"], *TRACES[:3]]) + "</log>")
+    table, findings, choices = xes_table([path])
+    monkeypatch.setattr(xes_reader, "is_scannable", lambda root: False)
+    slow, others, decisions = xes_table([path])
+    assert table.equals(slow) and (findings, choices) == (others, decisions)
+    assert table.height > 20 and "case:patient" in table.columns

@@ -1,0 +1,145 @@
+"""What the result of a release says: figures, order and verdict are those of the estimates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+import travas
+from travas.model.release import Release
+from travas.model.traces import Trace
+from travas.model.variants import Variants
+from travas.outputs.readme_file import release_files
+from travas.plots.charts import coverage_curve
+from travas.plots.chevrons import colour_of
+from travas.plots.svg import name_of
+from travas.privacy.noise import Seeded
+from travas.report.decision import ReleaseFacts, figures, missing, verdict
+from travas.report.report_file import write_report
+from travas.sources.columns import Reading
+from travas.sources.example_log import PAPER_LOG
+from travas.web.comparison import compare_release, twin_graphs
+from travas.web.handover import bundled, contents, pack
+from travas.web.result_map import map_of_release
+from travas.web.result_variants import headings, ranking, variant_rows
+
+LOG: dict[Trace, int] = {("register", f"visit {n}", "release"): 400 - 20 * n for n in range(12)}
+
+
+def quiet(_: str, __: float) -> None:
+    pass
+
+
+def variants_release() -> Release:
+    return travas.anonymize(LOG, epsilon=1, delta="1e-4")
+
+
+def test_order_and_figures_are_those_of_the_estimates() -> None:
+    release = variants_release()
+    ranked = ranking(release)
+    rows, names = variant_rows(release, ranked)
+    estimates = release.estimate
+    assert estimates.intervals is not None
+    assert [row["value"] for row in rows] == [round(estimates.counts[place], 1) for place in ranked]
+    assert [row["value"] for row in rows] == sorted((row["value"] for row in rows), reverse=True)
+    assert [(row["low"], row["high"]) for row in rows] == [estimates.intervals[place] for place in ranked]
+    traces = [tuple(names[number] for number in row["trace"]) for row in rows]
+    assert traces == [tuple(map(name_of, release.variants[place])) for place in ranked]
+    number, cases, share, privacy = figures(ReleaseFacts.of(release))
+    assert number.value == f"{len(release.variants):,}" and privacy.value == "ε = 1"
+    low, high = ReleaseFacts.of(release).coverage or (0, 0)
+    assert cases.value == f"{sum(estimates.counts):,.0f}" and share.value == f"{low:.0%} – {high:.0%}" and low <= high
+    assert "interval" in headings(release) and "origin" not in headings(release)
+
+
+def test_the_map_of_variants_adds_up_to_their_estimates() -> None:
+    release = variants_release()
+    graph = map_of_release(release)
+    started = sum(pair.count for pair in graph.pairs if pair.before == "start")
+    assert started == pytest.approx(sum(release.estimate.counts))
+
+
+@pytest.mark.parametrize(
+    ("missing_cases", "words"),
+    [((0, 100), "covers most of the cases"), ((0, 3000), "may be missing"), ((9000, 20000), "fewer than half")],
+)
+def test_the_verdict_says_what_is_covered(missing_cases: tuple[float, float], words: str) -> None:
+    facts = ReleaseFacts.of(variants_release())
+    assert facts.estimate is not None
+    assert words in verdict(replace(facts, estimate=replace(facts.estimate, missing_cases_interval=missing_cases)))
+
+
+def test_the_verdict_warns() -> None:
+    release = variants_release()
+    assert verdict(ReleaseFacts.of(release, ("weak",))).startswith(
+        "It can be checked by anyone, but the protection is weak"
+    )
+    few = replace(ReleaseFacts.of(release), variants=1)
+    assert few.warnings and "little use" in verdict(few)
+    chosen = travas.Optimal(epsilon=1, delta="1e-4").with_random_bytes(Seeded(1))
+    seeded = chosen.release(Variants.from_mapping(LOG))
+    assert "not established" in verdict(ReleaseFacts.of(seeded))
+    assert missing(ReleaseFacts.of(release))[0].startswith("Not released: ")
+
+
+def test_figures_of_a_synthetic_log_and_of_a_map() -> None:
+    synthetic = travas.synthesize(LOG, epsilon=2, delta="1e-4")
+    assert figures(ReleaseFacts.of(synthetic))[0].value == f"{sum(synthetic.counts):,}" and "origin" in headings(
+        synthetic
+    )
+    drawn = travas.process_map(LOG, epsilon=2, delta="1e-4")
+    assert (
+        figures(ReleaseFacts.of(drawn))[1].value == f"{len(drawn.pairs):,}"
+        and "noise alone" in missing(ReleaseFacts.of(drawn))[1]
+    )
+    assert len(map_of_release(drawn).pairs) == len(drawn.pairs)
+
+
+def test_an_activity_has_one_colour_that_dark_text_can_be_read_on() -> None:
+    assert colour_of("visit") == colour_of("visit") and len({colour_of(f"a{n}") for n in range(100)}) > 30
+
+    def linear(part: int) -> float:
+        share = part / 255
+        return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
+
+    for name in (f"activity {n}" for n in range(300)):
+        red, green, blue = (int(colour_of(name)[place : place + 2], 16) for place in (1, 3, 5))
+        luminance = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+        assert (luminance + 0.05) / (linear(0x11) + 0.05) > 4.5
+
+
+def test_the_coverage_curve_says_what_it_shows() -> None:
+    assert "half of them by the first 2 variants, 80% by all" in coverage_curve([40, 20, 20], 100, "cases")
+    assert "less than half of them by all variants" in coverage_curve([10], 100, "cases")
+
+
+def test_before_and_after_has_the_true_numbers_on_one_side(tmp_path: Path) -> None:
+    """Twin maps have the same nodes and pairs, so that one layout serves both."""
+    path = tmp_path / "log.csv"
+    traces = [trace for trace, cases in PAPER_LOG.items() for _ in range(cases)]
+    rows = [f"{case},{name_of(activity)}" for case, trace in enumerate(traces) for activity in trace]
+    path.write_text("case_id,activity\n" + "\n".join(rows) + "\n")
+    release = travas.anonymize(PAPER_LOG, epsilon=5, delta="0.1")
+    found = compare_release(path, "log.csv", Reading(order="file"), release, 1 << 30, quiet)
+    true = {(row.before, row.after): row.original for row in found.differences}
+    assert true["register", "visit"] == 35 and true["", "register"] == sum(PAPER_LOG.values())
+    assert {name for name, _, _ in found.metrics} >= {"case coverage", "variant coverage", "fake variants"}
+    before, after = twin_graphs(found)
+    assert [pair.edge for pair in before.pairs] == [pair.edge for pair in after.pairs] and before.nodes == after.nodes
+    assert sum(pair.count for pair in before.pairs if pair.before == "start") == sum(PAPER_LOG.values())
+
+
+def test_the_zip_has_everything_a_recipient_needs(tmp_path: Path) -> None:
+    release = variants_release()
+    path = release.write(tmp_path / bundled(release))
+    write_report(release_files(path)[1], path, contents(path)[-1])
+    pack(contents(path), tmp_path / "release.zip", quiet)
+    with ZipFile(tmp_path / "release.zip") as packed:
+        names = packed.namelist()
+        packed.extractall(tmp_path / "out")
+    assert names == [file.name for file in contents(path)] and len(names) == 4
+    assert travas.verify(tmp_path / "out" / names[1], tmp_path / "out" / path.name).digest_checked
+    assert (tmp_path / "release.zip").stat().st_mode & 0o777 == 0o600
