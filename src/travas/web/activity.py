@@ -32,7 +32,7 @@ _START = ""
 
 
 @dataclass(frozen=True)
-class Activity:
+class ActivityLine:
     """One line. `user` is the name in the operating system, `name` the one that was typed on the page."""
 
     time: str
@@ -52,7 +52,7 @@ class ActivityLog:
 
     def append(
         self, kind: ActivityKind, *, name: str, dataset: str = "", release: str = "", detail: str = ""
-    ) -> Activity:
+    ) -> ActivityLine:
         """Append a line; it is on the disk when this returns.
 
         Args:
@@ -65,7 +65,7 @@ class ActivityLog:
         Returns:
             The line.
         """
-        made = Activity(_now(), os_user(), name, kind, dataset, release, detail)
+        made = ActivityLine(_now(), os_user(), name, kind, dataset, release, detail)
         try:
             with self._locked() as stream:
                 stream.seek(0)
@@ -80,7 +80,7 @@ class ActivityLog:
             raise OutputError(f"{self.path}: the activity log cannot be written ({error.strerror})") from None
         return made
 
-    def read(self) -> tuple[list[Activity], bool]:
+    def read(self) -> tuple[list[ActivityLine], bool]:
         """Return all lines in order, and whether they are complete: none was changed or removed later."""
         if not self.path.exists():
             return [], True
@@ -133,11 +133,11 @@ def _link(previous: str, content: str) -> str:
     return hashlib.sha256(f"{previous}\n{content}".encode()).hexdigest()
 
 
-def _parse(line: str) -> tuple[Activity, str] | None:
+def _parse(line: str) -> tuple[ActivityLine, str] | None:
     """The activity and the digest of a line; None if it is damaged."""
     try:
         content = json.loads(line)
-        return Activity(**content["activity"]), str(content["digest"])
+        return ActivityLine(**content["activity"]), str(content["digest"])
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -14,7 +14,7 @@ from ..plots.svg import escape
 if TYPE_CHECKING:
     from .page import Page
 
-Result = TypeVar("Result")
+Ready = TypeVar("Ready")
 
 
 def title(words: str) -> None:
@@ -27,7 +27,7 @@ def heading(words: str) -> None:
     ui.html(f"<h3>{escape(words)}</h3>", sanitize=False)
 
 
-def when_ready(page: Page, work: Callable[[], Awaitable[Result]], show: Callable[[Result], Any]) -> None:
+def when_ready(page: Page, work: Callable[[], Awaitable[Ready]], show: Callable[[Ready], Any]) -> None:
     """Show what takes a moment to look up, such as in the ledger, when it is there.
 
     Args:

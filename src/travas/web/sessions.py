@@ -62,7 +62,6 @@ class Session:
     steps: StepsState = field(default_factory=StepsState)
     released: FinishedRelease | None = None
     dataset: str = ""
-    releases: int = 0
     job: Job | None = None
     finish: Callable[[Any], None] = field(default=lambda _: None, repr=False)
     ended: Callable[[Job], None] = field(default=lambda _: None, repr=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import activity, budgets, check, home, missing, releases
+from . import activity_lines, budgets, check, home, missing, releases
 
 if TYPE_CHECKING:
     from ..page import Page
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 SCREENS: dict[str, Callable[[Page], Any]] = {
     "home": home.draw,
     "releases": releases.draw,
-    "activity": activity.draw,
+    "activity": activity_lines.draw,
     "budgets": budgets.draw,
     "check": check.draw,
     "missing": missing.draw,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from ..activity import Activity
+from ..activity import ActivityLine
 from ..frame import link
 from ..parts import note, refusal, table, title, when_ready
 
@@ -28,7 +28,7 @@ def draw(page: Page) -> None:
     link(page, "Back to the releases", "/releases")
 
 
-def _show(page: Page, lines: list[Activity], intact: bool) -> None:
+def _show(page: Page, lines: list[ActivityLine], intact: bool) -> None:
     if not intact:
         refusal("a line of the activity log was changed, removed or damaged after it was written")
     if not lines:
