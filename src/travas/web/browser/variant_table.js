@@ -2,7 +2,7 @@
 
 import * as AgGrid from "nicegui-aggrid";
 
-const MOST_CHEVRONS = 14;
+const MOST_CHEVRONS = 10;
 
 const make = (name, className, text = "") => {
   const element = document.createElement(name);
@@ -75,8 +75,8 @@ export default {
       }
       return {
         theme: AgGrid.themeQuartz.withPart(AgGrid.colorSchemeVariable), columnDefs: columns, rowData: this.rows, rowHeight: 34,
-        defaultColDef: { resizable: true, sortable: true, wrapHeaderText: true, autoHeaderHeight: true }, enableCellTextSelection: true, suppressColumnVirtualisation: true,
-        ensureDomOrder: true, tooltipShowDelay: 400,
+        defaultColDef: { resizable: true, sortable: true, wrapHeaderText: true, autoHeaderHeight: true }, suppressColumnVirtualisation: true,
+        tooltipShowDelay: 400, rowBuffer: 4, animateRows: false, suppressRowHoverHighlight: true,
       };
     },
     chevrons(trace) {
