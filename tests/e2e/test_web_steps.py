@@ -27,6 +27,7 @@ from web_flow import (
     result_tab,
     saved,
     shown_variants,
+    tick,
     to_columns,
     to_confirm,
     to_protection,
@@ -236,8 +237,8 @@ def test_presets_fields_and_sliders_agree(page: Any) -> None:
 def test_a_process_map_has_the_parts_that_were_chosen(page: Any, server: Server) -> None:
     to_protection(page)
     card(page, "Process map")
-    page.get_by_role("checkbox", name="Durations: how long a step takes").check()
-    page.get_by_role("checkbox", name="Rework: in how many cases an activity is repeated").check()
+    tick(page, "Durations: how long a step takes")
+    tick(page, "Rework: in how many cases an activity is repeated")
     to_confirm(page)
     assert page.get_by_role("cell", name="map (parts durations and rework)").count() == 1
 
@@ -330,7 +331,7 @@ def test_files_of_allowed_folders_only(page: Any) -> None:
     press(page, "Open")
     to_release(page)
     assert page.get_by_role("button", name="Release for").is_disabled()
-    page.get_by_role("checkbox", name="No budget: only releases of this file are added up").check()
+    tick(page, "No budget: only releases of this file are added up")
     page.get_by_role("button", name="Release for", disabled=False).click()
     heading(page, "Released")
 

@@ -52,6 +52,13 @@ def press(tab: Any, name: str) -> None:
     tab.get_by_role("button", name=name).click()
 
 
+def tick(tab: Any, name: str) -> None:
+    """Tick a checkbox, whose state comes back from the server."""
+    box = tab.get_by_role("checkbox", name=name)
+    box.click()
+    tab.get_by_role("checkbox", name=name, checked=True).wait_for()
+
+
 def upload(tab: Any, *files: Any) -> None:
     tab.locator("input[type=file]").set_input_files(list(files))
 
@@ -72,6 +79,8 @@ def to_confirm(tab: Any) -> None:
     heading(tab, "Protect")
     press(tab, "Continue")
     heading(tab, "Forecast")
+    outlook = tab.get_by_role("heading", name="Recommendation", exact=True)
+    outlook.or_(tab.get_by_role("alert")).first.wait_for()  # it moves the button down
     press(tab, "Continue")
     heading(tab, "Confirm")
 
