@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .budget.ledger import Ledger
-from .errors import MissingExtraError
+from .errors import ChargedError, MissingExtraError
 from .functions import synthesize
 from .model.abstraction import FULL, Abstraction
 from .model.detail_options import Attribute
 from .privacy.numbers import Number, as_text, whole_number
 from .sources.columns import Reading
+from .sources.source import location_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,16 +71,23 @@ def anonymize_differential_privacy(
     rule = FULL if k is None else Abstraction.parse(f"prefix:{whole_number(k, 'k', 1, _LONGEST)}")
     least = 0 if p is None else whole_number(p, "p", 0, _MOST)
     _check_pandas()
+    reading = Reading(abstraction=rule, unit=unit, max_cases=max_cases)
+    account = ledger or Ledger.from_environment()
     release = synthesize(
         log,
         epsilon=epsilon,
         delta=delta,
         attributes=attributes,
-        reading=Reading(abstraction=rule, unit=unit, max_cases=max_cases),
-        ledger=ledger,
+        reading=reading,
+        ledger=account,
         dataset=dataset,
     )
-    return _as_pm4py(release, least)
+    try:
+        return _as_pm4py(release, least)
+    except BaseException as error:
+        if account is None:
+            raise
+        raise ChargedError.from_cause(error, dataset or location_of(log, reading) or "") from error
 
 
 def _check_pandas() -> None:

@@ -173,6 +173,23 @@ def test_persons_attributes_and_the_ledger(log: pd.DataFrame, tmp_path: Any) -> 
     ]
 
 
+@pytest.mark.parametrize("failure", [MemoryError("secret"), KeyboardInterrupt(), ValueError("secret")])
+def test_a_failed_conversion_says_that_the_charge_stands(
+    failure: BaseException, log: pd.DataFrame, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: Any) -> None:
+        raise failure
+
+    monkeypatch.setattr("travas.synthesis.synthetic_release.SyntheticRelease.to_pandas", fails)
+    with pytest.raises(type(failure)):
+        anonymize_differential_privacy(log)  # nothing is charged
+    ledger = travas.Ledger(tmp_path / "ledger.db")
+    ledger.create_account("clinic")
+    with pytest.raises(travas.ChargedError, match="'clinic' stands") as failed:
+        anonymize_differential_privacy(log, ledger=ledger, dataset="clinic")
+    assert "secret" not in str(failed.value) and len(ledger.account("clinic").entries) == 1
+
+
 @pytest.mark.parametrize(("name", "value"), [("k", 0), ("k", 2.5), ("p", -1), ("epsilon", 0), ("delta", 2)])
 def test_parameters_are_checked(name: str, value: Any, log: pd.DataFrame) -> None:
     given: dict[str, Any] = {name: value}
