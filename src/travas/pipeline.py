@@ -11,19 +11,19 @@ import logging
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from .budget.account import NO_APPROVAL, Account, Approval
 from .budget.ledger import Ledger
 from .budget.periods import ChargedPeriod
 from .budget.policy import Policy
-from .errors import ChargedError, ParameterError
+from .errors import ChargedError, ParameterError, shown
 from .model.mechanism import Mechanism
 from .model.release import (
     MAKER,
@@ -56,6 +56,8 @@ GuaranteeRule = Literal["required", "not required"]
 
 LogOrigin = Literal["original", "copy"]
 """Whether the source is where the data are kept, or a temporary copy."""
+
+_CHOICES = {"existing": get_args(Existing), "origin": get_args(LogOrigin), "guarantee": get_args(GuaranteeRule)}
 
 
 class Phase(StrEnum):
@@ -111,6 +113,10 @@ class Request:
     about: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in choices:
+                raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(choices)}", field=name)
         check_frequencies(self.frequencies)
         check_timestamps(self.timestamps, self.mechanism.kind)
         check_profile(self.profile, self.timestamps)
@@ -187,8 +193,8 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
                 end.enter_context(_InterruptsDeferred())  # while names change it is too late: the run ends as usual
                 if output is not None:
                     output.publish()
-        LOGGER.info("%s", Phase.DONE)
-        watch(Phase.DONE, 1.0)
+                LOGGER.info("%s", Phase.DONE)
+                watch(Phase.DONE, 1.0)
     return Outcome(release, account, request.output, variants)
 
 
@@ -292,7 +298,8 @@ def _after_the_charge(account: Account | None, end: ExitStack) -> Iterator[None]
         end.enter_context(_InterruptsDeferred())
         if account is None or isinstance(error, ChargedError | GeneratorExit | SystemExit):
             raise
-        LOGGER.info("failed after the charge, which stands")
+        with suppress(Exception):  # a handler that fails must not hide the charge
+            LOGGER.info("failed after the charge, which stands")
         raise ChargedError.from_cause(error, account.label) from error
 
 

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .budget.ledger import Ledger
-from .errors import MissingExtraError
+from .errors import ChargedError, MissingExtraError
 from .functions import synthesize
 from .model.abstraction import FULL, Abstraction
 from .model.detail_options import Attribute
 from .privacy.numbers import Number, as_text, whole_number
-from .sources.columns import ACTIVITY, CASE, TIMESTAMP, Reading
+from .sources.columns import Reading
+from .sources.source import location_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +48,7 @@ def anonymize_differential_privacy(
 
     Args:
         log: A pandas DataFrame with pm4py's column names, or those that `pm4py.format_dataframe` noted, or an `EventLog`.
-            It is not changed.
+            It is not changed. The events of an `EventLog` stay in their order, and `case:NAME` is an attribute of a trace.
         epsilon: ε for one case, or for one person if `unit` is set.
         k: The maximum length: longer traces are cut before anything is measured. By default traces are whole; in pm4py
             it is 10.
@@ -70,17 +71,23 @@ def anonymize_differential_privacy(
     rule = FULL if k is None else Abstraction.parse(f"prefix:{whole_number(k, 'k', 1, _LONGEST)}")
     least = 0 if p is None else whole_number(p, "p", 0, _MOST)
     _check_pandas()
-    source = _frame_of(log) if type(log).__module__.partition(".")[0] == "pm4py" else log
+    reading = Reading(abstraction=rule, unit=unit, max_cases=max_cases)
+    account = ledger or Ledger.from_environment()
     release = synthesize(
-        source,
+        log,
         epsilon=epsilon,
         delta=delta,
         attributes=attributes,
-        reading=Reading(abstraction=rule, unit=unit, max_cases=max_cases),
-        ledger=ledger,
+        reading=reading,
+        ledger=account,
         dataset=dataset,
     )
-    return _as_pm4py(release, least)
+    try:
+        return _as_pm4py(release, least)
+    except BaseException as error:
+        if account is None:
+            raise
+        raise ChargedError.from_cause(error, dataset or location_of(log, reading) or "") from error
 
 
 def _check_pandas() -> None:
@@ -90,18 +97,6 @@ def _check_pandas() -> None:
         import pyarrow  # noqa: F401
     except ImportError:
         raise MissingExtraError("a pandas DataFrame", "pandas") from None
-
-
-def _frame_of(log: Any) -> pd.DataFrame:
-    """Return the events of an `EventLog` with the attributes of their traces."""
-    import pandas as pd
-
-    rows = [
-        {f"case:{name}": value for name, value in trace.attributes.items()} | dict(event)
-        for trace in log
-        for event in trace
-    ]
-    return pd.DataFrame(rows) if rows else pd.DataFrame({CASE: [], ACTIVITY: [], TIMESTAMP: []}, dtype="str")
 
 
 def _as_pm4py(release: SyntheticRelease, least: int) -> pd.DataFrame:

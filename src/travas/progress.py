@@ -55,7 +55,8 @@ class _Bar:
 
     def remove(self) -> None:
         if self._handle is not None:
-            self._display("")
+            with suppress(KeyboardInterrupt):  # too late: the work is done, or its own error is raised
+                self._display("")
 
     def _display(self, html: str) -> None:
         with suppress(Exception):

@@ -17,7 +17,7 @@ import pytest
 import travas
 from travas import progress
 from travas.errors import ChargedError, ParameterError
-from travas.pipeline import Phase
+from travas.pipeline import Phase, Request
 from travas.sources.columns import Reading
 
 SECRET = "Planted Name"
@@ -122,6 +122,57 @@ def test_a_failure_after_the_charge_is_logged(
     assert SECRET not in caplog.text
 
 
+class Failing(logging.Handler):
+    """A handler that fails at some messages."""
+
+    def __init__(self, at: str) -> None:
+        super().__init__()
+        self._at = at
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.getMessage().startswith(self._at):
+            raise ValueError(SECRET)
+
+
+@pytest.mark.parametrize(("watched", "logged"), [("done", ""), ("", "done"), (str(Phase.WRITING), "failed")])
+def test_whoever_watches_or_logs_cannot_hide_the_charge(
+    watched: str, logged: str, events: pl.DataFrame, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="travas")
+
+    def watch(stage: str, share: float) -> None:
+        if stage == watched:
+            raise OSError(SECRET)
+
+    ledger = travas.Ledger(tmp_path / "ledger.db")
+    ledger.create_account("hospital")
+    handler = Failing(logged or "never")
+    logging.getLogger("travas").addHandler(handler)
+    try:
+        with pytest.raises(ChargedError, match="'hospital' stands") as failed:
+            travas.anonymize(events, epsilon=1, delta="1e-6", ledger=ledger, dataset="hospital", watch=watch, **COLUMNS)
+    finally:
+        logging.getLogger("travas").removeHandler(handler)
+    assert SECRET not in str(failed.value) and len(ledger.account("hospital").entries) == 1
+
+
+@pytest.mark.parametrize("value", ["Required", "requird", None, True])
+def test_a_misspelt_rule_never_allows_what_has_no_guarantee(value: Any) -> None:
+    unproven = travas.mechanism("utravas-published", 1, "1e-6")
+    with pytest.raises(ParameterError, match="use one of required, not required") as refused:
+        travas.anonymize({("a",): 50}, unproven, guarantee=value)
+    assert refused.value.field == "guarantee"
+
+
+@pytest.mark.parametrize(("option", "value"), [("existing", "overwrite"), ("existing", "Fail"), ("origin", "coppy")])
+def test_a_misspelt_option_is_refused_before_the_charge(option: str, value: str, tmp_path: Path) -> None:
+    (tmp_path / "release.json").write_text("{}")
+    asked: dict[str, Any] = {"output": tmp_path / "release.json", option: value}
+    with pytest.raises(ParameterError, match=f"{option} is '{value}'; use one of") as refused:
+        Request({("a",): 50}, travas.Optimal(1, "1e-6"), **asked)
+    assert refused.value.field == option
+
+
 def test_nothing_is_printed_by_default() -> None:
     script = "import travas\ntravas.anonymize({('a',): 50}, epsilon=1, delta='1e-6')"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -181,6 +232,18 @@ def test_a_bar_that_cannot_be_shown_does_not_end_a_charged_release(
         raise OSError("the browser is gone")
 
     monkeypatch.setattr(sys.modules["IPython.display"], "display", broken)
+    assert travas.anonymize(events, epsilon=1, delta="1e-6", **COLUMNS).variants == (TRACE,)
+
+
+def test_an_interrupt_while_the_bar_is_removed_does_not_lose_a_charged_release(
+    notebook: Notebook, monkeypatch: pytest.MonkeyPatch, events: pl.DataFrame
+) -> None:
+    def update(html: str) -> None:
+        if not html:
+            raise KeyboardInterrupt
+
+    shown = SimpleNamespace(update=update)
+    monkeypatch.setattr(sys.modules["IPython.display"], "display", lambda html, display_id: shown)
     assert travas.anonymize(events, epsilon=1, delta="1e-6", **COLUMNS).variants == (TRACE,)
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pandas as pd
 import pm4py
 import pm4py.privacy
 import pytest
+from pm4py.objects.log.obj import Event, EventLog, EventStream, Trace
+from pm4py.objects.petri_net.obj import PetriNet
 
 import travas
 from travas.pm4py import GUARANTEE, anonymize_differential_privacy
@@ -92,6 +95,71 @@ def test_an_event_log_is_read_like_its_frame(log: pd.DataFrame) -> None:
     assert released["time:timestamp"].dt.year.max() > 2000
 
 
+NEW_YEAR = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def trace_of(name: str, *events: dict[str, Any], **attributes: Any) -> Trace:
+    times = {"time:timestamp": NEW_YEAR}
+    return Trace([Event(times | event) for event in events], attributes={"concept:name": name} | attributes)
+
+
+def wards(cases: int = 1000) -> list[Trace]:
+    return [trace_of(f"c{case}", {"concept:name": "a"}, age=30 + case % 3, ward="W") for case in range(cases)]
+
+
+def test_a_trace_says_nothing_about_others() -> None:
+    evil = [{"concept:name": "evil", "case:concept:name": f"c{case}", "case:ward": "X"} for case in range(1000)]
+    released = anonymize_differential_privacy(
+        EventLog([*wards(), trace_of("z", *evil, ward="W")]), epsilon=2, attributes=["case:ward"]
+    )
+    assert variants(released)[("a",)] > 900 and "evil" not in set(released["concept:name"])
+    assert (released["case:ward"] == "W").mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        trace_of(
+            "x", {"concept:name": "a", "time:timestamp": NEW_YEAR.astimezone(timezone(timedelta(hours=2)))}, age=3
+        ),
+        trace_of("x", {"concept:name": "a", "time:timestamp": datetime(2025, 1, 1)}, age=3),
+        trace_of("x", {"concept:name": "a", "time:timestamp": "2025-01-01T00:00:00Z"}, age=3),
+        trace_of("x", {"concept:name": "a"}),
+        trace_of("x", {"concept:name": "a"}, age="old"),
+        trace_of("x", {"concept:name": "a"}, age=2**70),
+        trace_of("x", {"concept:name": "a"}, age=30.5),
+        trace_of("x", {"concept:name": "a", "note": 3}),
+    ],
+    ids=["offset", "naive", "text", "no age", "age in words", "large age", "decimal age", "another key"],
+)
+def test_a_trace_does_not_change_how_others_are_read(odd: Trace) -> None:
+    age = travas.Attribute("case:age", bins=[0, 20, 40, 60])
+    released = anonymize_differential_privacy(EventLog([*wards(), odd]), epsilon=2, attributes=[age])
+    assert released["case:age"].between(20, 40).mean() > 0.9
+    assert (released["time:timestamp"].dt.year == 2025).mean() > 0.5
+
+
+def test_an_empty_event_log_has_attributes_by_the_options_alone() -> None:
+    assert "case:age" in anonymize_differential_privacy(EventLog(), attributes=["case:age"]).columns
+
+
+def test_traces_of_one_name_are_refused() -> None:
+    with pytest.raises(travas.LogError, match="traces 1 and 1,001 have the same name"):
+        anonymize_differential_privacy(EventLog([*wards(), trace_of("c0", {"concept:name": "b"})]))
+
+
+@pytest.mark.parametrize("what", [PetriNet("x"), EventStream([{"concept:name": "a", "case:concept:name": "1"}])])
+def test_what_is_not_a_log_is_refused(what: Any) -> None:
+    with pytest.raises(travas.LogError, match=f"{type(what).__name__} of pm4py is not a log"):
+        anonymize_differential_privacy(what)
+
+
+def test_persons_of_an_event_log() -> None:
+    traces = [trace_of(f"c{case}", {"concept:name": "a"}, who=f"p{case // 2}") for case in range(400)]
+    released = anonymize_differential_privacy(EventLog(traces), epsilon=4, unit="case:who", max_cases=1)
+    assert abs(len(released) - 200) < 100 and "case:who" in released.attrs[GUARANTEE]
+
+
 def test_persons_attributes_and_the_ledger(log: pd.DataFrame, tmp_path: Any) -> None:
     ledger = travas.Ledger(tmp_path / "ledger.db")
     ledger.create_account("clinic")
@@ -103,6 +171,23 @@ def test_persons_attributes_and_the_ledger(log: pd.DataFrame, tmp_path: Any) -> 
     assert [(str(entry.spending.epsilon), entry.spending.mechanism) for entry in ledger.account("clinic").entries] == [
         ("2", "synthesis")
     ]
+
+
+@pytest.mark.parametrize("failure", [MemoryError("secret"), KeyboardInterrupt(), ValueError("secret")])
+def test_a_failed_conversion_says_that_the_charge_stands(
+    failure: BaseException, log: pd.DataFrame, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: Any) -> None:
+        raise failure
+
+    monkeypatch.setattr("travas.synthesis.synthetic_release.SyntheticRelease.to_pandas", fails)
+    with pytest.raises(type(failure)):
+        anonymize_differential_privacy(log)  # nothing is charged
+    ledger = travas.Ledger(tmp_path / "ledger.db")
+    ledger.create_account("clinic")
+    with pytest.raises(travas.ChargedError, match="'clinic' stands") as failed:
+        anonymize_differential_privacy(log, ledger=ledger, dataset="clinic")
+    assert "secret" not in str(failed.value) and len(ledger.account("clinic").entries) == 1
 
 
 @pytest.mark.parametrize(("name", "value"), [("k", 0), ("k", 2.5), ("p", -1), ("epsilon", 0), ("delta", 2)])

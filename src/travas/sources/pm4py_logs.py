@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from ..model.variants import Variants
 from .case_stream import MAX_TRACE_EVENTS, CaseStream, StreamedCase
 from .columns import ACTIVITY, TIMESTAMP, Reading
 from .row_selection import LIFECYCLE, TRACE_LEVEL, by_column, spellings
-from .timestamps import parse_timestamp
+from .timestamps import parse_zoned
 from .xes_reader import tie_key
 
 _WHERE = "pm4py event log"
@@ -26,8 +26,7 @@ class Pm4pyLog:
         """Return the variants of an event log; the rule is that of XES files."""
         if not isinstance(source, Iterable) or not all(hasattr(trace, "attributes") for trace in source):
             raise LogError(f"a {type(source).__name__} of pm4py is not a log; use an EventLog or a DataFrame")
-        if reading.details:
-            raise LogError(f"{_WHERE}: only its variants are read; convert it first: pm4py.convert_to_dataframe(log)")
+        reading = replace(reading, details=reading.details.settled("recorded"))  # as in XES, every event has a time
         cases, traces = CaseStream(_WHERE, reading), _TraceReader(reading)
         for number, trace in enumerate(source, start=1):
             cases.finish(traces.case(trace, number, cases))
@@ -40,7 +39,10 @@ class _TraceReader:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._activities = reading.activities or (ACTIVITY,)
-        self._time = (reading.timestamp or TIMESTAMP) if reading.by_time() else None
+        self._by_time, self._keeps_times = reading.by_time(), reading.details.times == "read"
+        self._time = (reading.timestamp or TIMESTAMP) if self._by_time or self._keeps_times else None
+        self._unit = None if reading.unit is None else reading.unit.removeprefix(TRACE_LEVEL)
+        self._details = (*reading.details.attributes, *reading.details.numbers)
         where = by_column(reading.where)
         self._of_trace = {key.removeprefix(TRACE_LEVEL): v for key, v in where.items() if key.startswith(TRACE_LEVEL)}
         self._of_event = {key: v for key, v in where.items() if not key.startswith(TRACE_LEVEL)}
@@ -49,10 +51,11 @@ class _TraceReader:
         """Read one trace; missing values are recorded in `cases`."""
         reading, attributes = self._reading, trace.attributes
         case = StreamedCase(name=_text(attributes, reading.case or ACTIVITY, number))
-        case.unit = "" if reading.unit is None else _text(attributes, reading.unit, number)
+        case.unit = "" if self._unit is None else _text(attributes, self._unit, number)
         case.is_selected = all(_text(attributes, key, number) in values for key, values in self._of_trace.items())
         if not case.is_selected:
             return case
+        case.details.own = {key: _detail(attributes, key.removeprefix(TRACE_LEVEL), number) for key in self._details}
         for index, event in enumerate(self._selected(trace, number), start=1):
             cases.has_lifecycle = cases.has_lifecycle or LIFECYCLE in event
             names = tuple(_text(event, key, number) for key in self._activities)
@@ -68,7 +71,13 @@ class _TraceReader:
             if reading.period is not None:
                 case.ends.append(names[0] in reading.period.end_activities)
             if self._time is not None:
-                case.keys.append((self._instant(time, number), *self._tie(event, names, number)))
+                nanoseconds, is_aware = self._instant(time, number)
+                if self._by_time:
+                    case.keys.append((nanoseconds, *self._tie(event, names, number)))
+                if self._keeps_times:
+                    case.details.add_time(nanoseconds, is_aware)
+            for key in self._details:
+                case.details.values.setdefault(key, []).append(_detail(event, key, number))
         return case
 
     def _selected(self, trace: Any, number: int) -> Iterator[Any]:
@@ -88,9 +97,10 @@ class _TraceReader:
         column = self._reading.tie_column()
         return () if column is None else tie_key(_text(event, column, number))
 
-    def _instant(self, text: str, number: int) -> int:
+    def _instant(self, text: str, number: int) -> tuple[int, bool]:
+        """Return nanoseconds since 1970, and whether the timestamp has a zone."""
         try:
-            return parse_timestamp(text, self._reading.timestamp_format)
+            return parse_zoned(text, self._reading.timestamp_format)
         except ValueError:
             raise LogError(
                 f"{_WHERE}: {text[:60]!r} in trace {number:,} is not a timestamp; set timestamp_format {CONFIDENTIAL}",
@@ -114,3 +124,9 @@ def _text(attributes: Mapping[str, Any], key: str, number: int) -> str:
     raise LogError(
         f"{_WHERE}: attribute {key!r} in trace {number:,} is a {type(value).__name__}; convert it to text {CONFIDENTIAL}"
     )
+
+
+def _detail(attributes: Mapping[str, Any], key: str, number: int) -> str:
+    """Return the value of a released attribute as text: unlike a name, it may be a decimal number."""
+    value = attributes.get(key)
+    return f"{value:.15g}" if isinstance(value, float) and value == value else _text(attributes, key, number)
