@@ -19,6 +19,9 @@ from the user's data, shortened by `shown`.
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 CONFIDENTIAL = "[confidential: about the original log]"
 """Appended to every message that quotes the original log."""
 
@@ -41,6 +44,12 @@ def shown(value: object) -> str:
     if value is None or isinstance(value, bool | float) or (isinstance(value, int) and abs(value) < 10**30):
         return repr(value)
     return f"a {type(value).__name__}"
+
+
+def confidential_repr(value: Any) -> str:
+    """Return the usual text of a dataclass that is computed from the original log, marked as confidential."""
+    inside = ", ".join(f"{field.name}={getattr(value, field.name)!r}" for field in fields(value))
+    return f"{CONFIDENTIAL_HEADING}: {type(value).__name__}({inside})"
 
 
 class TravasError(Exception):

@@ -7,7 +7,9 @@ from xml.etree import ElementTree
 
 import travas
 from travas.errors import CONFIDENTIAL_HEADING
+from travas.evaluation.detail_comparison import DetailComparison
 from travas.evaluation.forecast import LOOKING
+from travas.evaluation.map_comparison import MapComparison
 from travas.model.abstraction import parse_ladder
 
 LOG: dict[tuple[str, ...], int] = {("register", "visit", "release"): 90, ("register", "<i>release"): 10}
@@ -28,6 +30,16 @@ def test_a_forecast_is_marked_and_complete() -> None:
     assert texts[at + 1 : at + 13] == [
         "ε", "δ", "full", "prefix:1", "0.5", "1e-6", *shares[:2], "4", "1e-6", *shares[2:]
     ]  # fmt: skip
+
+
+def test_their_plain_texts_are_marked() -> None:
+    """Consoles, tracebacks and `text/plain` of notebooks show these."""
+    forecast = travas.forecast(LOG, [travas.Optimal(1, "1e-6")], parse_ladder("full"))
+    of_map = MapComparison(0.1, 0.9, 0.1, 3, None)
+    results = (travas.compare(LOG, LOG), forecast, travas.summary(travas.read(LOG)), of_map, DetailComparison(None, ()))
+    for result in results:
+        assert repr(result).startswith(f"{CONFIDENTIAL_HEADING}: {type(result).__name__}(")
+    assert "cases=100, " in repr(forecast)
 
 
 def test_a_comparison_is_marked_complete_and_escaped() -> None:

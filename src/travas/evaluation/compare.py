@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ..errors import LogError, ParameterError, shown
+from ..errors import LogError, ParameterError, confidential_repr, shown
 from ..mechanisms.extensions import extension
 from ..model.abstraction import FULL, Abstraction, Grouped
 from ..model.release import Release
@@ -155,6 +155,9 @@ class Comparison:
 
     values: dict[str, Any]
     remarks: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return confidential_repr(self)
 
     def _repr_html_(self) -> str:
         """The comparison in a notebook, marked confidential."""

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..errors import LogError, ParameterError
+from ..errors import LogError, ParameterError, confidential_repr
 from ..mechanisms import from_description
 from ..mechanisms.synthesis import Synthesis
 from ..model.case_columns import CASE_PREFIX, case_column
@@ -41,6 +41,9 @@ class DetailComparison:
 
     times: TimeDistance | None
     attributes: tuple[AttributeDistance, ...]
+
+    def __repr__(self) -> str:
+        return confidential_repr(self)
 
     def as_json(self) -> dict[str, Any]:
         """The distances as plain values."""

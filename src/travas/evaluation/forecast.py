@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..errors import EmptyLogError, ParameterError
+from ..errors import EmptyLogError, ParameterError, confidential_repr
 from ..model import explain
 from ..model.abstraction import Abstraction
 from ..model.estimate import intervals
@@ -88,6 +88,9 @@ class Forecast:
     cells: tuple[Expected, ...]
     cases: int
     unit: str = "case"
+
+    def __repr__(self) -> str:
+        return confidential_repr(self)
 
     def _repr_html_(self) -> str:
         """The forecast in a notebook, marked confidential."""

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..errors import confidential_repr
 from ..maps.map_release import MapRelease
 from ..model.traces import Activity
 from ..model.variants import Variants
@@ -39,6 +40,9 @@ class MapComparison:
     coverage: float | None
     fitness: float | None = None
     precision: float | None = None
+
+    def __repr__(self) -> str:
+        return confidential_repr(self)
 
     def as_json(self) -> dict[str, Any]:
         """The values as plain values."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import TYPE_CHECKING
 
-from ..errors import CONFIDENTIAL, LogError, shown
+from ..errors import CONFIDENTIAL, LogError, confidential_repr, shown
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .abstraction import FULL, Abstraction
 from .traces import CODE, CODE_BYTES, Activity, AnyTrace, Codes, Trace
@@ -171,6 +171,9 @@ class Summary:
     variants: int
     trace_uniqueness: float
     longest_trace: int
+
+    def __repr__(self) -> str:
+        return confidential_repr(self)
 
 
 def summary(variants: Variants) -> Summary:
