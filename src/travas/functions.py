@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from .budget.ledger import Ledger
-from .errors import ParameterError
+from .errors import ParameterError, shown
 from .mechanisms import mechanism as mechanism_by_name
 from .model.detail_options import TIMES_IF_RECORDED, Attribute, BudgetShares, Times
 from .model.mechanism import Mechanism, Progress
@@ -320,6 +320,8 @@ def _reading(
         "unit": unit,
         "max_cases": max_cases,
     }
+    if reading is not None and not isinstance(reading, Reading):
+        raise ParameterError(f"reading is {shown(reading)}; use Reading(...)", field="reading")
     stated = [name for name, value in options.items() if value is not None]
     if not stated:
         return DEFAULT_READING if reading is None else reading
@@ -328,5 +330,7 @@ def _reading(
             f"reading and {stated[0]} are both set; set {stated[0]} in the reading, or remove the reading",
             field=stated[0],
         )
+    if activity is not None and (not isinstance(activity, str | list | tuple) or not activity):
+        raise ParameterError(f"activity is {shown(activity)}; use the name of a column, or several", field="activity")
     activities = (activity,) if isinstance(activity, str) else tuple(activity or ())
     return Reading(case=case, activities=activities, timestamp=timestamp, order=order, unit=unit, max_cases=max_cases)

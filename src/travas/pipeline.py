@@ -58,6 +58,13 @@ LogOrigin = Literal["original", "copy"]
 """Whether the source is where the data are kept, or a temporary copy."""
 
 _CHOICES = {"existing": get_args(Existing), "origin": get_args(LogOrigin), "guarantee": get_args(GuaranteeRule)}
+_KINDS = {"mechanism": Mechanism, "reading": Reading, "ledger": Ledger | None, "dataset": str | None}
+_EXAMPLES = {
+    "mechanism": "a mechanism such as Optimal(epsilon=1, delta='1e-6')",
+    "reading": "Reading(...)",
+    "ledger": "Ledger(path)",
+    "dataset": "the name of a data set",
+}
 
 
 class Phase(StrEnum):
@@ -117,6 +124,10 @@ class Request:
             value = getattr(self, name)
             if not isinstance(value, str) or value not in choices:
                 raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(choices)}", field=name)
+        for name, kinds in _KINDS.items():
+            value = getattr(self, name)
+            if not isinstance(value, kinds):
+                raise ParameterError(f"{name} is {shown(value)}; use {_EXAMPLES[name]}", field=name)
         check_frequencies(self.frequencies)
         check_timestamps(self.timestamps, self.mechanism.kind)
         check_profile(self.profile, self.timestamps)

@@ -156,6 +156,28 @@ def test_whoever_watches_or_logs_cannot_hide_the_charge(
     assert SECRET not in str(failed.value) and len(ledger.account("hospital").entries) == 1
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("activity", 3), ("activity", False), ("activity", []), ("activity", [3]), ("activity", ""), ("timestamp", 5),
+        ("case", b"x"), ("reading", "x"), ("ledger", "x"), ("dataset", 3),
+    ],
+)  # fmt: skip
+def test_values_of_the_wrong_type_are_one_clear_line(
+    option: str, value: Any, events: pl.DataFrame, tmp_path: Path
+) -> None:
+    asked: dict[str, Any] = {"ledger": travas.Ledger(tmp_path / "ledger.db"), "dataset": "hospital", option: value}
+    with pytest.raises(ParameterError, match=rf"^({option}|a column name) is .*; (use|set) "):
+        travas.anonymize(events, epsilon=1, delta="1e-6", **asked)
+
+
+def test_a_mechanism_is_not_a_name() -> None:
+    unnamed: Any = "optimal"
+    with pytest.raises(ParameterError, match="mechanism is 'optimal'; use a mechanism such as Optimal") as refused:
+        travas.anonymize({("a",): 50}, unnamed)
+    assert refused.value.field == "mechanism"
+
+
 @pytest.mark.parametrize("value", ["Required", "requird", None, True])
 def test_a_misspelt_rule_never_allows_what_has_no_guarantee(value: Any) -> None:
     unproven = travas.mechanism("utravas-published", 1, "1e-6")

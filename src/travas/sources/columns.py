@@ -121,6 +121,8 @@ class Reading:
         for column in (self.case, *self.activities, self.timestamp, self.ties, self.sheet):
             if column == "":
                 raise ParameterError("a column name is empty; set the name of a column")
+            if column is not None and not isinstance(column, str):
+                raise ParameterError(f"a column name is {shown(column)}, which is not text; set the name of a column")
         if len(set(self.activities)) != len(self.activities):
             raise ParameterError(f"activities is {self.activities}; remove the duplicate column", field="activities")
         if any(name in (CASE, TIMESTAMP) for name in released_columns(self.activities)):
