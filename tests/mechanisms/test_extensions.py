@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 from conftest import Run
 from travas import LogError, Optimal, ParameterError, Standing, VerificationError, anonymize, compare, verify
+from travas.evaluation.experiment import measure
 from travas.evaluation.grid import read_grid
-from travas.mechanisms import from_description, mechanism
+from travas.mechanisms import extensions, from_description, mechanism
 
 MODULE = '''
 """A package that travas does not know."""
@@ -30,6 +32,21 @@ def strict(epsilon, delta, *, unit, minimum_cases=10):
 def half(original, released):
     """Always one half."""
     return 0.5
+
+@attrs.frozen(slots=False)
+class Broken(travas.Optimal):
+    """It fails while it draws."""
+    name = "broken"
+
+    def release(self, variants):
+        raise ValueError("SECRET")
+
+def third(original, released):
+    """It fails."""
+    raise ValueError("SECRET")
+
+def unmade(epsilon, delta, *, unit):
+    raise KeyError("SECRET")
 
 def nothing(epsilon, delta, *, unit):
     return "no mechanism"
@@ -83,6 +100,7 @@ def test_a_guarantee_file_imports_nothing(package: str, tmp_path: Path) -> None:
         ("{}:Absent", "cannot be imported"),
         ("absent.module:Mine", "cannot be imported"),
         ("{}:Mine.__init__", "write package.module:Class"),
+        ("{}:unmade", "cannot be made: KeyError$"),
         ("{}:nothing", "does not make a travas.Mechanism"),
         ("utravas-publishd", "did you mean 'utravas-published'"),
     ],
@@ -91,6 +109,21 @@ def test_a_name_that_leads_nowhere_is_one_clear_line(package: str, name: str, wh
     with pytest.raises(ParameterError, match=why) as refused:
         mechanism(name.format(package), 1, "1e-6")
     assert refused.value.field == "mechanism"
+
+
+@pytest.mark.parametrize(("content", "why"), [("def", "SyntaxError"), ("raise ValueError('SECRET')", "ValueError")])
+def test_a_package_that_fails_is_one_clear_line(
+    content: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"failing_{why.lower()}"
+    (tmp_path / f"{name}.py").write_text(content)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ParameterError, match=f"cannot be imported: {why}$"):
+        mechanism(f"{name}:Mine", 1, "1e-6")
+    entry = EntryPoint("mine", f"{name}:Mine", "travas.mechanisms")
+    monkeypatch.setattr(extensions, "entry_points", lambda group: [entry])
+    with pytest.raises(ParameterError, match=f"registered as {name}:Mine: {why}$"):
+        mechanism("mine", 1, "1e-6")
 
 
 def test_a_metric_of_another_package(package: str) -> None:
@@ -118,6 +151,41 @@ minimum_cases = 2
     (tmp_path / "grid.toml").write_text(text.replace("minimum_cases", "maximum_cases"))
     with pytest.raises(LogError, match="maximum_cases"):
         read_grid(tmp_path / "grid.toml")
+
+
+def test_their_failures_are_results(package: str, tmp_path: Path, small_csv: Path) -> None:
+    (tmp_path / "grid.toml").write_text(f"""
+epsilon = [1]
+delta = ["1e-2"]
+[logs]
+small = "{small_csv}"
+[mechanisms.broken]
+mechanism = "{package}:Broken"
+[mechanisms.mine]
+mechanism = "{package}:Mine"
+[metrics]
+"{package}:half" = 1
+"{package}:third" = 1
+""")
+    rows = {row["label"]: row for row in map(measure, read_grid(tmp_path / "grid.toml").cells())}
+    assert rows["mine"]["error"] == f"{package}:third: ValueError" and rows["mine"][f"{package}:half"] == 0.5
+    assert rows["broken"]["variants"] == 0 and "SECRET" not in str(rows)
+    (tmp_path / "grid.toml").write_text((tmp_path / "grid.toml").read_text().replace(f'"{package}:third" = 1', ""))
+    errors = {cell.label: measure(cell)["error"] for cell in read_grid(tmp_path / "grid.toml").cells()}
+    assert errors["broken"] == "ValueError" and errors["mine"] is None
+
+
+def test_a_bug_of_travas_ends_the_experiment(tmp_path: Path, small_csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ValueError("a bug")
+
+    (tmp_path / "grid.toml").write_text(
+        f'epsilon = [1]\ndelta = ["1e-2"]\n[logs]\nsmall = "{small_csv}"\n[mechanisms.ours]\nmechanism = "optimal"\n'
+        "[metrics]\ncase_coverage = 1\n"
+    )
+    monkeypatch.setattr(Optimal, "release", fails)
+    with pytest.raises(ValueError, match="a bug"):
+        list(map(measure, read_grid(tmp_path / "grid.toml").cells()))
 
 
 def test_the_command_line_can_name_one(package: str, travas: Run, small_csv: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import LogError, MissingExtraError, OutputError, TravasError
+from ..mechanisms import MECHANISMS
 from ..model.mechanism import Mechanism, Progress
 from ..model.release import MAKER, Release
 from ..model.variants import Variants
@@ -29,7 +30,7 @@ from ..outputs.atomic import atomic_output, check_target
 from ..privacy.noise import Seeded
 from ..sources.columns import Reading
 from ..sources.engine import read
-from .compare import MODEL_METRICS, find_metric
+from .compare import METRICS, MODEL_METRICS, find_metric
 from .grid import ORIGINAL, Cell, Grid
 
 if TYPE_CHECKING:
@@ -94,8 +95,8 @@ def measure(cell: Cell) -> dict[str, Any]:
             released = release(cell)
         except MissingExtraError:
             raise
-        except (TravasError, MemoryError, ArithmeticError) as error:
-            row["error"] = str(error) or type(error).__name__
+        except Exception as error:
+            row["error"] = _failure(error, is_ours=cell.mechanism in MECHANISMS)
             released = Variants.from_mapping({})
     counts = released.counts
     row |= {"variants": len(counts), "cases": int(sum(counts))}
@@ -106,9 +107,18 @@ def measure(cell: Cell) -> dict[str, Any]:
             )
         except MissingExtraError:
             raise
-        except (TravasError, MemoryError, ArithmeticError) as error:
-            row |= {name: None, "error": f"{name}: {error}"}
+        except Exception as error:
+            row |= {name: None, "error": f"{name}: {_failure(error, is_ours=name in METRICS)}"}
     return row | {"seconds": round(time.perf_counter() - started, 3)}
+
+
+def _failure(error: Exception, *, is_ours: bool) -> str:
+    """Say why a run failed. An unexpected error of travas is raised: it is a bug. One of another package is a result."""
+    if isinstance(error, TravasError | MemoryError | ArithmeticError):
+        return str(error) or type(error).__name__
+    if is_ours:
+        raise error
+    return type(error).__name__
 
 
 def release(cell: Cell) -> Release:

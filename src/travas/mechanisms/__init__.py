@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Literal, cast
 
-from ..errors import ParameterError, shown
+from ..errors import ParameterError, TravasError, shown
 from ..model.abstraction import Abstraction
 from ..model.mechanism import Mechanism, References
 from ..model.traces import Activity
@@ -182,6 +182,12 @@ def _made(
         raise ParameterError(
             f"{error} (this is the share of one of {unit.max_cases} cases per {unit.name})", field=error.field
         ) from None
+    except Exception as error:
+        if isinstance(error, TravasError) or name in MECHANISMS:
+            raise
+        raise ParameterError(
+            f"mechanism is {shown(name)}, which cannot be made: {type(error).__name__}", field="mechanism"
+        ) from error
     if not isinstance(made, Mechanism):
         raise ParameterError(f"mechanism is {shown(name)}, which does not make a travas.Mechanism", field="mechanism")
     return made

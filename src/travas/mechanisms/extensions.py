@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from ..errors import ParameterError, shown
+from ..errors import ParameterError, TravasError, shown
 from ..model.mechanism import Mechanism, References
 
 Maker = Callable[..., Mechanism]
@@ -48,8 +48,10 @@ def extension(name: object, group: str, what: str, known: Sequence[str], referen
 def _loaded(point: EntryPoint, what: str) -> Any:
     try:
         return point.load()
-    except (ImportError, AttributeError) as error:
-        raise ParameterError(f"{what} is {point.name!r}, registered as {point.value}: {error}", field=what) from None
+    except Exception as error:  # importing runs the code of another package
+        raise ParameterError(
+            f"{what} is {point.name!r}, registered as {point.value}: {_why(error)}", field=what
+        ) from None
 
 
 def _imported(name: str, what: str, references: References) -> Any:
@@ -62,8 +64,14 @@ def _imported(name: str, what: str, references: References) -> Any:
     module, _, attribute = name.partition(":")
     try:
         return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ParameterError(f"{what} is {shown(name)}, which cannot be imported: {error}", field=what) from None
+    except Exception as error:  # importing runs the code of another package
+        raise ParameterError(f"{what} is {shown(name)}, which cannot be imported: {_why(error)}", field=what) from None
+
+
+def _why(error: Exception) -> str:
+    """Return the message of an error about a name, and the type alone of any other."""
+    is_about_a_name = isinstance(error, ImportError | AttributeError | TravasError)
+    return (str(error) if is_about_a_name else "") or type(error).__name__
 
 
 def options_of(maker: Maker) -> dict[str, bool]:
