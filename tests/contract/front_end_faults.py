@@ -36,6 +36,10 @@ import travas.__main__
 from travas import Ledger, verify
 
 Work = Callable[[], None]
+MOST_WORDS = 1 << 20
+MOST_SECONDS = 10
+"""With little memory: Polars waits for ever for a thread that had none, and its allocator retries and complains for ever."""
+
 FULL = 60_000
 """In steps up to this size of a file: the ledger does not fit, then the release does not, then both fit."""
 UNSEEN = ("kill", "terminate", "memory")
@@ -105,7 +109,9 @@ def ended(work: Work) -> tuple[int, str]:
     if child := os.fork():
         os.close(writing)
         with os.fdopen(reading, encoding="utf-8") as said:
-            words = said.read()
+            words = said.read(MOST_WORDS)
+            while said.read(MOST_WORDS):  # the memory of this process is not for the complaints of another
+                pass
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), words
     os.dup2(writing, 2)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -155,6 +161,7 @@ def little_memory(size: int, work: Work) -> Work:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         most = pages * resource.getpagesize() + size
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        signal.alarm(MOST_SECONDS)  # ends the process, whatever it waits for
         work()
 
     return limited
