@@ -111,15 +111,16 @@ def test_the_demo_makes_all_kinds_of_release_with_pictures_and_a_summary(travas:
     folder = tmp_path / "demo"
     ran = travas("demo", "-o", folder)
     assert ran.code == 0
-    releases = ("variants.xes.gz", "synthetic.xes.gz", "map.json")
+    releases = ("demo-variants.xes.gz", "demo-synthetic.xes.gz", "demo-map.json")
+    pictures = ("demo-variants.svg", "demo-synthetic.svg", "demo-map.svg")
     assert {path.name for path in folder.iterdir()} == {
-        "hospital.csv", "index.html", "variants.svg", "synthetic.svg", "map.svg",
+        "hospital.csv", "index.html", *pictures,
         *(f"{name}{end}" for name in releases for end in ("", ".guarantee.json", ".README.txt")),
     }  # fmt: skip
     for name in releases:
         assert name in ran.out
         assert travas("verify", folder / f"{name}.guarantee.json", folder / name).code == 0
-    for picture in ("variants.svg", "synthetic.svg", "map.svg"):
+    for picture in pictures:
         svg = (folder / picture).read_text()
         assert ElementTree.fromstring(svg).tag.endswith("svg") and "blood-test" in svg
     page = (folder / "index.html").read_text()
@@ -163,6 +164,17 @@ def test_the_demo_replaces_only_its_own(travas: Run, tmp_path: Path) -> None:
     assert ran.code == 2 and "is not the demo's log" in ran.err
     assert (tmp_path / "hospital.csv").read_text() == "mine"
     assert travas("demo", "-o", tmp_path / "hospital.csv").code == 2
+
+
+@pytest.mark.parametrize("name", ["index.html", "demo-map.svg", "demo-map.json", "demo-variants.xes.gz.README.txt"])
+def test_a_demo_that_was_refused_does_not_replace_files_the_second_time(
+    name: str, travas: Run, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text("mine")
+    for _ in range(2):
+        ran = travas("demo", "-o", tmp_path)
+        assert ran.code == 2 and f"{name}: exists already" in ran.err
+        assert [path.name for path in tmp_path.iterdir()] == [name] and (tmp_path / name).read_text() == "mine"
 
 
 def test_any_terminal_will_do(small_csv: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def test_an_existing_output_names_the_option_that_replaces_it(small_csv: Path, t
 def test_a_command_without_the_option_does_not_name_it(small_csv: Path, tmp_path: Path, travas: Run) -> None:
     demo = tmp_path / "demo"
     demo.mkdir()
-    (demo / "variants.xes.gz").write_text("mine")
+    (demo / "demo-variants.xes.gz").write_text("mine")
     charges = tmp_path / "charges.csv"
     charges.write_text("mine")
     assert travas("budget", "create", "ward", "--epsilon", 1, "--delta", "1e-6").code == 0

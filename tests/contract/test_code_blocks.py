@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import shlex
 import shutil
@@ -18,7 +19,7 @@ from page_blocks import REASONS, ROOT, Block, blocks, pages
 
 from conftest import Ran, Run
 from travas.cli import main as cli
-from travas.outputs.example import write_hospital_log
+from travas.cli.demo_command import demo
 
 LANGUAGES = {"console", "python", "toml", "json", "text", "cron", "ini", "yaml"}
 WITH_BLOCKS = [page for page in pages() if blocks((ROOT / page).read_text())]
@@ -45,11 +46,35 @@ def test_every_fence_is_a_block_with_a_known_language(page: str) -> None:
     )
 
 
+@pytest.fixture(scope="session")
+def demo_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `travas demo` writes: readers try the examples there."""
+    folder = tmp_path_factory.mktemp("demo") / "demo-release"
+    demo(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(demo_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the demo's folder, which is the current one."""
+    copied = shutil.copytree(demo_release, tmp_path / "demo-release")
+    monkeypatch.chdir(copied)
+    return copied
+
+
 @pytest.mark.parametrize("page", WITH_BLOCKS)
-def test_what_the_documents_show_runs(page: str, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All blocks of a page, in their order, in one process and one folder with the built-in log."""
-    write_hospital_log(tmp_path / "hospital.csv")
-    monkeypatch.chdir(tmp_path)
+def test_what_the_documents_show_runs(page: str, folder: Path, travas: Run) -> None:
+    _run_page(page, folder, travas)
+
+
+def test_the_first_tutorial_can_follow_the_readme(folder: Path, travas: Run) -> None:
+    """In one folder with one ledger, though the README protects cases and the tutorial persons."""
+    for page in ("README.md", "docs/tutorials/first-release.md"):
+        _run_page(page, folder, travas)
+
+
+def _run_page(page: str, folder: Path, travas: Run) -> None:
+    """Run all blocks of a page, in their order, in one process and one folder."""
     names: dict[str, Any] = {}
     printed = ""
     for block in blocks((ROOT / page).read_text()):
@@ -63,7 +88,7 @@ def test_what_the_documents_show_runs(page: str, tmp_path: Path, travas: Run, mo
         elif block.language == "python":
             printed = _python(block, names, where)
         elif block.language == "toml":
-            _settings(block, tmp_path)
+            _settings(block, folder)
         elif block.language == "json":
             json.loads(block.text)
         elif block.language == "text" and block.follows:
@@ -90,6 +115,8 @@ def _run(line: str, travas: Run, where: str) -> Ran:
             connection.execute("CREATE TABLE events AS SELECT * FROM read_csv($1)", [words[1]])
     elif words[0] == "write":  # for setup
         Path(words[1]).write_text(_patients())
+    elif words[0] == "cd" and Path(words[1]).is_dir():
+        os.chdir(words[1])  # `monkeypatch.chdir` returns at the end
     else:
         _exists(line, where)
     return Ran(0, "", "")

@@ -31,7 +31,7 @@ assert len(frame) and again.variants
 """
 BASE = (
     ("demo", "-o", "demo"),
-    ("verify", "demo/variants.xes.gz.guarantee.json", "demo/variants.xes.gz"),
+    ("verify", "demo/demo-variants.xes.gz.guarantee.json", "demo/demo-variants.xes.gz"),
     ("anonymize", "hospital.csv", *PARAMETERS, "-o", "release.json"),
     ("synthesize", "hospital.csv", *PARAMETERS, "-o", "synthetic.xes"),
     ("map", "hospital.csv", *PARAMETERS, "-o", "map.html"),

@@ -11,7 +11,8 @@ from ..budget.policy import Policy
 from ..mechanisms.optimal import Optimal
 from ..model.detail_options import TIMES_IF_RECORDED
 from ..model.mechanism import Mechanism
-from ..outputs.atomic import Existing, atomic_output
+from ..outputs.atomic import Existing, atomic_output, check_target
+from ..outputs.readme_file import release_files
 from ..pipeline import Outcome, Request, run
 from .console import console, grid, panel, stages
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from ..maps.map_release import MapRelease
     from ..synthesis.synthetic_release import SyntheticRelease
 
-FILES = {"variants": "variants.xes.gz", "synthetic log": "synthetic.xes.gz", "process map": "map.json"}
-"""The files of the demo by the kind of release."""
+FILES = {"variants": "demo-variants.xes.gz", "synthetic log": "demo-synthetic.xes.gz", "process map": "demo-map.json"}
+"""The files of the demo by the kind of release. The examples of the documentation write none of these names."""
 
 
 def demo(
@@ -35,9 +36,13 @@ def demo(
     from ..outputs.example import write_hospital_log
     from ..report.demo_page import DemoPictures, demo_html
 
-    again = (output / "hospital.csv").exists()  # written by an earlier demo; any other file of this name is refused
+    log = output / "hospital.csv"
+    again = log.exists()  # written by an earlier demo; any other file of this name is refused
     existing: Existing = "replace" if again else "fail"
-    log = write_hospital_log(output / "hospital.csv")
+    if output.is_dir():  # before the log is written, by which the next demo would take these files for its own
+        for target in _targets(output):
+            check_target(target, existing)
+    write_hospital_log(log)
     outcomes = [_released(log, mechanism, output / FILES[mechanism.kind], existing) for mechanism in _mechanisms()]
     variants, synthetic, mapped = (outcome.release for outcome in outcomes)
     pictures = DemoPictures.of(
@@ -47,6 +52,14 @@ def demo(
         _write(output / name, svg, existing)
     _write(output / "index.html", demo_html(pictures), existing)
     _show(outcomes, output)
+
+
+def _targets(output: Path) -> list[Path]:
+    """Return all files that the demo writes, but the log."""
+    from ..report.demo_page import PICTURES
+
+    releases = [path for name in FILES.values() for path in release_files(output / name)]
+    return [*releases, *(output / name for name in PICTURES), output / "index.html"]
 
 
 def _mechanisms() -> tuple[Mechanism, ...]:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ..maps.map_release import MapRelease
     from ..synthesis.synthetic_release import SyntheticRelease
 
+PICTURES = ("demo-variants.svg", "demo-synthetic.svg", "demo-map.svg")
+"""The files of the pictures."""
+
 _SHOWN = 8
 
 
@@ -72,7 +75,7 @@ class DemoPictures:
 
     def files(self) -> dict[str, str]:
         """Return the pictures by file name."""
-        return {"variants.svg": self.variants, "synthetic.svg": self.synthetic, "map.svg": self.mapped}
+        return dict(zip(PICTURES, (self.variants, self.synthetic, self.mapped), strict=True))
 
 
 def demo_html(pictures: DemoPictures) -> str:
