@@ -88,6 +88,25 @@ def test_a_refused_release_takes_over_nothing(book: Ledger) -> None:
         charge(book, "visits", "/data/a.csv", "visit")
 
 
+@pytest.mark.parametrize("dataset", [None, "patients"])
+def test_charges_without_a_name_that_do_not_compose_are_named_with_a_remedy_that_works(
+    book: Ledger, dataset: str | None
+) -> None:
+    charge(book, None, "/data/a.csv")
+    book.create_account("patients")
+    persons = mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("patient", 3))
+    remedy = (
+        "/data/a.csv: its releases have the unit 'case'.* first assign its releases, which have no name, to a data set"
+    )
+    for refused in (book.check, book.charge):
+        with pytest.raises(BudgetError, match=remedy):
+            refused(dataset, "/data/a.csv", persons, "case_id")
+    book.create_account("cases")
+    book.assign("/data/a.csv", "cases")
+    book.charge("patients", "/data/a.csv", persons, "case_id")
+    assert counted(book) == {"cases": 1, "patients": 1}
+
+
 def test_an_unknown_name_is_refused_with_the_nearest_and_the_command(
     book: Ledger, travas: Run, small_csv: Path
 ) -> None:

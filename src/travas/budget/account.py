@@ -223,14 +223,21 @@ class Account:
         if (reason := period.conflict(earlier)) is not None:
             raise BudgetError(
                 f"{self.label}: {reason}; nothing was released; use the rule and the periods of the earlier releases, or "
-                "another dataset"
+                f"{self._elsewhere}"
             )
 
     def _does_not_add_up(self, what: str, before: str, now: str) -> BudgetError:
         return BudgetError(
             f"{self.label}: its releases have the {what} {before!r}, this one has {now!r}; such guarantees do not compose; "
-            f"nothing was released; use {what}={before!r}, or another dataset"
+            f"nothing was released; use {what}={before!r}, or {self._elsewhere}"
         )
+
+    @property
+    def _elsewhere(self) -> str:
+        """The other remedy: charges without a name count under the first name that their location is given."""
+        if self.dataset is not None:
+            return "another dataset"
+        return "first assign its releases, which have no name, to a data set of their own (travas budget assign)"
 
 
 CONTENT_PREFIX = "log:"

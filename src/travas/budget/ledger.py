@@ -263,12 +263,11 @@ class Ledger:
     ) -> tuple[Account, tuple[Assigned, ...]]:
         """Return the account to charge, and what must be assigned to it first."""
         assigned: tuple[Assigned, ...] = ()
-        taken_over = 0
+        without_name: Account | None = None
         if dataset is not None:
             key = Key(book.name(dataset, self.path))
             if location is not None and not book.is_known(location):
                 without_name = book.account(Key(None, location))
-                taken_over = len(without_name.entries)
                 _check_periods(without_name, book.account(key))
                 assigned = (Assigned(_now(), None, location, str(key.dataset)),)
                 book = book.plus(*assigned)
@@ -280,11 +279,13 @@ class Ledger:
                 "by name; set dataset",
                 field="dataset",
             )
-        account = book.account(key)
+        account, spending, standing = book.account(key), _spending(mechanism), mechanism.guarantee().standing
+        if without_name is not None:
+            without_name.admit(spending, standing, case or None, period)  # its remedy is another one
         try:
-            account.admit(_spending(mechanism), mechanism.guarantee().standing, case or None, period)
+            account.admit(spending, standing, case or None, period)
         except BudgetError as error:
-            if not taken_over:
+            if without_name is None or not (taken_over := len(without_name.entries)):
                 raise
             counted = f"{taken_over} earlier release{'s' if taken_over > 1 else ''}"
             raise BudgetError(f"{error} (counting {counted} of {location} without a name)") from None
