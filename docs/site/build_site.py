@@ -60,7 +60,9 @@ def write_pages(folder: Path) -> list[str]:
     for name, page in COPIED.items():
         (folder / page).write_text(inside((ROOT / name).read_text(), "docs/"))
     for path in folder.rglob("*.md"):
-        path.write_text(inside(path.read_text(), "../"))
+        path.write_text(
+            with_reference(inside(path.read_text(), "../"), "../" * (len(path.relative_to(folder).parts) - 1))
+        )
     for notebook in folder.rglob("*.ipynb"):
         notebook.with_suffix(".md").write_text(notebook_page(notebook))
     for page, text in reference_pages().items():
@@ -85,6 +87,19 @@ def inside(text: str, prefix: str) -> str:
         text = re.sub(rf"\]\((?:\.\./)*{re.escape(name)}", f"]({page}", text)
     text = re.sub(r"\]\(([\w/.-]+)\.ipynb\)", r"](\1.md)", text)
     return re.sub(r"\[([^\]]*)\]\(\.\./((?:src|experiments|tests|benchmarks|README)[^)]*)\)", r"\1 (`\2`)", text)
+
+
+def with_reference(text: str, root: str) -> str:
+    """Return a page in which `travas docs reference/PAGE` is a link: only the site has these pages.
+
+    Args:
+        text: The page.
+        root: How the page reaches the root of the site (`../`).
+
+    Returns:
+        The page.
+    """
+    return re.sub(r"`(travas docs (reference/[\w-]+))`", rf"[`\1`]({root}\2.md)", text)
 
 
 def configuration(pages: list[str]) -> str:
