@@ -203,10 +203,10 @@ OTHER_CLAIMS = (
 
 
 def version() -> str:
-    """The version of travas, and the commit where there is one: an editable installation may state an older version."""
+    """The commit where there is one, else the version: an editable installation may state an older version."""
     words = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
     commit = subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
-    return f"travas {travas.__version__}" + (f" (commit {commit})" if commit else "")
+    return f"travas, commit {commit}" if commit else f"travas {travas.__version__}"
 
 
 def verdict(line: Line) -> str:
