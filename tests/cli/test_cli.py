@@ -167,9 +167,7 @@ def test_the_demo_replaces_only_its_own(travas: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["index.html", "demo-map.svg", "demo-map.json", "demo-variants.xes.gz.README.txt"])
-def test_a_demo_that_was_refused_does_not_replace_files_the_second_time(
-    name: str, travas: Run, tmp_path: Path
-) -> None:
+def test_a_demo_that_was_refused_does_not_replace_files_the_second_time(name: str, travas: Run, tmp_path: Path) -> None:
     (tmp_path / name).write_text("mine")
     for _ in range(2):
         ran = travas("demo", "-o", tmp_path)
