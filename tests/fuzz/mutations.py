@@ -84,7 +84,7 @@ def _read_csv(path: Path) -> None:
 def _read_xes(path: Path) -> None:
     """Plain traces are read as the parser reads them, and refused alike."""
     outcomes: list[object] = []
-    for is_scannable in (xes_scanner.is_scannable, lambda root: False):
+    for is_scannable in (xes_scanner.is_scannable, lambda root, head: False):
         with mock.patch.object(xes_reader, "is_scannable", is_scannable):
             try:
                 found = travas.read(path)

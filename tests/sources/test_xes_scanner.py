@@ -11,7 +11,7 @@ import pytest
 from travas import Reading, TravasError, read
 from travas.sources import xes_reader
 from travas.sources.doctor.xes_events import xes_table
-from travas.sources.xes_scanner import PlainTrace, TraceScanner
+from travas.sources.xes_scanner import PlainTrace, TraceScanner, is_scannable
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- header -->\n<log xes.version="1.0" xmlns="http://www.xes-standard.org/">\n'
 
@@ -47,7 +47,7 @@ def outcome(path: Path, reading: Reading, scans: bool, monkeypatch: pytest.Monke
     """What a log is read as, or why it is refused."""
     with monkeypatch.context() as patch:
         if not scans:
-            patch.setattr(xes_reader, "is_scannable", lambda root: False)
+            patch.setattr(xes_reader, "is_scannable", lambda root, head: False)
         try:
             found = read(path, reading)
         except TravasError as error:
@@ -159,6 +159,63 @@ def test_other_documents_are_read_or_refused_as_by_the_parser(
     is_read_alike(text, tmp_path / "log.xes", monkeypatch)
 
 
+def encoded(declaration: str, name: str, encoding: str) -> bytes:
+    """A log of five traces with one name."""
+    traces = "".join(trace(number, name) for number in range(5)).replace("ä", "-")
+    return f"{declaration}<log>{traces}</log>".encode(encoding)
+
+
+def declared(encoding: str) -> str:
+    return f'<?xml version="1.0" encoding="{encoding}"?>'
+
+
+ENCODED = {
+    "windows-1252": encoded(declared("windows-1252"), "CafÃ©", "windows-1252"),
+    "iso-8859-1": encoded(declared("ISO-8859-1"), "Ã¼", "iso-8859-1"),
+    "koi8-r": encoded(declared("KOI8-R"), "ц│", "koi8-r"),
+    "utf-7": encoded(declared("UTF-7"), "é", "utf-7"),
+    "utf-8 as ascii": encoded(declared("US-ASCII"), "é", "utf-8"),
+    "utf-8 as ascii at the end": (declared("US-ASCII") + PLAIN[PLAIN.index("<log") :].replace("ä", "a"))
+    .replace('value="7"', 'value="é"')
+    .encode(),
+    "utf-8 as latin": encoded(declared("ISO-8859-1"), "é", "utf-8"),
+    "utf-8 as latin with a mark": encoded(declared("ISO-8859-1"), "é", "utf-8-sig"),
+    "utf-16": encoded(declared("UTF-16"), "é", "utf-16"),
+    "utf-16 without a mark": encoded(declared("UTF-16"), "é", "utf-16-le"),
+    "utf-16 as utf-8": encoded(declared("UTF-8"), "é", "utf-16-be"),
+    "utf-16 with tags in its bytes": encoded(declared("UTF-16"), b"</trace><trace> ".decode("utf-16-le"), "utf-16"),
+    "utf-8 in single quotes": encoded(declared("utf-8").replace('"', "'"), "é", "utf-8"),
+    "two declarations": encoded(
+        "<?xml version='1.0' standalone='encoding=\"utf-8\"' encoding='latin1'?>", "é", "utf-8"
+    ),
+    "none": encoded("", "é", "utf-8"),
+    "none and latin": encoded("", "é", "iso-8859-1"),
+}
+
+
+@pytest.mark.parametrize("text", ENCODED.values(), ids=ENCODED.keys())
+def test_every_encoding_is_read_or_refused_as_by_the_parser(
+    text: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_read_alike(text, tmp_path / "log.xes", monkeypatch, Reading(order="file"))
+    monkeypatch.setattr(xes_reader, "CHUNK", 1)
+    is_read_alike(text, tmp_path / "log.xes", monkeypatch, Reading(order="file"))
+
+
+@pytest.mark.parametrize("name", ["utf-8 in single quotes", "none"])
+def test_utf_8_is_scanned(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log.xes"
+    path.write_bytes(ENCODED[name])
+    found: list[bool] = []
+
+    def watched(root: object, head: bytes) -> bool:
+        found.append(is_scannable(root, head))
+        return found[-1]
+
+    monkeypatch.setattr(xes_reader, "is_scannable", watched)
+    assert dict(read(path).items()) == {("é",): 5} and found == [True]
+
+
 PIECES = (
     "<trace>", "</trace>", "<event>", "</event>", "</log>", "<!--", "-->", "<![CDATA[", "]]>", "<?x", "?>", "<", ">", '"', "'",
     "/>", "&amp;", "&", "\n", " ", "\t", "ä", "\x00", 'key="concept:name"', 'value=""', "<string", "</string>",
@@ -215,7 +272,7 @@ def test_the_doctor_sees_the_same_events(tmp_path: Path, monkeypatch: pytest.Mon
     path = tmp_path / "log.xes"
     path.write_text(HEAD + "".join([*TRACES, ODD["two values"], ODD["no time"], ODD["entity"], *TRACES[:3]]) + "</log>")
     table, findings, choices = xes_table([path])
-    monkeypatch.setattr(xes_reader, "is_scannable", lambda root: False)
+    monkeypatch.setattr(xes_reader, "is_scannable", lambda root, head: False)
     slow, others, decisions = xes_table([path])
     assert table.equals(slow) and (findings, choices) == (others, decisions)
     assert table.height > 20 and "case:patient" in table.columns

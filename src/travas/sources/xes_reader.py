@@ -26,6 +26,7 @@ MAX_ELEMENT_BYTES = 16 << 20
 CHUNK = 1 << 18
 _OPEN_TRACE_BYTES = 4 << 20
 _PROLOG_BYTES = 1 << 20
+_HEAD_BYTES = 200
 _NAMES = 100
 _PATIENCE = 100  # so many more traces that are not plain than plain ones, and the parser reads all others
 _EXPORT_AGAIN = "fix the log, or export it again"
@@ -71,7 +72,7 @@ class XesDocument:
             if name.startswith(TRACE_LEVEL)
         }
         self.case = self._new_case()
-        self.prolog = b""
+        self.prolog = self.head = b""
         self.by_time = reading.by_time()
         self.reads_times = self.by_time or reading.details.times == "read"
         self.tie_seen = False
@@ -90,6 +91,8 @@ class XesDocument:
 
     def feed(self, chunk: bytes) -> None:
         """Read the next bytes of the document: plain traces without the parser, everything else with it."""
+        if len(self.head) < _HEAD_BYTES:
+            self.head += chunk[:_HEAD_BYTES]
         if not self.may_scan:
             self._parse(self.ends.rest() + chunk)
             return
@@ -246,7 +249,7 @@ class XesDocument:
             for key in details
         }
         self.unseen += [("trace", key, "where", found) for key, found in self.trace_values.items()]
-        self.may_scan = is_scannable(self.root) and self._is_simple() and len(set(keys)) == len(keys)
+        self.may_scan = is_scannable(self.root, self.head) and self._is_simple() and len(set(keys)) == len(keys)
         self.scanner = TraceScanner(self.scanned_keys or keys) if self.may_scan else None
         of_event = [key for key in by_column(reading.where) if not key.startswith(TRACE_LEVEL)]
         self.unseen += [("event", key, "where", values(key, step + "/")) for key in of_event]

@@ -30,6 +30,10 @@ _LONGEST = 4 << 20
 _SPACE = rb"[ \t\r\n]*+"
 _TEXT = rb'[^"<&\x00-\x1f]*+'
 _NOT_XML = re.compile("[\ufffe\uffff]")
+_UTF_8 = re.compile(
+    rb"""(?:\xef\xbb\xbf)?(?:<\?xml\s+version\s*=\s*["']1\.0["'](?:\s+encoding\s*=\s*["'](?i:utf-8)["'])?"""
+    rb"""(?:\s+standalone\s*=\s*["'](?:yes|no)["'])?\s*\?>|\s*<[^?\0])"""
+)
 
 
 def _attribute(key: bytes, value: bytes) -> bytes:
@@ -99,10 +103,14 @@ def _is_xml_text(text: bytes) -> bool:
         return False
 
 
-def is_scannable(root: Any) -> bool:
-    """Return whether the traces of this document can be plain: it is UTF-8, and `<log>` has no prefix, as they have none."""
-    encoding = root.getroottree().docinfo.encoding
-    return root.prefix is None and (encoding or "UTF-8").upper() in ("UTF-8", "US-ASCII", "ASCII")
+def is_scannable(root: Any, head: bytes) -> bool:
+    """Return whether the traces of this document can be plain: it is UTF-8, and `<log>` has no prefix, as they have none.
+
+    Args:
+        root: The `<log>`.
+        head: The first bytes of the document. Only they tell: the parser states the encoding when it has read everything.
+    """
+    return root.prefix is None and _UTF_8.match(head) is not None
 
 
 class TraceEnds:
