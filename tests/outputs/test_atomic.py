@@ -151,6 +151,41 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(other: str, tmp_path: 
     assert (tmp_path / other).read_text() == "of someone else"
 
 
+@pytest.mark.parametrize("existing", ["fail", "replace"])
+def test_only_ordinary_files_are_replaced(existing: atomic.Existing, tmp_path: Path) -> None:
+    """Not a pipe, nor a link to one: who reads from it would wait for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for name in ("pipe", "link"):
+        with pytest.raises(OutputError, match="is not an ordinary file; use a file name") as caught:
+            atomic.check_target(tmp_path / name, existing)
+        assert caught.value.field == "output"
+    assert (tmp_path / "pipe").is_fifo() and (tmp_path / "link").is_symlink()
+
+
+def test_a_link_among_the_devices_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`/dev/stdout` is a link, and to an ordinary file when the output of the program goes to one."""
+    monkeypatch.setattr(atomic, "_DEVICES", tmp_path / "dev")
+    monkeypatch.setattr(atomic, "_MEMORY", tmp_path / "dev" / "shm")
+    (tmp_path / "dev" / "shm").mkdir(parents=True)
+    (tmp_path / "file").write_text("output")
+    (tmp_path / "dev" / "stdout").symlink_to(tmp_path / "file")
+    (tmp_path / "other").symlink_to("dev")
+    for name in ("dev/stdout", "dev/new", "other/stdout"):
+        with pytest.raises(OutputError, match="is not an ordinary file"):
+            atomic.check_target(tmp_path / name, "replace")
+    atomic.check_target(tmp_path / "dev" / "shm" / "out.csv", "fail")
+
+
+def test_a_link_to_an_ordinary_file_is_replaced_and_the_file_stays(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "link").symlink_to("file")
+    with atomic.atomic_output(tmp_path / "link", "replace") as partial:
+        partial.write_text("new")
+    assert (tmp_path / "file").read_text() == "old"
+    assert (tmp_path / "link").read_text() == "new" and not (tmp_path / "link").is_symlink()
+
+
 def test_links_at_the_partial_name_and_at_the_lock_are_not_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,6 +53,7 @@ Existing = Literal["fail", "replace"]
 _NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL}
 _NO_LINKS = {errno.ENOSYS, errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK}
 _FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
+_DEVICES, _MEMORY = Path("/dev"), Path("/dev/shm")
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -177,7 +178,7 @@ def check_target(path: Path, existing: Existing) -> None:
         existing: Whether an existing file may be replaced.
 
     Raises:
-        OutputError: The directory is missing or not writable, or the file exists.
+        OutputError: The directory is missing or not writable, or the file exists or is not an ordinary one.
     """
     try:
         if not path.parent.is_dir():
@@ -188,6 +189,8 @@ def check_target(path: Path, existing: Existing) -> None:
             _partial(path).lstat()  # detects a name that is too long
         if path.is_dir():
             raise OutputError(f"{path}: is a directory; use a file name", field="output")
+        if (path.exists() and not path.is_file()) or _is_among_devices(path):
+            raise OutputError(f"{path}: is not an ordinary file; use a file name", field="output")
         if existing == "fail" and os.path.lexists(path):
             raise OutputError(
                 f"{path}: exists already; choose another name, or set existing='replace'", field="existing"
@@ -200,6 +203,12 @@ def check_target(path: Path, existing: Existing) -> None:
         raise OutputError(
             f"{path}: no permission to write to {str(path.parent)!r}; use another directory", field="output"
         )
+
+
+def _is_among_devices(path: Path) -> bool:
+    """Return whether a name belongs to the system: `/dev/stdout` may be a link to an ordinary file, and is not one."""
+    folder = path.parent.resolve()
+    return folder.is_relative_to(_DEVICES) and not folder.is_relative_to(_MEMORY)
 
 
 def cannot_write(path: Path, error: Exception) -> OutputError:
