@@ -260,3 +260,11 @@ def test_quoted_line_breaks_across_the_blocks_of_a_large_file(path: Path) -> Non
         )
     assert path.stat().st_size > 2_000_000
     assert variants(path) == {(str(n),): len(range(n, 40_000, 7)) for n in range(7)}
+
+
+@pytest.mark.parametrize("row", ["1,a,2024-01-01,x", "\n1,,2024-01-02,x"], ids=["complete", "a missing activity"])
+def test_a_header_in_another_encoding_is_refused_whatever_the_rows_are(row: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"case,activity,timestamp,café\n{row}\n", encoding="cp1252")
+    with pytest.raises(LogError, match="line 1: not encoded as utf-8; set encoding, such as cp1252"):
+        read(path)

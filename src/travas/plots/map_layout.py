@@ -147,7 +147,7 @@ def _apart(row: list[str], wanted: list[float], sizes: Sizes) -> list[float]:
 
     Without minimum distances this is isotonic regression: neighbours that would cross are pooled to their mean.
     """
-    offsets = [0.0]
+    offsets = [0.0] if row else []
     for one, other in pairwise(row):
         offsets.append(offsets[-1] + (_width(one, sizes) + _width(other, sizes)) / 2 + _GAP_X)
     pools: list[tuple[float, float, int]] = []  # mean, weight, number of nodes

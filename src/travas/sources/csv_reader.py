@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 import polars.selectors as cs
@@ -123,7 +124,7 @@ def _blank_lines(files: Sequence[_File]) -> list[int]:
     """Return the indexes of empty lines, which are not events."""
     places, rows = [], 0
     for file in files:
-        with file.rows() as lines:
+        with file.rows(errors="replace") as lines:
             next(lines, None)
             for cells in lines:
                 if not cells:
@@ -162,10 +163,15 @@ class _File:
     def check(self) -> None:
         """Raise LogError, with the line, if the file is not strict CSV."""
         with closing(self._blocks()) as blocks:
-            if next(blocks, b"\n").startswith((b"\n", b"\r")):
-                raise LogError(
-                    f"{self.path}, line 1: is empty but must be the header; remove empty lines before the header"
-                )
+            header = next(blocks, b"\n").partition(b"\n")[0]
+        if header.startswith(b"\r") or not header:
+            raise LogError(
+                f"{self.path}, line 1: is empty but must be the header; remove empty lines before the header"
+            )
+        try:
+            header.decode()
+        except UnicodeDecodeError:  # Polars would replace the characters
+            raise LogError(f"{self.path}, line 1: not encoded as utf-8; set encoding, such as cp1252") from None
         with closing(self._blocks()) as blocks:
             fault = first_fault(blocks, self.dialect.delimiter, self.dialect.quote)
         if fault is None:
@@ -221,11 +227,11 @@ class _File:
         )
 
     @contextmanager
-    def rows(self) -> Iterator[Iterator[list[str]]]:
+    def rows(self, errors: Literal["strict", "replace"] = "strict") -> Iterator[Iterator[list[str]]]:
         """Yield the rows with Python's `csv` module, which is slow and only used to locate errors."""
         csv.field_size_limit(2**31 - 1)  # the default is 128 kB
         stream = io.BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb")
-        with io.TextIOWrapper(stream, self.dialect.encoding, newline="") as text:
+        with io.TextIOWrapper(stream, self.dialect.encoding, errors, newline="") as text:
             yield csv.reader(
                 text,
                 delimiter=self.dialect.delimiter,
