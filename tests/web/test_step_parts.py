@@ -29,6 +29,8 @@ from travas.web.steps.confirm_policy import check_policy
 from travas.web.steps.findings import Fix, findings_of, fixes
 from travas.web.steps.protect_more import RUNGS
 from travas.web.steps.protect_strength import PRESETS
+from travas.web.steps.sequence import STEPS
+from travas.web.steps.state import RESULT
 from travas.web.typed_period import TypedPeriod
 
 GERMAN = "Fallnummer;Tätigkeit;Zeit;Patient\n" + "".join(
@@ -215,3 +217,7 @@ def test_every_rule_of_the_policy_is_checked(session: Session, tmp_path: Path, m
     monkeypatch.delenv("TRAVAS_POLICY")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "nowhere"))
     assert check_policy(session, session.recipe, Approval(), None).rules == ()
+
+
+def test_a_finished_release_is_shown_by_the_last_step() -> None:
+    assert STEPS[RESULT].name == "Result"

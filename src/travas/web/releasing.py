@@ -20,6 +20,7 @@ from .activity import os_user, record
 from .archive import RELEASE, Archive, ArchivedRelease, Signature, now
 from .jobs import Job
 from .sessions import FinishedRelease, Session
+from .steps.state import RESULT
 
 if TYPE_CHECKING:
     from .page import Page
@@ -62,8 +63,6 @@ def _signed(session: Session) -> tuple[Signature, ...]:
 
 
 def _keep(session: Session, archive: Archive, asked: ArchivedRelease, drawn: tasks.Drawn) -> None:
-    from .steps.sequence import STEPS
-
     session.released = FinishedRelease(
         drawn.release,
         asked.recipe,
@@ -75,7 +74,7 @@ def _keep(session: Session, archive: Archive, asked: ArchivedRelease, drawn: tas
         asked.id,
         asked.signed_off_by,
     )
-    session.step = len(STEPS) - 1
+    session.step = RESULT
 
 
 def _ended(session: Session, ledger: Ledger, archive: Archive, asked: ArchivedRelease, job: Job) -> None:

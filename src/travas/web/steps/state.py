@@ -8,6 +8,9 @@ from ...evaluation.coverage import Coverage
 from ...sources.doctor.diagnosis import LogDiagnosis
 from ..jobs import Job
 
+RESULT = 5
+"""The number of the step that shows the release, from 0."""
+
 
 @dataclass(eq=False)
 class StepsState:
