@@ -183,7 +183,7 @@ def test_models_of_a_map_are_equal(suffix: str, logs: Logs, monkeypatch: pytest.
     """Identifiers within a model are random: these draws are fixed, too."""
     import pm4py  # noqa: F401  which draws some when it is imported
 
-    models = []
+    models: list[str | list[str]] = []
     with replaying(monkeypatch):
         for log in logs:
             numbers = count()
@@ -191,7 +191,9 @@ def test_models_of_a_map_are_equal(suffix: str, logs: Logs, monkeypatch: pytest.
             request = package.Request(source=log, mechanism=RULES["map with its parts"].made())
             made = package.run(request).release
             assert isinstance(made, package.MapRelease)
-            models.append(made.model(log.parent / f"model{suffix}").read_bytes())
+            text = made.model(log.parent / f"model{suffix}").read_text()
+            # pm4py numbers silent transitions and arcs of a Petri net in the order of a set of objects
+            models.append(text if suffix != ".pnml" else sorted(re.sub(r"\d+", "", text).splitlines()))
     assert models[0] == models[1]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -269,7 +270,8 @@ def _largest_difference(one: Integers, other: Integers, size: int) -> float:
 
 
 def _total_variation(one: Integers, other: Integers, size: int) -> float:
-    return float(np.abs(_shares(one, size) - _shares(other, size)).sum() / 2)
+    """The distance; `fsum`, because the order of the cells is that of the rows."""
+    return fsum(np.abs(_shares(one, size) - _shares(other, size))) / 2
 
 
 def _shares(cells: Integers, size: int) -> Floats:
