@@ -268,3 +268,13 @@ def test_a_header_in_another_encoding_is_refused_whatever_the_rows_are(row: str,
     path.write_text(f"case,activity,timestamp,café\n{row}\n", encoding="cp1252")
     with pytest.raises(LogError, match="line 1: not encoded as utf-8; set encoding, such as cp1252"):
         read(path)
+
+
+@pytest.mark.parametrize("end", [b"\xff\n1,a,2024-01-01\n", b"\xc3"], ids=["a wrong byte", "half a character"])
+def test_a_header_longer_than_a_block_is_checked_to_its_end(end: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes(b"case,activity,timestamp," + "xé".encode() * 2_000_000 + end)
+    with pytest.raises(LogError, match="line 1: not encoded as utf-8"):
+        read(path)
+    path.write_bytes(b"case,activity,timestamp," + "xé".encode() * 2_000_000 + b"\n1,a,2024-01-01,\n")
+    assert variants(path) == {("a",): 1}

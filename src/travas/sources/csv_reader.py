@@ -5,8 +5,9 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import itertools
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -120,6 +121,17 @@ def _needed(table: pl.LazyFrame, reading: Reading, path: Path) -> pl.LazyFrame:
     return table.select(cs.by_name(name) for name in columns.names)
 
 
+def _check_first_line(blocks: Iterable[bytes]) -> None:
+    """Raise UnicodeDecodeError if the first line, which may be longer than a block, is not UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for block in blocks:
+        line, end, _ = block.partition(b"\n")
+        decoder.decode(line, final=bool(end))
+        if end:
+            return
+    decoder.decode(b"", final=True)
+
+
 def _blank_lines(files: Sequence[_File]) -> list[int]:
     """Return the indexes of empty lines, which are not events."""
     places, rows = [], 0
@@ -163,15 +175,15 @@ class _File:
     def check(self) -> None:
         """Raise LogError, with the line, if the file is not strict CSV."""
         with closing(self._blocks()) as blocks:
-            header = next(blocks, b"\n").partition(b"\n")[0]
-        if header.startswith(b"\r") or not header:
-            raise LogError(
-                f"{self.path}, line 1: is empty but must be the header; remove empty lines before the header"
-            )
-        try:
-            header.decode()
-        except UnicodeDecodeError:  # Polars would replace the characters
-            raise LogError(f"{self.path}, line 1: not encoded as utf-8; set encoding, such as cp1252") from None
+            first = next(blocks, b"")
+            if not first or first.startswith((b"\n", b"\r")):
+                raise LogError(
+                    f"{self.path}, line 1: is empty but must be the header; remove empty lines before the header"
+                )
+            try:
+                _check_first_line(itertools.chain([first], blocks))
+            except UnicodeDecodeError:  # Polars would replace the characters
+                raise LogError(f"{self.path}, line 1: not encoded as utf-8; set encoding, such as cp1252") from None
         with closing(self._blocks()) as blocks:
             fault = first_fault(blocks, self.dialect.delimiter, self.dialect.quote)
         if fault is None:
