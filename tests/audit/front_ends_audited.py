@@ -6,10 +6,8 @@ import contextlib
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 
 from sampled_losses import View
@@ -24,27 +22,24 @@ from travas.web.recipe import Recipe
 NAMES = ("optimal", "travas", "ladder")
 """Mechanisms that need no option beyond ε and δ, apart from synthesis, which takes seconds for a run."""
 
-Entry = Literal["cli", "web"]
-Sampler = tuple[str, Pair, Callable[[], View], Callable[[], View]]
+FILE_PAIRS = tuple(pair for pair in PAIRS if not pair.max_cases)
+"""Pairs whose logs are files without persons."""
+
+Entry = Literal["command line", "web app"]
+Sampler = Callable[[], View]
 
 
-@contextmanager
-def samplers(entry: Entry, most_pairs: int) -> Iterator[list[Sampler]]:
-    """Samplers of each mechanism on each pair whose logs are files without persons, the first ones if there is little time."""
-    with TemporaryDirectory() as folder:
-        run = on_the_command_line if entry == "cli" else in_the_web_app
-        found: list[Sampler] = []
-        for name in NAMES:
-            for number, pair in enumerate([pair for pair in PAIRS if not pair.max_cases][:most_pairs]):
-                one, other = (
-                    write_log(log, Path(folder) / f"{number}-{side}.csv")
-                    for side, log in enumerate((pair.one, pair.other))
-                )
-                found.append((name, pair, _sampler(run, name, one), _sampler(run, name, other)))
-        yield found
+def samplers(entry: Entry, name: str, pair: Pair, folder: Path) -> tuple[Sampler, Sampler]:
+    """Samplers of a mechanism on both logs of a pair, which keep their files in a folder."""
+    run = on_the_command_line if entry == "command line" else in_the_web_app
+    one, other = (
+        write_log(log, folder / f"{side}.csv")
+        for side, log in zip(("one", "other"), (pair.one, pair.other), strict=True)
+    )
+    return _sampler(run, name, one), _sampler(run, name, other)
 
 
-def _sampler(run: Callable[[str, Path, Path], None], name: str, log: Path) -> Callable[[], View]:
+def _sampler(run: Callable[[str, Path, Path], None], name: str, log: Path) -> Sampler:
     output = log.with_suffix(".json")
 
     def once() -> View:

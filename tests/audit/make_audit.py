@@ -2,26 +2,30 @@
 
     python tests/audit/make_audit.py MINUTES [OUTPUT]
 
-The time is divided between the parts; every line of the table states how many trials it had. Exit code 1 if a claim is
-contradicted or a planted fault is missed. Parts that are done are kept in build/audit.jsonl: a run that was stopped
-continues there, unless the commit is another one.
+The time is divided between the parts, and all processors are used; every line of the table states how many trials it had.
+Exit code 1 if a claim is contradicted or a planted fault is missed. Parts that are done are kept in build/audit.jsonl: a run
+that was stopped continues there, unless the commit is another one.
 """
 
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
 
 import front_ends_audited
-from front_ends_audited import Entry, Sampler
+from front_ends_audited import FILE_PAIRS, NAMES, Entry, Sampler
 from planted_faults import FAULTS
 from sampled_losses import ERROR_RATE, Losses, View, at_least
 from worst_pairs import DELTA, EPSILON, MECHANISMS, PAIRS, Log, Pair, Rows, mechanism_for, release_in_python, source_of
@@ -32,6 +36,7 @@ from travas.verification.privacy_curve import points
 ROOT = Path(__file__).resolve().parents[2]
 JOURNAL = ROOT / "build" / "audit.jsonl"
 LEAST_RUNS = 4
+WORKERS = os.cpu_count() or 1
 FULL = 60
 """Minutes of the full audit."""
 MOST_RUNS = {"Python": 100_000, "command line": 1_000, "web app": 200}
@@ -50,12 +55,55 @@ class Line:
     holds: bool
 
 
+@dataclass(frozen=True)
+class Target:
+    """A mechanism on a pair of logs, through one of the ways to run it."""
+
+    entry: Literal["Python"] | Entry
+    mechanism: str
+    pair: Pair
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of the time until the end, so that the time that quick targets leave is used by the others."""
+
+    end: float
+    part: float
+
+    def seconds(self, now: float) -> float:
+        """How long a target may take that begins now."""
+        return max(0.0, self.end - now) * self.part
+
+
+def audited_losses(target: Target, most: int, share: Share) -> Losses:
+    """Run a target on both logs until there are enough runs or its time is over."""
+    seconds = share.seconds(time.monotonic())
+    if target.entry == "Python":
+        rule = mechanism_for(target.mechanism, target.pair)
+        one, other = (_run(rule, target.pair, log) for log in (target.pair.one, target.pair.other))
+        return sampled(one, other, most, seconds)
+    with TemporaryDirectory() as folder:
+        one, other = front_ends_audited.samplers(target.entry, target.mechanism, target.pair, Path(folder))
+        return sampled(one, other, most, seconds)
+
+
+def noticed_losses(name: str, seconds: float) -> Losses:
+    """Run a mechanism with a planted fault, within this processor time: a busy machine is no reason to miss one."""
+    fault = FAULTS[name]
+    rule = mechanism_for(fault.mechanism, fault.pair)
+    with fault.planted():
+        one, other = _run(rule, fault.pair, fault.pair.one), _run(rule, fault.pair, fault.pair.other)
+        return sampled(one, other, fault.runs, seconds, time.process_time)
+
+
+def _run(rule: travas.Mechanism, pair: Pair, log: Log | Rows) -> Sampler:
+    source = source_of(log)
+    return lambda: release_in_python(rule, source, pair)
+
+
 def sampled(
-    one: Callable[[], View],
-    other: Callable[[], View],
-    most: int,
-    seconds: float,
-    clock: Callable[[], float] = time.monotonic,
+    one: Sampler, other: Sampler, most: int, seconds: float, clock: Callable[[], float] = time.monotonic
 ) -> Losses:
     """Run on both logs in turn, until there are enough runs or the time is over."""
     end = clock() + seconds
@@ -83,68 +131,56 @@ def exact_curves() -> Iterator[Line]:
         )
 
 
-def black_box(entry: str, samplers: list[Sampler], seconds: float) -> Iterator[Line]:
+def black_box(targets: list[Target], seconds: float) -> Iterator[Line]:
     """Lower bounds of the loss on worst-case pairs, one line for each mechanism: its worst pair."""
     by_mechanism: dict[str, list[tuple[Pair, Losses]]] = {}
-    for name, pair, one, other in samplers:
-        found = sampled(one, other, MOST_RUNS[entry], seconds / len(samplers))
-        by_mechanism.setdefault(name, []).append((pair, found))
+    with _pool() as pool:
+        end, number = time.monotonic() + seconds, len(targets)
+        shares = [Share(end, min(1.0, WORKERS / (number - index))) for index in range(number)]
+        most = [MOST_RUNS[target.entry] for target in targets]
+        for target, losses in zip(targets, pool.map(audited_losses, targets, most, shares), strict=True):
+            by_mechanism.setdefault(target.mechanism, []).append((target.pair, losses))
     for name, results in by_mechanism.items():
         pair, worst = max(results, key=lambda result: result[1].delta)
         runs = sum(losses.runs for _, losses in results)
         fewest = min(losses.runs for _, losses in results)
         yield Line(
             f"`{name}` is ({EPSILON}, {DELTA})-DP",
-            f"black box, {entry}, {len(results)} pairs of logs",
+            f"black box, {targets[0].entry}, {len(results)} pairs of logs",
             f"{runs:,} runs on each log ({fewest:,} or more for each pair)",
             f"δ ≥ {max(worst.delta, 0):.3g} (worst pair: {pair.name})",
             all(losses.delta <= float(DELTA) for _, losses in results),
         )
 
 
-def python_samplers() -> list[Sampler]:
-    """Every mechanism on every pair that it can be asked for."""
-    found = []
-    for name in MECHANISMS:
-        for pair in PAIRS:
-            rule = mechanism_for(name, pair)
-            found.append((name, pair, _run(rule, pair, pair.one), _run(rule, pair, pair.other)))
-    return found
-
-
-def _run(rule: travas.Mechanism, pair: Pair, log: Log | Rows) -> Callable[[], View]:
-    source = source_of(log)
-    return lambda: release_in_python(rule, source, pair)
+def _pool() -> ProcessPoolExecutor:
+    """New processes, since Polars must not be forked; a later task takes what time the earlier ones have left."""
+    return ProcessPoolExecutor(WORKERS, multiprocessing.get_context("spawn"))
 
 
 def planted(seconds: float) -> Iterator[Line]:
-    """Every fault must be noticed, within this processor time: a busy machine is no reason to miss one."""
-    for name, fault in FAULTS.items():
-        rule = mechanism_for(fault.mechanism, fault.pair)
-        with fault.planted():
-            one, other = _run(rule, fault.pair, fault.pair.one), _run(rule, fault.pair, fault.pair.other)
-            found = sampled(one, other, fault.runs, seconds, time.process_time)
-        noticed = found.delta > float(DELTA)
-        bound = f"δ ≥ {found.delta:.3g}: noticed" if noticed else f"δ ≥ {max(found.delta, 0):.3g}: MISSED"
+    """Every fault must be noticed."""
+    with _pool() as pool:
+        found = list(pool.map(noticed_losses, FAULTS, [seconds] * len(FAULTS)))
+    for (name, fault), losses in zip(FAULTS.items(), found, strict=True):
+        noticed = losses.delta > float(DELTA)
+        bound = f"δ ≥ {losses.delta:.3g}: noticed" if noticed else f"δ ≥ {max(losses.delta, 0):.3g}: MISSED"
         test = f"planted fault in `{fault.mechanism}`: {fault.size}"
-        yield Line(f"the audit notices: {name}", test, f"{found.runs:,} runs on each log", bound, noticed)
-
-
-def front_end(entry: Entry, title: str, pairs: int, seconds: float) -> Iterator[Line]:
-    """The black-box lines of the command line or of the web app."""
-    with front_ends_audited.samplers(entry, pairs) as found:
-        yield from black_box(title, found, seconds)
+        yield Line(f"the audit notices: {name}", test, f"{losses.runs:,} runs on each log", bound, noticed)
 
 
 def parts(minutes: float) -> dict[str, Callable[[], Iterator[Line]]]:
     """The parts of an audit of about this time."""
     seconds = {part: 60 * minutes * share for part, share in SHARES.items()}
-    pairs = len(PAIRS) if minutes >= FULL else 2
+    files = FILE_PAIRS if minutes >= FULL else FILE_PAIRS[:2]
+    in_python = [Target("Python", name, pair) for name in MECHANISMS for pair in PAIRS]
+    on_command_line = [Target("command line", name, pair) for name in NAMES for pair in files]
+    in_web_app = [Target("web app", name, pair) for name in NAMES for pair in files]
     return {
         "exact": exact_curves,
-        "Python": lambda: black_box("Python", python_samplers(), seconds["Python"]),
-        "command line": lambda: front_end("cli", "command line", pairs, seconds["command line"]),
-        "web app": lambda: front_end("web", "web app", pairs, seconds["web app"]),
+        "Python": lambda: black_box(in_python, seconds["Python"]),
+        "command line": lambda: black_box(on_command_line, seconds["command line"]),
+        "web app": lambda: black_box(in_web_app, seconds["web app"]),
         "faults": lambda: planted(max(60.0, seconds["faults"] / len(FAULTS))),
     }
 
