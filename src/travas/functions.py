@@ -16,8 +16,8 @@ from .model.variants import Variants
 from .pipeline import GuaranteeRule, Phase, Request, Watch, run
 from .privacy.numbers import Number
 from .progress import notebook_progress
-from .sources.columns import DEFAULT_READING, Order, Reading
 from .sources.engine import read as read_variants
+from .sources.reading import DEFAULT_READING, Order, Reading
 
 if TYPE_CHECKING:
     from .maps.map_release import MapRelease

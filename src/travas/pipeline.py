@@ -42,9 +42,9 @@ from .outputs.standard_output import StandardOutput
 from .outputs.write import ReservedRelease, check_output, reserved_release
 from .privacy.guarantee import Standing
 from .privacy.numbers import as_text
-from .sources.columns import DEFAULT_READING, Reading
 from .sources.engine import read
-from .sources.source import location_of
+from .sources.log_location import location_of
+from .sources.reading import DEFAULT_READING, Reading
 
 LOGGER = logging.getLogger("travas")
 """The stages of every run, at the level INFO, by options alone: nothing of a log, not even its size. Silent by default."""

@@ -14,8 +14,8 @@ from .functions import synthesize
 from .model.abstraction import FULL, Abstraction
 from .model.detail_options import Attribute
 from .privacy.numbers import Number, as_text, whole_number
-from .sources.columns import Reading
-from .sources.source import location_of
+from .sources.log_location import location_of
+from .sources.reading import Reading
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -54,9 +54,9 @@ from .privacy.group_privacy import GroupStep
 from .privacy.guarantee import Guarantee, PrivacyUnit, Standing
 from .privacy.noise import Noise
 from .sources.closing import Period
-from .sources.columns import Reading
 from .sources.doctor.diagnosis import LogDiagnosis, Observation, ReadingChoice
 from .sources.doctor.visit import doctor
+from .sources.reading import Reading
 from .verification.verify import Verified, verify
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Run
 from travas import BudgetError, Ledger, ParameterError, PrivacyUnit, Reading, anonymize, mechanism
-from travas.sources.source import location_of
+from travas.sources.log_location import location_of
 
 ONE = mechanism("optimal", 1, "1e-6")
 SIGNED = ("--epsilon", 1, "--delta", "1e-6")

@@ -18,7 +18,7 @@ import travas
 from travas import progress
 from travas.errors import ChargedError, ParameterError
 from travas.pipeline import Phase, Request
-from travas.sources.columns import Reading
+from travas.sources.reading import Reading
 
 SECRET = "Planted Name"
 

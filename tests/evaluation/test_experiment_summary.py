@@ -16,7 +16,7 @@ from travas.evaluation.compare import METRICS, find_metric
 from travas.evaluation.experiment_summary import goodness, mean_with_interval, summary
 from travas.evaluation.grid import ORIGINAL, Grid, GridEntry, LogFile
 from travas.plots import experiment_figures as figures
-from travas.sources.columns import DEFAULT_READING
+from travas.sources.reading import DEFAULT_READING
 
 LOG = LogFile("small", Path("small.csv"), DEFAULT_READING, "0" * 16)
 METRIC_RUNS = {"relative_log_similarity": 3, "absolute_log_difference_length": 2}

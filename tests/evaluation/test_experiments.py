@@ -21,7 +21,7 @@ from travas.evaluation.compare import METRICS
 from travas.evaluation.experiment import experiment, measure, release
 from travas.evaluation.grid import NUMBERS, ORIGINAL, Grid, read_grid
 from travas.mechanisms import MECHANISMS, prefix_tree
-from travas.sources.columns import Reading
+from travas.sources.reading import Reading
 
 GRID = """
 epsilon = ["1", 0.1]

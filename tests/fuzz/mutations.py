@@ -25,7 +25,7 @@ from travas.privacy.numbers import exact_delta, exact_epsilon
 from travas.project.project_file import file_values
 from travas.sources import xes_reader, xes_scanner
 from travas.sources.engine import without_secrets
-from travas.sources.source import location_of
+from travas.sources.log_location import location_of
 from travas.verification.map_file import read_map
 from travas.verification.release_file import read_release, stated_by
 

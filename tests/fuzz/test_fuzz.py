@@ -13,7 +13,7 @@ from mutations import TARGETS, files_of, fuzz
 from travas import LogError, TravasError, verify
 from travas.sources.arrow_size import check_arrow
 from travas.sources.engine import without_secrets
-from travas.sources.source import location_of
+from travas.sources.log_location import location_of
 from travas.verification.release_file import read_release
 
 SHORT = 60

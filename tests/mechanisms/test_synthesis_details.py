@@ -38,7 +38,7 @@ from travas.privacy.gaussian_calibration import calibrate, largest_mu, split_del
 from travas.privacy.gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
 from travas.privacy.gaussian_verifier import verify
 from travas.privacy.noise import Seeded
-from travas.sources.columns import Reading
+from travas.sources.reading import Reading
 
 AGE = Attribute("age", bins=[0, 20, 40, 60, 80])
 EVERYTHING = Details("read", ("sex",), ("age",))

@@ -321,7 +321,7 @@ def test_the_query_by_unit_compiles_for_the_others(name: str) -> None:
     import ibis
 
     from travas.sources.databases import as_bytes_in
-    from travas.sources.expression import Query
+    from travas.sources.variants_expression import Query
 
     kinds = {"case_id": "int64", "activity": "string", "timestamp": "timestamp", "patient": "uuid"}
     for counted in ("units", "cases"):

@@ -11,7 +11,7 @@ import pytest
 
 from travas import LogError, Reading, read
 from travas.sources import xes_reader
-from travas.sources.columns import OnMissing
+from travas.sources.reading import OnMissing
 
 
 def log_of(*traces: str, head: str = "", namespace: str = "") -> str:

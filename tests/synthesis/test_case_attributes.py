@@ -11,7 +11,7 @@ from timed_log import timed_frame
 from travas import Attribute, CaseColumn, Synthesis, SyntheticRelease, read
 from travas.model.totals import Details
 from travas.privacy.noise import Seeded
-from travas.sources.columns import Reading
+from travas.sources.reading import Reading
 from travas.synthesis.attribute_measurements import OTHER
 from travas.synthesis.case_attributes import FirstMeasurement
 

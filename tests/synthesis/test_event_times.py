@@ -16,7 +16,7 @@ from travas import Synthesis, SyntheticRelease, Times, read
 from travas.model.calendar import BLOCKS
 from travas.model.totals import Details
 from travas.privacy.noise import Seeded
-from travas.sources.columns import Reading
+from travas.sources.reading import Reading
 from travas.synthesis.durations import DurationShares
 from travas.synthesis.event_times import bucket_of_duration
 from travas.synthesis.generated_calendar import CalendarShares, hour_of_week, week_of

@@ -19,8 +19,8 @@ from travas.plots.svg import name_of
 from travas.privacy.noise import Seeded
 from travas.report.decision import ReleaseFacts, figures, missing, verdict
 from travas.report.report_file import write_report
-from travas.sources.columns import Reading
 from travas.sources.example_log import PAPER_LOG
+from travas.sources.reading import Reading
 from travas.web.comparison import compare_release, twin_graphs
 from travas.web.handover import bundled, contents, pack
 from travas.web.result_map import map_of_release

@@ -182,7 +182,7 @@ class Ledger:
 
         Args:
             dataset: The name of the data set, or None to charge the account of the location.
-            location: Where the log is, or None if it is in memory: see `travas.sources.source.location_of`.
+            location: Where the log is, or None if it is in memory: see `travas.sources.log_location.location_of`.
             mechanism: The mechanism of the release.
             case: The case column or attribute.
             period: The period of a release of one period: `ChargedPeriod.of`.
@@ -211,7 +211,7 @@ class Ledger:
 
         Args:
             dataset: The name of the data set, or None to charge the account of the location.
-            location: Where the log is, or None if it is in memory: see `travas.sources.source.location_of`.
+            location: Where the log is, or None if it is in memory: see `travas.sources.log_location.location_of`.
             mechanism: The mechanism of the release.
             case: The case column or attribute.
             period: The period of a release of one period: `ChargedPeriod.of`.

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from ..model.variants import Roles
-from ..sources.columns import Reading
+from ..sources.reading import Reading
 from .accounting import Spending
 
 _INDIFFERENT = {"abstraction", "counted", "max_cases", "on_missing", "order", "period", "query", "recognised", "ties"}

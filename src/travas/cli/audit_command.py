@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import CONFIDENTIAL_HEADING
-from ..sources.columns import Reading
+from ..sources.reading import Reading
 from .console import console, grid, print_json, progress
 from .options import AsJson, Delta, Epsilon, with_reading
 

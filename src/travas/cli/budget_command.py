@@ -19,7 +19,7 @@ from ..budget.plan import plan as make_plan
 from ..errors import LedgerError, OutputError, ParameterError
 from ..outputs.atomic import atomic_output, check_target
 from ..privacy.numbers import as_text, exact_delta, exact_epsilon, rounded_up
-from ..sources.source import location_of
+from ..sources.log_location import location_of
 from .console import console, grid, panel, print_json, progress
 from .options import AsJson, LedgerFile
 

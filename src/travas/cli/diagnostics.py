@@ -11,7 +11,7 @@ import typer
 from ..errors import CONFIDENTIAL_HEADING, LogError, ParameterError
 from ..model.variants import Variants
 from ..privacy.guarantee import Counted, PrivacyUnit
-from ..sources.columns import DEFAULT_READING, Reading
+from ..sources.reading import DEFAULT_READING, Reading
 from .console import console, panel, print_json, progress, show_comparison
 from .console import grid as facts_grid
 from .options import AsJson, Description, Log, StatedCases, build, with_mechanism, with_reading

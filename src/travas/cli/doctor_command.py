@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import CONFIDENTIAL_HEADING
-from ..sources.columns import Reading
+from ..sources.reading import Reading
 from .console import console, grid, panel, print_json, progress
 from .options import AsJson, Log, with_reading
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CONFIDENTIAL_HEADING
 from ..privacy.numbers import as_text
-from ..sources.columns import Reading
+from ..sources.reading import Reading
 from .console import console, grid, panel, print_json, progress
 
 if TYPE_CHECKING:

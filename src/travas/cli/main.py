@@ -24,7 +24,7 @@ from ..errors import (
 )
 from ..model.release import Frequencies, Timestamps, check_frequencies, check_profile, check_timestamps
 from ..pipeline import Request, run
-from ..sources.columns import Reading
+from ..sources.reading import Reading
 from . import (
     audit_command,
     commands,

@@ -13,7 +13,7 @@ from ..budget.policy import Policy
 from ..errors import ChargedError, ParameterError
 from ..outputs.inputs import check_not_input
 from ..pipeline import Request, run
-from ..sources.columns import DEFAULT_READING, Reading
+from ..sources.reading import DEFAULT_READING, Reading
 from .console import console, print_json, progress, stages
 from .options import (
     AsJson,

@@ -18,8 +18,8 @@ from ..model.release import Profile
 from ..outputs.standard_output import StandardOutput
 from ..privacy.guarantee import PrivacyUnit
 from ..sources.closing import Period
-from ..sources.columns import DuplicateCases, OnMissing, Order, Reading
 from ..sources.formats import Format
+from ..sources.reading import DuplicateCases, OnMissing, Order, Reading
 from ..sources.row_selection import Lifecycle, parse_where
 from .console import results_to_standard_error, silence
 

@@ -13,7 +13,7 @@ from ..budget.policy import Policy
 from ..errors import ParameterError
 from ..model.release import check_profile
 from ..pipeline import Request, run
-from ..sources.columns import DEFAULT_READING, Reading
+from ..sources.reading import DEFAULT_READING, Reading
 from .console import print_json, progress, stages
 from .detail_flags import DEFAULT_DETAILS, with_details
 from .options import (

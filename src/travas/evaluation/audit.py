@@ -18,8 +18,8 @@ from ..model.traces import Trace
 from ..model.variants import Variants
 from ..privacy.noise_tables import predicted_length
 from ..privacy.numbers import Number, as_text, exact_delta, exact_epsilon
-from ..sources.columns import DEFAULT_READING, Reading
 from ..sources.engine import read
+from ..sources.reading import DEFAULT_READING, Reading
 from .audit_tests import (
     COPIED,
     Finding,

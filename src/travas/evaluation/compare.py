@@ -17,9 +17,9 @@ from ..model.release import Release
 from ..model.traces import Trace
 from ..model.variants import Variants
 from ..outputs.guarantee_file import guarantee_path
-from ..sources.columns import DEFAULT_READING, Reading, released_columns
 from ..sources.engine import read
 from ..sources.files import merged
+from ..sources.reading import DEFAULT_READING, Reading, released_columns
 from ..verification.release_file import read_release
 from ..verification.verify import released_abstractions, released_reading
 from . import metrics

@@ -15,8 +15,8 @@ from ..mechanisms.process_map import ProcessMap
 from ..model.mechanism import Mechanism
 from ..model.variants import Variants
 from ..privacy.noise import Seeded
-from ..sources.columns import DEFAULT_READING, Reading
 from ..sources.engine import read
+from ..sources.reading import DEFAULT_READING, Reading
 from . import metrics
 from .kinds import ReleaseKind, mechanisms
 from .map_comparison import compare_map

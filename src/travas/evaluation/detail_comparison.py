@@ -18,10 +18,10 @@ from ..model.totals import NO_DETAILS, Details, Totals, check_details
 from ..model.variants import Variants
 from ..outputs.guarantee_file import guarantee_path
 from ..outputs.profiles import MISSING
-from ..sources.columns import Reading
 from ..sources.encoded_cases import Coded, EncodedCases, EncodedTotals
 from ..sources.engine import read
 from ..sources.formats import CSV_SUFFIXES, RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..sources.reading import Reading
 from ..synthesis.synthetic_release import SyntheticRelease
 from ..verification.release_file import read_release
 from ..verification.synthetic_file import read_synthetic

@@ -16,9 +16,9 @@ from ..errors import LogError
 from ..model.traces import Trace
 from ..sources.chunks import chunks
 from ..sources.column_names import recognised
-from ..sources.columns import CASE, Reading
 from ..sources.csv_reader import dialect_of
 from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..sources.reading import CASE, Reading
 from ..sources.table_columns import Columns
 
 Timeline = tuple[datetime, ...]

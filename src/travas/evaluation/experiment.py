@@ -28,8 +28,8 @@ from ..model.release import MAKER, Release
 from ..model.variants import Variants
 from ..outputs.atomic import atomic_output, check_target
 from ..privacy.noise import Seeded
-from ..sources.columns import Reading
 from ..sources.engine import read
+from ..sources.reading import Reading
 from .compare import METRICS, MODEL_METRICS, find_metric
 from .grid import ORIGINAL, Cell, Grid
 

@@ -31,7 +31,7 @@ def fetched_cases(totals: Totals) -> EncodedCases:
 
 def _fetched(totals: RemoteTotals) -> EncodedCases:
     from ..sources.details_expression import MICROSECONDS
-    from ..sources.expression import CASE
+    from ..sources.variants_expression import CASE
 
     rows, parts, details = totals.counted_events(), totals.query.parts, totals.details
     codes, alphabet = [], Codes()

@@ -18,8 +18,8 @@ from ..model.traces import CODE_BYTES
 from ..model.variants import Variants
 from ..privacy.noise_tables import ONE
 from ..privacy.numbers import as_text
-from ..sources.columns import DEFAULT_READING, Reading
 from ..sources.engine import read
+from ..sources.reading import DEFAULT_READING, Reading
 from .notebook_views import forecast_html
 
 EPSILONS = ("0.5", "1", "2", "4")

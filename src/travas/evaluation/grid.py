@@ -19,7 +19,7 @@ from ..model.mechanism import Mechanism
 from ..model.release import Frequencies, check_frequencies
 from ..outputs.guarantee_file import file_digest
 from ..privacy.numbers import as_text, exact, exact_delta, exact_epsilon
-from ..sources.columns import DEFAULT_READING, Reading
+from ..sources.reading import DEFAULT_READING, Reading
 from .compare import METRICS, find_metric
 
 ORIGINAL = "original"

@@ -23,8 +23,8 @@ from ..model.mechanism import Mechanism
 from ..privacy.guarantee import ONE_CASE, PrivacyUnit
 from ..privacy.noise import Seeded
 from ..privacy.numbers import Number, as_text
-from ..sources.columns import DEFAULT_READING, Reading
 from ..sources.engine import read
+from ..sources.reading import DEFAULT_READING, Reading
 from ..synthesis.measurements import LENGTHS, TRANSITIONS, VARIANTS
 from . import metrics
 from .detail_forecast import detail_facts

@@ -18,7 +18,7 @@ from ..model.escaped_names import escape
 from ..model.release import TIMES_MARK, Release
 from ..model.traces import Activity
 from ..privacy.guarantee import Standing
-from ..sources.columns import CASE, TIMESTAMP
+from ..sources.reading import CASE, TIMESTAMP
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ..errors import OutputError
 from ..model.escaped_names import escape
 from ..model.release import Profile, Release
-from ..sources.columns import TIMESTAMP
+from ..sources.reading import TIMESTAMP
 from .event_tables import TIME_FORMAT, marked_events, notices, packed_csv
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ..model.escaped_names import ESCAPED, escape
 from ..model.release import TIMES_MARK, Release
 from ..model.traces import Activity, Trace
 from ..privacy.numbers import as_text
-from ..sources.columns import TIMESTAMP
+from ..sources.reading import TIMESTAMP
 from .event_tables import START
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..sources.columns import DEFAULT_READING
 from ..sources.doctor.diagnosis import PROPOSED, LogDiagnosis
+from ..sources.reading import DEFAULT_READING
 from .project_options import Values
 
 Ask = Callable[[str, str, str], str]

@@ -20,7 +20,7 @@ from ..model.mechanism import Mechanism
 from ..privacy.guarantee import PrivacyUnit
 from ..privacy.numbers import as_text, exact
 from ..sources.closing import Period
-from ..sources.columns import Reading
+from ..sources.reading import Reading
 from ..sources.row_selection import parse_where
 from .project_options import BY_NAME, OPTIONS, SECTIONS, ProjectOption, Values
 

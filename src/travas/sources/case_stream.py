@@ -14,9 +14,9 @@ from ..errors import CONFIDENTIAL, LogError
 from ..model.traces import Codes
 from ..model.variants import Roles, Variants
 from .closing import Period
-from .columns import ACTIVITY, TIMESTAMP, Reading, released_columns
 from .contribution_bounding import Kept, case_digest, several_units
 from .encoded_stream import CaseDetails, StreamEncoder
+from .reading import ACTIVITY, TIMESTAMP, Reading, released_columns
 from .row_selection import LIFECYCLE, DuplicateEvents
 from .table_columns import lifecycle_note
 from .wording import NO_EVENTS, MissingValues, left_out_note, missing_values, number_of, several_values_notes

@@ -17,7 +17,7 @@ from collections import Counter
 from itertools import chain
 
 from ..errors import CONFIDENTIAL, LogError
-from .columns import Reading
+from .reading import Reading
 
 
 def case_digest(case: str) -> bytes:

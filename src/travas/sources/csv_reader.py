@@ -22,10 +22,10 @@ from ..model.mechanism import Progress
 from ..model.release import TIMES_MARK
 from ..model.variants import Variants
 from .chunks import chunks, content
-from .columns import CASE, TIMESTAMP, Reading
 from .compression import packing_of
 from .events import Events
 from .quoting import FaultKind, first_fault
+from .reading import CASE, TIMESTAMP, Reading
 from .table_columns import Columns
 from .tables import variants_of
 

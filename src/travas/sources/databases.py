@@ -17,10 +17,10 @@ from urllib.parse import unquote
 from ..errors import LogError, MissingExtraError, ParameterError, TravasError
 from ..model.traces import Codes
 from ..model.variants import Variants
-from .columns import Reading, released_columns
-from .expression import COUNT, Query
 from .interrupt import interruptible
 from .queries import check_query, columns_of
+from .reading import Reading, released_columns
+from .variants_expression import COUNT, Query
 
 if TYPE_CHECKING:
     import polars as pl

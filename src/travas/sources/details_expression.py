@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..model.calendar import DAY, FIRST_INSTANT, LAST_INSTANT, SECOND
-from .columns import NUMBER
-from .expression import CASE, DIGEST, UNIT, Query, present
+from .reading import ATTRIBUTE_NUMBER
+from .variants_expression import CASE, DIGEST, UNIT, Query, present
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -83,7 +83,9 @@ def _number(column: Any) -> Any:
 
     if not column.type().is_string():
         return present(column.cast("float64"))
-    is_number = column.re_search(NUMBER) & ~column.contains("\n")  # for some databases, $ matches before a line break
+    is_number = column.re_search(ATTRIBUTE_NUMBER) & ~column.contains(
+        "\n"
+    )  # for some databases, $ matches before a line break
     return ibis.ifelse(is_number, column, None).cast("float64")
 
 

@@ -14,10 +14,10 @@ import numpy as np
 from ..model.calendar import FIRST_INSTANT, LAST_INSTANT
 from ..model.totals import Details, Totals
 from ..model.traces import Codes
-from .columns import NUMBER
 from .encoded_cases import Coded, EncodedCases, EncodedTotals
+from .reading import ATTRIBUTE_NUMBER
 
-_IS_NUMBER = re.compile(NUMBER)
+_IS_NUMBER = re.compile(ATTRIBUTE_NUMBER)
 
 Owner = tuple[str, bytes]
 """The unit of a case, and the digest of its name."""

@@ -14,8 +14,8 @@ from ..model.mechanism import Progress
 from ..model.release import Release
 from ..model.totals import check_details
 from ..model.variants import Variants
-from .columns import DEFAULT_READING, Reading
 from .files import check_counts, merged
+from .reading import DEFAULT_READING, Reading
 
 
 class Engine(Protocol):

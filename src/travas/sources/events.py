@@ -22,9 +22,9 @@ import polars.selectors as cs
 from ..errors import CONFIDENTIAL, LogError
 from .closed_events import check_dated, closed_events
 from .column_types import check_types, is_time
-from .columns import NUMBER, Reading
 from .contribution_bounding import case_digest, several_units
 from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, aware, instants
+from .reading import ATTRIBUTE_NUMBER, Reading
 from .row_selection import by_column, spellings
 from .table_columns import Columns
 from .wording import MissingValues, UseOfTimestamps, left_out_note, missing_values
@@ -381,7 +381,7 @@ def _number(column: str, kind: pl.DataType) -> pl.Expr:
     if kind.is_numeric():
         return _column(column).cast(pl.Float64).fill_nan(None)
     text = _column(column).cast(pl.String)
-    return pl.when(text.str.contains(NUMBER)).then(text).cast(pl.Float64, strict=False)
+    return pl.when(text.str.contains(ATTRIBUTE_NUMBER)).then(text).cast(pl.Float64, strict=False)
 
 
 def _time(column: str, kind: pl.DataType) -> pl.Expr:

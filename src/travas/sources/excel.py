@@ -16,9 +16,9 @@ import polars as pl
 from ..errors import CONFIDENTIAL, LogError, MissingExtraError
 from ..model.mechanism import Progress
 from ..model.variants import Variants
-from .columns import Reading
 from .compression import ZIP_FAULTS, allowed, memory_limit, too_large
 from .events import Events
+from .reading import Reading
 from .tables import variants_of
 from .wording import available_names
 

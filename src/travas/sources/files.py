@@ -13,10 +13,10 @@ from ..errors import LogError, ParameterError
 from ..model.mechanism import Progress
 from ..model.traces import Trace
 from ..model.variants import Variants
-from .columns import Reading
 from .compression import member_of
 from .folders import listing, unopened
 from .formats import ARCHIVE_SUFFIXES, FOLDER_SUFFIXES, RELEASE_SUFFIXES, SUFFIXES, Format, format_of, suffix_of
+from .reading import Reading
 from .standard_input import STANDARD_INPUT, spooled
 
 _ONE_FILE = ("xlsx",)

@@ -9,8 +9,8 @@ import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError, MissingExtraError
 from ..model.variants import Variants
-from .columns import Reading
 from .events import Events
+from .reading import Reading
 from .table_columns import Columns
 from .tables import variants_of
 

@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import CONFIDENTIAL, LogError
 from ..model.variants import Variants
 from .case_stream import MAX_TRACE_EVENTS, CaseStream, StreamedCase
-from .columns import ACTIVITY, TIMESTAMP, Reading
+from .reading import ACTIVITY, TIMESTAMP, Reading
 from .row_selection import LIFECYCLE, TRACE_LEVEL, by_column, spellings
 from .timestamps import parse_zoned
 from .xes_reader import tie_key

@@ -18,13 +18,13 @@ from uuid import uuid4
 from ..errors import LogError, MissingExtraError, ParameterError, TravasError
 from ..model.traces import CODE, CODE_BYTES, Activity, Trace
 from ..model.variants import Variants
-from .columns import Reading, released_columns
 from .details_expression import details_of, spark_clock, spark_zoned_clock
-from .expression import CASE, COUNT, Query
 from .interrupt import interruptible
 from .queries import check_query
+from .reading import Reading, released_columns
 from .remote import RemoteVariants
 from .totals_expression import RemoteTotals
+from .variants_expression import CASE, COUNT, Query
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

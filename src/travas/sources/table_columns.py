@@ -9,7 +9,7 @@ from ..errors import LogError
 from ..model.totals import Details
 from ..model.variants import Roles
 from .column_names import candidates, recognised
-from .columns import Reading
+from .reading import Reading
 from .row_selection import by_column
 from .wording import available_names
 

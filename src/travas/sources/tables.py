@@ -14,10 +14,10 @@ from ..errors import LogError
 from ..model.traces import CODE, CODE_BYTES, Activity, Codes
 from ..model.variants import Variants
 from .arrow_size import check_arrow
-from .columns import Reading, released_columns
 from .encoded_tables import CaseEncoder
 from .events import COUNT, Events
 from .parquet_size import check_parquet
+from .reading import Reading, released_columns
 from .table_columns import lifecycle_note
 from .wording import NO_EVENTS, several_values_notes
 

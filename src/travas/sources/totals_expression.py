@@ -26,7 +26,7 @@ from ..model.calendar import DAY, DAYS_FROM_MONDAY, FIRST_INSTANT, HOUR, WEEK, W
 from ..model.totals import Details, Totals, check_details
 from ..model.traces import Activity
 from .details_expression import MICROSECONDS, attribute_column, counted_cases
-from .expression import CASE, Query
+from .variants_expression import CASE, Query
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -16,7 +16,7 @@ from ..model.mechanism import Progress
 from ..model.variants import Variants
 from .case_stream import MAX_TRACE_EVENTS, CaseStream, StreamedCase
 from .chunks import chunks
-from .columns import ACTIVITY, TIMESTAMP, Reading
+from .reading import ACTIVITY, TIMESTAMP, Reading
 from .row_selection import LIFECYCLE, TRACE_LEVEL, by_column, spellings
 from .timestamps import parse_zoned
 from .wording import WITHOUT_TIMES, available_names

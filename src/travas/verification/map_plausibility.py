@@ -16,8 +16,8 @@ from ..maps.map_release import MapRelease
 from ..mechanisms.gaussian_mechanism import MOST_ACTIVITIES
 from ..mechanisms.process_map import ProcessMap
 from ..model.traces import Activity
-from ..sources.columns import released_columns
 from ..sources.files import strict_json
+from ..sources.reading import released_columns
 from .map_file import read_map
 
 LARGEST_SUM = 1 << 62

@@ -16,8 +16,8 @@ from ..model.mechanism import Mechanism
 from ..model.release import COMPLETENESS, MAKER, ORIGIN, TIMES_MARK, Frequencies, Profile, Release
 from ..model.traces import Trace
 from ..outputs.profiles import TIME_FORMATS, escape_for_excel, profile_events
-from ..sources.columns import CASE, TIMESTAMP, released_columns
 from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..sources.reading import CASE, TIMESTAMP, released_columns
 from .release_file import Content, read_release, read_table, stated_by
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from ..model.release import COMPLETENESS, MAKER, ORIGIN, RULE, TIMES_MARK, Frequ
 from ..model.traces import Activity, Trace
 from ..outputs.write import WRITERS
 from ..sources.chunks import chunks
-from ..sources.columns import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..sources.engine import read
 from ..sources.files import strict_json
 from ..sources.formats import XES_SUFFIXES, suffix_of
+from ..sources.reading import ACTIVITY, CASE, TIMESTAMP, Reading
 
 if TYPE_CHECKING:
     import polars as pl

@@ -19,7 +19,7 @@ from ..model.mechanism import Mechanism
 from ..model.release import check_frequencies, check_profile, check_timestamps
 from ..outputs.guarantee_file import FORMAT, VERSION, describe, file_digest, guarantee_path
 from ..privacy.guarantee import Standing
-from ..sources.columns import Reading
+from ..sources.reading import Reading
 from .plausibility import check_possible
 
 

@@ -14,7 +14,7 @@ from ..model.release import Release
 from ..model.variants import Variants
 from ..plots.map_graph import END, START, GraphNode, GraphPair, ProcessGraph, directly_follows
 from ..plots.svg import name_of
-from ..sources.columns import Reading
+from ..sources.reading import Reading
 from .jobs import JobWatch
 from .tasks import read_log
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from ..errors import ParameterError
 from ..evaluation.kinds import advice, mechanisms, outlooks
-from ..sources.columns import DEFAULT_READING
+from ..sources.reading import DEFAULT_READING
 from .recipe import Recipe
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from ..errors import LogError, TravasError
 from ..sources.column_names import recognised
-from ..sources.columns import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading
 from ..sources.compression import allowed
 from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..sources.parquet_size import parquet_size
+from ..sources.reading import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading
 from .jobs import Job, JobWatch, Limits
 from .unpacking import FileContent, check_size, content_of
 

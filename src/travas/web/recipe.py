@@ -17,7 +17,7 @@ from ..privacy.group_privacy import step
 from ..privacy.guarantee import MAX_CASES
 from ..privacy.noise_tables import predicted_length
 from ..privacy.numbers import exact_delta, exact_epsilon
-from ..sources.columns import DEFAULT_READING, Reading
+from ..sources.reading import DEFAULT_READING, Reading
 from .typed_period import NO_PERIOD, TypedPeriod
 
 OFFERED: dict[Kind, tuple[str, ...]] = {

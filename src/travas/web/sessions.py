@@ -13,8 +13,8 @@ from ..budget.account import Account
 from ..errors import ParameterError, TravasError
 from ..model.release import Release
 from ..pipeline import LogOrigin
-from ..sources.columns import Reading
-from ..sources.source import location_of
+from ..sources.log_location import location_of
+from ..sources.reading import Reading
 from .jobs import Job
 from .preview import Preview
 from .recipe import Recipe

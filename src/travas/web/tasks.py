@@ -15,7 +15,7 @@ from ..mechanisms import from_description
 from ..model.release import MAKER, Release
 from ..model.variants import Variants
 from ..pipeline import LogOrigin, Phase, Request, run
-from ..sources.columns import Reading
+from ..sources.reading import Reading
 from .jobs import JobWatch
 from .recipe import Recipe
 from .unpacking import check_unpacked

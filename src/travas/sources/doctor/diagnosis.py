@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
-from ..columns import DEFAULT_READING, Reading
+from ..reading import DEFAULT_READING, Reading
 
 ObservationLevel = Literal["fact", "choice", "problem"]
 """A fact needs no action; a choice is made by an option; a problem must be fixed in the log, or by an option."""

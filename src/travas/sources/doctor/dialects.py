@@ -14,8 +14,8 @@ import polars as pl
 
 from ...errors import LogError
 from ..chunks import chunks
-from ..columns import Reading
 from ..csv_reader import dialect_of, table_of
+from ..reading import Reading
 from .diagnosis import Observation
 
 _DELIMITERS = ",;\t|^~: "

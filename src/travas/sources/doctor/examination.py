@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from ...errors import LogError
-from ..columns import Reading
 from ..compression import packing_of
 from ..csv_reader import table_of
 from ..excel import sheet_names, sheet_table
@@ -17,6 +16,7 @@ from ..files import file_format
 from ..folders import listing
 from ..formats import FOLDER_SUFFIXES, SUFFIXES, Format, suffix_of
 from ..frames import column_of_pandas
+from ..reading import Reading
 from .diagnosis import Observation, ReadingChoice
 from .dialects import dialect_findings
 from .roles import ColumnSearch

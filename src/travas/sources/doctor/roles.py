@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from ..column_names import candidates, plain, recognised
-from ..columns import Reading
+from ..reading import Reading
 from .diagnosis import Observation, ReadingChoice
 from .time_formats import TimeValues, examples, times_of
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import polars as pl
 
 from ..column_names import plain, recognised
-from ..columns import Reading
 from ..instants import TIME, UnknownFormatError, instants
+from ..reading import Reading
 from ..row_selection import spellings
 from ..wording import number_of
 from .diagnosis import Observation

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ParameterError
-from ..columns import DEFAULT_READING, Reading
+from ..reading import DEFAULT_READING, Reading
 from .diagnosis import LogDiagnosis
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from ..case_stream import CaseStream, StreamedCase
 from ..chunks import chunks
 from ..column_names import plain
-from ..columns import ACTIVITY, CASE, TIMESTAMP, Reading
+from ..reading import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..row_selection import LIFECYCLE, TRACE_LEVEL
 from ..xes_reader import CHUNK, XesDocument
 from ..xes_scanner import PlainTrace

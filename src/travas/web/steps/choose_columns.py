@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from ...errors import LogError, ParameterError
-from ...sources.columns import Order, Reading
+from ...sources.reading import Order, Reading
 from ..parts import confidential, note, onward, title
 from ..preview import Preview, preview
 from .column_grid import MOST_COLUMNS, ColumnGrid

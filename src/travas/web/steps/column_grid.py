@@ -6,7 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
-from ...sources.columns import Reading
+from ...sources.reading import Reading
 from ..preview import Preview
 
 MOST_COLUMNS = 60

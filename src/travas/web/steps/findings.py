@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from ...errors import TravasError
-from ...sources.columns import DEFAULT_READING, Reading
 from ...sources.doctor.diagnosis import PROPOSED, LogDiagnosis, Observation
+from ...sources.reading import DEFAULT_READING, Reading
 from .. import tasks
 from ..jobs import Job
 from ..parts import confidential, note

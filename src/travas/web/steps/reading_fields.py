@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from nicegui import ui
 
-from ...sources.columns import DuplicateCases, OnMissing, Order, Reading
+from ...sources.reading import DuplicateCases, OnMissing, Order, Reading
 from ...sources.row_selection import DuplicateEvents, Lifecycle
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
-from .columns import DEFAULT_READING, Reading
+from .reading import DEFAULT_READING, Reading
 
 _SYNONYMS = {"postgres": "postgresql"}
 _DEFAULT_PORTS = {"postgresql": 5432, "trino": 8080}

@@ -37,7 +37,7 @@ BY_QUERY = (
     "the log was read by a query, which must work case by case: what it selects of a case depends on that case alone"
 )
 
-NUMBER = r"^[+-]?[0-9]{1,15}([.][0-9]{1,15})?([eE][+-]?[0-9]{1,2})?$"
+ATTRIBUTE_NUMBER = r"^[+-]?[0-9]{1,15}([.][0-9]{1,15})?([eE][+-]?[0-9]{1,2})?$"
 """Text that is a number. Every engine parses it to the same float; other text is a missing number."""
 
 _SETTINGS = (

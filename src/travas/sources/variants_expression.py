@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError
 from .closed_rows import COUNTS, END, MOMENT, closed_rows, dated, is_one_of
-from .columns import Reading
 from .contribution_bounding import several_units
+from .reading import Reading
 from .row_selection import by_column, spellings
 from .table_columns import Columns, lifecycle_note
 from .wording import NO_EVENTS, MissingValues, left_out_note, missing_values, number_of
