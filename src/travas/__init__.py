@@ -1,4 +1,4 @@
-"""Release the trace variants of an event log under differential privacy, with a verified guarantee."""
+"""Release event logs under differential privacy: as variants, synthetic logs or process maps, each with a guarantee."""
 
 from __future__ import annotations
 

@@ -71,7 +71,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    help="Release the trace variants of an event log under differential privacy, with a verified guarantee.",
+    help="Release event logs under differential privacy, as variants, synthetic logs or process maps, with a guarantee that "
+    "anyone can check.",
     epilog=f"Start with: [bold]travas demo[/bold]. Documentation: [bold]travas docs[/bold]. {EXIT_CODES}",
 )
 app.add_typer(budget_app, name="budget")
