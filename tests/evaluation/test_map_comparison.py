@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 
 from conftest import Run
-from travas import MapRelease, Variants, mechanism, read
+from travas import LogError, MapRelease, Variants, compare, mechanism, read
 from travas.evaluation.map_comparison import compare_map
 from travas.evaluation.pm4py_models import map_fitness_and_precision
 from travas.model.release import MAKER
@@ -50,6 +53,16 @@ def test_on_the_command_line(tmp_path: Path, travas: Run) -> None:
     assert facts["confidential"] is True and 0 <= facts["process_map"]["count_error"] < 1
     assert facts["process_map"]["fitness"] is None
     assert travas("compare", log, out, "--metric", "case_coverage").code == 2
+
+
+@pytest.mark.parametrize("use", [read, lambda released: compare(LOG, released)], ids=["read", "compare"])
+def test_a_map_is_not_read_as_a_log(use: Callable[[Any], object], tmp_path: Path) -> None:
+    released = mechanism("map", 4, "1e-3").with_random_bytes(Seeded(1)).release(Variants.from_mapping(LOG))
+    with pytest.raises(LogError, match="a process map has no traces; use its pairs"):
+        use(released)
+    released.write(tmp_path / "map.json")
+    with pytest.raises(LogError, match=r"map\.json: a process map has no traces; use its pairs"):
+        use(tmp_path / "map.json")
 
 
 def test_the_model_of_a_map(tmp_path: Path, travas: Run) -> None:

@@ -18,9 +18,9 @@ from ..model.traces import Trace
 from ..model.variants import Variants
 from ..outputs.guarantee_file import guarantee_path
 from ..sources.engine import read
-from ..sources.files import merged
+from ..sources.files import MAP_IS_NO_LOG, merged
 from ..sources.reading import DEFAULT_READING, Reading, released_columns
-from ..verification.release_file import read_release
+from ..verification.release_file import is_map, read_release
 from ..verification.verify import released_abstractions, released_reading
 from . import metrics
 from .metrics import EdgeDifference
@@ -221,7 +221,12 @@ def released_variants(released: Any, reading: Reading = DEFAULT_READING) -> Vari
 
     Returns:
         The variants.
+
+    Raises:
+        LogError: The log cannot be read, or it is a process map.
     """
+    if isinstance(released, str | Path) and is_map(Path(released)):
+        raise LogError(f"{released}: {MAP_IS_NO_LOG}")
     if isinstance(released, str | Path) and guarantee_path(Path(released)).is_file():
         content = read_release(Path(released))
         return Variants.from_mapping(merged(content.variants, content.counts), content.columns)

@@ -11,7 +11,6 @@ from ..errors import confidential_repr
 from ..maps.map_release import MapRelease
 from ..model.traces import Activity
 from ..model.variants import Variants
-from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..verification.map_file import read_map
 from ..verification.release_file import is_map
 
@@ -67,7 +66,7 @@ class MapComparison:
 def map_of(released: str) -> MapRelease | None:
     """The process map of a `.json` file; None if it is none."""
     path = Path(released)
-    return read_map(path) if suffix_of(path, RELEASE_SUFFIXES) and path.is_file() and is_map(path) else None
+    return read_map(path) if is_map(path) else None
 
 
 def compare_map(original: Variants, released: MapRelease) -> MapComparison:

@@ -14,7 +14,7 @@ from ..model.mechanism import Progress
 from ..model.release import Release
 from ..model.totals import check_details
 from ..model.variants import Variants
-from .files import check_counts, merged
+from .files import MAP_IS_NO_LOG, check_counts, merged
 from .reading import DEFAULT_READING, Reading
 
 
@@ -53,6 +53,8 @@ def _read(source: Any, reading: Reading, progress: Progress) -> Variants:
         check_counts(replace(reading, unit=None, max_cases=None, counted=None) if same else reading, "variants")
         return source
     if isinstance(source, Release):
+        if source.mechanism.kind == "process map":
+            raise LogError(MAP_IS_NO_LOG)
         check_counts(reading, "a release")
         return Variants.from_mapping(merged(source.variants, source.counts), source.columns)
     if isinstance(source, Mapping):

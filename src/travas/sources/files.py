@@ -19,6 +19,8 @@ from .formats import ARCHIVE_SUFFIXES, FOLDER_SUFFIXES, RELEASE_SUFFIXES, SUFFIX
 from .reading import Reading
 from .standard_input import STANDARD_INPUT, spooled
 
+MAP_IS_NO_LOG = "a process map has no traces; use its pairs, or compare it with: travas compare LOG map.json"
+
 _ONE_FILE = ("xlsx",)
 
 
@@ -149,12 +151,14 @@ def _read_release(path: Path) -> Variants:
     """Read the variants and counts of a `.json` release."""
     try:
         content = strict_json(path.read_text(encoding="utf-8"))
+        if content.get("kind") == "process map":
+            raise LogError(MAP_IS_NO_LOG)
         columns = tuple(map(str, content["columns"]))
         traces = [tuple(a if isinstance(a, str) else tuple(a) for a in trace) for trace in content["variants"]]
         return Variants.from_mapping(merged(traces, content["counts"]), columns)
     except LogError as error:
         raise LogError(f"{path}: {error}") from None
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise LogError(
             f"{path}: not a release of travas; use a .json file written by `travas anonymize`, or a log"
         ) from None

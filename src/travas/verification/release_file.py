@@ -82,7 +82,9 @@ def stated_by(path: Path) -> dict[str, Any]:
 
 
 def is_map(path: Path) -> bool:
-    """Whether a `.json` file says that it is a process map."""
+    """Whether a file is a `.json` release that says that it is a process map."""
+    if not suffix_of(path, (".json",)):
+        return False
     try:
         content = strict_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
