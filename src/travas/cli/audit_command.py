@@ -9,7 +9,8 @@ import typer
 from ..errors import CONFIDENTIAL_HEADING
 from ..sources.reading import Reading
 from .console import console, grid, print_json, progress
-from .options import AsJson, Delta, Epsilon, with_reading
+from .options import AsJson, Delta, Epsilon
+from .reading_flags import with_reading
 
 if TYPE_CHECKING:
     from ..evaluation.audit import Audit

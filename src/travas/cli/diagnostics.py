@@ -14,7 +14,9 @@ from ..privacy.guarantee import Counted, PrivacyUnit
 from ..sources.reading import DEFAULT_READING, Reading
 from .console import console, panel, print_json, progress, show_comparison
 from .console import grid as facts_grid
-from .options import AsJson, Description, Log, StatedCases, build, with_mechanism, with_reading
+from .mechanism_flags import Description, build, with_mechanism
+from .options import AsJson, Log, StatedCases
+from .reading_flags import with_reading
 
 if TYPE_CHECKING:
     from ..maps.map_release import MapRelease

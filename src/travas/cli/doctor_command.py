@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from ..errors import CONFIDENTIAL_HEADING
 from ..sources.reading import Reading
 from .console import console, grid, panel, print_json, progress
-from .options import AsJson, Log, with_reading
+from .options import AsJson, Log
+from .reading_flags import with_reading
 
 if TYPE_CHECKING:
     from ..sources.doctor.diagnosis import LogDiagnosis

@@ -41,11 +41,11 @@ from .budget_command import app as budget_app
 from .console import print_json, silence, stages
 from .exit_codes import EXIT_CODES
 from .interrupts import INTERRUPTED, finish
+from .mechanism_flags import Description, build, with_mechanism
 from .options import (
     AsJson,
     Dataset,
     Delta,
-    Description,
     Epsilon,
     Force,
     GuaranteeFile,
@@ -59,11 +59,9 @@ from .options import (
     SignedOffBy,
     StatedCases,
     TableProfile,
-    build,
     output_target,
-    with_mechanism,
-    with_reading,
 )
+from .reading_flags import with_reading
 from .release_output import print_outcome
 
 app = typer.Typer(

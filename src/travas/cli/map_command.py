@@ -15,6 +15,7 @@ from ..outputs.inputs import check_not_input
 from ..pipeline import Request, run
 from ..sources.reading import DEFAULT_READING, Reading
 from .console import console, print_json, progress, stages
+from .mechanism_flags import build
 from .options import (
     AsJson,
     Dataset,
@@ -25,10 +26,9 @@ from .options import (
     Reason,
     SignedOffBy,
     StatedCases,
-    build,
     read_alphabet,
-    with_reading,
 )
+from .reading_flags import with_reading
 from .release_output import print_outcome
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from ..pipeline import Request, run
 from ..sources.reading import DEFAULT_READING, Reading
 from .console import print_json, progress, stages
 from .detail_flags import DEFAULT_DETAILS, with_details
+from .mechanism_flags import Description, build
 from .options import (
     AsJson,
     Dataset,
-    Description,
     Force,
     GuaranteeFile,
     LedgerFile,
@@ -31,12 +31,11 @@ from .options import (
     SignedOffBy,
     StatedCases,
     TableProfile,
-    build,
     output_target,
     read_alphabet,
     whole_number,
-    with_reading,
 )
+from .reading_flags import with_reading
 from .release_output import print_outcome
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from ..privacy.guarantee import ONE_CASE, Standing
 from ..privacy.numbers import as_text, rounded_up
 from .console import bar, console, grid, panel, percent, print_json, progress
 from .diagnostics import share_of
-from .options import AsJson, Description, StatedCases, build, with_mechanism
+from .mechanism_flags import Description, build, with_mechanism
+from .options import AsJson, StatedCases
 
 if TYPE_CHECKING:
     from ..verification.privacy_curve import Point
