@@ -45,7 +45,7 @@ def test_a_browser_opens_the_page(travas: Run, site: Path, monkeypatch: pytest.M
 
 
 def test_without_a_browser_the_path_is_printed(travas: Run, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("travas.cli.commands.has_browser", lambda: False)
+    monkeypatch.setattr("travas.cli.serve_command.has_browser", lambda: False)
     assert travas("docs").out.strip() == str(site / "index.html")
 
 

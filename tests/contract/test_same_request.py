@@ -83,7 +83,12 @@ CASES: dict[str, tuple[Request, list[Any], Recipe]] = {
     ),
 }  # fmt: skip
 
-ENTRANCES = ("travas.cli.main.run", "travas.cli.synthesize.run", "travas.cli.map_command.run", "travas.web.tasks.run")
+ENTRANCES = (
+    "travas.cli.anonymize_command.run",
+    "travas.cli.synthesize_command.run",
+    "travas.cli.map_command.run",
+    "travas.web.tasks.run",
+)
 
 
 @pytest.fixture

@@ -7,21 +7,15 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import typer
 
-from ..errors import CONFIDENTIAL_HEADING
-from ..evaluation.compare import Comparison, find_metric
-from ..evaluation.metrics import EdgeDifference
-from ..model import explain
-from ..model.mechanism import Mechanism, Progress
+from ..model.mechanism import Progress
+from ..model.variants import Variants
 from ..pipeline import Phase
-from ..privacy.numbers import as_text
+from ..privacy.guarantee import Counted, PrivacyUnit
 from .interrupts import finish
-
-if TYPE_CHECKING:
-    from ..evaluation.forecast import Chance, Forecast
 
 
 def percent(share: float) -> str:
@@ -101,110 +95,6 @@ def progress(what: str) -> Iterator[Progress]:
         yield lambda share: bar.update(task, total=1.0, completed=share)
 
 
-def show_chances(curves: list[tuple[Mechanism, list[Chance]]], as_json: bool) -> None:
-    """Print keep probability and interval by case count. Not confidential, because no log is read."""
-    if as_json:
-        shown = [
-            {
-                "mechanism": rule.name,
-                "epsilon": as_text(rule.epsilon),
-                "delta": as_text(rule.delta),
-                "chances": [
-                    {"cases": at.cases, "kept": float(at.kept), "interval": [at.low, at.high]} for at in points
-                ],
-            }
-            for rule, points in curves
-        ]
-        print_json({"confidential": False, "forecast": shown})
-        return
-    console().print("Probability that a variant is released, and the 95 % interval of its number of cases if it is")
-    console().print()
-    for rule, points in curves:
-        table = grid()
-        for at in points:
-            text = f"{percent(float(at.kept))}, {at.low:,} to {at.high:,}"
-            table.add_row(f"{at.cases:,} case{'s' if at.cases > 1 else ''}", bar(float(at.kept)), text)
-        panel(table, f"{rule.name} at ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}", "cyan")
-        for line in explain.meaning(rule.epsilon, rule.delta, rule.unit.name):
-            console().print(line)
-        console().print()
-
-
-def show_forecast(forecast: Forecast, as_json: bool) -> None:
-    """Print the expected shares of the original log and a recommendation. Confidential."""
-    from rich.table import Table
-
-    from ..evaluation.forecast import LOOKING
-
-    if as_json:
-        cells = [
-            {
-                "epsilon": as_text(cell.epsilon),
-                "delta": as_text(cell.delta),
-                "abstraction": str(cell.abstraction),
-                "cases": float(cell.cases),
-                "variants": float(cell.variants),
-                "events": float(cell.events),
-            }
-            for cell in forecast.cells
-        ]
-        print_json(
-            {
-                "confidential": True,
-                "expected": cells,
-                "recommendation": list(forecast.recommendation()),
-                "warning": LOOKING,
-            }
-        )
-        return
-    out = console()
-    out.print(CONFIDENTIAL_HEADING, style="bold yellow")
-    for what in ("cases", "variants"):
-        table = Table(box=None, title=f"Expected share of the {what} kept", title_justify="left")
-        for column in ("ε", "δ", *map(str, dict.fromkeys(cell.abstraction for cell in forecast.cells))):
-            table.add_column(column, justify="right", no_wrap=True)
-        rows: dict[tuple[str, str], list[str]] = {}
-        for cell in forecast.cells:
-            shares = rows.setdefault((as_text(cell.epsilon), as_text(cell.delta)), [])
-            shares.append(f"{float(getattr(cell, what)):.0%}")
-        for parameters, shares in rows.items():
-            table.add_row(*parameters, *shares)
-        out.print(table)
-    out.print()
-    for line in (*forecast.recommendation(), LOOKING):
-        out.print(line)
-
-
-def show_comparison(comparison: Comparison) -> None:
-    """Print a comparison as a table: each metric with its value and meaning. Confidential."""
-    from rich.table import Table
-
-    out = console()
-    out.print(CONFIDENTIAL_HEADING, style="bold yellow")
-    table = grid("right")
-    for name, value in comparison.values.items():
-        if isinstance(value, int | float):
-            shown = f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
-            table.add_row(name.replace("_", " "), shown, find_metric(name).meaning)
-        elif isinstance(value, EdgeDifference):
-            steps = f"{len(value.lost):,} lost"
-            table.add_row(
-                "directly-follows steps", steps, f"of {len(value.lost) + value.kept:,}; {len(value.added):,} are new"
-            )
-    out.print(table)
-    if "top_variants" in comparison.values:
-        table = Table(title="Most frequent variants", title_justify="left", box=None)
-        for column in ("original", "released"):
-            table.add_column(column, justify="right", no_wrap=True, min_width=8)
-        table.add_column("variant", overflow="ellipsis", no_wrap=True)
-        for trace, count, other in comparison.values["top_variants"]:
-            table.add_row(f"{count:,}", f"{other:,}", " → ".join(map(str, trace)))
-        out.print()
-        out.print(table)
-    for remark in comparison.remarks:
-        out.print(f"note: {remark}")
-
-
 @contextmanager
 def stages() -> Iterator[Callable[[str, float], None]]:
     """Show one progress bar on standard error for work in stages; silent if it is not a terminal."""
@@ -223,3 +113,14 @@ def stages() -> Iterator[Callable[[str, float], None]]:
             update(share)
 
         yield watch
+
+
+def share_of(unit: PrivacyUnit, counted: Counted | None) -> str:
+    """Describe how much of one unit is counted."""
+    what = "cases" if counted == "cases" else "different variants"
+    return f"at most {unit.max_cases} {what} per {unit.name}"
+
+
+def print_notes(variants: Variants) -> None:
+    for note in variants.notes:
+        console().print(f"[confidential] {note}")

@@ -24,7 +24,7 @@ def docs(
 
     Example: travas docs choosing-epsilon-and-delta
     """
-    from .commands import has_browser
+    from .serve_command import has_browser
 
     file = page_file(page)
     if path or not has_browser():

@@ -7,62 +7,33 @@ import io
 import os
 import sys
 import traceback
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import typer
 
-from ..budget.account import Approval
-from ..budget.ledger import Ledger
-from ..budget.policy import Policy
-from ..errors import (
-    CONFIDENTIAL_HEADING,
-    BudgetError,
-    ChargedError,
-    ParameterError,
-    TravasError,
-    VerificationError,
-)
-from ..model.release import Frequencies, Timestamps, check_frequencies, check_profile, check_timestamps
-from ..pipeline import Request, run
-from ..sources.reading import Reading
+from ..errors import CONFIDENTIAL_HEADING, BudgetError, ChargedError, TravasError, VerificationError
 from . import (
+    anonymize_command,
     audit_command,
-    commands,
+    compare_command,
     demo_command,
-    diagnostics,
     docs_command,
     doctor_command,
+    experiment_command,
+    forecast_command,
+    init_command,
+    inspect_command,
     map_command,
-    project_commands,
-    synthesize,
+    release_command,
+    report_command,
+    serve_command,
+    synthesize_command,
     verify_command,
 )
 from .budget_command import app as budget_app
-from .console import print_json, silence, stages
+from .console import print_json, silence
 from .exit_codes import EXIT_CODES
 from .interrupts import INTERRUPTED, finish
-from .mechanism_flags import Description, build, with_mechanism
-from .options import (
-    AsJson,
-    Dataset,
-    Delta,
-    Epsilon,
-    Force,
-    GuaranteeFile,
-    LedgerFile,
-    Log,
-    Output,
-    OutputFormat,
-    PolicyFile,
-    Quiet,
-    Reason,
-    SignedOffBy,
-    StatedCases,
-    TableProfile,
-    output_target,
-)
-from .reading_flags import with_reading
-from .release_output import print_outcome
 
 app = typer.Typer(
     name="travas",
@@ -90,94 +61,21 @@ _FLAGS = {
 """Options whose names differ from the parameter names."""
 
 
-@app.command(epilog=EXIT_CODES)
-@with_reading
-@with_mechanism
-def anonymize(
-    log: Log,
-    epsilon: Epsilon,
-    delta: Delta,
-    output: Output,
-    frequencies: Annotated[
-        str, typer.Option(help="Which counts the event log contains.", metavar="|".join(get_args(Frequencies)))
-    ] = "estimated",
-    timestamps: Annotated[
-        str,
-        typer.Option(
-            help="Whether the events of an event log have artificial timestamps; their order within a case is that of the file.",
-            metavar="|".join(get_args(Timestamps)),
-        ),
-    ] = "artificial",
-    profile: TableProfile = "travas",
-    output_format: OutputFormat = None,
-    guarantee_file: GuaranteeFile = None,
-    dataset: Dataset = None,
-    ledger: LedgerFile = None,
-    force: Force = False,
-    accept_no_guarantee: Annotated[
-        bool,
-        typer.Option(
-            "--accept-no-guarantee",
-            help="Accept a release without an established guarantee; the output is marked accordingly.",
-        ),
-    ] = False,
-    policy: PolicyFile = None,
-    reason: Reason = "",
-    signed_off_by: SignedOffBy = "",
-    stated_cases: StatedCases = None,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
-    *,
-    reading: Reading,
-    description: Description,
-) -> None:
-    """Write a differentially private release of the variants of an event log, and its guarantee file.
-
-    For full traces of logs in which few cases are alike, see travas synthesize; for a process map, travas map.
-
-    Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
-    """
-    mechanism = build(description, epsilon, delta, reading.privacy_unit)
-    if mechanism.kind == "synthetic log":
-        raise ParameterError(f"{mechanism.name} generates a synthetic log: use travas synthesize", field="mechanism")
-    if mechanism.kind == "process map":
-        raise ParameterError(f"{mechanism.name} releases a process map: use travas map", field="mechanism")
-    target = output_target(output, output_format, guarantee_file, as_json)
-    times = check_timestamps(timestamps, mechanism.kind)
-    request = Request(
-        source=log,
-        mechanism=mechanism,
-        reading=reading,
-        output=target,
-        existing="replace" if force else "fail",
-        frequencies=check_frequencies(frequencies),
-        timestamps=times,
-        profile=check_profile(profile, times),
-        ledger=Ledger(ledger) if ledger else Ledger.default(),
-        dataset=dataset,
-        guarantee="not required" if accept_no_guarantee else "required",
-        policy=Policy.applying(policy),
-        approval=Approval(reason, signed_off_by),
-    )
-    with stages() as watch:
-        outcome = run(request, watch)
-    print_outcome(outcome, target, stated_cases, as_json)
-
-
+app.command(epilog=EXIT_CODES)(anonymize_command.anonymize)
 app.command()(demo_command.demo)
-app.command(epilog=EXIT_CODES)(synthesize.synthesize)
-app.command(epilog=EXIT_CODES)(project_commands.init)
-app.command(epilog=EXIT_CODES)(project_commands.release)
+app.command(epilog=EXIT_CODES)(synthesize_command.synthesize)
+app.command(epilog=EXIT_CODES)(init_command.init)
+app.command(epilog=EXIT_CODES)(release_command.release)
 app.command("map", epilog=EXIT_CODES)(map_command.process_map)
 app.command(epilog=EXIT_CODES)(doctor_command.doctor)
-app.command("inspect")(diagnostics.inspect_log)
-app.command()(diagnostics.compare)
+app.command("inspect")(inspect_command.inspect_log)
+app.command()(compare_command.compare)
 app.command()(audit_command.audit)
-app.command()(diagnostics.forecast)
-app.command()(diagnostics.experiment)
+app.command()(forecast_command.forecast)
+app.command()(experiment_command.experiment)
 app.command()(verify_command.verify)
-app.command()(commands.report)
-app.command()(commands.serve)
+app.command()(report_command.report)
+app.command()(serve_command.serve)
 app.command()(docs_command.docs)
 
 

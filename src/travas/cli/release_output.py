@@ -12,8 +12,7 @@ from ..model.variants import Variants
 from ..outputs.standard_output import StandardOutput
 from ..sources.wording import number_of
 from .budget_command import charged, print_charge
-from .console import grid, panel, print_json
-from .diagnostics import print_notes, share_of
+from .console import grid, panel, print_json, print_notes, share_of
 from .guarantee_output import guarantee_facts, heading, protection
 
 if TYPE_CHECKING:

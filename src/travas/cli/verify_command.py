@@ -12,8 +12,7 @@ from ..model.explain import weak_protection
 from ..model.mechanism import Mechanism
 from ..privacy.guarantee import ONE_CASE, Standing
 from ..privacy.numbers import as_text, rounded_up
-from .console import bar, console, grid, panel, percent, print_json, progress
-from .diagnostics import share_of
+from .console import bar, console, grid, panel, percent, print_json, progress, share_of
 from .mechanism_flags import Description, build, with_mechanism
 from .options import AsJson, StatedCases
 

@@ -27,7 +27,7 @@ JobWatch = Callable[[str, float], None]
 """Called with a description of the current work and its progress, from 0 to 1."""
 
 
-PRELOADED = ["travas.cli.main", "travas.web.preview"]
+PRELOADED = ["travas.cli.main", "travas.verification.verify", "travas.web.preview"]
 """The imports of the process that limited tasks are forked from, so that they start fast. It has no threads."""
 
 

@@ -1,4 +1,4 @@
-"""The commands `report` and `serve`."""
+"""The command `serve`: the local web app."""
 
 from __future__ import annotations
 
@@ -9,45 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import ParameterError
-from .console import console, progress
-from .options import LedgerFile, PolicyFile, SignedOffBy, StatedCases
+from .console import console
+from .options import LedgerFile
 
 if TYPE_CHECKING:
     from ..web.entrance import Entrance
-
-
-def report(
-    guarantee: Annotated[Path, typer.Argument(metavar="GUARANTEE", help="OUT.guarantee.json")],
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The release that the guarantee file is about.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The .html file to write.", metavar="REPORT.html")],
-    reason: Annotated[str, typer.Option(help="Why these parameters; printed in the report.", metavar="TEXT")] = "",
-    dataset: Annotated[
-        str | None, typer.Option(help="Name of the data set in the ledger; adds its history.", metavar="NAME")
-    ] = None,
-    ledger: LedgerFile = None,
-    policy: PolicyFile = None,
-    signed_off_by: SignedOffBy = "",
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing report.")] = False,
-    stated_cases: StatedCases = None,
-) -> None:
-    """Verify a release and write the report for the data protection officer: one printable, public HTML file.
-
-    Example: travas report release.json.guarantee.json release.json -o report.html --reason "Decided on 3 May"
-    """
-    from ..budget.policy import Policy
-    from ..report.report_file import write_report
-    from .budget_command import existing_ledger
-
-    if ledger is not None and dataset is None:
-        raise ParameterError("--ledger requires --dataset; also set --dataset NAME")
-    account = None if dataset is None else existing_ledger(ledger).account(dataset)
-    with progress("verifying the release"):
-        path = write_report(
-            guarantee, release, output, reason, account, "replace" if force else "fail", stated_cases,
-            Policy.applying(policy), signed_off_by,
-        )  # fmt: skip
-    console().print(f"report     {path}")
 
 
 def serve(

@@ -1,47 +1,23 @@
-"""The commands `init` and `release`: a project file, and the releases made from it."""
+"""The command `init`: writes a project file."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import CONFIDENTIAL_HEADING
-from ..project.project_options import FILE_NAME, OPTIONS, ProjectOption, Values
-from .console import console, grid, panel, print_json, progress, stages
-from .options import AsJson, Force, Quiet, with_options
+from ..project.project_options import FILE_NAME, Values
+from .console import console, grid, panel, print_json, progress
+from .options import AsJson, Force, Quiet
+from .project_flags import ProjectPath, with_project_options
 
 if TYPE_CHECKING:
     from ..outputs.atomic import Existing
-    from ..project.project_release import ReleasedPeriod
     from ..sources.doctor.diagnosis import LogDiagnosis
-
-ProjectPath = Annotated[Path, typer.Option("--project", help="The project file.", metavar="FILE")]
-
-
-def with_project_options(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Replace the `flags` parameter of a command with the options of a project."""
-    options = [option for option in OPTIONS if option.name not in left_out]
-
-    def kind(option: ProjectOption) -> Any:
-        about = f"{option.about} Variable: {option.variable}."
-        shown = typer.Option(option.flag, help=about, metavar="TEXT", rich_help_panel=f"Section {option.section}")
-        return Annotated[(list[str] if option.is_list else str) | None, shown]
-
-    def collect(values: dict[str, Any]) -> dict[str, Any]:
-        given = {option.name: values.pop(option.name) for option in options}
-        return {
-            "flags": {
-                name: tuple(value) if isinstance(value, list) else value for name, value in given.items() if value
-            }
-        }
-
-    kinds = {option.name: (kind(option), None) for option in options}
-    return lambda command: with_options(command, "flags", kinds, collect)
 
 
 @with_project_options("log")
@@ -146,54 +122,3 @@ def _ask(explanation: str, question: str, default: str) -> str:
     console().print()
     console().print(explanation)
     return str(typer.prompt(question, default=default, show_default=bool(default)))
-
-
-@with_project_options()
-def release(
-    project: ProjectPath = Path(FILE_NAME),
-    period: Annotated[
-        str | None,
-        typer.Option(
-            help="The period: 2026-02, 2026-Q1, 2026-W07 … Default: the last whose grace period has passed.",
-            metavar="PERIOD",
-        ),
-    ] = None,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
-    *,
-    flags: Values,
-) -> None:
-    """Make the release of a period of a project: release, guarantee, README, report and charge.
-
-    A period that was released before is refused. Options come from flags, then TRAVAS_… variables, then the file.
-
-    Example: travas release --period 2026-02
-    """
-    from ..project.project_file import Project
-    from ..project.project_release import make_release, project_period
-
-    opened = Project.load(project, flags)
-    chosen = project_period(opened, period)
-    with stages() as watch:
-        made = make_release(opened, chosen, watch)
-    _show(made, None if chosen is None else chosen.name, as_json)
-
-
-def _show(made: ReleasedPeriod, period: str | None, as_json: bool) -> None:
-    from .budget_command import charged, print_charge
-    from .release_output import outcome_facts
-
-    files = {name: str(getattr(made, name)) for name in ("folder", "release", "guarantee", "report", "readme")}
-    account = made.outcome.account
-    if as_json:
-        facts = outcome_facts(made.outcome.release, made.release, None)
-        print_json(facts | files | {"period": period, "ledger": account and charged(account)})
-        return
-    table = grid()
-    for name, path in files.items():
-        table.add_row(name, path)
-    guarantee = made.outcome.release.guarantee
-    table.add_row("protects", guarantee.protects)
-    panel(table, f"Released {period or 'the whole log'}", "green")
-    if account is not None:
-        print_charge(account)

@@ -1,0 +1,111 @@
+"""The command `anonymize`: the variants of an event log."""
+
+from __future__ import annotations
+
+from typing import Annotated, get_args
+
+import typer
+
+from ..budget.account import Approval
+from ..budget.ledger import Ledger
+from ..budget.policy import Policy
+from ..errors import ParameterError
+from ..model.release import Frequencies, Timestamps, check_frequencies, check_profile, check_timestamps
+from ..pipeline import Request, run
+from ..sources.reading import Reading
+from .console import stages
+from .mechanism_flags import Description, build, with_mechanism
+from .options import (
+    AsJson,
+    Dataset,
+    Delta,
+    Epsilon,
+    Force,
+    GuaranteeFile,
+    LedgerFile,
+    Log,
+    Output,
+    OutputFormat,
+    PolicyFile,
+    Quiet,
+    Reason,
+    SignedOffBy,
+    StatedCases,
+    TableProfile,
+    output_target,
+)
+from .reading_flags import with_reading
+from .release_output import print_outcome
+
+
+@with_reading
+@with_mechanism
+def anonymize(
+    log: Log,
+    epsilon: Epsilon,
+    delta: Delta,
+    output: Output,
+    frequencies: Annotated[
+        str, typer.Option(help="Which counts the event log contains.", metavar="|".join(get_args(Frequencies)))
+    ] = "estimated",
+    timestamps: Annotated[
+        str,
+        typer.Option(
+            help="Whether the events of an event log have artificial timestamps; their order within a case is that of the file.",
+            metavar="|".join(get_args(Timestamps)),
+        ),
+    ] = "artificial",
+    profile: TableProfile = "travas",
+    output_format: OutputFormat = None,
+    guarantee_file: GuaranteeFile = None,
+    dataset: Dataset = None,
+    ledger: LedgerFile = None,
+    force: Force = False,
+    accept_no_guarantee: Annotated[
+        bool,
+        typer.Option(
+            "--accept-no-guarantee",
+            help="Accept a release without an established guarantee; the output is marked accordingly.",
+        ),
+    ] = False,
+    policy: PolicyFile = None,
+    reason: Reason = "",
+    signed_off_by: SignedOffBy = "",
+    stated_cases: StatedCases = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    *,
+    reading: Reading,
+    description: Description,
+) -> None:
+    """Write a differentially private release of the variants of an event log, and its guarantee file.
+
+    For full traces of logs in which few cases are alike, see travas synthesize; for a process map, travas map.
+
+    Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
+    """
+    mechanism = build(description, epsilon, delta, reading.privacy_unit)
+    if mechanism.kind == "synthetic log":
+        raise ParameterError(f"{mechanism.name} generates a synthetic log: use travas synthesize", field="mechanism")
+    if mechanism.kind == "process map":
+        raise ParameterError(f"{mechanism.name} releases a process map: use travas map", field="mechanism")
+    target = output_target(output, output_format, guarantee_file, as_json)
+    times = check_timestamps(timestamps, mechanism.kind)
+    request = Request(
+        source=log,
+        mechanism=mechanism,
+        reading=reading,
+        output=target,
+        existing="replace" if force else "fail",
+        frequencies=check_frequencies(frequencies),
+        timestamps=times,
+        profile=check_profile(profile, times),
+        ledger=Ledger(ledger) if ledger else Ledger.default(),
+        dataset=dataset,
+        guarantee="not required" if accept_no_guarantee else "required",
+        policy=Policy.applying(policy),
+        approval=Approval(reason, signed_off_by),
+    )
+    with stages() as watch:
+        outcome = run(request, watch)
+    print_outcome(outcome, target, stated_cases, as_json)

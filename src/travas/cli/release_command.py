@@ -1,0 +1,67 @@
+"""The command `release`: makes the release of a period of a project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..project.project_options import FILE_NAME, Values
+from .console import grid, panel, print_json, stages
+from .options import AsJson, Quiet
+from .project_flags import ProjectPath, with_project_options
+
+if TYPE_CHECKING:
+    from ..project.project_release import ReleasedPeriod
+
+
+@with_project_options()
+def release(
+    project: ProjectPath = Path(FILE_NAME),
+    period: Annotated[
+        str | None,
+        typer.Option(
+            help="The period: 2026-02, 2026-Q1, 2026-W07 … Default: the last whose grace period has passed.",
+            metavar="PERIOD",
+        ),
+    ] = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    *,
+    flags: Values,
+) -> None:
+    """Make the release of a period of a project: release, guarantee, README, report and charge.
+
+    A period that was released before is refused. Options come from flags, then TRAVAS_… variables, then the file.
+
+    Example: travas release --period 2026-02
+    """
+    from ..project.project_file import Project
+    from ..project.project_release import make_release, project_period
+
+    opened = Project.load(project, flags)
+    chosen = project_period(opened, period)
+    with stages() as watch:
+        made = make_release(opened, chosen, watch)
+    _show(made, None if chosen is None else chosen.name, as_json)
+
+
+def _show(made: ReleasedPeriod, period: str | None, as_json: bool) -> None:
+    from .budget_command import charged, print_charge
+    from .release_output import outcome_facts
+
+    files = {name: str(getattr(made, name)) for name in ("folder", "release", "guarantee", "report", "readme")}
+    account = made.outcome.account
+    if as_json:
+        facts = outcome_facts(made.outcome.release, made.release, None)
+        print_json(facts | files | {"period": period, "ledger": account and charged(account)})
+        return
+    table = grid()
+    for name, path in files.items():
+        table.add_row(name, path)
+    guarantee = made.outcome.release.guarantee
+    table.add_row("protects", guarantee.protects)
+    panel(table, f"Released {period or 'the whole log'}", "green")
+    if account is not None:
+        print_charge(account)
