@@ -6,30 +6,23 @@ from typing import Annotated, get_args
 
 import typer
 
-from ..budget.account import Approval
-from ..budget.ledger import Ledger
-from ..budget.policy import Policy
 from ..errors import ParameterError
 from ..model.release import Frequencies, Timestamps, check_frequencies, check_profile, check_timestamps
 from ..pipeline import Request, run
 from ..sources.reading import Reading
+from .charge_flags import Charge, with_charge
 from .console import stages
 from .mechanism_flags import Description, build, with_mechanism
 from .options import (
     AsJson,
-    Dataset,
     Delta,
     Epsilon,
     Force,
     GuaranteeFile,
-    LedgerFile,
     Log,
     Output,
     OutputFormat,
-    PolicyFile,
     Quiet,
-    Reason,
-    SignedOffBy,
     StatedCases,
     TableProfile,
     output_target,
@@ -40,6 +33,7 @@ from .release_output import print_outcome
 
 @with_reading
 @with_mechanism
+@with_charge
 def anonymize(
     log: Log,
     epsilon: Epsilon,
@@ -58,8 +52,6 @@ def anonymize(
     profile: TableProfile = "travas",
     output_format: OutputFormat = None,
     guarantee_file: GuaranteeFile = None,
-    dataset: Dataset = None,
-    ledger: LedgerFile = None,
     force: Force = False,
     accept_no_guarantee: Annotated[
         bool,
@@ -68,14 +60,12 @@ def anonymize(
             help="Accept a release without an established guarantee; the output is marked accordingly.",
         ),
     ] = False,
-    policy: PolicyFile = None,
-    reason: Reason = "",
-    signed_off_by: SignedOffBy = "",
     stated_cases: StatedCases = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
     *,
     reading: Reading,
+    charge: Charge,
     description: Description,
 ) -> None:
     """Write a differentially private release of the variants of an event log, and its guarantee file.
@@ -100,11 +90,11 @@ def anonymize(
         frequencies=check_frequencies(frequencies),
         timestamps=times,
         profile=check_profile(profile, times),
-        ledger=Ledger(ledger) if ledger else Ledger.default(),
-        dataset=dataset,
+        ledger=charge.ledger(),
+        dataset=charge.dataset,
         guarantee="not required" if accept_no_guarantee else "required",
-        policy=Policy.applying(policy),
-        approval=Approval(reason, signed_off_by),
+        policy=charge.policy(),
+        approval=charge.approval,
     )
     with stages() as watch:
         outcome = run(request, watch)

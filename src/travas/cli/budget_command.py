@@ -21,7 +21,7 @@ from ..outputs.atomic import atomic_output, check_target
 from ..privacy.numbers import as_text, exact_delta, exact_epsilon, rounded_up
 from ..sources.log_location import location_of
 from .console import console, grid, panel, print_json, progress
-from .options import AsJson, LedgerFile
+from .options import AsJson, LedgerFile, ledger_of
 
 app = typer.Typer(no_args_is_help=True, help="Manage the budgets of data sets and show what was spent.")
 
@@ -60,15 +60,13 @@ def create(
     if no_limit:
         if epsilon is not None or delta is not None:
             raise ParameterError("--no-limit cannot be combined with --epsilon or --delta; use one or the other")
-        book = Ledger(ledger) if ledger else Ledger.default()
-        _print_accounts([book.create_account(name)], as_json)
+        _print_accounts([ledger_of(ledger).create_account(name)], as_json)
         return
     if epsilon is None or delta is None:
         raise ParameterError("set --epsilon and --delta, the budget of the data set, or --no-limit")
     rule = cast(CompositionRule, composition)  # checked by Budget
     Budget(exact_epsilon(epsilon), exact_delta(delta), rule)  # check before a ledger file is created
-    book = Ledger(ledger) if ledger else Ledger.default()
-    account = book.create_budget(name, epsilon=epsilon, delta=delta, composition=rule)
+    account = ledger_of(ledger).create_budget(name, epsilon=epsilon, delta=delta, composition=rule)
     _print_accounts([account], as_json)
 
 

@@ -7,24 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from ..budget.account import Approval
-from ..budget.ledger import Ledger
-from ..budget.policy import Policy
 from ..errors import ChargedError, ParameterError
 from ..outputs.inputs import check_not_input
 from ..pipeline import Request, run
-from ..sources.reading import DEFAULT_READING, Reading
-from .console import console, print_json, progress, stages
+from ..sources.reading import Reading
+from .again import print_again, refuse_options, verified, write_again
+from .charge_flags import Charge, with_charge
+from .console import console, progress, stages
 from .mechanism_flags import build
 from .options import (
     AsJson,
-    Dataset,
     Force,
-    LedgerFile,
-    PolicyFile,
     Quiet,
-    Reason,
-    SignedOffBy,
     StatedCases,
     read_alphabet,
 )
@@ -47,6 +41,7 @@ MapOutput = Annotated[
 
 
 @with_reading
+@with_charge
 def process_map(
     output: MapOutput,
     log: Annotated[
@@ -85,17 +80,13 @@ def process_map(
         Path | None,
         typer.Option(help="With --from: also draw a figure with 95 % intervals: .svg, .png or .pdf.", metavar="FILE"),
     ] = None,
-    dataset: Dataset = None,
-    ledger: LedgerFile = None,
     force: Force = False,
-    policy: PolicyFile = None,
-    reason: Reason = "",
-    signed_off_by: SignedOffBy = "",
     stated_cases: StatedCases = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
     *,
     reading: Reading,
+    charge: Charge,
 ) -> None:
     """Write a process map: in how many cases each activity directly follows another, with 95 % intervals.
 
@@ -105,16 +96,20 @@ def process_map(
     Examples: travas map hospital.csv --epsilon 1 --delta 1e-6 --with durations -o map.json ·
     travas map --from map.json -o map.html
     """
+    from ..maps.map_release import map_release
+    from ..verification.map_file import read_map
+
     existing: Existing = "replace" if force else "fail"
     target = _check_model(model, output, existing)
     if release is not None:
-        _refuse_with_release(log, epsilon, delta, parts, alphabet, dataset, ledger, reading)
-        made = _verified(release)
-        _write_again(made, release, output, existing)
+        options = {"LOG": log, "--epsilon": epsilon, "--delta": delta, "--with": parts, "--alphabet": alphabet}
+        refuse_options(options, charge, reading)
+        made = verified(release, read_map)
+        write_again(made, release, output, existing)
         if plot is not None:
             check_not_input(plot, [release, output], None)
             made.draw(plot, "shown")
-        _print_again(made, output, stated_cases, as_json)
+        print_again(made, output, stated_cases, as_json)
         _write_model(made, target, existing, as_json)
         return
     if plot is not None:
@@ -131,48 +126,20 @@ def process_map(
         reading=reading,
         output=output,
         existing=existing,
-        ledger=Ledger(ledger) if ledger else Ledger.default(),
-        dataset=dataset,
-        policy=Policy.applying(policy),
-        approval=Approval(reason, signed_off_by),
+        ledger=charge.ledger(),
+        dataset=charge.dataset,
+        policy=charge.policy(),
+        approval=charge.approval,
     )
     with stages() as watch:
         outcome = run(request, watch)
     print_outcome(outcome, output, stated_cases, as_json)
-    from ..maps.map_release import map_release
-
     try:
         _write_model(map_release(outcome.release), target, existing, as_json)
     except (Exception, KeyboardInterrupt) as error:
         if outcome.account is None:
             raise
         raise ChargedError.from_cause(error, outcome.account.label) from error
-
-
-def _refuse_with_release(
-    log: str | None,
-    epsilon: str | None,
-    delta: str | None,
-    parts: str | None,
-    alphabet: Path | None,
-    dataset: str | None,
-    ledger: Path | None,
-    reading: Reading,
-) -> None:
-    """Refuse options that have no meaning where no log is read and nothing is charged."""
-    options: dict[str, object] = {
-        "LOG": log,
-        "--epsilon": epsilon,
-        "--delta": delta,
-        "--with": parts,
-        "--alphabet": alphabet,
-        "--dataset": dataset,
-        "--ledger": ledger,
-        "the reading options": None if reading == DEFAULT_READING else reading,
-    }
-    for name, value in options.items():
-        if value is not None:
-            raise ParameterError(f"--from reads no log and charges nothing; remove {name}")
 
 
 def _check_model(model: str | None, output: Path, existing: Existing) -> Path | None:
@@ -200,29 +167,3 @@ def _write_model(made: MapRelease, target: Path | None, existing: Existing, as_j
         made.model(target, existing)
     if not as_json:
         console().print(f"model      {target}")
-
-
-def _verified(release: Path) -> MapRelease:
-    """Verify a release and read it."""
-    from ..outputs.guarantee_file import guarantee_path
-    from ..verification.map_file import read_map
-    from ..verification.verify import verify
-
-    with progress("verifying the release"):
-        made = read_map(release)
-        verify(guarantee_path(release), release)
-    return made
-
-
-def _write_again(made: MapRelease, release: Path, output: Path, existing: Existing) -> None:
-    check_not_input(output, [release], None)
-    made.write(output, existing)
-
-
-def _print_again(made: MapRelease, output: Path, stated_cases: int | None, as_json: bool) -> None:
-    from .map_output import map_facts, show_map
-
-    if as_json:
-        print_json(map_facts(made, output, stated_cases) | {"ledger": None})
-    else:
-        show_map(made, output, stated_cases)

@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
+from ..budget.ledger import Ledger
 from ..errors import LogError, ParameterError
 from ..model.release import Profile
 from ..outputs.standard_output import StandardOutput
@@ -73,13 +74,6 @@ TableProfile = Annotated[
         metavar="|".join(get_args(Profile)),
     ),
 ]
-Dataset = Annotated[
-    str | None,
-    typer.Option(
-        help="Name of the data set in the ledger. Default: the account of this file or table. Required with --query.",
-        metavar="NAME",
-    ),
-]
 PolicyFile = Annotated[
     Path | None,
     typer.Option(
@@ -88,7 +82,6 @@ PolicyFile = Annotated[
         metavar="FILE",
     ),
 ]
-Reason = Annotated[str, typer.Option(help="Why the release is made with these parameters; recorded.", metavar="TEXT")]
 SignedOffBy = Annotated[str, typer.Option(help="Who has signed off the release; recorded.", metavar="NAME")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output.")]
 Quiet = Annotated[
@@ -102,6 +95,11 @@ def whole_number(option: str, text: str | None, digits: int = 12) -> int | None:
     if text is not None and not re.fullmatch(rf"-?[0-9]{{1,{digits}}}", text, re.ASCII):
         raise ParameterError(f"{option} is {text!r}: it must be a whole number of at most {digits} digits")
     return None if text is None else int(text)
+
+
+def ledger_of(path: Path | None) -> Ledger:
+    """Open the ledger that an option names, by default that of the user. It is created if it does not exist."""
+    return Ledger.default() if path is None else Ledger(path)
 
 
 def output_target(

@@ -49,12 +49,12 @@ def release(
 
 def _show(made: ReleasedPeriod, period: str | None, as_json: bool) -> None:
     from .budget_command import charged, print_charge
-    from .release_output import outcome_facts
+    from .release_output import release_facts
 
     files = {name: str(getattr(made, name)) for name in ("folder", "release", "guarantee", "report", "readme")}
     account = made.outcome.account
     if as_json:
-        facts = outcome_facts(made.outcome.release, made.release, None)
+        facts = release_facts(made.outcome.release, made.release, None)
         print_json(facts | files | {"period": period, "ledger": account and charged(account)})
         return
     table = grid()

@@ -25,28 +25,19 @@ def print_outcome(outcome: Outcome, output: Path | StandardOutput, stated_cases:
     """Print a release that was made, what was charged, and, marked, what is confidential."""
     released, variants, account = outcome.release, outcome.variants, outcome.account
     if as_json:
-        facts = outcome_facts(released, output, stated_cases)
+        facts = release_facts(released, output, stated_cases)
         more = {"ledger": account and charged(account), "confidential_notes": list(variants.notes)}
         print_json(facts | more)
         return
-    if released.mechanism.kind == "synthetic log":
-        from .synthetic_output import show_synthetic
-
-        show_synthetic(cast("SyntheticRelease", released), output, stated_cases)
-        _show_confidential(released, variants)
-    elif released.mechanism.kind == "process map":
-        from .map_output import show_map
-
-        show_map(cast("MapRelease", released), output, stated_cases)
-        _show_confidential(released, variants)
-    else:
-        show_release(released, output, variants, stated_cases)
+    show_release(released, output, stated_cases)
+    panel(_confidential(released, variants), CONFIDENTIAL_HEADING, "yellow")
+    print_notes(variants)
     if account is not None:
         print_charge(account)
 
 
-def outcome_facts(released: Release, output: Path | StandardOutput, stated_cases: int | None) -> dict[str, Any]:
-    """Return the public facts of a release of any kind, for `--json`."""
+def release_facts(released: Release, output: Path | StandardOutput, stated_cases: int | None) -> dict[str, Any]:
+    """Return the facts of a release of any kind for `--json`. All of them are public."""
     if released.mechanism.kind == "synthetic log":
         from .synthetic_output import synthetic_facts
 
@@ -55,11 +46,25 @@ def outcome_facts(released: Release, output: Path | StandardOutput, stated_cases
         from .map_output import map_facts
 
         return map_facts(cast("MapRelease", released), output, stated_cases)
-    return release_facts(released, output, stated_cases)
+    return _variant_facts(released, output, stated_cases)
 
 
-def release_facts(released: Release, output: Path | StandardOutput, stated_cases: int | None = None) -> dict[str, Any]:
-    """Return the facts of a release for `--json`. All of them are public."""
+def show_release(released: Release, output: Path | StandardOutput, stated_cases: int | None) -> None:
+    """Print the facts of a release of any kind. All of them are public."""
+    if released.mechanism.kind == "synthetic log":
+        from .synthetic_output import show_synthetic
+
+        show_synthetic(cast("SyntheticRelease", released), output, stated_cases)
+    elif released.mechanism.kind == "process map":
+        from .map_output import show_map
+
+        show_map(cast("MapRelease", released), output, stated_cases)
+    else:
+        facts = _variant_facts(released, output, stated_cases)
+        panel(_variant_table(released, facts), *heading("Released", released.guarantee, facts["warnings"]))
+
+
+def _variant_facts(released: Release, output: Path | StandardOutput, stated_cases: int | None) -> dict[str, Any]:
     from ..outputs.guarantee_file import guarantee_path
 
     guarantee, interval = released.guarantee, released.estimate.missing_cases_interval
@@ -81,22 +86,8 @@ def release_facts(released: Release, output: Path | StandardOutput, stated_cases
     }
 
 
-def show_release(
-    released: Release, output: Path | StandardOutput, variants: Variants, stated_cases: int | None = None
-) -> None:
-    """Print the public facts of a release, followed by the confidential ones."""
-    facts = release_facts(released, output, stated_cases)
-    panel(_public(released, facts, variants), *heading("Released", released.guarantee, facts["warnings"]))
-    _show_confidential(released, variants)
-
-
-def _show_confidential(released: Release, variants: Variants) -> None:
-    panel(_confidential(released, variants), CONFIDENTIAL_HEADING, "yellow")
-    print_notes(variants)
-
-
-def _public(released: Release, facts: dict[str, Any], variants: Variants) -> Any:
-    pairs = explain.pairs(released.mechanism)
+def _variant_table(released: Release, facts: dict[str, Any]) -> Any:
+    unit, pairs = released.mechanism.unit, explain.pairs(released.mechanism)
     table = grid()
     table.add_row("release", facts["release"])
     table.add_row("guarantee", facts["guarantee"])
@@ -109,8 +100,8 @@ def _public(released: Release, facts: dict[str, Any], variants: Variants) -> Any
     table.add_row("protects", protection(released.guarantee))
     for warning in facts["warnings"]:
         table.add_row("warning", warning)
-    if not variants.unit.is_case:
-        table.add_row("counted", share_of(variants.unit, variants.counted))
+    if not unit.is_case:
+        table.add_row("counted", share_of(unit, released.mechanism.counted))
     table.add_row("mechanism", facts["mechanism"])
     if released.is_abstracted:
         for rung, rule in enumerate(released.abstractions):

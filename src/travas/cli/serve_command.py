@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import console
-from .options import LedgerFile
+from .options import LedgerFile, ledger_of
 
 if TYPE_CHECKING:
     from ..web.entrance import Entrance
@@ -38,13 +38,12 @@ def serve(
 
     Example: travas serve --folder /data/logs
     """
-    from ..budget.ledger import Ledger
     from ..web.server import serve as serve_page
     from ..web.settings import GIGABYTE, Settings, listening
 
     limit = int(upload_limit * GIGABYTE) if math.isfinite(upload_limit) else 0
     host = "127.0.0.1" if host == "localhost" else host  # a browser might ask the other localhost, which is IPv6
-    book = Ledger(ledger) if ledger else Ledger.default()
+    book = ledger_of(ledger)
     with listening(host, port) as listener:
         used = listener.getsockname()[1]
         settings = Settings(host, used, tuple(folder or ()), limit, minutes_kept, max_sessions)

@@ -7,28 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..budget.account import Approval
-from ..budget.ledger import Ledger
-from ..budget.policy import Policy
 from ..errors import ParameterError
 from ..model.release import check_profile
 from ..pipeline import Request, run
-from ..sources.reading import DEFAULT_READING, Reading
-from .console import print_json, progress, stages
+from ..sources.reading import Reading
+from .again import print_again, refuse_options, verified, write_again
+from .charge_flags import Charge, with_charge
+from .console import progress, stages
 from .detail_flags import DEFAULT_DETAILS, with_details
 from .mechanism_flags import Description, build
 from .options import (
     AsJson,
-    Dataset,
     Force,
     GuaranteeFile,
-    LedgerFile,
     Output,
     OutputFormat,
-    PolicyFile,
     Quiet,
-    Reason,
-    SignedOffBy,
     StatedCases,
     TableProfile,
     output_target,
@@ -39,14 +33,13 @@ from .reading_flags import with_reading
 from .release_output import print_outcome
 
 if TYPE_CHECKING:
-    from ..model.release import Profile
     from ..outputs.atomic import Existing
-    from ..outputs.standard_output import StandardOutput
     from ..synthesis.synthetic_release import SyntheticRelease
 
 
 @with_reading
 @with_details
+@with_charge
 def synthesize(
     output: Output,
     log: Annotated[
@@ -76,18 +69,14 @@ def synthesize(
     profile: TableProfile = "travas",
     output_format: OutputFormat = None,
     guarantee_file: GuaranteeFile = None,
-    dataset: Dataset = None,
-    ledger: LedgerFile = None,
     force: Force = False,
-    policy: PolicyFile = None,
-    reason: Reason = "",
-    signed_off_by: SignedOffBy = "",
     stated_cases: StatedCases = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
     *,
     details: Description,
     reading: Reading,
+    charge: Charge,
 ) -> None:
     """Write a synthetic log of full traces, generated from noisy measurements of a log, and its guarantee file.
 
@@ -102,10 +91,12 @@ def synthesize(
     chosen = check_profile(profile, "artificial")
     target = output_target(output, output_format, guarantee_file, as_json)
     if release is not None:
-        _refuse_with_release(log, epsilon, delta, alphabet, dataset, ledger, details, reading)
+        options = {"LOG": log, "--epsilon": epsilon, "--delta": delta, "--alphabet": alphabet}
+        options["the options of times and attributes"] = None if details == DEFAULT_DETAILS else details
+        refuse_options(options, charge, reading)
         made = _generated_again(release, cases, seed)
-        _write_again(made, release, target, existing, chosen)
-        _print_again(made, target, stated_cases, as_json)
+        write_again(made, release, target, existing, chosen)
+        print_again(made, target, stated_cases, as_json)
         return
     if log is None or epsilon is None or delta is None:
         raise ParameterError("a log with --epsilon and --delta is required, or a release with --from")
@@ -120,71 +111,21 @@ def synthesize(
         output=target,
         existing=existing,
         profile=chosen,
-        ledger=Ledger(ledger) if ledger else Ledger.default(),
-        dataset=dataset,
-        policy=Policy.applying(policy),
-        approval=Approval(reason, signed_off_by),
+        ledger=charge.ledger(),
+        dataset=charge.dataset,
+        policy=charge.policy(),
+        approval=charge.approval,
     )
     with stages() as watch:
         outcome = run(request, watch)
     print_outcome(outcome, target, stated_cases, as_json)
 
 
-def _refuse_with_release(
-    log: str | None,
-    epsilon: str | None,
-    delta: str | None,
-    alphabet: Path | None,
-    dataset: str | None,
-    ledger: Path | None,
-    details: Description,
-    reading: Reading,
-) -> None:
-    """Refuse options that have no meaning where no log is read and nothing is charged."""
-    options: dict[str, object] = {
-        "LOG": log,
-        "--epsilon": epsilon,
-        "--delta": delta,
-        "--alphabet": alphabet,
-        "--dataset": dataset,
-    }
-    options |= {"--ledger": ledger, "the reading options": None if reading == DEFAULT_READING else reading}
-    options |= {"the options of times and attributes": None if details == DEFAULT_DETAILS else details}
-    for name, value in options.items():
-        if value is not None:
-            raise ParameterError(f"--from reads no log and charges nothing; remove {name}")
-
-
 def _generated_again(release: Path, cases: str | None, seed: str | None) -> SyntheticRelease:
     """Verify a release and generate from its measurements."""
-    from ..outputs.guarantee_file import guarantee_path
     from ..verification.synthetic_file import read_synthetic
-    from ..verification.verify import verify
 
     number, chosen = whole_number("--cases", cases), whole_number("--seed", seed, digits=19)
-    with progress("verifying the release"):
-        source = read_synthetic(release)
-        verify(guarantee_path(release), release)
+    source = verified(release, read_synthetic)
     with progress("generating"):
         return source.regenerate(cases=number, seed=source.seed if chosen is None else chosen)
-
-
-def _write_again(
-    made: SyntheticRelease, release: Path, output: Path | StandardOutput, existing: Existing, profile: Profile
-) -> None:
-    from ..outputs.inputs import check_not_input
-    from ..outputs.write import write_release
-
-    check_not_input(output, [release], None)
-    write_release(made, output, existing, profile)
-
-
-def _print_again(
-    made: SyntheticRelease, output: Path | StandardOutput, stated_cases: int | None, as_json: bool
-) -> None:
-    from .synthetic_output import show_synthetic, synthetic_facts
-
-    if as_json:
-        print_json(synthetic_facts(made, output, stated_cases) | {"ledger": None})
-    else:
-        show_synthetic(made, output, stated_cases)

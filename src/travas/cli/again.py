@@ -1,0 +1,62 @@
+"""The option `--from` of `synthesize` and `map`: a release is written again. No log is read, nothing is charged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from ..errors import ParameterError
+from ..model.release import Profile, Release
+from ..outputs.atomic import Existing
+from ..outputs.standard_output import StandardOutput
+from ..sources.reading import DEFAULT_READING, Reading
+from .charge_flags import Charge
+from .console import print_json, progress
+from .release_output import release_facts, show_release
+
+Released = TypeVar("Released", bound=Release)
+
+
+def refuse_options(options: Mapping[str, object], charge: Charge, reading: Reading) -> None:
+    """Refuse options that have no meaning where no log is read and nothing is charged.
+
+    Args:
+        options: The values of options of the command by their names; None where one is not set.
+        charge: The options of the charge.
+        reading: The options of the reading.
+    """
+    read = None if reading == DEFAULT_READING else reading
+    for name, value in {**options, **charge.stated(), "the reading options": read}.items():
+        if value is not None:
+            raise ParameterError(f"--from reads no log and charges nothing; remove {name}")
+
+
+def verified(release: Path, read: Callable[[Path], Released]) -> Released:
+    """Read a release and verify it."""
+    from ..outputs.guarantee_file import guarantee_path
+    from ..verification.verify import verify
+
+    with progress("verifying the release"):
+        source = read(release)
+        verify(guarantee_path(release), release)
+    return source
+
+
+def write_again(
+    made: Release, release: Path, output: Path | StandardOutput, existing: Existing, profile: Profile = "travas"
+) -> None:
+    """Write what was made from a release, which is not overwritten."""
+    from ..outputs.inputs import check_not_input
+    from ..outputs.write import write_release
+
+    check_not_input(output, [release], None)
+    write_release(made, output, existing, profile)
+
+
+def print_again(made: Release, output: Path | StandardOutput, stated_cases: int | None, as_json: bool) -> None:
+    """Print what was written, all of which is public."""
+    if as_json:
+        print_json(release_facts(made, output, stated_cases) | {"ledger": None})
+    else:
+        show_release(made, output, stated_cases)
