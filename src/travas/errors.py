@@ -58,8 +58,6 @@ class TravasError(Exception):
     Attributes:
         field: The Python name of the invalid parameter (`max_cases`); empty if the error is not about one parameter.
         other_fields: The names of further parameters, if the message lists several problems.
-        value: The value of that parameter.
-        remedy: What to do next, appended to the message.
         confidential: Whether the message reveals something about the original log; it then ends in `CONFIDENTIAL`.
     """
 
@@ -69,14 +67,11 @@ class TravasError(Exception):
         *,
         field: str = "",
         other_fields: tuple[str, ...] = (),
-        value: object = None,
-        remedy: str = "",
         confidential: bool = False,
     ) -> None:
-        self.field, self.other_fields, self.value, self.remedy = field, other_fields, value, remedy
+        self.field, self.other_fields = field, other_fields
         self.confidential = confidential or CONFIDENTIAL in message
-        text = f"{message}; {remedy}" if remedy else message
-        super().__init__(f"{text} {CONFIDENTIAL}" if self.confidential and CONFIDENTIAL not in message else text)
+        super().__init__(message if not self.confidential or CONFIDENTIAL in message else f"{message} {CONFIDENTIAL}")
 
 
 class ParameterError(TravasError, ValueError):

@@ -125,7 +125,8 @@ def test_a_frequent_variant_is_always_kept_near_its_count(name: str) -> None:
     release = rule.release(Variants.from_mapping({("a",): 1000}))
     assert ("a",) in release.variants
     assert abs(release.noisy[release.variants.index(("a",))] - 1000) <= 300
-    assert rule.surely_kept() is None or rule.keep_probability(rule.surely_kept() or 0) == 1
+    curve = rule.keep_curve()
+    assert curve is None or curve.probability(curve.always_kept) == 1 > curve.probability(curve.always_kept - 1)
 
 
 @with_variants

@@ -62,7 +62,7 @@ def test_chances_and_intervals_are_those_of_a_release(name: str, least: int) -> 
     curve = rule.keep_curve()
     assert curve is not None
     numbers = curve.numbers_of_cases()
-    assert numbers[0] == least and numbers[-1] == rule.surely_kept()
+    assert numbers[0] == least and numbers[-1] == curve.always_kept
     for at in chances(rule):
         assert at.kept == rule.keep_probability(at.cases) and at.low <= at.high
     [frequent] = chances(rule, [1000])

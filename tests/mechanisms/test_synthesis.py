@@ -116,12 +116,12 @@ RULES = {
 def test_what_a_case_adds_is_bounded_in_every_stage(name: str, stranger: Trace) -> None:
     """Lemma 1, on outputs of the mechanism itself, for every case of the log and for odd ones."""
     rule = RULES[name]
-    unit = rule.unit
+    unit, names = rule.unit, {stage.name for stage in rule.noise.calibration.stages}
     plain = Variants.from_mapping(SMALL)
     outputs = rule.measure(Variants(plain.alphabet, plain.keys, plain.counts, unit=unit, counted="cases"))
     for trace in (*SMALL, stranger):
         for stage, vector in added(trace, outputs, rule).items():
-            if rule.noise.has(stage):
+            if stage in names:
                 assert norm_squared(vector) <= sums(rule, stage).contribution ** 2
     total = sum((unit.max_cases * stage.contribution) ** 2 for stage in rule.noise.calibration.stages)
     assert total <= 20**2 * (STANDARD_DEVIATION**2 - SMOOTHING_VARIANCE)

@@ -50,9 +50,9 @@ def test_parameters_of_another_type_are_named_by_their_type(make: Any) -> None:
 
 
 def test_an_error_carries_its_field_through_another_process() -> None:
-    error = ParameterError("max_cases is 0", field="max_cases", value=0, remedy="use 1", confidential=True)
+    error = ParameterError("max_cases is 0; use 1", field="max_cases", confidential=True)
     again = pickle.loads(pickle.dumps(error))
-    assert isinstance(again, TravasError) and (again.field, again.value, again.confidential) == ("max_cases", 0, True)
+    assert isinstance(again, TravasError) and (again.field, again.confidential) == ("max_cases", True)
     assert str(again) == f"max_cases is 0; use 1 {CONFIDENTIAL}" == str(error)
 
 

@@ -222,7 +222,7 @@ def test_at_equal_thresholds_the_smaller_variance_decides() -> None:
 def test_estimates_work_from_the_table_that_was_drawn_from(name: str) -> None:
     rule = mechanism(name, 1, "1e-6", 5, unit=PrivacyUnit("patient", 20))
     assert isinstance(rule, PartitionSelection) and rule.joint is not None
-    assert rule.centre == 103 + 4 and rule.surely_kept() == 205 + 4
+    assert rule.centre == 103 + 4 and rule.keep_curve().always_kept == 205 + 4
     noisy = (rule.centre + 300, rule.centre)
     found = rule.estimate(noisy)
     assert found.intervals is not None

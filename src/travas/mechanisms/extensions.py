@@ -42,7 +42,7 @@ def extension(name: object, group: str, what: str, known: Sequence[str], referen
         return _loaded(registered[name], what)
     near = get_close_matches(name, [*known, *registered], n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"available: {', '.join([*known, *sorted(registered)])}"
-    raise ParameterError(f"{what} is {shown(name)}, which does not exist; {hint}", field=what, value=name)
+    raise ParameterError(f"{what} is {shown(name)}, which does not exist; {hint}", field=what)
 
 
 def _loaded(point: EntryPoint, what: str) -> Any:
@@ -56,11 +56,9 @@ def _loaded(point: EntryPoint, what: str) -> Any:
 
 def _imported(name: str, what: str, references: References) -> Any:
     if references == "refuse":
-        raise ParameterError(
-            f"{what} is {shown(name)}, a dotted path, which is not imported from here", field=what, value=name
-        )
+        raise ParameterError(f"{what} is {shown(name)}, a dotted path, which is not imported from here", field=what)
     if not _DOTTED.fullmatch(name):
-        raise ParameterError(f"{what} is {shown(name)}: write package.module:Class", field=what, value=name)
+        raise ParameterError(f"{what} is {shown(name)}: write package.module:Class", field=what)
     module, _, attribute = name.partition(":")
     try:
         return getattr(import_module(module), attribute)

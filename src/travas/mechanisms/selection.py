@@ -119,9 +119,6 @@ class PartitionSelection(Mechanism):
     def keep_probability(self, cases: int) -> Fraction:
         return self._curve.probability(cases)
 
-    def surely_kept(self) -> int:
-        return self._curve.always_kept
-
     @cached_property
     def noise(self) -> Noise:
         """The verified table."""

@@ -293,11 +293,6 @@ class Mechanism(ABC):
         curve = self.keep_curve()
         return None if curve is None or curve.rungs else curve.probability(cases)
 
-    def surely_kept(self) -> int | None:
-        """The smallest number of cases with which a variant is always released; None if there is none."""
-        curve = self.keep_curve()
-        return None if curve is None or curve.rungs else curve.always_kept
-
     # --------------------------------------------------------------------------------------------------- the release
 
     @abstractmethod

@@ -47,10 +47,6 @@ class GaussianNoise:
                 return stage
         raise VerificationError(f"there is no measurement {name!r} in what was verified: nothing can be drawn for it")
 
-    def has(self, name: str) -> bool:
-        """Whether there is a stage of this name."""
-        return any(stage.name == name for stage in self.calibration.stages)
-
     def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
         """`size` independent values of N_Z(0, S²)."""
         return discrete_gaussian(size, random_bytes)

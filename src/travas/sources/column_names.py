@@ -9,9 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import Literal
-
-Role = Literal["case", "activity", "timestamp", "lifecycle"]
 
 STANDARD: dict[str, tuple[str, ...]] = {
     "case": ("case:concept:name", "case_id", "caseid", "case"),

@@ -307,10 +307,7 @@ def _texts(stored: Any) -> tuple[str, str, str]:
 def _shell() -> None:
     """Return what every browser with the cookie gets: only the style sheets."""
     folder = files(__package__)
-    sheets = [folder.joinpath(name) for name in _STYLES]
-    style = "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets if sheet.is_file()) + view_file(
-        "map_view.css"
-    )
+    style = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in _STYLES) + view_file("map_view.css")
     follow = f"addEventListener('popstate', () => emitEvent('{_PATH_EVENT}', location.pathname))"
     ui.add_head_html(f"<style>{style}</style><script>sessionStorage.removeItem('{ENTERED}'); {follow}</script>")
     ui.colors(primary=BLUE)

@@ -54,7 +54,6 @@ class Session:
     step: int = 0
     log: Path | None = None
     name: str = ""
-    uploaded: int = 0
     preview: Preview | None = None
     reading: Reading = field(default_factory=Reading)
     recipe: Recipe = field(default_factory=Recipe)
