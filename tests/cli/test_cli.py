@@ -245,7 +245,7 @@ def test_a_tree_over_a_given_alphabet_at_delta_zero(small_csv: Path, tmp_path: P
     assert stated["parameters"]["alphabet"] == ["register", "release", "visit"] and stated["delta"] == "0"
     verified = travas("verify", tmp_path / "out.xes.guarantee.json", tmp_path / "out.xes")
     assert verified.code == 0 and "discrete Laplace" in verified.out
-    for name, words in (("missing.txt", "cannot be opened"), ("empty.txt", "contains no activity")):
+    for name, words in (("missing.txt", "cannot be read (No such file"), ("empty.txt", "contains no activity")):
         (tmp_path / "empty.txt").write_text("\n")
         ran = travas("anonymize", small_csv, "--epsilon", "3", "--delta", "0", "-o", tmp_path / "b.xes", *tree[:-1],
                      tmp_path / name)  # fmt: skip

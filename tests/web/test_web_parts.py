@@ -243,7 +243,7 @@ def test_the_curve_of_a_ladder_is_that_of_its_first_rung() -> None:
         (Recipe(unit="patient"), "max_cases is not set"),
         (Recipe(unit="patient", max_cases="0"), "max_cases is 0"),
         (Recipe(unit="patient", max_cases="two"), "max_cases is 'two'"),
-        (Recipe(unit="patient", max_cases="9" * 50), "must be a whole number from 1 to 1000"),
+        (Recipe(unit="patient", max_cases="9" * 50), "must be a whole number of at most 19 digits"),
         (Recipe(unit="case", max_cases="2"), "reserved for single cases"),
         (Recipe(abstraction="only:/etc/passwd"), "files are not read here"),
         (Recipe(abstraction="fold | group:x"), "files are not read here"),

@@ -11,6 +11,7 @@ import typer
 
 from ..errors import CONFIDENTIAL_HEADING
 from ..project.project_options import FILE_NAME, Values
+from ..sources.log_location import url_scheme
 from .console import console, grid, panel, print_json, progress
 from .options import AsJson, Force, Quiet
 from .project_flags import ProjectPath, with_project_options
@@ -95,7 +96,7 @@ def _from_folder(log: str, project: Path) -> str:
 
 
 def _is_url(log: str) -> bool:
-    return "://" in log or log.startswith("spark:") or log == "-"
+    return url_scheme(log) is not None or log == "-"
 
 
 def _examined(log: str, stated: Values) -> LogDiagnosis:

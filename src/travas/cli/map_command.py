@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -14,13 +14,12 @@ from ..sources.reading import Reading
 from .again import print_again, refuse_options, verified, write_again
 from .charge_flags import Charge, with_charge
 from .console import console, progress, stages
-from .mechanism_flags import build
+from .mechanism_flags import build, stated_alphabet
 from .options import (
     AsJson,
     Force,
     Quiet,
     StatedCases,
-    read_alphabet,
 )
 from .reading_flags import with_reading
 from .release_output import print_outcome
@@ -116,9 +115,7 @@ def process_map(
         raise ParameterError("--plot draws a map that is released: use it with --from")
     if log is None or epsilon is None or delta is None:
         raise ParameterError("a log with --epsilon and --delta is required, or a release with --from")
-    description: dict[str, Any] = {"mechanism": "map"}
-    names = read_alphabet(alphabet)
-    description |= {} if names is None else {"alphabet": names}
+    description = {"mechanism": "map"} | stated_alphabet(alphabet)
     description |= {} if parts is None else {"parts": [part.strip() for part in parts.split(",")]}
     request = Request(
         source=log,

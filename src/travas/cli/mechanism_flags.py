@@ -8,9 +8,11 @@ from typing import Any
 
 from ..errors import ParameterError
 from ..mechanisms import MECHANISMS, from_description
+from ..model.abstraction.rules import read_activities
 from ..model.mechanism import Mechanism
 from ..privacy.guarantee import PrivacyUnit
-from .options import panel_option, read_alphabet, whole_number, with_options
+from ..privacy.numbers import typed_whole_number
+from .options import panel_option, with_options
 
 Description = dict[str, Any]
 """The description of a mechanism from the options, without ε, δ and the unit."""
@@ -88,18 +90,23 @@ def with_mechanism(command: Callable[..., None]) -> Callable[..., None]:
     def collect(values: dict[str, Any]) -> dict[str, Any]:
         name, path = values.pop("mechanism"), values.pop("alphabet")
         rungs, shares = values.pop("ladder"), values.pop("shares")
-        numbers = ("minimum_cases", "splits", "max_length", "prune")
-        options = {option: whole_number(option, values.pop(option)) for option in numbers}
+        typed = ("minimum_cases", "splits", "max_length", "prune")
+        numbers = {option: typed_whole_number(values.pop(option), option) for option in typed}
         if rungs is not None and name not in ("optimal", "ladder"):
             raise ParameterError(
                 f"mechanism is {name!r} and ladder is also set; set only one of them", field="mechanism"
             )
         mechanism = name if rungs is None else "ladder"
-        public = {"alphabet": read_alphabet(path), "rungs": rungs, "shares": shares}
-        stated = {option: value for option, value in (public | options).items() if value is not None}
-        return {"description": {"mechanism": mechanism} | stated}
+        options = {"rungs": rungs, "shares": shares, **numbers}
+        stated = {option: value for option, value in options.items() if value is not None}
+        return {"description": {"mechanism": mechanism} | stated_alphabet(path) | stated}
 
     return with_options(command, "description", _MECHANISM_OPTIONS, collect)
+
+
+def stated_alphabet(path: Path | None) -> Description:
+    """The activities of a public file, as part of the description of a mechanism; empty if there is none."""
+    return {} if path is None else {"alphabet": read_activities(path)}
 
 
 def build(description: Description, epsilon: str, delta: str, unit: PrivacyUnit) -> Mechanism:

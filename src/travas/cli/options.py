@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -12,7 +11,7 @@ from typing import Annotated, Any, get_args
 import typer
 
 from ..budget.ledger import Ledger
-from ..errors import LogError, ParameterError
+from ..errors import ParameterError
 from ..model.release import Profile
 from ..outputs.standard_output import StandardOutput
 from .console import results_to_standard_error, silence
@@ -90,13 +89,6 @@ Quiet = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result, or the error, as one JSON object.")]
 
 
-def whole_number(option: str, text: str | None, digits: int = 12) -> int | None:
-    """The whole number that an option states; None if it is not set."""
-    if text is not None and not re.fullmatch(rf"-?[0-9]{{1,{digits}}}", text, re.ASCII):
-        raise ParameterError(f"{option} is {text!r}: it must be a whole number of at most {digits} digits")
-    return None if text is None else int(text)
-
-
 def ledger_of(path: Path | None) -> Ledger:
     """Open the ledger that an option names, by default that of the user. It is created if it does not exist."""
     return Ledger.default() if path is None else Ledger(path)
@@ -124,23 +116,6 @@ def output_target(
     if as_json:
         raise ParameterError("output is '-' and --json is set, but both use standard output; use a file name")
     return StandardOutput(output_format, guarantee_file)
-
-
-def read_alphabet(path: Path | None) -> tuple[str, ...] | None:
-    """Read activities from a file, one per line; empty lines are ignored."""
-    if path is None:
-        return None
-    try:
-        names = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line]
-    except OSError as error:
-        raise LogError(
-            f"{path}: cannot be opened ({error.strerror}); use a text file of activities, one per line"
-        ) from None
-    except UnicodeDecodeError:
-        raise LogError(f"{path}: not UTF-8; use a text file of activities, one per line") from None
-    if not names:
-        raise LogError(f"{path}: contains no activity; use a text file of activities, one per line")
-    return tuple(names)
 
 
 def panel_option(kind: Any, panel: str, about: str, metavar: str | None = None, values: Sequence[str] = ()) -> Any:

@@ -8,11 +8,12 @@ from typing import Annotated, Any, get_args
 import typer
 
 from ..errors import ParameterError
+from ..privacy.numbers import typed_whole_number
 from ..sources.closing import Period
 from ..sources.formats import Format
 from ..sources.reading import DuplicateCases, OnMissing, Order, Reading
 from ..sources.row_selection import Lifecycle, parse_where
-from .options import panel_option, whole_number, with_options
+from .options import panel_option, with_options
 
 
 def _reading_option(kind: Any, default: Any, about: str, choices: Any = None) -> tuple[Any, Any]:
@@ -136,7 +137,7 @@ def with_reading(command: Callable[..., None]) -> Callable[..., None]:
         options["delimiter"] = {"tab": "\t", "\\t": "\t"}.get(options["delimiter"], options["delimiter"])
         options["where"] = parse_where(options["where"] or ())
         options["duplicate_events"] = "drop" if options.pop("drop_duplicates") else "keep"
-        options["max_cases"] = whole_number("max_cases", options["max_cases"])
+        options["max_cases"] = typed_whole_number(options["max_cases"], "max_cases")
         return {"reading": Reading(**options)}
 
     return with_options(command, "reading", _READING_OPTIONS, collect)

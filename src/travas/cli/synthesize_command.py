@@ -10,12 +10,13 @@ import typer
 from ..errors import ParameterError
 from ..model.release import check_profile
 from ..pipeline import Request, run
+from ..privacy.numbers import typed_whole_number
 from ..sources.reading import Reading
 from .again import print_again, refuse_options, verified, write_again
 from .charge_flags import Charge, with_charge
 from .console import progress, stages
 from .detail_flags import DEFAULT_DETAILS, with_details
-from .mechanism_flags import Description, build
+from .mechanism_flags import Description, build, stated_alphabet
 from .options import (
     AsJson,
     Force,
@@ -26,8 +27,6 @@ from .options import (
     StatedCases,
     TableProfile,
     output_target,
-    read_alphabet,
-    whole_number,
 )
 from .reading_flags import with_reading
 from .release_output import print_outcome
@@ -102,8 +101,7 @@ def synthesize(
         raise ParameterError("a log with --epsilon and --delta is required, or a release with --from")
     if cases is not None or seed is not None:
         raise ParameterError("--cases and --seed require --from; write a .json release first, then generate from it")
-    names = read_alphabet(alphabet)
-    description = {"mechanism": "synthesis"} | details | ({} if names is None else {"alphabet": names})
+    description = {"mechanism": "synthesis"} | details | stated_alphabet(alphabet)
     request = Request(
         source=log,
         mechanism=build(description, epsilon, delta, reading.privacy_unit),
@@ -125,7 +123,7 @@ def _generated_again(release: Path, cases: str | None, seed: str | None) -> Synt
     """Verify a release and generate from its measurements."""
     from ..verification.synthetic_file import read_synthetic
 
-    number, chosen = whole_number("--cases", cases), whole_number("--seed", seed, digits=19)
+    number, chosen = typed_whole_number(cases, "cases"), typed_whole_number(seed, "seed")
     source = verified(release, read_synthetic)
     with progress("generating"):
         return source.regenerate(cases=number, seed=source.seed if chosen is None else chosen)

@@ -20,6 +20,9 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE](?P<exponent>[+-]?[0
 _RATIO = re.compile(r"[+-]?[0-9]+/[0-9]+", re.ASCII)
 
 
+_WHOLE = re.compile(r"-?[0-9]{1,19}", re.ASCII)
+
+
 _MAX_CHARACTERS = 100
 
 
@@ -83,11 +86,20 @@ def whole_number(value: int, name: str, least: int, most: int, remark: str = "")
     """
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise ParameterError(
-            f"{name} is {shown(value)}: it must be a whole number from {least} to {most:,}{remark}",
-            field=name,
-            value=value,
+            f"{name} is {shown(value)}: it must be a whole number from {least} to {most:,}{remark}", field=name
         )
     return value
+
+
+def typed_whole_number(text: str | None, name: str) -> int | None:
+    """Return the whole number that a user typed, None if nothing was typed. Its range is checked where it is used.
+
+    >>> typed_whole_number("30", "max_cases")
+    30
+    """
+    if text is not None and not _WHOLE.fullmatch(text):
+        raise ParameterError(f"{name} is {shown(text)}: it must be a whole number of at most 19 digits", field=name)
+    return None if text is None else int(text)
 
 
 def exact_epsilon(value: Number) -> Fraction:

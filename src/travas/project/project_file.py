@@ -15,11 +15,13 @@ from ..budget.policy import Policy
 from ..budget.toml_settings import check_keys, load_toml
 from ..errors import ParameterError, shown
 from ..mechanisms import from_description
+from ..model.abstraction.rules import read_activities
 from ..model.detail_settings import described_details
 from ..model.mechanism import Mechanism
 from ..privacy.guarantee import PrivacyUnit
-from ..privacy.numbers import as_text, exact
+from ..privacy.numbers import as_text, exact, typed_whole_number
 from ..sources.closing import Period
+from ..sources.log_location import url_scheme
 from ..sources.reading import Reading
 from ..sources.row_selection import parse_where
 from .project_options import BY_NAME, OPTIONS, SECTIONS, ProjectOption, Values
@@ -84,10 +86,7 @@ class Project:
 
     def whole(self, name: str) -> int | None:
         """Return an option that is a whole number."""
-        text = self.text(name)
-        if text is not None and not (text.isascii() and text.isdecimal() and len(text) <= 12):
-            raise ParameterError(f"{name} is {shown(text)}: it must be a whole number", field=name)
-        return None if text is None else int(text)
+        return typed_whole_number(self.text(name), name)
 
     def path(self, text: str) -> Path:
         """Return a path of the project, relative to its folder."""
@@ -97,7 +96,7 @@ class Project:
     def source(self) -> str:
         """The log: a URL as it is, or a path relative to the project."""
         log = self.required("log")
-        return log if "://" in log or log.startswith("spark:") else str(self.path(log))
+        return log if url_scheme(log) else str(self.path(log))
 
     def period(self, name: str) -> Period:
         """Return a period of the project."""
@@ -129,7 +128,7 @@ class Project:
         if (least := self.whole("minimum_cases")) is not None:
             described["minimum_cases"] = least
         if (names := self.text("alphabet")) is not None:
-            described["alphabet"] = _activities(self.path(names))
+            described["alphabet"] = read_activities(self.path(names))
         described |= self._details(described["mechanism"])
         described["unit"] = {"name": unit.name, "max_cases": unit.max_cases}
         return from_description(described, references="follow", missing="default")
@@ -247,13 +246,3 @@ def _has_password(text: str) -> bool:
         return "://" in text and urlsplit(text).password is not None
     except ValueError:
         return False
-
-
-def _activities(path: Path) -> tuple[str, ...]:
-    try:
-        names = tuple(line for line in path.read_text(encoding="utf-8-sig").splitlines() if line)
-    except (OSError, UnicodeDecodeError):
-        raise ParameterError(f"{path}: cannot be read; use a UTF-8 file of activities, one per line") from None
-    if not names:
-        raise ParameterError(f"{path}: contains no activity; use a text file of activities, one per line")
-    return names

@@ -15,6 +15,7 @@ from ..model.release import Release
 from ..model.totals import check_details
 from ..model.variants import Variants
 from .files import MAP_IS_NO_LOG, check_counts, merged
+from .log_location import url_scheme
 from .reading import DEFAULT_READING, Reading
 
 
@@ -78,15 +79,14 @@ def _counted(traces: list[Any]) -> Mapping[Any, int]:
 
 def _engine(source: Any, progress: Progress) -> Engine:
     """Select the engine by URL scheme or library; anything else is a file or a data frame."""
-    if isinstance(source, str) and (scheme := re.match(r"([a-z][a-z0-9+.-]+):(//)?", source, re.IGNORECASE)):
-        if scheme[1].lower() == "spark":
+    if isinstance(source, str) and (scheme := url_scheme(source)):
+        if scheme == "spark":
             from .spark import Spark
 
             return Spark()
-        if scheme[2]:
-            from .databases import by_scheme
+        from .databases import by_scheme
 
-            return by_scheme(scheme[1].lower())
+        return by_scheme(scheme)
     if isinstance(source, str | Path):
         from .files import Files
 

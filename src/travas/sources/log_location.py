@@ -17,6 +17,16 @@ _PLACES = ("host", "hostaddr", "port", "dbname", "service")
 """URL parameters that locate the data. Others are dropped, because they may be passwords."""
 
 
+def url_scheme(text: str) -> str | None:
+    """Return the scheme of the URL of a database or of Spark, in lower case; None for anything else, such as a path.
+
+    >>> url_scheme("postgresql://host/db"), url_scheme("spark:"), url_scheme("C:/log.csv"), url_scheme("log.csv")
+    ('postgresql', 'spark', None, None)
+    """
+    scheme = re.match(r"([a-z][a-z0-9+.-]+):(//)?", text, re.IGNORECASE)
+    return scheme[1].lower() if scheme and (scheme[2] or scheme[1].lower() == "spark") else None
+
+
 def location_of(source: Any, reading: Reading = DEFAULT_READING) -> str | None:
     """Return the location of a log: the real path of a file, folder or glob, or the URL of a database and the table.
 
@@ -33,13 +43,11 @@ def location_of(source: Any, reading: Reading = DEFAULT_READING) -> str | None:
     if not isinstance(source, str | Path):
         return None
     text = str(source)
-    scheme = re.match(r"([a-z][a-z0-9+.-]+):(//)?", text, re.IGNORECASE) if isinstance(source, str) else None
+    scheme = url_scheme(text) if isinstance(source, str) else None
     try:
-        if scheme is not None and scheme[1].lower() == "spark":
-            return _spark(text[len("spark:") :], reading)
-        if scheme is not None and scheme[2]:
-            return _database(text, reading)
-        return _file(text)
+        if scheme is None:
+            return _file(text)
+        return _spark(text[len("spark:") :], reading) if scheme == "spark" else _database(text, reading)
     except (ValueError, OSError, RuntimeError):  # neither a path nor a URL; reading it raises the error
         return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -14,9 +13,8 @@ from ..model.detail_settings import described_details
 from ..model.mechanism import Kind, Mechanism
 from ..model.release import Timestamps
 from ..privacy.group_privacy import step
-from ..privacy.guarantee import MAX_CASES
 from ..privacy.noise_tables import predicted_length
-from ..privacy.numbers import exact_delta, exact_epsilon
+from ..privacy.numbers import exact_delta, exact_epsilon, typed_whole_number
 from ..sources.reading import DEFAULT_READING, Reading
 from .typed_period import NO_PERIOD, TypedPeriod
 
@@ -78,7 +76,7 @@ class Recipe:
     @property
     def cases(self) -> int | None:
         """The number of cases that the owner states; None where nothing was typed."""
-        return explain.check_stated_cases(_whole(self.stated_cases, "stated_cases", 10**9 - 1))
+        return explain.check_stated_cases(typed_whole_number(self.stated_cases or None, "stated_cases"))
 
     @property
     def written_timestamps(self) -> Timestamps:
@@ -118,7 +116,7 @@ class Recipe:
         made = replace(
             columns,
             unit=self.unit or None,
-            max_cases=_whole(self.max_cases, "max_cases", MAX_CASES) if self.unit else None,
+            max_cases=typed_whole_number(self.max_cases or None, "max_cases") if self.unit else None,
             abstraction=_rule(self.abstraction),
             period=self.period.period(),
         )
@@ -149,10 +147,3 @@ class Recipe:
 
 def _rule(text: str) -> Abstraction:
     return Abstraction.parse(text, files="refuse") if text else FULL
-
-
-def _whole(text: str, name: str, most: int) -> int | None:
-    """The number of cases that was typed; None where nothing was."""
-    if text and not re.fullmatch("[0-9]{1,9}", text, re.ASCII):
-        raise ParameterError(f"{name} is {text[:40]!r}: it must be a whole number from 1 to {most}")
-    return int(text) if text else None

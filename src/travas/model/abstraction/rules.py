@@ -135,8 +135,21 @@ def read_rules(step: str, path: str) -> str:
     """Read a public rule file."""
     if not path:
         raise ParameterError(f"abstraction {step!r} names no file; use {step.rstrip(':')}:FILE")
+    return _text_of(Path(path), f"abstraction {step!r} needs a text file")
+
+
+def read_activities(path: Path) -> tuple[str, ...]:
+    """Read a public list of activities, one per line; empty lines are ignored."""
+    remedy = "use a text file of activities, one per line"
+    names = tuple(line for line in _text_of(path, remedy).splitlines() if line)
+    if not names:
+        raise LogError(f"{path}: contains no activity; {remedy}")
+    return names
+
+
+def _text_of(path: Path, remedy: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise LogError(f"{path}: cannot be read ({reason}); abstraction {step!r} needs a text file") from None
+        raise LogError(f"{path}: cannot be read ({reason}); {remedy}") from None

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ParameterError
+from ..log_location import url_scheme
 from ..reading import DEFAULT_READING, Reading
 from .diagnosis import LogDiagnosis
 
@@ -29,8 +30,11 @@ def doctor(source: Any, reading: Reading = DEFAULT_READING) -> LogDiagnosis:
 
     examination = Examination(reading)
     if isinstance(source, str | Path):
-        if isinstance(source, str) and (source == "-" or "://" in source):
-            raise ParameterError("the doctor reads files and data frames; the schema of a database is known")
+        if isinstance(source, str) and (source == "-" or url_scheme(source)):
+            raise ParameterError(
+                "the doctor reads files and data frames, not databases or standard input; set the columns yourself: "
+                "travas docs engines"
+            )
         table = examination.of_files(Path(source))
     else:
         table = examination.of_frame(source)
