@@ -102,6 +102,24 @@ def test_a_refused_release_leaves_no_folder(travas: Run, start: Start, folder: P
         assert not list((folder / "releases").iterdir())
 
 
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("--stated-cases", "many"), "stated_cases is 'many': it must be a whole number"),
+        (("--stated-cases", "0"), "stated_cases is 0: it must be a whole number from 1"),
+        (("--mechanism", "map", "--file", "report.html"), "report.html"),
+    ],
+)
+def test_what_the_report_cannot_be_made_of_is_refused_before_the_charge(
+    flags: tuple[str, ...], message: str, travas: Run, start: Start, folder: Path
+) -> None:
+    start()
+    charged = len(Ledger.default().history())
+    ran = travas("release", "--period", "2026-01", *flags)
+    assert ran.code == 2 and message in ran.err and "the charge" not in ran.err
+    assert len(Ledger.default().history()) == charged and not (folder / "releases" / "2026-01").exists()
+
+
 def test_a_folder_without_a_release_is_not_called_one(travas: Run, start: Start, folder: Path) -> None:
     start()
     (folder / "releases" / "2026-01").mkdir(parents=True)  # left by a run that was killed

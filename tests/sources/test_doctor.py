@@ -16,7 +16,7 @@ import pytest
 from odd_files import EXPECTED, ODD_FILES, OddFile, events, main, table, text, xes
 
 from conftest import Run
-from travas import LogError, Reading, doctor, read
+from travas import LogError, ParameterError, Reading, doctor, read
 from travas.project.project_file import file_values
 from travas.sources.doctor.diagnosis import PROPOSED
 from travas.sources.doctor.time_formats import times_of
@@ -32,6 +32,12 @@ def test_the_doctor_reads_odd_files_right(odd: OddFile, tmp_path: Path) -> None:
     settings: dict[str, Any] = dict(odd.extra)
     found = [dict(read(tmp_path / odd.name, replace(reading, **settings)).items()) for reading in diagnosis.readings]
     assert EXPECTED in found
+
+
+@pytest.mark.parametrize("source", ["spark:", "spark:events", "postgresql://host/db", "-"])
+def test_the_doctor_says_what_it_does_not_read(source: str) -> None:
+    with pytest.raises(ParameterError, match="not databases or standard input; set the columns yourself"):
+        doctor(source)
 
 
 def test_the_command_line_is_what_the_doctor_proposes(tmp_path: Path, travas: Run) -> None:

@@ -14,7 +14,7 @@ from ..sources.reading import Reading
 from .again import print_again, refuse_options, verified, write_again
 from .charge_flags import Charge, with_charge
 from .console import console, progress, stages
-from .mechanism_flags import build, stated_alphabet
+from .mechanism_flags import Description, build, stated_alphabet
 from .options import (
     AsJson,
     Force,
@@ -115,7 +115,7 @@ def process_map(
         raise ParameterError("--plot draws a map that is released: use it with --from")
     if log is None or epsilon is None or delta is None:
         raise ParameterError("a log with --epsilon and --delta is required, or a release with --from")
-    description = {"mechanism": "map"} | stated_alphabet(alphabet)
+    description: Description = {"mechanism": "map"} | stated_alphabet(alphabet)
     description |= {} if parts is None else {"parts": [part.strip() for part in parts.split(",")]}
     request = Request(
         source=log,

@@ -39,7 +39,14 @@ def report(
     account = None if dataset is None else existing_ledger(ledger).account(dataset)
     with progress("verifying the release"):
         path = write_report(
-            guarantee, release, output, reason, account, "replace" if force else "fail", stated_cases,
-            Policy.applying(policy), signed_off_by,
-        )  # fmt: skip
+            guarantee,
+            release,
+            output,
+            reason=reason,
+            account=account,
+            existing="replace" if force else "fail",
+            stated_cases=stated_cases,
+            policy=Policy.applying(policy),
+            signed_off_by=signed_off_by,
+        )
     console().print(f"report     {path}")

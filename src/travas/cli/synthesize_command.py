@@ -90,9 +90,9 @@ def synthesize(
     chosen = check_profile(profile, "artificial")
     target = output_target(output, output_format, guarantee_file, as_json)
     if release is not None:
+        named = None if details == DEFAULT_DETAILS else details
         options = {"LOG": log, "--epsilon": epsilon, "--delta": delta, "--alphabet": alphabet}
-        options["the options of times and attributes"] = None if details == DEFAULT_DETAILS else details
-        refuse_options(options, charge, reading)
+        refuse_options({**options, "the options of times and attributes": named}, charge, reading)
         made = _generated_again(release, cases, seed)
         write_again(made, release, target, existing, chosen)
         print_again(made, target, stated_cases, as_json)

@@ -11,10 +11,11 @@ from pathlib import Path
 from ..budget.account import Approval
 from ..budget.ledger import Ledger
 from ..errors import ChargedError, OutputError, ParameterError
+from ..model.explain import check_stated_cases
 from ..model.release import check_frequencies, check_profile, check_timestamps
 from ..outputs.readme_file import release_files
 from ..pipeline import Outcome, Request, Watch, run
-from ..report.report_file import write_report
+from ..report.report_file import check_report, write_report
 from ..sources.closing import Period, duration, latest_period
 from .project_file import Project
 
@@ -83,7 +84,10 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
     output = folder / (project.text_or("file", "release.xes.gz"))
     times = check_timestamps(project.text_or("timestamps", "artificial"), mechanism.kind)
     profile = check_profile(project.text_or("profile", "travas"), times)
+    stated_cases = check_stated_cases(project.whole("stated_cases"))
+    readme, guarantee, _ = release_files(output)
     with _new_folder(folder):
+        check_report(folder / REPORT, "fail", guarantee, output)
         request = Request(
             source=project.source,
             mechanism=mechanism,
@@ -101,21 +105,18 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
         outcome = run(request, watch)
         account = outcome.account
         label = "" if account is None else account.label
-        readme, guarantee, _ = release_files(output)
         made = ReleasedPeriod(outcome, folder, output, guarantee, folder / REPORT, readme)
         try:
             named = account if account is not None and account.name else None
-            stated = project.whole("stated_cases")
             write_report(
                 made.guarantee,
                 output,
                 made.report,
-                approval.reason,
-                named,
-                "fail",
-                stated,
-                policy,
-                approval.signed_off_by,
+                reason=approval.reason,
+                account=named,
+                stated_cases=stated_cases,
+                policy=policy,
+                signed_off_by=approval.signed_off_by,
             )
         except BaseException as error:
             raise ChargedError.from_cause(error, label) from error

@@ -20,6 +20,7 @@ def write_report(
     guarantee: str | Path,
     release: str | Path,
     output: str | Path,
+    *,
     reason: str = "",
     account: Account | None = None,
     existing: Existing = "fail",

@@ -64,15 +64,15 @@ def _signed(session: Session) -> tuple[Signature, ...]:
 
 def _keep(session: Session, archive: Archive, asked: ArchivedRelease, drawn: tasks.Drawn) -> None:
     session.released = FinishedRelease(
-        drawn.release,
-        asked.recipe,
-        archive.folder(asked.id),
-        asked.reason,
-        drawn.account,
-        drawn.kept,
-        drawn.notes,
-        asked.id,
-        asked.signed_off_by,
+        release=drawn.release,
+        recipe=asked.recipe,
+        folder=archive.folder(asked.id),
+        reason=asked.reason,
+        account=drawn.account,
+        kept=drawn.kept,
+        notes=drawn.notes,
+        id=asked.id,
+        signed_off_by=asked.signed_off_by,
     )
     session.step = RESULT
 
@@ -113,15 +113,15 @@ def reopened(archive: Archive, ledger: Ledger, asked: ArchivedRelease) -> Finish
     """
     path = archive.folder(asked.id) / RELEASE
     return FinishedRelease(
-        _read(path),
-        asked.recipe,
-        path.parent,
-        asked.reason,
-        _account(ledger, asked),
-        "",
-        (),
-        asked.id,
-        asked.signed_off_by,
+        release=_read(path),
+        recipe=asked.recipe,
+        folder=path.parent,
+        reason=asked.reason,
+        account=_account(ledger, asked),
+        kept="",
+        notes=(),
+        id=asked.id,
+        signed_off_by=asked.signed_off_by,
     )
 
 
