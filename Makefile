@@ -41,14 +41,14 @@ lint: .venv/installed-test
 	$(BIN)/lint-imports
 
 test: lint ## lint, types and tests
-	$(BIN)/pytest -n auto --dist loadgroup -m "not slow" --at-least 2800
+	$(BIN)/pytest -n auto -m "not slow" --at-least 2800
 
 test-slow: .venv/installed-test ## the statistical and scale tests that take minutes
 	$(BIN)/pytest -m slow
 
 coverage: .venv/installed-test ## the tests again, with the lines and branches of src that they reach, child processes included
 	rm -f .coverage .coverage.*
-	COVERAGE_FILE=$(CURDIR)/.coverage $(BIN)/coverage run -m pytest -n auto --dist loadgroup -m "not slow"
+	COVERAGE_FILE=$(CURDIR)/.coverage $(BIN)/coverage run -m pytest -n auto -m "not slow"
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
@@ -63,7 +63,7 @@ coverage: .venv/installed-test ## the tests again, with the lines and branches o
 	touch $@
 
 test-oldest: .venv-oldest/installed ## the quick tests with the oldest dependencies that are allowed
-	.venv-oldest/bin/python -m pytest -n auto --dist loadgroup -m "not slow" -W default
+	.venv-oldest/bin/python -m pytest -n auto -m "not slow" -W default
 
 # The time of the commit is the time of every file, and the tools have fixed versions: every clone gives the same bytes.
 wheel: docs ## wheel and source distribution, in dist

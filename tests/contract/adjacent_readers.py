@@ -240,5 +240,4 @@ READERS = (
 OF_TRACE = (xes, xes_folder, pm4py_log)
 """Readers for which the person is an attribute of the trace."""
 
-MARKS = {"spark": [pytest.mark.xdist_group("spark")]}
-ALL = [pytest.param(tried, id=tried.reader.__name__, marks=MARKS.get(tried.reader.__name__, [])) for tried in READERS]
+ALL = [pytest.param(tried, id=tried.reader.__name__) for tried in READERS]

@@ -95,8 +95,4 @@ Engine = Callable[[pl.DataFrame, Reading, Path, pytest.FixtureRequest], Variants
 FILES = (parquet, folder, csv, pandas)
 DATABASES = (duckdb, postgres, postgres_query)
 SPARK = (spark, spark_frame)
-ALL: list[Any] = [
-    *FILES,
-    *DATABASES,
-    *(pytest.param(engine, marks=pytest.mark.xdist_group("spark")) for engine in SPARK),
-]
+ALL = (*FILES, *DATABASES, *SPARK)

@@ -8,16 +8,18 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from compared_engines import ALL, FILES, Engine
+from compared_engines import ALL, FILES, Engine, spark_frame
 from engine_twins import PERSON, PERSONS, persons_twin
 
 from travas import LogError, PrivacyUnit, Reading, Variants, read
 from travas.privacy.guarantee import Counted
 
+ENGINES = [pytest.param(engine, marks=pytest.mark.slow if engine is spark_frame else ()) for engine in ALL]
+
 
 @pytest.mark.parametrize("name", PERSONS)
 @pytest.mark.parametrize("counted", ["units", "cases"])
-@pytest.mark.parametrize("engine", ALL)
+@pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_counts_the_same_of_every_person(
     engine: Engine, counted: Counted, name: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -16,7 +16,7 @@ from travas.mechanisms.process_map import ProcessMap
 from travas.model.totals import Details
 
 FRAME = timed_frame(300).select("case_id", "activity", "timestamp")
-ENGINES = (csv, duckdb, postgres, pytest.param(spark, marks=[pytest.mark.slow, pytest.mark.xdist_group("spark")]))
+ENGINES = (csv, duckdb, postgres, pytest.param(spark, marks=pytest.mark.slow))
 
 
 def measured(engine: Engine, folder: Path, request: pytest.FixtureRequest) -> MapMeasurements:

@@ -158,10 +158,9 @@ def xes(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.Fixture
 
 ROWS = random_rows(60)
 READERS = (xes, parquet, folder, csv, pandas)
-SPARK_GROUP = pytest.mark.xdist_group("spark")
 SLOW: list[Any] = [
     *(pytest.param(postgres_query, zone, marks=pytest.mark.slow) for zone in ("Asia/Tokyo", None)),
-    *(pytest.param(spark_frame, zone, marks=[SPARK_GROUP, pytest.mark.slow]) for zone in ("Asia/Tokyo", None)),
+    *(pytest.param(spark_frame, zone, marks=pytest.mark.slow) for zone in ("Asia/Tokyo", None)),
 ]
 
 
@@ -170,7 +169,7 @@ SLOW: list[Any] = [
     [
         *((reader, zone) for reader in (*READERS, duckdb) for zone in ("UTC", "Asia/Tokyo", None)),
         (postgres, "UTC"),
-        pytest.param(spark, "UTC", marks=SPARK_GROUP),
+        (spark, "UTC"),
         *SLOW,
     ],
 )
@@ -191,7 +190,7 @@ def test_every_engine_gives_the_totals_of_the_plain_twin(
     [
         *((reader, counted) for reader in (*READERS, duckdb) for counted in ("cases", "units")),
         *(pytest.param(postgres, counted, marks=pytest.mark.slow) for counted in ("cases", "units")),
-        *(pytest.param(spark, counted, marks=[SPARK_GROUP, pytest.mark.slow]) for counted in ("cases", "units")),
+        *(pytest.param(spark, counted, marks=pytest.mark.slow) for counted in ("cases", "units")),
     ],
 )
 def test_every_engine_sums_exactly_the_cases_that_count(

@@ -40,8 +40,6 @@ from travas.privacy.noise import Seeded
 from travas.sources import spark as engine
 from travas.sources.remote import RemoteVariants
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 SINGLETONS = 5000
 LONG = 40
 

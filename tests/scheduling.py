@@ -1,0 +1,25 @@
+"""Which tests run in one worker of pytest-xdist, and which come first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+
+class SharedServers(LoadScopeScheduling):  # type: ignore[misc]
+    """Tests that use Spark, and those of one file with a browser, share what is slow to start; they come before the others.
+
+    `--dist loadgroup` does the same, but pytest-xdist 3.8 ignores its groups with pytest 9.2.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        if "spark" in nodeid:
+            return "spark"
+        return nodeid.partition("::")[0] if nodeid.startswith("tests/e2e/") else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharedServers:
+    return SharedServers(config, log)
