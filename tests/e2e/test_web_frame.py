@@ -196,28 +196,28 @@ def test_names_are_text_wherever_they_come_from(page: Any) -> None:
     assert page.evaluate("window.hacked") is None and page.locator("img[src=x]").count() == 0
 
 
-@pytest.mark.parametrize(("width", "height"), [(320, 640), (390, 844), (1024, 768), (1440, 900)])
-def test_every_step_fits_the_screen(browser: Any, server: Server, width: int, height: int) -> None:
-    context = browser.new_context(viewport={"width": width, "height": height})
-    tab = opened(context, server)
+SCREENS = ((320, 640), (390, 844), (1024, 768), (1440, 900))
 
+
+def test_every_step_fits_the_screen(page: Any) -> None:
     def fits() -> None:
-        wide = tab.evaluate("document.fonts.ready.then(() => document.documentElement.scrollWidth)")
-        assert wide <= width  # before its font is there, an icon is a long word
+        for width, height in SCREENS:
+            page.set_viewport_size({"width": width, "height": height})
+            wide = page.evaluate("document.fonts.ready.then(() => document.documentElement.scrollWidth)")
+            assert wide <= width  # before its font is there, an icon is a long word
 
     fits()
-    press(tab, "Try it with a made-up hospital log")
-    tab.get_by_text("What the doctor found").wait_for()
+    press(page, "Try it with a made-up hospital log")
+    page.get_by_text("What the doctor found").wait_for()
     fits()
-    to_columns(tab)
+    to_columns(page)
     for name in ("Columns", "Protect", "Forecast", "Confirm"):
-        heading(tab, name)
+        heading(page, name)
         fits()
         if name != "Confirm":
-            press(tab, "Continue")
-    release(tab)
+            press(page, "Continue")
+    release(page)
     fits()
-    context.close()
 
 
 def test_the_keyboard_is_enough(page: Any) -> None:
