@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
 from browser import Server
 from web_flow import (
     HOSTILE,

@@ -314,8 +314,10 @@ time.sleep(20)
         assert seen.read_bytes() == b"HTTP/1.1 200 OK"
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
-        assert process.returncode == 0  # the browser is still there
+        assert process.wait(timeout=19) == 0  # the browser is still there
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
 
 
 def test_a_machine_without_a_browser_gets_the_link(tmp_path: Path) -> None:
