@@ -5,18 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from browser import Server
-from web_flow import card, heading, name_data_set, opened, press, to_columns
+from web_flow import card, heading, name_data_set, opened, press, to_columns, violations
 
 pytest_plugins = ["web_fixtures"]
-
-
-def violations(tab: Any) -> list[str]:
-    """What axe finds in the step, one line for each element. The frame has tests of its own."""
-    tab.wait_for_function("document.getAnimations().every(each => each.playState !== 'running')")
-    found = Axe().run(tab, context=".card").response["violations"]
-    return [f"{rule['id']}: {node['html'][:200]}" for rule in found for node in rule["nodes"]]
 
 
 def unnamed(tab: Any) -> list[str]:

@@ -40,8 +40,14 @@ def violations(tab: Any) -> list[str]:
     """What axe finds wrong with the page as it is shown: the rules, and where."""
     from axe_playwright_python.sync_playwright import Axe
 
+    settled(tab)
     found = Axe().run(tab).response["violations"]
     return [f"{rule['id']}: {node['html'][:200]} {node['failureSummary']}" for rule in found for node in rule["nodes"]]
+
+
+def settled(tab: Any) -> None:
+    """Wait until nothing on the page is animated."""
+    tab.wait_for_function("document.getAnimations().every((each) => each.playState !== 'running')")
 
 
 def heading(tab: Any, name: str) -> None:
@@ -79,8 +85,6 @@ def to_confirm(tab: Any) -> None:
     heading(tab, "Protect")
     press(tab, "Continue")
     heading(tab, "Forecast")
-    outlook = tab.get_by_role("heading", name="Recommendation", exact=True)
-    outlook.or_(tab.get_by_role("alert")).first.wait_for()  # it moves the button down
     press(tab, "Continue")
     heading(tab, "Confirm")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -55,6 +56,21 @@ def test_a_line_that_was_torn_does_not_hide_the_next(log: ActivityLog) -> None:
     assert all(line.startswith("{") for line in log.path.read_text().splitlines())
 
 
+def test_a_full_disk_leaves_no_part_of_a_line(log: ActivityLog) -> None:
+    log.append("charge", name="Ada", release="one")
+    before, limits = log.path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 20, limits[1]))
+    try:
+        with pytest.raises(OutputError, match=r"the activity log cannot be written \(No space left"):
+            log.append("charge", name="Ada", release="two")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert log.path.read_bytes() == before
+    log.append("charge", name="Ada", release="three")
+    lines, intact = log.read()
+    assert [line.release for line in lines] == ["one", "three"] and intact
+
+
 def test_threads_append_one_after_the_other(log: ActivityLog) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: log.append("download", name="Ada", detail=str(n)), range(40)))
@@ -68,3 +84,8 @@ def test_a_log_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "activity.jsonl").symlink_to(tmp_path / "target")  # never through a link
     with pytest.raises(OutputError, match="the activity log cannot be written"):
         ActivityLog(tmp_path / "activity.jsonl").append("download", name="Ada")
+    with pytest.raises(OutputError, match="the activity log cannot be written"):
+        ActivityLog(tmp_path / "activity.jsonl").check()
+    with pytest.raises(OutputError, match="the activity log cannot be read"):
+        ActivityLog(tmp_path).read()
+    assert (tmp_path / "target").read_bytes() == b""

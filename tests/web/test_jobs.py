@@ -147,13 +147,23 @@ def test_a_charged_release_is_finished_when_the_server_is_killed(tmp_path: Path)
     wait_for(finished.exists)
 
 
+def noting(ended: list[Job]) -> Callable[[Job], str]:
+    """Called at the end of a job; it has nothing to say."""
+
+    def end(job: Job) -> str:
+        ended.append(job)
+        return ""
+
+    return end
+
+
 def test_closing_waits_for_a_charged_release(tmp_path: Path) -> None:
     browsers = Browsers(Storage(tmp_path), Settings(), ActivityLog(tmp_path / "activity.jsonl"))
     session = browsers.open("key").start_draft()
     results: list[object] = []
     ended: list[Job] = []
     job = Job(charges, tmp_path / "marker")
-    session.start(job, results.append, ended.append)
+    session.start(job, results.append, noting(ended))
     wait_for((tmp_path / "marker").exists)
     browsers.close()
     assert results == ["release"] and ended == [job] and not job.cancelled
@@ -164,7 +174,7 @@ def test_the_end_of_a_cancelled_job_is_reported_once(tmp_path: Path) -> None:
     session = browsers.open("key").start_draft()
     ended: list[Job] = []
     job = Job(sleeps)
-    session.start(job, lambda _: None, ended.append)
+    session.start(job, lambda _: None, noting(ended))
     assert session.stop() and ended == [job]
     session.settle()
     assert session.stop() and ended == [job]

@@ -6,6 +6,7 @@ changed or removed later is noticed. It contains no values of the log: only iden
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import getpass
 import hashlib
@@ -15,8 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from io import FileIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..errors import OutputError
 
@@ -66,26 +68,37 @@ class ActivityLog:
             The line.
         """
         made = ActivityLine(_now(), os_user(), name, kind, dataset, release, detail)
-        try:
-            with self._locked() as stream:
-                stream.seek(0)
-                before = stream.read().decode(errors="replace")
-                content = json.dumps(asdict(made), ensure_ascii=True, separators=(",", ":"))
-                line = json.dumps({"activity": asdict(made), "digest": _link(_last_digest(before), content)})
-                torn = "\n" if before and not before.endswith("\n") else ""
-                stream.write(f"{torn}{line}\n".encode())
-                stream.flush()
+        with self._locked() as stream:
+            before = stream.read()
+            text = before.decode(errors="replace")
+            content = json.dumps(asdict(made), ensure_ascii=True, separators=(",", ":"))
+            line = json.dumps({"activity": asdict(made), "digest": _link(_last_digest(text), content)})
+            torn = "\n" if text and not text.endswith("\n") else ""
+            data = f"{torn}{line}\n".encode()
+            try:
+                if stream.write(data) != len(data):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 os.fsync(stream.fileno())
-        except OSError as error:
-            raise OutputError(f"{self.path}: the activity log cannot be written ({error.strerror})") from None
+            except OSError:
+                os.ftruncate(stream.fileno(), len(before))  # no part of a line is left
+                raise
         return made
+
+    def check(self) -> None:
+        """Raise OutputError if the file cannot be opened for another line."""
+        with self._locked():
+            pass
 
     def read(self) -> tuple[list[ActivityLine], bool]:
         """Return all lines in order, and whether they are complete: none was changed or removed later."""
-        if not self.path.exists():
-            return [], True
+        try:
+            text = self.path.read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            text = ""
+        except OSError as error:
+            raise OutputError(f"{self.path}: the activity log cannot be read ({error.strerror})") from None
         found, digest, intact = [], _START, True
-        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in text.splitlines():
             parsed = _parse(line)
             if parsed is None:
                 intact = False
@@ -97,15 +110,18 @@ class ActivityLog:
         return found, intact
 
     @contextmanager
-    def _locked(self) -> Iterator[IO[bytes]]:
-        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(descriptor, "a+b") as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX)
-            yield stream
+    def _locked(self) -> Iterator[FileIO]:
+        try:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            with FileIO(descriptor, "r+") as stream:  # at the start of the file, and without a buffer
+                fcntl.flock(stream, fcntl.LOCK_EX)
+                yield stream
+        except OSError as error:
+            raise OutputError(f"{self.path}: the activity log cannot be written ({error.strerror})") from None
 
 
 def record(session: Session, kind: ActivityKind, detail: str = "", release: str = "") -> None:
-    """Record what was done on a draft.
+    """Record what was done on a draft; raises OutputError if the activity log cannot be written.
 
     Args:
         session: The draft.
@@ -115,6 +131,15 @@ def record(session: Session, kind: ActivityKind, detail: str = "", release: str 
     """
     owner = session.owner
     owner.activity.append(kind, name=owner.name, dataset=session.dataset, release=release, detail=detail)
+
+
+def unrecorded(session: Session, kind: ActivityKind, detail: str = "", release: str = "") -> str:
+    """Record what has happened already, and return why that was not possible; empty if it was."""
+    try:
+        record(session, kind, detail, release)
+    except OutputError as error:
+        return str(error)
+    return ""
 
 
 def os_user() -> str:

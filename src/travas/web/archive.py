@@ -131,10 +131,10 @@ class Archive:
             self.folder(made.id).mkdir(mode=0o700)
             self._running[made.id] = try_lock(self.folder(made.id))
             self._write(made)
-        except OutputError:  # which is an OSError, too
-            raise
         except OSError as error:
-            raise OutputError(f"{self.path}: cannot be written ({error.strerror}); nothing was charged") from None
+            self.forget(made.id)
+            why = error if isinstance(error, OutputError) else f"{self.path}: cannot be written ({error.strerror})"
+            raise OutputError(f"{why}; nothing was charged") from None
         return made
 
     def folder(self, release: str) -> Path:
@@ -157,7 +157,11 @@ class Archive:
 
     def records(self) -> list[ArchivedRelease]:
         """Return all records, the newest first, whether charged or not."""
-        found = (self.get(path.name) for path in self.path.iterdir() if path.is_dir())
+        try:
+            names = [path.name for path in self.path.iterdir() if path.is_dir()]
+        except OSError as error:
+            raise OutputError(f"{self.path}: the archive cannot be read ({error.strerror})") from None
+        found = map(self.get, names)
         return sorted((one for one in found if one is not None), key=lambda one: one.asked.time, reverse=True)
 
     def sign_off(self, release: str, signature: Signature) -> ArchivedRelease:

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..errors import TravasError
+from ..errors import OutputError, TravasError
 from .access import fresh_secret, secret_digest
 from .activity import ActivityLog
 from .sessions import Session
@@ -51,7 +51,10 @@ class Browser:
             raise TravasError(f"{MAX_DRAFTS} drafts are open in this browser: close their tabs and wait some minutes")
         draft_id = secrets.token_urlsafe(6)
         folder = self.folder / draft_id
-        folder.mkdir(mode=0o700)
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise OutputError(f"{self.folder}: the files of a draft cannot be stored ({error.strerror})") from None
         draft = self.drafts[draft_id] = Session(draft_id, folder, self, viewed)
         return draft
 

@@ -22,6 +22,7 @@ from typing import Any
 
 from ..errors import TravasError
 from ..pipeline import Phase
+from .failures import in_words
 
 JobWatch = Callable[[str, float], None]
 """Called with a description of the current work and its progress, from 0 to 1."""
@@ -196,6 +197,4 @@ def _child(there: Connection, task: Callable[..., Any], arguments: tuple[Any, ..
     except MemoryError:
         there.send(("error", "not enough memory for this log"))
     except Exception as error:
-        there.send(
-            ("error", f"something is wrong in travas ({type(error).__name__}); please report it, without the log")
-        )
+        there.send(("error", in_words(error)))

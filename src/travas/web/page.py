@@ -19,6 +19,7 @@ from .activity import record
 from .archive import Archive
 from .browsers import Browser, Browsers
 from .entrance import ENTERED
+from .failures import in_words
 from .frame import STORED_NAME, STORED_THEME, THEMES, Strip, link, rail
 from .jobs import Job
 from .locations import ROUTES, Location
@@ -81,6 +82,7 @@ class Page:
                 with self.main:
                     self.body()
         ui.on(_PATH_EVENT, lambda event: self.visit(str(event.args), "keep"))
+        self.client.on_exception(self._failed)
         ui.timer(0.15, self.tick)
         self.visit(self.location.path, "keep")
 
@@ -101,10 +103,10 @@ class Page:
         """Start the download of a file of the release, with a one-time ticket."""
         try:
             path = await prepare(self.session, name)
+            record(self.session, "download", path.name, self.session.released.id if self.session.released else "")
         except TravasError as error:
-            self.refuse(str(error))
+            self.refuse(f"not downloaded: {error}")
             return
-        record(self.session, "download", path.name, self.session.released.id if self.session.released else "")
         self.client.download(f"/download/{self.tickets.issue(path)}/{path.name}")
 
     def refresh(self) -> None:
@@ -178,6 +180,12 @@ class Page:
     def alert(self) -> None:
         if self._errors().error:
             refusal(self._errors().error)
+
+    def _failed(self, error: Exception) -> None:
+        """Show an error that no handler expected."""
+        words = in_words(error)
+        if self._errors().error != words:
+            self.refuse(words)
 
     def _errors(self) -> Session | Page:
         """Where the error of the screen is: of a draft, all tabs with it show it."""

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Ready = TypeVar("Ready")
 
+PRIMARY = "unelevated no-caps color=primary"
+"""How the button to the next step looks."""
+
 
 def title(words: str) -> None:
     """Show the heading of a step, which is focused when the step is opened."""
@@ -115,6 +118,30 @@ def picture(svg: str, label: str) -> Any:
     return ui.html(svg, sanitize=False).classes("scroll picture").props(f'tabindex=0 role=group aria-label="{label}"')
 
 
-def onward(words: str, go: Callable[[], Any]) -> Any:
+def onward(words: str, go: Callable[[], Any]) -> ui.button:
     """Return the button to the next step."""
-    return ui.button(words, on_click=go).props("unelevated no-caps color=primary")
+    return ui.button(words, on_click=go).props(PRIMARY)
+
+
+def working_button(words: str, work: Callable[[], Awaitable[Any]], look: str = "no-caps outline") -> ui.button:
+    """Return a button for work that takes a moment: from the click to the end it shows a spinner and takes no other click.
+
+    Args:
+        words: Its label.
+        work: What a click does.
+        look: Its properties, those of Quasar's button.
+
+    Returns:
+        The button.
+    """
+
+    async def run() -> None:
+        button.props("loading")
+        try:
+            await work()
+        finally:
+            if not button.is_deleted:
+                button.props(remove="loading")
+
+    button = ui.button(words, on_click=run).props(look)
+    return button

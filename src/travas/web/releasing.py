@@ -16,7 +16,7 @@ from ..mechanisms import from_description
 from ..model.release import MAKER, Release, check_frequencies
 from ..outputs.guarantee_file import guarantee_path
 from . import tasks
-from .activity import os_user, record
+from .activity import os_user, unrecorded
 from .archive import RELEASE, Archive, ArchivedRelease, Signature, now
 from .jobs import Job
 from .sessions import FinishedRelease, Session
@@ -39,6 +39,7 @@ async def start_release(page: Page) -> None:
         await asyncio.to_thread(chosen.guarantee)
         if session.job is not None:
             return
+        archive.activity.check()
         asked = archive.begin(_asked(session), session.dataset, session.name, recipe, session.reason, _signed(session))
     except TravasError as error:
         page.refuse(str(error))
@@ -77,18 +78,25 @@ def _keep(session: Session, archive: Archive, asked: ArchivedRelease, drawn: tas
     session.step = RESULT
 
 
-def _ended(session: Session, ledger: Ledger, archive: Archive, asked: ArchivedRelease, job: Job) -> None:
-    """Record what became of a release. One that was not charged leaves nothing."""
-    if job.charging and any(entry.approval.reference == asked.id for entry in ledger.history()):
-        cost = f"ε = {asked.recipe.epsilon}, δ = {asked.recipe.delta}"
-        record(session, "charge", cost, asked.id)
-        if not archive.has_release(asked.id):
-            record(session, "not finished", release=asked.id)
+def _ended(session: Session, ledger: Ledger, archive: Archive, asked: ArchivedRelease, job: Job) -> str:
+    """Record what became of a release, and return what could not be recorded. One that was not charged leaves nothing."""
+    try:
+        charged = job.charging and any(entry.approval.reference == asked.id for entry in ledger.history())
+    except TravasError as error:  # it must not be removed, since it may have been charged
         archive.ended(asked.id)
-        return
-    if job.cancelled:
-        record(session, "cancellation", "before the charge", asked.id)
+        return f"what was made of the release is kept; whether it was charged is not known: {error}"
+    if charged:
+        cost = f"ε = {asked.recipe.epsilon}, δ = {asked.recipe.delta}"
+        why = unrecorded(session, "charge", cost, asked.id)
+        kept = archive.has_release(asked.id)
+        if not kept:
+            why = unrecorded(session, "not finished", release=asked.id) or why
+        archive.ended(asked.id)
+        release = "the release is kept, but" if kept else "the ledger has the charge, but"
+        return why and f"{release} the activity log has no line about it until travas serve starts again: {why}"
     threading.Thread(target=_forget, args=(archive, asked.id, job), daemon=True).start()
+    why = unrecorded(session, "cancellation", "before the charge", asked.id) if job.cancelled else ""
+    return why and f"cancelled, and nothing was charged; not recorded in the activity log: {why}"
 
 
 def _forget(archive: Archive, release: str, job: Job) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from ..errors import TravasError
+from ..errors import OutputError, TravasError
 from .activity import record
 from .comparison import BeforeAfter, compare_release, twin_graphs
 from .jobs import Job
@@ -38,8 +38,12 @@ async def _compare(page: Page, released: FinishedRelease, place: ui.column, butt
     session = page.session
     if session.log is None:
         return
+    try:
+        record(session, "confidential view", "the comparison with the original log", released.id)
+    except OutputError as error:
+        page.refuse(f"the original log is not compared, because that cannot be recorded: {error}")
+        return
     button.disable()
-    record(session, "confidential view", "the comparison with the original log", released.id)
     with place:
         status = ui.label("Comparing …").props("role=status")
     limit, reading = page.settings.decompressed_limit, released.recipe.reading(session.reading)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from .handover import BUNDLE, bundled
-from .parts import note
+from .parts import PRIMARY, note, working_button
 from .sessions import FinishedRelease
 from .transfers import formats_of
 
@@ -19,9 +19,7 @@ def draw_handover(page: Page, released: FinishedRelease) -> None:
     """Show the zip and the single files."""
     name = bundled(released.release)
     with ui.element("div").classes("handover"):
-        button = ui.button("Download the zip", on_click=lambda: page.download(BUNDLE)).props(
-            "unelevated no-caps color=primary"
-        )
+        button = working_button("Download the zip", lambda: page.download(BUNDLE), PRIMARY)
         button.props["aria-label"] = f"Download {BUNDLE}"
         note(f"{name}, its guarantee, the report and a README: all that a recipient needs.")
     note("Anyone can check it: travas verify. What it says about the original log is covered by the guarantee.")
@@ -47,5 +45,5 @@ def downloads(page: Page, released: FinishedRelease) -> None:
 
 
 def _download(page: Page, words: str, name: str) -> None:
-    button = ui.button(words, on_click=lambda: page.download(name)).props("flat dense no-caps")
+    button = working_button(words, lambda: page.download(name), "flat dense no-caps")
     button.props["aria-label"] = f"Download {name}"

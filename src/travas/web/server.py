@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import Callable
@@ -50,6 +51,7 @@ def serve(
     from .archive_list import reconcile
     from .browsers import Browsers
     from .entrance import Entrance, add_entrance
+    from .failures import OneLine
     from .guard import Guard
     from .jobs import warm_up
     from .page import Services, add_pages
@@ -73,6 +75,7 @@ def serve(
     app.add_exception_handler(404, _not_found)
     add_entrance(app, settings, access)
     add_routes(app, settings, browsers, tickets)
+    logging.getLogger("nicegui").addFilter(OneLine())
     add_pages(Services(settings, ledger, access, browsers, tickets, archive))
     app.timer(10, browsers.sweep)
     app.on_startup(lambda: ready(entrance))

@@ -63,7 +63,7 @@ class Session:
     dataset: str = ""
     job: Job | None = None
     finish: Callable[[Any], None] = field(default=lambda _: None, repr=False)
-    ended: Callable[[Job], None] = field(default=lambda _: None, repr=False)
+    ended: Callable[[Job], str] = field(default=lambda _: "", repr=False)
     error: str = ""
     version: int = 0  # rises with every change that all open pages must show
     files: dict[str, Job] = field(default_factory=dict)
@@ -114,11 +114,11 @@ class Session:
             return f"unit is {unit!r}, but this log has no such column; select the unit (step Protect)"
         return ""
 
-    def start(self, job: Job, finish: Callable[[Any], None], ended: Callable[[Job], None] = lambda _: None) -> None:
+    def start(self, job: Job, finish: Callable[[Any], None], ended: Callable[[Job], str] = lambda _: "") -> None:
         """Start long work; its result is passed to `finish` when a page or the sweeper polls it.
 
         While other work runs nothing is begun: a second click, or one in another tab, must not end a release.
-        `ended` is called before that, and also if the work failed or was cancelled.
+        `ended` is called before that, and also if the work failed or was cancelled; what it returns is shown as an error.
         """
         self.settle()
         if self.job is not None:
@@ -133,10 +133,8 @@ class Session:
         if job is None or not job.done:
             return
         self.job = None
-        self.ended(job)
-        if job.error:
-            self.error = job.error
-        elif not job.cancelled:
+        self.error = "; ".join(filter(None, (job.error, self.ended(job)))) or self.error
+        if not job.error and not job.cancelled:
             self.finish(job.result)
         self.version += 1
 
@@ -144,7 +142,7 @@ class Session:
         """Cancel what runs, unless it is a release that is charged; whether nothing runs now."""
         if self.job is not None and self.job.cancel():
             job, self.job = self.job, None
-            self.ended(job)
+            self.error = self.ended(job) or self.error
             self.version += 1
         return self.job is None
 

@@ -9,11 +9,11 @@ from nicegui import ui
 
 from ...errors import TravasError
 from ...privacy.numbers import as_text
-from ..activity import os_user, record
+from ..activity import os_user, unrecorded
 from ..archive import ArchivedRelease, Signature, now
 from ..archive_list import STATEMENTS, ListedRelease, listed
 from ..frame import link
-from ..parts import heading, note, refusal, title, when_ready
+from ..parts import heading, note, refusal, title, when_ready, working_button
 from ..releasing import reopened
 from ..sessions import FinishedRelease
 from ..steps import show_result
@@ -89,8 +89,8 @@ def _draw_release(page: Page) -> None:
 
     def show(released: FinishedRelease) -> None:
         session = page.view_release(released, asked.dataset)
-        _sign_off(page, archive.get(session.viewed) or asked)
         show_result.draw(page)
+        _sign_off(page, archive.get(session.viewed) or asked)
         _delete(page, asked)
 
     when_ready(page, lambda: asyncio.to_thread(reopened, archive, page.ledger, asked), show)
@@ -110,16 +110,17 @@ def _sign_off(page: Page, asked: ArchivedRelease) -> None:
             signature = Signature(typed, os_user(), now())
             try:
                 await asyncio.to_thread(page.services.archive.sign_off, asked.id, signature)
-                record(page.session, "sign-off", release=asked.id)
             except TravasError as error:
                 page.refuse(str(error))
                 return
+            why = unrecorded(page.session, "sign-off", release=asked.id)
             page.visit(page.location.path)
+            page.refuse(why and f"signed off, but not recorded in the activity log: {why}")
 
         note(
             "The name, the date and your user on this machine are kept with the release; the report has name and date."
         )
-        ui.button("Sign off", on_click=sign).props("no-caps outline")
+        working_button("Sign off", sign)
 
 
 def _delete(page: Page, asked: ArchivedRelease) -> None:
@@ -132,11 +133,12 @@ def _delete(page: Page, asked: ArchivedRelease) -> None:
             signature = Signature(page.browser.name, os_user(), now())
             try:
                 await asyncio.to_thread(page.services.archive.delete, asked.id, signature)
-                record(page.session, "deletion", release=asked.id)
             except TravasError as error:
                 page.refuse(str(error))
                 return
+            why = unrecorded(page.session, "deletion", release=asked.id)
             page.visit("/releases")
+            page.refuse(why and f"deleted, but not recorded in the activity log: {why}")
 
         with ui.row():
             ui.button("Delete it", on_click=delete).props("no-caps outline color=negative")

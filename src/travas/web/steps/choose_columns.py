@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from ...errors import LogError, ParameterError
+from ...errors import LogError, OutputError, ParameterError
 from ...sources.reading import Order, Reading
-from ..parts import confidential, note, onward, title
+from ..parts import confidential, note, onward, title, working_button
 from ..preview import Preview, preview
 from .column_grid import MOST_COLUMNS, ColumnGrid
 from .looks import VALUES, look
@@ -32,7 +32,7 @@ class _Columns:
         with ui.expansion("More: order, ties, missing values, format").classes("w-full"):
             self._more = ReadingFields(page.session.reading)
             if found.kind == "table":
-                ui.button("Read the columns again", on_click=self._again).props("no-caps outline")
+                working_button("Read the columns again", self._again)
 
     def _roles(self) -> None:
         reading, found = self._page.session.reading, self._found
@@ -56,11 +56,16 @@ class _Columns:
         state = session.steps
 
         def show() -> None:
-            if not state.shows_values:
-                state.shows_values = True
+            if state.shows_values:
+                return
+            try:
                 look(self._page, VALUES)
-                self._grid.show_values(self._shown())
-                button.delete()
+            except OutputError as error:
+                self._page.refuse(f"the values are not shown, because that cannot be recorded: {error}")
+                return
+            state.shows_values = True
+            self._grid.show_values(self._shown())
+            button.delete()
 
         with confidential():
             ui.label(f"First rows of {session.name}")

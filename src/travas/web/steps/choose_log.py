@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from ...outputs.example import write_hospital_log
-from ..parts import note, onward, title
+from ..parts import note, onward, title, working_button
 from ..transfers import folder_logs, open_log
 from .drop_zone import DropZone
 from .findings import show_findings
@@ -41,7 +41,7 @@ def draw(page: Page) -> None:
         await asyncio.to_thread(write_hospital_log, path)
         await open_log(session, path, "hospital.csv (example)", page.settings)
 
-    ui.button("Try it with a made-up hospital log", on_click=example).props("no-caps flat")
+    working_button("Try it with a made-up hospital log", example, "no-caps flat")
     if session.log is not None:
         show_findings(page)
 
@@ -61,4 +61,4 @@ def _files(page: Page) -> None:
         else:
             await open_log(page.session, path, path.name, page.settings)
 
-    ui.button("Open", on_click=open_chosen).props("no-caps outline")
+    working_button("Open", open_chosen)

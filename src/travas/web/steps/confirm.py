@@ -10,7 +10,7 @@ from nicegui import ui
 from ...budget.account import Approval
 from ...privacy.guarantee import protects
 from ..curve import View, view
-from ..parts import note, onward, refusal, table, title
+from ..parts import PRIMARY, note, refusal, table, title, working_button
 from ..recipe import OptionValue
 from ..releasing import start_release
 from ..sessions import Session
@@ -71,7 +71,8 @@ class _Confirmation:
         recipe = self._session.recipe
         again = " again, at the price of another " if self._session.released is not None else " for "
         note("It can be cancelled free of charge until the ledger is charged; from then on it is finished.")
-        self._go = onward(f"Release{again}ε = {recipe.epsilon}, δ = {recipe.delta}", lambda: start_release(page))
+        words = f"Release{again}ε = {recipe.epsilon}, δ = {recipe.delta}"
+        self._go = working_button(words, lambda: start_release(page), PRIMARY)
         self._go.set_enabled(False)
         ui.timer(0.01, self._check, once=True)
 

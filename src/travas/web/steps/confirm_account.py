@@ -19,7 +19,7 @@ from ...model.mechanism import Mechanism
 from ...plots.svg import escape
 from ...privacy.numbers import as_text, exact_delta, exact_epsilon
 from ...sources.formats import suffix_of
-from ..parts import note, refusal, table
+from ..parts import note, refusal, table, working_button
 from ..preview import SUFFIXES
 from ..recipe import Recipe
 from ..sessions import Session
@@ -135,7 +135,7 @@ class AccountPanel:
             await self._done(lambda: self._page.ledger.create_account(dataset))
 
         with ui.row().classes("items-center"):
-            ui.button(f"Create the data set {dataset!r} without a budget", on_click=create).props("no-caps outline")
+            working_button(f"Create the data set {dataset!r} without a budget", create)
         self._limit(dataset, "Create it with a budget")
 
     def _limit(self, dataset: str, title: str) -> None:
@@ -147,7 +147,7 @@ class AccountPanel:
                 most, rarely = epsilon.value or "", delta.value or ""
                 await self._done(lambda: self._page.ledger.create_budget(dataset, epsilon=most, delta=rarely))
 
-            ui.button("Set this budget", on_click=create).props("no-caps outline")
+            working_button("Set this budget", create)
 
     async def _done(self, work: Callable[[], Account]) -> None:
         try:

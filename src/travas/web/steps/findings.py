@@ -8,16 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from ...errors import TravasError
+from ...errors import OutputError, TravasError
 from ...sources.doctor.diagnosis import PROPOSED, LogDiagnosis, Observation
 from ...sources.reading import DEFAULT_READING, Reading
 from .. import tasks
 from ..jobs import Job
-from ..parts import confidential, note
+from ..parts import confidential, note, working_button
 from ..preview import preview
 from ..sessions import Session
 from .looks import FINDINGS, look
@@ -111,7 +112,7 @@ def show_findings(page: Page) -> None:
             ui.label("The doctor examines the log: you can continue meanwhile.").props("role=status")
             ui.button("Stop the examination", on_click=job.kill).props("no-caps flat dense")
         elif state.diagnosis is None:
-            note("The log was not examined." if job.cancelled else f"The log was not examined: {job.error}")
+            note(state.unexamined)
         else:
             _show(page, state.diagnosis)
 
@@ -129,9 +130,18 @@ def show_findings(page: Page) -> None:
 
 
 def _keep(page: Page, session: Session, job: Job) -> None:
-    if job.result is not None and session.steps.diagnosis is None:
-        session.steps.diagnosis = job.result
+    state = session.steps
+    if state.diagnosis is not None:
+        return
+    if job.result is None:
+        state.unexamined = "The log was not examined" + ("." if job.cancelled else f": {job.error}")
+        return
+    try:
         look(page, FINDINGS)
+    except OutputError as error:
+        state.unexamined = f"What the doctor found is not shown, because that cannot be recorded: {error}"
+    else:
+        state.diagnosis = job.result
 
 
 def _show(page: Page, diagnosis: LogDiagnosis) -> None:
@@ -153,7 +163,7 @@ def _finding(page: Page, found: Observation, here: list[Fix]) -> None:
         mark = "" if found.level == "fact" else f" ({found.level})"
         ui.label(f"{found.topic}{mark}: {found.text}")
         for fix in here:
-            ui.button(fix.words, on_click=lambda fix=fix: apply(page, fix)).props("no-caps outline dense")
+            working_button(fix.words, partial(apply, page, fix), "no-caps outline dense")
 
 
 async def apply(page: Page, fix: Fix) -> None:

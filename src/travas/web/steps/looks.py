@@ -19,16 +19,19 @@ _IN_REPORT = (FORECAST,)
 
 
 def look(page: Page, view: str) -> None:
-    """Record that a confidential view was opened, the first time that it is.
+    """Record that a confidential view is opened, the first time that it is. Call it before anything of it is shown.
 
     Args:
         page: The page.
-        view: What was opened.
+        view: What is opened.
+
+    Raises:
+        OutputError: It cannot be recorded, so it must not be opened.
     """
     session = page.session
     if view in session.steps.opened:
         return
-    session.steps.opened = (*session.steps.opened, view)
     record(session, "confidential view", view)
+    session.steps.opened = (*session.steps.opened, view)
     if view in _IN_REPORT:
         session.recipe = replace(session.recipe, looked_at=(*session.recipe.looked_at, view))

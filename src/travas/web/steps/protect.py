@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from ..curve import view
-from ..parts import onward, title
+from ..parts import PRIMARY, title, working_button
 from .protect_kind import kind
 from .protect_more import more
 from .protect_strength import StrengthPanel
@@ -50,4 +50,4 @@ def draw(page: Page) -> None:
         else:
             page.go(FORECAST)
 
-    onward("Continue", carry_on)
+    working_button("Continue", carry_on, PRIMARY)

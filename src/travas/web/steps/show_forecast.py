@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from ...errors import ParameterError
+from ...errors import OutputError, ParameterError
 from ...evaluation.coverage import EPSILONS, KINDS, Coverage
 from ...evaluation.forecast import LOOKING
 from ...plots.svg import escape
@@ -30,8 +30,6 @@ def draw(page: Page) -> None:
     title("Forecast")
     note("This forecast uses ε, δ and the number of cases that you state. It does not read the log.")
     _public(page)
-    _gate(page)
-    onward("Continue", lambda: page.go(CONFIRM))
 
 
 # ------------------------------------------------------------------------------------------------------ without data
@@ -42,6 +40,9 @@ def _public(page: Page) -> None:
     field = ui.input("Number of cases, as you state it (optional)", value=session.recipe.stated_cases)
     field.classes("narrow").props("inputmode=numeric debounce=300 maxlength=9")
     place = ui.column().classes("w-full")
+    with place:
+        ui.label("Loading …").props("role=status")
+    rest = ui.column().classes("w-full")  # drawn when it is known where it belongs, so that nothing moves
     asked = 0
 
     async def show() -> None:
@@ -53,6 +54,10 @@ def _public(page: Page) -> None:
             place.clear()
             with place:
                 _outlook(found, session)
+        if mine == 1 and not rest.is_deleted:
+            with rest:
+                _gate(page)
+                onward("Continue", lambda: page.go(CONFIRM))
 
     async def stated(text: str | None) -> None:
         session.recipe = replace(session.recipe, stated_cases=(text or "").strip())
@@ -115,7 +120,11 @@ def start(page: Page) -> None:
     def keep(found: Coverage) -> None:
         session.steps.coverage = found
 
-    look(page, FORECAST)
+    try:
+        look(page, FORECAST)
+    except OutputError as error:
+        page.refuse(f"the log is not read for a forecast, because that cannot be recorded: {error}")
+        return
     limit, delta = page.settings.decompressed_limit, session.recipe.delta
     session.start(Job(tasks.forecast, session.log, session.name, reading, delta, limit), keep)
 

@@ -19,6 +19,7 @@ class StepsState:
     Attributes:
         examination: The doctor's visit, while it runs and after it.
         diagnosis: What the doctor found.
+        unexamined: Why there is no diagnosis after the visit.
         coverage: The forecast that has read the log.
         opened: The confidential views that were opened, in words.
         shows_values: Whether the values of the first rows are shown.
@@ -28,6 +29,7 @@ class StepsState:
 
     examination: Job | None = None
     diagnosis: LogDiagnosis | None = None
+    unexamined: str = ""
     coverage: Coverage | None = None
     opened: tuple[str, ...] = ()
     shows_values: bool = False

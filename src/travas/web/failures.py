@@ -1,0 +1,36 @@
+"""Errors that nobody expected: one line on the page and in the terminal, without their messages, which may quote the log."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from pathlib import Path
+
+from ..errors import TravasError
+
+
+def in_words(error: BaseException) -> str:
+    """Return what the page says about an error: the message of one of travas, and only the kind of any other."""
+    if isinstance(error, TravasError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"a file or folder cannot be used ({error.strerror}); check the disk and the rights of travas serve"
+    return f"something is wrong in travas ({type(error).__name__}); please report it, without the log"
+
+
+class OneLine(logging.Filter):
+    """Replaces the traceback of a log record by the kind of the error and the line of travas that it came through."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None:
+            record.msg, record.args = f"travas: {_place(error)}{in_words(error)}", ()
+            record.exc_info = record.exc_text = None
+        return True
+
+
+def _place(error: BaseException) -> str:
+    """The last line of travas that an error came through."""
+    package = Path(__file__).parents[1]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if package in Path(frame.filename).parents]
+    return f"{Path(frames[-1].filename).relative_to(package)}, line {frames[-1].lineno}: " if frames else ""

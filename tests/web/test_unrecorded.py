@@ -1,0 +1,135 @@
+"""An activity log that cannot be written: what was paid for is kept, and the page says what was not recorded."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import travas
+from travas.budget.account import Approval
+from travas.errors import OutputError
+from travas.outputs.example import write_hospital_log
+from travas.web import releasing, tasks
+from travas.web.archive import RELEASE, Archive, ArchivedRelease, Signature
+from travas.web.archive_list import listed, reconcile
+from travas.web.browsers import Browser
+from travas.web.failures import OneLine, in_words
+from travas.web.gauges import spent_share
+from travas.web.jobs import Job
+from travas.web.recipe import Recipe
+from travas.web.sessions import Session
+from travas.web.steps.state import RESULT
+
+ADA = Signature("Ada", "user", "2026-05-01T10:00:00+00:00")
+
+
+class Draft:
+    """A draft with a release that has just ended, and an activity log that cannot be written."""
+
+    def __init__(self, folder: Path) -> None:
+        self.archive, self.ledger = Archive(folder / "archive"), travas.Ledger(folder / "ledger.db")
+        self.ledger.create_account("data")
+        self.log = write_hospital_log(folder / "log.csv")
+        self.session = Session("id", folder, Browser("id", folder, self.archive.activity), log=self.log, dataset="data")
+        self.asked = self.archive.begin(ADA, "data", "log.csv", Recipe(epsilon="2", delta="1e-3"), "")
+        self.archive.activity.path.mkdir()
+
+    def draw(self) -> tasks.Drawn:
+        output, approval = self.archive.folder(self.asked.id) / RELEASE, Approval(reference=self.asked.id)
+        return tasks.draw(
+            self.log, "log.csv", travas.Reading(), self.asked.recipe, 1 << 30, self.ledger.path, "data", "copy", output,
+            lambda *_: None, approval,
+        )  # fmt: skip
+
+    def end(self, job: Job) -> None:
+        """The job has ended, and the page polls it."""
+        job.done = True
+        job._ended_event.set()
+        self.session.job = job
+        self.session.finish = partial(releasing._keep, self.session, self.archive, self.asked)
+        self.session.ended = partial(releasing._ended, self.session, self.ledger, self.archive, self.asked)
+        self.session.settle()
+
+
+@pytest.fixture
+def draft(tmp_path: Path) -> Iterator[Draft]:
+    made = Draft(tmp_path)
+    yield made
+    made.archive.close()
+
+
+def test_a_charged_release_is_kept_and_recorded_at_the_next_start(draft: Draft) -> None:
+    job = Job(tasks.draw)
+    job.charging, job.result = True, draft.draw()
+    draft.end(job)
+    session = draft.session
+    assert session.released is not None and session.step == RESULT and session.job is None
+    assert session.error.startswith("the release is kept, but the activity log has no line about it")
+    assert "Is a directory" in session.error
+    assert [release.state for release in listed(draft.archive, draft.ledger)] == ["released"]
+    draft.archive.activity.path.rmdir()
+    reconcile(draft.archive, draft.ledger)
+    assert [(line.kind, line.release) for line in draft.archive.activity.read()[0]] == [("charge", draft.asked.id)]
+
+
+def test_a_charge_without_a_release_is_stated(draft: Draft) -> None:
+    mechanism = draft.asked.recipe.build()
+    draft.ledger.charge("data", None, mechanism, "case_id", approval=Approval(reference=draft.asked.id))
+    job = Job(tasks.draw)
+    job.charging, job.error = True, "the process ended; the charge stands"
+    draft.end(job)
+    assert draft.session.error.startswith("the process ended; the charge stands; the ledger has the charge, but")
+    assert [release.state for release in listed(draft.archive, draft.ledger)] == ["not finished"]
+
+
+def test_a_ledger_that_cannot_be_read_removes_nothing(draft: Draft) -> None:
+    job = Job(tasks.draw)
+    job.charging, job.result = True, draft.draw()
+    kept = draft.ledger.path.read_bytes()
+    draft.ledger.path.write_bytes(b"damaged")
+    draft.end(job)
+    assert draft.session.released is not None and "whether it was charged is not known" in draft.session.error
+    draft.ledger.path.write_bytes(kept)
+    assert [release.state for release in listed(draft.archive, draft.ledger)] == ["released"]
+
+
+def test_a_cancelled_release_says_that_nothing_was_charged(draft: Draft) -> None:
+    job = Job(tasks.draw)
+    job.cancelled, job.error = True, "cancelled"
+    draft.end(job)
+    assert "nothing was charged; not recorded in the activity log" in draft.session.error
+    assert draft.session.released is None and not draft.ledger.history()
+
+
+def test_a_folder_of_a_release_that_could_not_be_begun_is_removed(
+    draft: Draft, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: Archive, record: ArchivedRelease) -> None:
+        raise OutputError("record.json: no space left")
+
+    monkeypatch.setattr(Archive, "_write", full)
+    before = set(draft.archive.path.iterdir())
+    with pytest.raises(OutputError, match="record.json: no space left; nothing was charged"):
+        draft.archive.begin(ADA, "data", "log.csv", draft.asked.recipe, "")
+    assert set(draft.archive.path.iterdir()) == before
+
+
+def test_an_unexpected_error_is_one_line_without_its_message(caplog: pytest.LogCaptureFixture) -> None:
+    log = logging.getLogger("test_unrecorded")
+    log.addFilter(OneLine())
+    try:
+        spent_share(None)  # type: ignore[arg-type]
+    except AttributeError as error:
+        log.exception(error)
+    (record,) = caplog.records
+    assert record.exc_info is None and "NoneType" not in record.getMessage()
+    assert record.getMessage().startswith("travas: web/gauges.py, line ") and "AttributeError" in record.getMessage()
+    assert in_words(ValueError("a patient")) == (
+        "something is wrong in travas (ValueError); please report it, without the log"
+    )
+    assert "No space left" in in_words(OSError(28, "No space left on device", "/tmp/patient"))
+    assert "patient" not in in_words(OSError(28, "No space left on device", "/tmp/patient"))
