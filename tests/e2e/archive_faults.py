@@ -112,11 +112,12 @@ def main(directory: Path, runs: int, seed: int) -> None:
         def victim(work: Callable[[Path], Any] = work) -> None:
             work(directory)
 
+        late = 1 - dice.random() ** 2  # the charge and the writing come last
         if run % 2:
-            wait(forked(killed_at_line(dice.randrange(lines[work]), victim)))
+            wait(forked(killed_at_line(int(lines[work] * late), victim)))
         else:
             child = forked(victim)
-            time.sleep(dice.random() * 1.1 * seconds)
+            time.sleep(late * 1.1 * seconds)
             os.kill(child, signal.SIGKILL)
             wait(child)
         if run % 10 == 9:

@@ -167,7 +167,7 @@ def test_kill_9_and_a_restart_lose_nothing(browser: Any, tmp_path: Path) -> None
         heading(tab, "Home")
         tab.get_by_text("Charged by a web app with another archive").wait_for()
         open_release(tab, second)
-        press(tab, "Delete …")
+        press(tab, "Delete this release")
         press(tab, "Delete it")
         heading(tab, "Releases")
         tab.get_by_text("Deleted. The charge stands.").wait_for()

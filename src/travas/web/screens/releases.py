@@ -13,7 +13,7 @@ from ..activity import os_user, unrecorded
 from ..archive import ArchivedRelease, Signature, now
 from ..archive_list import STATEMENTS, ListedRelease, listed
 from ..frame import link
-from ..parts import heading, note, refusal, title, when_ready, working_button
+from ..parts import note, title, when_ready, working_button
 from ..releasing import reopened
 from ..sessions import FinishedRelease
 from ..steps import show_result
@@ -124,23 +124,17 @@ def _sign_off(page: Page, asked: ArchivedRelease) -> None:
 
 
 def _delete(page: Page, asked: ArchivedRelease) -> None:
-    heading("Delete this release")
-    with ui.dialog() as dialog, ui.card().props('role=document aria-label="Delete this release"'):
-        refusal("The files of this release are deleted and cannot be recovered. The charge stands.")
+    async def delete() -> None:
+        signature = Signature(page.browser.name, os_user(), now())
+        try:
+            await asyncio.to_thread(page.services.archive.delete, asked.id, signature)
+        except TravasError as error:
+            page.refuse(str(error))
+            return
+        why = unrecorded(page.session, "deletion", release=asked.id)
+        page.visit("/releases")
+        page.refuse(why and f"deleted, but not recorded in the activity log: {why}")
 
-        async def delete() -> None:
-            dialog.close()
-            signature = Signature(page.browser.name, os_user(), now())
-            try:
-                await asyncio.to_thread(page.services.archive.delete, asked.id, signature)
-            except TravasError as error:
-                page.refuse(str(error))
-                return
-            why = unrecorded(page.session, "deletion", release=asked.id)
-            page.visit("/releases")
-            page.refuse(why and f"deleted, but not recorded in the activity log: {why}")
-
-        with ui.row():
-            ui.button("Delete it", on_click=delete).props("no-caps outline color=negative")
-            ui.button("Keep it", on_click=dialog.close).props("no-caps outline")
-    ui.button("Delete …", on_click=dialog.open).props("no-caps outline")
+    with ui.expansion("Delete this release").classes("w-full"):
+        note("Its files are deleted and cannot be recovered. The charge stands.")
+        working_button("Delete it", delete).classes("danger")

@@ -15,7 +15,7 @@ from ..recipe import OptionValue
 from ..releasing import start_release
 from ..sessions import Session
 from .confirm_account import AccountPanel
-from .confirm_policy import CheckedPolicy, check_policy, show_policy
+from .confirm_policy import check_policy, show_policy
 
 if TYPE_CHECKING:
     from ..page import Page
@@ -63,18 +63,21 @@ class _Confirmation:
 
     def __init__(self, page: Page) -> None:
         self._page, self._session = page, page.session
-        self._policy: CheckedPolicy | None = None
         self._asked = 0
+        self._place: ui.column | None = None
+        self._go: ui.button | None = None
         self._account = AccountPanel(page, self._changed)
+        self._rest = ui.column().classes("w-full")  # drawn when the account is known, so that nothing moves
+
+    def _draw_rest(self) -> tuple[ui.column, ui.button]:
+        """Draw what is below the account: the place of the policy, and the button."""
         self._approval()
-        self._place = ui.column().classes("w-full")
+        place = ui.column().classes("w-full")
+        note("It can be cancelled free of charge until the ledger is charged; from then on it is finished.")
         recipe = self._session.recipe
         again = " again, at the price of another " if self._session.released is not None else " for "
-        note("It can be cancelled free of charge until the ledger is charged; from then on it is finished.")
         words = f"Release{again}ε = {recipe.epsilon}, δ = {recipe.delta}"
-        self._go = working_button(words, lambda: start_release(page), PRIMARY)
-        self._go.set_enabled(False)
-        ui.timer(0.01, self._check, once=True)
+        return place, working_button(words, lambda: start_release(self._page), PRIMARY)
 
     def _approval(self) -> None:
         session = self._session
@@ -99,9 +102,11 @@ class _Confirmation:
         checked = await asyncio.to_thread(
             check_policy, session, session.recipe, Approval(session.reason, session.steps.signed_off_by), account
         )
-        if mine != self._asked or self._place.is_deleted:
+        if mine != self._asked or self._rest.is_deleted:
             return
-        self._policy = checked
+        if self._place is None or self._go is None:
+            with self._rest:
+                self._place, self._go = self._draw_rest()
         self._place.clear()
         with self._place:
             show_policy(checked)
@@ -109,7 +114,8 @@ class _Confirmation:
 
     def _changed(self) -> None:
         """The account is being looked up, or was found: the yearly limits of a policy depend on it."""
-        if self._policy is not None:
+        if self._go is not None:
             self._go.set_enabled(False)
-            with self._place:
+        if self._account.found is not None:
+            with self._rest:
                 ui.timer(0.01, self._check, once=True)

@@ -74,6 +74,8 @@ class AccountPanel:
         self._name = ui.input(label, value=self._session.dataset).classes("w-full").props("debounce=300")
         note("Use the same name for all data about the same people, because their releases add up.")
         self._place = ui.column().classes("w-full")
+        with self._place:
+            ui.label("Loading …").props("role=status")
         self._name.on_value_change(self.look_up)
         ui.timer(0.01, self.look_up, once=True)
 
