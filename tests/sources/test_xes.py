@@ -188,7 +188,7 @@ def test_timestamps_that_are_none_are_quoted_as_private(path: Path) -> None:
 
 def test_a_long_trace_is_read_piece_by_piece(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The path for huge traces, forced on small ones: every event once, in order, missing ones found."""
-    monkeypatch.setattr(xes_reader, "_OPEN_TRACE_BYTES", 0)
+    monkeypatch.setattr("travas.sources.trace_parts.PART_SIZE", 0)
     monkeypatch.setattr(xes_reader, "CHUNK", 37)
     names = [f"a{n % 7}" for n in range(300)]
     text = log_of(named("1", *names), named("2", "x"), named("3", *names[:5]))
@@ -208,8 +208,8 @@ def test_a_long_trace_is_read_piece_by_piece(path: Path, monkeypatch: pytest.Mon
     assert variants(path, log_of(timed("1", *events)), late) == {tuple(a for a, _, _ in reversed(events[:50])): 1}
 
 
-def test_an_attribute_over_ten_megabytes_is_refused(path: Path) -> None:
-    with pytest.raises(LogError, match="a value is over 10 MB"):
+def test_an_attribute_over_nine_megabytes_is_refused(path: Path) -> None:
+    with pytest.raises(LogError, match="a value is over 9.5 MB"):
         variants(path, log_of(named("1", "a" * 10_500_000)))
     assert len(variants(path, log_of(named("1", "a" * 9_000_000)))) == 1
 

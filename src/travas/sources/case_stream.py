@@ -29,11 +29,13 @@ MAX_TRACE_EVENTS = 10_000_000
 class StreamedCase:
     """The case read so far: the codes of its activities and, if ordered by time, their sort keys.
 
-    `ends` says which of them are end activities, if only the cases of a period are counted.
+    `ends` says which of them are end activities, if only the cases of a period are counted. `own` has the attributes of
+    the trace itself that are read, by their keys.
     """
 
     name: str = ""
     unit: str = ""
+    own: dict[str, str] = field(default_factory=dict)
     trace: int = 0
     codes: array[int] = field(default_factory=lambda: array("I"))
     keys: list[tuple[Any, ...]] = field(default_factory=list)

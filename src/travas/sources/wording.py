@@ -14,6 +14,9 @@ _LONGEST_NAME = 60
 NO_EVENTS = "the log has no events; check that it is the right one"
 """A note rather than an error, because whether a log is empty may depend on one case."""
 
+EXPORT_AGAIN = "fix the log, or export it again"
+"""The remedy for a malformed log."""
+
 UNTIMED = "events without a timestamp"
 """What is missing where times are read."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,23 +19,21 @@ from .chunks import chunks
 from .reading import ACTIVITY, TIMESTAMP, Reading
 from .row_selection import LIFECYCLE, TRACE_LEVEL, by_column, spellings
 from .timestamps import parse_zoned
-from .wording import WITHOUT_TIMES, available_names
+from .trace_parts import TagLengths, TraceParts
+from .wording import EXPORT_AGAIN, WITHOUT_TIMES, available_names
 from .xes_scanner import ParserPosition, PlainTrace, TraceEnds, TraceScanner, is_scannable
 
-MAX_ELEMENT_BYTES = 16 << 20
 CHUNK = 1 << 18
-_OPEN_TRACE_BYTES = 4 << 20
 _PROLOG_BYTES = 1 << 20
 _HEAD_BYTES = 200
 _NAMES = 100
 _PATIENCE = 100  # so many more traces that are not plain than plain ones, and the parser reads all others
-_EXPORT_AGAIN = "fix the log, or export it again"
 
 
 def read_xes(paths: Sequence[Path], reading: Reading, progress: Progress, where: str) -> Variants:
     """Read the variants of XES files, which may be compressed; several files are one log.
 
-    A DOCTYPE, an attribute over 10 MB and an event over 16 MB are refused; the first 10 million events of a trace are
+    A DOCTYPE, an attribute over 9.5 MB and an event over 16 MB are refused; the first 10 million events of a trace are
     read. A malicious file costs time but no memory.
     """
     reading = replace(reading, details=reading.details.settled("recorded"))  # the standard has a time for every event
@@ -79,7 +77,7 @@ class XesDocument:
         self.unseen: list[tuple[str, str, str, Any]] = []
         self.unsaid: dict[str, Any] = {}
         self.present: dict[str, set[str]] = {"event": set(), "trace": set()}
-        self.pending = 0  # bytes fed since something was last removed from the tree
+        self.parts, self.tags = TraceParts(where), TagLengths(where)
         self.scanner: TraceScanner | None = None
         self.may_scan, self.not_plain = True, 0
         self.ends, self.position, self.has_ended = TraceEnds(), ParserPosition(), False
@@ -93,6 +91,7 @@ class XesDocument:
         """Read the next bytes of the document: plain traces without the parser, everything else with it."""
         if len(self.head) < _HEAD_BYTES:
             self.head += chunk[:_HEAD_BYTES]
+        self.tags.add(chunk, self.head)
         if not self.may_scan:
             self._parse(self.ends.rest() + chunk)
             return
@@ -125,16 +124,14 @@ class XesDocument:
             self.parser.feed(chunk)
         except etree.XMLSyntaxError as error:
             raise self._malformed(error) from None
-        self.pending += len(chunk)
+        self.parts.add(len(chunk))
         for event, element in self.parser.read_events():
             if event == "start":
                 self._start(element)
+                self.parts.restart(len(chunk))
             elif element is self.trace:
-                self._take(element)
-                self.case.is_selected = self.case.is_selected and not self.case.undecided
-                self.cases.finish(self.case)
-                element.clear()
-                self.trace, self.case, self.pending, self.has_ended = None, self._new_case(), 0, True
+                self._end(element)
+                self.parts.restart(len(chunk))
         if self.root is not None:
             self._prune()
 
@@ -187,13 +184,14 @@ class XesDocument:
             self.root, self.prolog = element, b""
             namespace = element.nsmap.get(element.prefix)
             if namespace and "}" in namespace:  # no name in it can be written for lxml
-                raise LogError(f"{self.where}: the namespace of <log> contains a brace; {_EXPORT_AGAIN}")
+                raise LogError(f"{self.where}: the namespace of <log> contains a brace; {EXPORT_AGAIN}")
             self._compile(namespace)
         elif parent is not self.root or element.tag != self.trace_tag:
             raise LogError(
                 f"{self.where}: <{_local_name(element)}> is not directly in <log>; XES requires <trace> in <log>"
             )
         else:
+            self._check_sizes(self.root[:-1])
             self.trace = element
             if not self.is_in_body:
                 self._read_header(self.root[:-1])
@@ -215,21 +213,23 @@ class XesDocument:
         if self.reads_times:
             keys.append(reading.timestamp or TIMESTAMP)
 
-        def values(key: str, of: str = "") -> Any:
+        def first(key: str, of: str = "", value: str = "") -> Any:
             if not key.isprintable():
                 raise LogError(f"{self.where}: {key!r} cannot be the key of an XES attribute; check the name")
-            return etree.XPath(f"{of}{_value(key)}", namespaces=spaces, smart_strings=False)
+            return etree.XPath(f"{of}*[@key={_quoted(key)}][1]{value}", namespaces=spaces, smart_strings=False)
+
+        values = partial(first, value="/@value")
 
         self.columns = [values(key, step + "/") for key in keys]
         self.cells = [values(key) for key in keys]
         tie = reading.tie_column()
         self.tie = None if tie is None else values(tie)
-        self.name = values(reading.case or ACTIVITY)
-        self.unit = None if reading.unit is None else values(reading.unit)
         details = (*reading.details.attributes, *reading.details.numbers)
+        self.name_key = reading.case or ACTIVITY
+        own_keys = (self.name_key, *filter(None, [reading.unit]), *details, *self.of_trace)
+        self.own = {key: first(key) for key in own_keys}
         self.attributes = {key: (values(key), values(key, step + "/")) for key in details}
         self.deselected = self._deselection(step, spaces)
-        self.trace_values = {key: values(key) for key in self.of_trace}
         self.transitions = values(LIFECYCLE, step + "/")
         self.count: Any = etree.XPath(f"count({step})", namespaces=spaces)
         self.without_key: Any = etree.XPath("count(*[not(@key)])")
@@ -241,14 +241,14 @@ class XesDocument:
         roles = ["activity"] * len(self.activity_keys) + ["timestamp"] * self.reads_times
         self.unseen = [("event", *wanted) for wanted in zip(keys, roles, self.columns, strict=True)]
         if reading.case is not None and reading.duplicate_cases != "separate":
-            self.unseen.append(("trace", reading.case, "case", self.name))
+            self.unseen.append(("trace", reading.case, "case", self.own[reading.case]))
         if reading.unit is not None:
-            self.unseen.append(("trace", reading.unit, "unit", self.unit))
+            self.unseen.append(("trace", reading.unit, "unit", self.own[reading.unit]))
         self.unsaid = {
             key: etree.XPath(f"{_value(key)}|{step}/{_value(key)}", namespaces=spaces, smart_strings=False)
             for key in details
         }
-        self.unseen += [("trace", key, "where", found) for key, found in self.trace_values.items()]
+        self.unseen += [("trace", key, "where", self.own[key]) for key in self.of_trace]
         self.may_scan = is_scannable(self.root, self.head) and self._is_simple() and len(set(keys)) == len(keys)
         self.scanner = TraceScanner(self.scanned_keys or keys) if self.may_scan else None
         of_event = [key for key in by_column(reading.where) if not key.startswith(TRACE_LEVEL)]
@@ -293,37 +293,55 @@ class XesDocument:
     def _select(self, piece: Any) -> bool:
         """Remove the events that are not read, and return whether the trace is."""
         case = self.case
-        for key in list(case.undecided):
-            if found := self.trace_values[key](piece):
-                case.is_selected = case.is_selected and found[0] in case.undecided.pop(key)
+        for key in case.undecided.keys() & case.own.keys():
+            case.is_selected = case.is_selected and case.own[key] in case.undecided.pop(key)
         if self.deselected is not None:
             self._check_places(piece, len(list(piece.iterdescendants("{*}event"))))
             for event in self.deselected(piece):
                 piece.remove(event)
         return case.is_selected
 
+    def _end(self, trace: Any) -> None:
+        """Read the rest of a trace, and finish the case."""
+        if self.parts.is_long:
+            self._take_parts(self.parts.of_children(trace[:]))
+        self._take(trace)
+        self.case.is_selected = self.case.is_selected and not self.case.undecided
+        self.cases.finish(self.case)
+        trace.clear()
+        self.trace, self.case, self.has_ended = None, self._new_case(), True
+
     def _prune(self) -> None:
         root = self.root
         if len(root) > 1:
             self._stray(root[:-1])  # the last child may still be open
             del root[:-1]
-            self.pending = 0
-        elif self.trace is not None and self.pending > _OPEN_TRACE_BYTES and len(self.trace) > 1:
+        if self.parts.is_due and self.trace is None:
+            self.parts.check_open(root)
+        elif self.parts.is_due:
+            self._take_parts(self.parts.of_open(self.trace))
+
+    def _take_parts(self, parts: Iterable[list[Any]]) -> None:
+        """Read parts of a long trace, and remove them from the tree."""
+        for part in parts:
             piece = etree.Element(self.trace_tag)
-            piece.extend(self.trace[:-1])
+            piece.extend(part)
             self._take(piece)
-            self.pending = 0
-        if self.pending > MAX_ELEMENT_BYTES:
-            raise LogError(f"{self.where}: an element is larger than {MAX_ELEMENT_BYTES >> 20} MB; {_EXPORT_AGAIN}")
+
+    def _check_sizes(self, children: list[Any]) -> None:
+        """Refuse elements between traces that are too large; nothing is where few bytes were read since the last trace."""
+        if self.parts.is_long:
+            self.parts.check(children)
 
     def _stray(self, children: list[Any]) -> None:
+        self._check_sizes(children)
         if not self.is_in_body:
             self._read_header(children)
         for child in children:
             if child.tag == self.event_tag:
                 self.cases.lacking("events outside any trace, so without a case", "log level")
             elif child.tag.rpartition("}")[2] == "event":
-                raise LogError(f"{self.where}: an <event> in <log> is in another namespace than <log>; {_EXPORT_AGAIN}")
+                raise LogError(f"{self.where}: an <event> in <log> is in another namespace than <log>; {EXPORT_AGAIN}")
 
     def _neither_event_nor_attribute(self, child: Any) -> LogError:
         """Return the error for an element that may be an event and would not be counted."""
@@ -331,7 +349,7 @@ class XesDocument:
         what = f"<{name[:60]}> in {trace} is neither an <event> nor an attribute with a key"
         if name == "event":
             what = f"an <event> in {trace} is in another namespace than <log>"
-        return LogError(f"{self.where}: {what}; {_EXPORT_AGAIN} {CONFIDENTIAL}")
+        return LogError(f"{self.where}: {what}; {EXPORT_AGAIN} {CONFIDENTIAL}")
 
     def _take(self, piece: Any) -> None:
         """Read the available part of a trace into the case."""
@@ -340,12 +358,9 @@ class XesDocument:
             self._look(piece)
         if not self.cases.traces and self.reading.lifecycle == "all":
             self.cases.has_lifecycle = self.cases.has_lifecycle or bool(self.transitions(piece))
+        self._identify(piece)
         if not self._select(piece):
             return
-        if not case.name:
-            case.name = next(iter(self.name(piece)), "")
-        if self.unit is not None and not case.unit:
-            case.unit = next(iter(self.unit(piece)), "")
         number = len(list(piece.iterdescendants("{*}event")))  # also where an event must not be
         columns = [column(piece) for column in self.columns]
         is_complete = all(len(column) == number and "" not in column for column in columns)
@@ -357,6 +372,15 @@ class XesDocument:
         if self.attributes:
             self._attributes(piece, len(columns[0]))
             case.details.cut(MAX_TRACE_EVENTS)
+
+    def _identify(self, piece: Any) -> None:
+        """Read the attributes of the trace itself: of several with one key the first, in whichever part of the trace it is."""
+        case = self.case
+        for key, element in self.own.items():
+            if key not in case.own and (found := element(piece)):
+                case.own[key] = found[0].get("value", "")
+        case.name = case.own.get(self.name_key, "")
+        case.unit = "" if self.reading.unit is None else case.own.get(self.reading.unit, "")
 
     def _add(self, columns: list[list[str]], number: int, piece: Any) -> None:
         """Add events to the case: the columns of their activities and times, and the elements, where more is read of them."""
@@ -382,7 +406,7 @@ class XesDocument:
         if number != self.count(piece):
             raise LogError(
                 f"{self.where}: an <event> in trace {self.cases.traces + 1:,} is inside an event or an attribute, or in "
-                f"another namespace than <log>; {_EXPORT_AGAIN} {CONFIDENTIAL}"
+                f"another namespace than <log>; {EXPORT_AGAIN} {CONFIDENTIAL}"
             )
 
     def _look(self, piece: Any) -> None:
@@ -409,12 +433,12 @@ class XesDocument:
     def _attributes(self, piece: Any, number: int) -> None:
         """Read the attributes of the trace, and of its events where they have any."""
         details = self.case.details
-        for key, (own, of_events) in self.attributes.items():
-            if value := next(iter(own(piece)), ""):
-                details.own.setdefault(key, value)
+        for key, (of_event, of_events) in self.attributes.items():
+            if value := self.case.own.get(key):
+                details.own[key] = value
             values = [""] * number
             if of_events(piece):
-                values = [next(iter(own(event)), "") for event in piece.iterchildren(self.event_tag)]
+                values = [next(iter(of_event(event)), "") for event in piece.iterchildren(self.event_tag)]
             details.values.setdefault(key, []).extend(values)
 
     def _times(self, piece: Any, columns: list[list[str]]) -> None:
@@ -457,7 +481,7 @@ class XesDocument:
                 f"{self.where}: line {line}, column {column}: a value is over 10 MB, or elements are nested too deeply"
             )
         reason = kind.removeprefix("ERR_").replace("_", " ").lower() or "syntax error"
-        return LogError(f"{self.where}: malformed XML at line {line}, column {column} ({reason}); {_EXPORT_AGAIN}")
+        return LogError(f"{self.where}: malformed XML at line {line}, column {column} ({reason}); {EXPORT_AGAIN}")
 
 
 def _local_name(element: Any) -> str:

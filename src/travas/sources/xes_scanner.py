@@ -103,14 +103,23 @@ def _is_xml_text(text: bytes) -> bool:
         return False
 
 
+def is_utf_8(head: bytes) -> bool:
+    """Return whether a document is UTF-8.
+
+    Args:
+        head: Its first bytes. Only they tell: the parser states the encoding when it has read everything.
+    """
+    return _UTF_8.match(head) is not None
+
+
 def is_scannable(root: Any, head: bytes) -> bool:
-    """Return whether the traces of this document can be plain: it is UTF-8, and `<log>` has no prefix, as they have none.
+    """Return whether the traces of a document can be plain: it is UTF-8, and `<log>` has no prefix, as they have none.
 
     Args:
         root: The `<log>`.
-        head: The first bytes of the document. Only they tell: the parser states the encoding when it has read everything.
+        head: The first bytes of the document.
     """
-    return root.prefix is None and _UTF_8.match(head) is not None
+    return root.prefix is None and is_utf_8(head)
 
 
 class TraceEnds:

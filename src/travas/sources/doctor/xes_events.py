@@ -51,7 +51,7 @@ class XesEvents(XesDocument):
         events = list(piece.iterchildren(self.event_tag))
         self._check_places(piece, len(list(piece.iterdescendants("{*}event"))))
         case = self.case
-        case.name = case.name or next(iter(self.name(piece)), "")
+        self._identify(piece)
         values = [*(column(piece) for column in self.columns), self.transitions(piece)]
         if any(len(column) not in (0, len(events)) for column in values):
             read = [{child.get("key"): child.get("value") for child in event} for event in events]
@@ -61,7 +61,9 @@ class XesEvents(XesDocument):
             table[key] += map(_encoded, column or [None] * len(events))
         table[CASE] += [_encoded(case.name or None)] * len(events)
         for child in piece:
-            self._person(child.get("key"), _encoded(child.get("value")), len(events))
+            case.own.setdefault(child.get("key", ""), child.get("value", ""))
+        for key, value in case.own.items():
+            self._person(key, value.encode(), len(events))
 
     def _take_plain(self, trace: PlainTrace) -> bool:
         table = self._columns_read
@@ -76,9 +78,9 @@ class XesEvents(XesDocument):
         self.case = self._new_case()
         return True
 
-    def _person(self, key: str | None, value: bytes | None, number: int) -> None:
+    def _person(self, key: str, value: bytes, number: int) -> None:
         """Keep the value of an attribute of a trace whose name says that it may identify a person."""
-        if key is not None and _may_name_persons(key):
+        if _may_name_persons(key):
             column = self._columns_read.setdefault(f"{TRACE_LEVEL}{key}", [])
             column += [None] * (len(self._columns_read[CASE]) - number - len(column)) + [value] * number
 
