@@ -175,6 +175,15 @@ def test_a_demo_that_was_refused_does_not_replace_files_the_second_time(name: st
         assert [path.name for path in tmp_path.iterdir()] == [name] and (tmp_path / name).read_text() == "mine"
 
 
+def test_a_copy_of_the_demo_log_gives_no_right_to_other_files(travas: Run, tmp_path: Path) -> None:
+    write_hospital_log(tmp_path / "hospital.csv")
+    (tmp_path / "index.html").write_text("<title>mine</title>")
+    ran = travas("demo", "-o", tmp_path)
+    assert ran.code == 2 and "index.html: exists already" in ran.err
+    assert {path.name for path in tmp_path.iterdir()} == {"hospital.csv", "index.html"}
+    assert (tmp_path / "index.html").read_text() == "<title>mine</title>"
+
+
 def test_any_terminal_will_do(small_csv: Path, tmp_path: Path) -> None:
     """Names that look like markup, a terminal that knows no Greek, a full one."""
     (tmp_path / "d[").mkdir()

@@ -34,12 +34,12 @@ def demo(
     Example: travas demo
     """
     from ..outputs.example import write_hospital_log
-    from ..report.demo_page import DemoPictures, demo_html
+    from ..report.demo_page import DemoPictures, demo_html, is_demo_page
 
     log = output / "hospital.csv"
-    again = log.exists()  # written by an earlier demo; any other file of this name is refused
-    existing: Existing = "replace" if again else "fail"
-    if output.is_dir():  # before the log is written, by which the next demo would take these files for its own
+    # The page is written last, into a folder without any of these files: where it is, they are of an earlier demo.
+    existing: Existing = "replace" if is_demo_page(output / "index.html") else "fail"
+    if output.is_dir():
         for target in _targets(output):
             check_target(target, existing)
     write_hospital_log(log)

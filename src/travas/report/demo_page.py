@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..model.release import Release
@@ -18,6 +19,9 @@ from .document import page_environment
 if TYPE_CHECKING:
     from ..maps.map_release import MapRelease
     from ..synthesis.synthetic_release import SyntheticRelease
+
+TITLE = "travas: one log, three releases"
+"""The title of the page, by which the demo recognises its own."""
 
 PICTURES = ("demo-variants.svg", "demo-synthetic.svg", "demo-map.svg")
 """The files of the pictures."""
@@ -94,6 +98,7 @@ def demo_html(pictures: DemoPictures) -> str:
         page_environment()
         .get_template("demo.html")
         .render(
+            title=TITLE,
             style=Markup(style),
             original=Markup(pictures.original),
             variants=Markup(pictures.variants),
@@ -103,6 +108,15 @@ def demo_html(pictures: DemoPictures) -> str:
             sizes=pictures.sizes,
         )
     )
+
+
+def is_demo_page(path: Path) -> bool:
+    """Return whether a file is a page that `demo_html` rendered."""
+    try:
+        with path.open("rb") as file:
+            return f"<title>{TITLE}</title>".encode() in file.read(1_000)
+    except OSError:
+        return False
 
 
 def _map(variants: Sequence[Trace], counts: Sequence[int]) -> str:
