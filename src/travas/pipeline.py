@@ -25,6 +25,7 @@ from .budget.periods import ChargedPeriod
 from .budget.policy import Policy
 from .errors import ChargedError, ParameterError, shown
 from .model.mechanism import Mechanism
+from .model.other_packages import failures_named
 from .model.release import (
     MAKER,
     Frequencies,
@@ -183,16 +184,19 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
     with ExitStack() as end, _reserved(request) as output:
         _enter(Phase.READING, watch)
         variants = read(request.source, request.reading, lambda share: watch(Phase.READING, share))
-        mechanism = request.mechanism.settled(variants)
-        mechanism.check(variants)
+        with failures_named(request.mechanism):
+            mechanism = request.mechanism.settled(variants)
+            mechanism.check(variants)
         _enter(Phase.CHARGING, watch)
         with _InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk
             account = _charge(request, mechanism, variants.roles)
             with _after_the_charge(account, end):
                 interrupts.deliver()
                 _enter(Phase.WRITING, watch)
+                with failures_named(mechanism):
+                    drawn = mechanism.release(variants)
                 release = replace(
-                    mechanism.release(variants),
+                    drawn,
                     frequencies=request.frequencies,
                     timestamps=request.timestamps,
                     assumptions=request.reading.assumptions,

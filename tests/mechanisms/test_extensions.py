@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
-from travas import LogError, Optimal, ParameterError, Standing, VerificationError, anonymize, compare, verify
+from travas import Ledger, LogError, Optimal, ParameterError, Standing, VerificationError, anonymize, compare, verify
 from travas.evaluation.experiment import measure
 from travas.evaluation.grid import read_grid
-from travas.mechanisms import extensions, from_description, mechanism
+from travas.mechanisms import extensions, find_mechanism, from_description, mechanism
 
 MODULE = '''
 """A package that travas does not know."""
@@ -45,11 +45,33 @@ def third(original, released):
     """It fails."""
     raise ValueError("SECRET")
 
+def words(original, released):
+    """It returns no number."""
+    return "SECRET"
+
+@attrs.frozen(slots=False)
+class Silent(travas.Optimal):
+    """It cannot say what it costs."""
+    name = "silent"
+
+    def _promise(self):
+        raise ValueError("SECRET")
+
+@attrs.frozen(slots=False)
+class Unchecked(travas.Optimal):
+    """It fails before anything is charged."""
+    name = "unchecked"
+
+    def check(self, variants):
+        raise ValueError("SECRET")
+
 def unmade(epsilon, delta, *, unit):
     raise KeyError("SECRET")
 
 def nothing(epsilon, delta, *, unit):
     return "no mechanism"
+
+LIMIT = 3
 '''
 LOG = {("a", "b"): 400, ("a",): 300}
 
@@ -102,6 +124,7 @@ def test_a_guarantee_file_imports_nothing(package: str, tmp_path: Path) -> None:
         ("{}:Mine.__init__", "write package.module:Class"),
         ("{}:unmade", "cannot be made: KeyError$"),
         ("{}:nothing", "does not make a travas.Mechanism"),
+        ("{}:LIMIT", "neither a class nor a function"),
         ("utravas-publishd", "did you mean 'utravas-published'"),
     ],
 )
@@ -173,6 +196,66 @@ mechanism = "{package}:Mine"
     (tmp_path / "grid.toml").write_text((tmp_path / "grid.toml").read_text().replace(f'"{package}:third" = 1', ""))
     errors = {cell.label: measure(cell)["error"] for cell in read_grid(tmp_path / "grid.toml").cells()}
     assert errors["broken"] == "ValueError" and errors["mine"] is None
+
+
+GRID = """
+epsilon = [1]
+delta = ["1e-2"]
+[logs]
+small = "{log}"
+[mechanisms.theirs]
+mechanism = "{mechanism}"
+[metrics]
+"{metric}" = 2
+"""
+
+
+@pytest.mark.parametrize("name", ["third", "words"])
+def test_a_metric_that_fails_is_one_line_that_names_it(
+    name: str, package: str, travas: Run, small_csv: Path, tmp_path: Path
+) -> None:
+    metric = f"{package}:{name}"
+    with pytest.raises(ParameterError, match=f"metric is '{metric}', which failed with ValueError") as refused:
+        compare(LOG, LOG, [metric])
+    assert refused.value.field == "metric" and "SECRET" not in str(refused.value)
+    ran = travas("compare", small_csv, small_csv, "--metric", metric)
+    assert ran.code == 2 and metric in ran.err and "(option --metric)" in ran.err
+    assert len(ran.err.splitlines()) == 1 and "SECRET" not in ran.out + ran.err
+
+
+def test_a_grid_whose_metric_or_mechanism_fails_says_which(
+    package: str, travas: Run, small_csv: Path, tmp_path: Path
+) -> None:
+    grid, results = tmp_path / "grid.toml", tmp_path / "results.parquet"
+    run = ("experiment", grid, "-o", results, "--workers", 1, "--plot", tmp_path / "pictures")
+    grid.write_text(GRID.format(log=small_csv, mechanism=f"{package}:Broken", metric=f"{package}:third"))
+    ran = travas(*run)
+    assert ran.code == 0 and f"2 × theirs: {package}:third: ValueError" in " ".join(ran.out.split())
+    grid.write_text(GRID.format(log=small_csv, mechanism=f"{package}:Broken", metric="case_coverage"))
+    ran = travas(*run)
+    assert ran.code == 0 and "2 × theirs: ValueError" in ran.out
+    grid.write_text(GRID.format(log=small_csv, mechanism=f"{package}:Silent", metric="case_coverage"))
+    ran = travas(*run)
+    assert ran.code == 2 and f"theirs on small: the mechanism {package}:Silent failed with ValueError" in ran.err
+    assert len(ran.err.splitlines()) == 1 and "SECRET" not in ran.out + ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "charged"), [("Silent", 2, False), ("Unchecked", 2, False), ("Broken", 4, True)]
+)
+def test_a_mechanism_that_fails_is_one_line_that_names_it(
+    name: str, code: int, charged: bool, package: str, travas: Run, book: Ledger, small_csv: Path, tmp_path: Path
+) -> None:
+    options = ("--mechanism", f"{package}:{name}", "--accept-no-guarantee", "--epsilon", 1, "--delta", "1e-2")
+    assert travas("budget", "create", "ward", "--no-limit").code == 0
+    ran = travas("anonymize", small_csv, *options, "--dataset", "ward", "-o", tmp_path / "out.csv")
+    assert ran.code == code and f"the mechanism {package}:{name} failed with ValueError" in ran.err
+    assert len(ran.err.splitlines()) == 1 and "SECRET" not in ran.err and not (tmp_path / "out.csv").exists()
+    assert bool(book.account("ward").entries) is charged
+    theirs = find_mechanism(f"{package}:{name}", "follow")(1, "1e-2")
+    with pytest.raises(ParameterError, match=f"the mechanism {package}:{name} failed with ValueError") as failed:
+        anonymize(LOG, theirs, guarantee="not required")
+    assert failed.value.field == "mechanism"
 
 
 def test_a_bug_of_travas_ends_the_experiment(tmp_path: Path, small_csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:

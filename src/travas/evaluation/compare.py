@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ..errors import LogError, ParameterError, confidential_repr, shown
+from ..errors import LogError, ParameterError, TravasError, confidential_repr, shown
 from ..mechanisms.extensions import extension
 from ..model.abstraction import FULL, Abstraction, Grouped
 from ..model.release import Release
@@ -196,7 +196,7 @@ def compare(
     against: dict[str, Variants] = {"full": before}
     if any(metric.original == "abstracted" for metric in selected.values()):
         against["abstracted"] = abstracted(before, after, abstractions)
-    values = {name: metric.measure(against[metric.original], after) for name, metric in selected.items()}
+    values = {name: _value(name, metric, against[metric.original], after) for name, metric in selected.items()}
     remarks = []
     fakes = metrics.fake_activities(before, after)
     if fakes and len(fakes) == len(set(after.alphabet)):
@@ -208,6 +208,22 @@ def compare(
     if not len(after):
         remarks.append("the released log is empty")
     return Comparison(values, tuple(remarks))
+
+
+def _value(name: str, metric: Metric, original: Variants, released: Variants) -> Any:
+    """Return the value of a metric. A failure of another package is an error that names the metric, not a bug of travas."""
+    if name in METRICS:
+        return metric.measure(original, released)
+    try:
+        return float(metric.measure(original, released))
+    except (TravasError, MemoryError):
+        raise
+    except Exception as error:  # its message may quote the log
+        raise ParameterError(
+            f"metric is {shown(name)}, which failed with {type(error).__name__}; it must return a number: correct it, or "
+            "use another metric",
+            field="metric",
+        ) from error
 
 
 def released_variants(released: Any, reading: Reading = DEFAULT_READING) -> Variants:

@@ -72,7 +72,7 @@ def _pictures(grid: Grid, log: str, rows: list[Row]) -> Iterator[tuple[str, Call
 
 def _heatmap(grid: Grid, log: str, metric: str, rows: list[Row]) -> Heatmap:
     value_of = {(row["label"], row["epsilon"], row["delta"]): _complete(row) for row in rows}
-    original = next(row["mean"] for row in rows if row["label"] == ORIGINAL)
+    original = next(_complete(row) for row in rows if row["label"] == ORIGINAL)
     epsilons = list(dict.fromkeys(value for entry in grid.entries for value in entry.epsilon))
     deltas = list(dict.fromkeys(value for entry in grid.entries for value in entry.delta))
     runs = grid.metrics[metric]

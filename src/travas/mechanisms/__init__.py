@@ -67,6 +67,13 @@ def find_mechanism(name: str, references: References = "refuse") -> Maker:
         raise ParameterError(
             f"mechanism is {shown(name)}, which is not a subclass of travas.Mechanism", field="mechanism"
         )
+    try:
+        options_of(maker)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"mechanism is {shown(name)}, which is neither a class nor a function with named parameters",
+            field="mechanism",
+        ) from None
     return cast(Maker, maker)
 
 

@@ -25,6 +25,7 @@ from .abstraction import FULL, Abstraction
 from .detail_options import Attribute, BudgetShares, Times
 from .estimate import Estimate
 from .keep_curve import KeepCurve
+from .other_packages import dotted_name, failures_named, is_ours
 from .totals import NO_DETAILS, Details
 from .traces import Trace
 from .variants import Variants
@@ -205,11 +206,10 @@ class Mechanism(ABC):
             The guarantee. Its standing is *not established* for a mechanism that is not part of travas, and for noise
             that does not come from the operating system.
         """
-        promised = self._promise()
-        if type(self).__module__.partition(".")[0] != "travas":
-            reason = (
-                f"the mechanism is {type(self).__module__}:{type(self).__qualname__}, whose proof is not part of travas"
-            )
+        with failures_named(self):
+            promised = self._promise()
+        if not is_ours(self):
+            reason = f"the mechanism is {dotted_name(self)}, whose proof is not part of travas"
             promised = _not_established(promised, reason)
         if self.random_bytes is not os.urandom:
             promised = _not_established(promised, "the noise was drawn from a seed and can be reproduced by anyone")
