@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +18,7 @@ from page_blocks import ROOT, pages
 
 import travas
 from build_site import COPIED, configuration, faults, write_pages
+from index_readme import index_readme, index_urls, repository_of
 from notebook_pages import notebook_page
 from reference_pages import TOPICS, names_of, reference_pages
 from travas.cli import main as cli
@@ -25,8 +28,7 @@ from travas.outputs.guarantee_fields import FIELDS
 from travas.project.project_options import OPTIONS
 
 PATH = re.compile(r"\b(?:src/travas|tests|docs|benchmarks|experiments)/[\w/.-]+\.(?:py|md|toml)\b")
-REPOSITORY = "https://github.com/travas-dp/travas/blob/main/"
-IMAGES = "https://raw.githubusercontent.com/travas-dp/travas/main/"
+LINK = re.compile(r"\]\(([^)]+)\)")
 
 
 def test_files_that_documents_name_exist() -> None:
@@ -64,11 +66,35 @@ def test_reference_pages_are_named_in_the_repository_and_linked_on_the_site(tmp_
 def test_the_readme_is_short_and_its_links_work_on_a_package_index() -> None:
     text = (ROOT / "README.md").read_text()
     assert len(text.splitlines()) <= 120
-    links = re.findall(r"\]\(([^)]+)\)", text)
-    assert len(links) > 10 and all(link.startswith("https://") for link in links)
-    own = [link for link in links if "travas-dp" in link]
-    paths = [link.removeprefix(REPOSITORY).removeprefix(IMAGES).partition("#")[0] for link in own]
-    assert [path for path in paths if not (ROOT / path).is_file()] == []
+    own = [link.partition("#")[0] for link in LINK.findall(text) if not link.startswith("https://")]
+    assert len(own) > 10 and [path for path in own if not (ROOT / path).is_file()] == []
+    host = "https://example.org/someone/travas"
+    hosted = [link for link in LINK.findall(index_readme(text, host)) if link.startswith(host)]
+    paths = [
+        link.removeprefix(f"{host}/blob/main/").removeprefix(f"{host}/raw/main/").partition("#")[0] for link in hosted
+    ]
+    assert paths == own and len(hosted) == len([*re.finditer(re.escape(host), index_readme(text, host))])
+    assert "![" in text and f"]({host}/raw/main/docs/images/" in index_readme(text, host)
+
+
+def test_without_a_host_the_index_names_the_commands_that_open_the_pages() -> None:
+    text = index_readme((ROOT / "README.md").read_text(), "")
+    assert all(link.startswith("https://") for link in LINK.findall(text)) and "![" not in text
+    opened = set(re.findall(r"\(`travas docs ([^`]+)`\)", text))
+    known = {page.removeprefix("docs/").removesuffix(".md") for page in pages() if page.startswith("docs/")}
+    assert len(opened) > 10 and opened <= known | {page.removesuffix(".md") for page in COPIED.values()}
+
+
+def test_no_address_is_stated_that_pyproject_does_not_state() -> None:
+    """The project links of the package index have one source, which is empty as long as there is no host."""
+    repository = repository_of(ROOT / "pyproject.toml")
+    assert "urls" not in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert bool(index_urls(repository)) is bool(repository)
+    assert all(url.startswith("https://github.com/o/t") for url in index_urls("https://github.com/o/t").values())
+    ran = subprocess.run(
+        [sys.executable, ROOT / "docs/site/index_readme.py"], capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode == 0) is bool(repository) and ("repository is empty" in ran.stderr) is not bool(repository)
 
 
 # --------------------------------------------------------------------------------------- what a user of the wheel sees

@@ -1,0 +1,22 @@
+"""The metadata of the package that depend on where the project is hosted: docs/site/index_readme.py."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+sys.path.insert(0, str(Path(__file__).parent / "docs" / "site"))
+from index_readme import index_readme, index_urls
+
+
+class HostedMetadata(MetadataHookInterface):
+    """Sets README and project links from `repository` in pyproject.toml."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        repository = self.config["repository"]
+        text = Path(self.root, "README.md").read_text(encoding="utf-8")
+        metadata["readme"] = {"content-type": "text/markdown", "text": index_readme(text, repository)}
+        metadata["urls"] = index_urls(repository)
