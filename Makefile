@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: audit demo docs fuzz leaderboard sbom wheel image test test-slow test-oldest test-extras coverage bench bench-ladder bench-ledger bench-map bench-map-models bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint tutorials clean
+.PHONY: audit demo docs fuzz leaderboard publishable sbom wheel image test test-slow test-oldest test-extras coverage bench bench-ladder bench-ledger bench-map bench-map-models bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint tutorials clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -72,6 +72,9 @@ wheel: docs ## wheel and source distribution, in dist
 	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} PIP_CONSTRAINT=build-constraints.txt \
 	  $(BIN)/python -m build --outdir dist
 
+publishable: ## fails as long as pyproject.toml does not say where the project is hosted
+	$(PYTHON) docs/site/index_readme.py
+
 image: wheel ## the container image: docs/container.md
 	docker build --tag travas .
 
@@ -109,15 +112,18 @@ bench-utility: .venv/installed-bench
 bench-ledger: .venv/installed-bench
 	$(BIN)/python benchmarks/ledger.py
 
-reproduce: .venv/installed-bench ## the paper's study: half an hour on two cores; goes on where it stopped
+reproduce: .venv/installed-bench ## the paper's study: half an hour on two cores; resumes where it stopped
 	mkdir -p experiments/results
 	$(BIN)/travas experiment experiments/paper.toml -o experiments/results/paper.parquet --plot docs/images/paper
 	$(BIN)/python benchmarks/reproduce.py experiments/results/paper.parquet
 
-leaderboard: .venv/installed-bench ## all mechanisms on the public logs, smaller ones first: hours; resumes where it stopped; MINUTES=20 stops it then
+leaderboard: .venv/installed-bench ## all mechanisms on the public logs, smaller ones first: hours; resumes where it stopped; MINUTES=20 stops each of its two grids then
 	mkdir -p experiments/results
-	timeout $(MINUTES)m $(BIN)/travas experiment experiments/leaderboard.toml -o experiments/results/leaderboard.parquet || test $$? -eq 124
-	$(BIN)/python benchmarks/leaderboard.py experiments/results/leaderboard.parquet docs/leaderboard.md
+	for grid in leaderboard leaderboard-large; do \
+	  PYTHONPATH=benchmarks timeout $(MINUTES)m $(BIN)/travas experiment experiments/$$grid.toml -o experiments/results/$$grid.parquet \
+	    || test $$? -eq 124 || exit 1; \
+	done
+	$(BIN)/python benchmarks/leaderboard.py experiments/results docs
 
 tutorials: .venv/installed-test ## executes docs/tutorials again, with their outputs
 	for page in docs/tutorials/*.ipynb; do $(BIN)/python tests/execute_notebook.py $$page $$page || exit 1; done

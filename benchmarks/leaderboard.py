@@ -1,6 +1,6 @@
-"""The page of the leaderboard from the finished runs of experiments/leaderboard.toml: `make leaderboard`.
+"""The pages of the leaderboard from the finished runs of its grids: `make leaderboard`.
 
-python benchmarks/leaderboard.py RESULTS.parquet PAGE.md
+python benchmarks/leaderboard.py RESULTS_FOLDER DOCS_FOLDER
 """
 
 from __future__ import annotations
@@ -12,57 +12,144 @@ from statistics import fmean
 from typing import Any
 
 import polars as pl
-from harness import DATA
+from leaderboard_results import (
+    NOTHING,
+    ORIGINS,
+    SIMILARITY,
+    Results,
+    Row,
+    delta_text,
+    is_level,
+    results_in,
+)
 
-from travas.evaluation.experiment import finished
-from travas.evaluation.experiment_summary import goodness, summary
-from travas.evaluation.grid import ORIGINAL, Grid, read_grid
+from travas.plots.figures import new_figure, rendered
 
-GRID = Path(__file__).parents[1] / "experiments" / "leaderboard.toml"
-SIMILARITY = "relative_log_similarity"
 COLUMNS = {
     SIMILARITY: "similarity",
     "absolute_log_difference_length": "difference",
     "case_coverage": "cases covered",
     "fake_variants": "fake variants",
 }
-ORIGINS = {
-    "optimal": "ours: the largest probability of release that (ε, δ) allows",
-    "ladder": "ours: rare variants are generalised step by step",
-    "synthesis": "ours: traces generated from noisy measurements",
-    "travas": "published: TraVaS, Algorithm 1",
-    "utravas": "published: uTraVaS, in a sound form",
-    "prefix-tree": "published: the prefix tree that TraVaS was compared with, in a sound form",
-    "sacofa": "published: SaCoFa, in a sound form",
-    "utravas-published": "published: uTraVaS, which selects the most similar of many releases",
-    "sacofa-published": "published: SaCoFa, whose rules are read from the log",
-    "nothing": "baseline: an empty release",
-}
-Row = dict[str, Any]
-
-HEAD = (
-    "# Leaderboard\n",
-    "All mechanisms of the project that release logs, on the public logs, at parameters of the TraVaS paper (ε = 1, δ = 0.01) "
-    "and at parameters that can be defended (ε = 1, δ = 1e-6).",
-    "`make leaderboard` runs [experiments/leaderboard.toml](../experiments/leaderboard.toml) and writes this page; it resumes "
-    "where it stopped, and noise is seeded, so that it gives the same numbers again.",
-    "Values are means of {runs} runs, with half the width of their 95 % intervals; a run that failed counts as an empty release.",
-    "Mechanisms are ranked by *similarity*; it and *difference* are exact ([metrics](metrics.md)).",
-    "Higher similarity and coverage are better, lower difference and fewer fake variants are.\n",
-)
 
 
-def standings(grid: Grid) -> dict[str, str]:
-    """What the guarantee of each mechanism is, as it is run here."""
-    built = {cell.label: cell for cell in grid.cells() if cell.label != ORIGINAL}
-    return {label: str(cell.build().guarantee().standing) for label, cell in built.items()}
+def main_page(results: Results) -> Iterator[str]:
+    """The page that a reader understands: one table, one picture, the losses, and how it was measured."""
+    small, large = results.deltas
+    yield "# Leaderboard\n"
+    yield (
+        f"How similar is a release to its original log? Means over {len(results.logs)} public logs at ε = 1: 1 is the same "
+        "distribution of variants, 0 an empty release."
+    )
+    yield f"δ = {delta_text(small)} can be defended; δ = {delta_text(large)} is that of the TraVaS paper.\n"
+    yield from _short_table(results)
+    yield "\n*Best or level*: on how many logs the 95 % interval of the mean overlaps that of the most similar mechanism."
+    yield (
+        "Without an established guarantee, ε and δ are not what was spent: *utravas-published* and *sacofa-published* look "
+        "at the log for free.\n"
+    )
+    yield f"![Similarity of every mechanism on every log at ε = 1, δ = {delta_text(small)}.](images/leaderboard.png)\n"
+    yield from _in_short(results)
+    yield "\n## Where ours lose\n"
+    yield from _losses(results)
+    yield from _how_measured(results)
+    yield from _mechanisms(results)
 
 
-def facts(standing: dict[str, str]) -> Iterator[str]:
-    """The mechanisms, whose they are, and what their guarantee is here."""
+def _short_table(results: Results) -> Iterator[str]:
+    heads = [f"similarity, δ = {delta_text(delta)} | best or level" for delta in results.deltas]
+    yield f"| mechanism | guarantee | {' | '.join(heads)} |"
+    yield "|---|---|" + "--:|" * 2 * len(results.deltas)
+    for label in _by_mean(results):
+        cells = []
+        for delta in results.deltas:
+            tables = [results.ranked(log, delta) for log in results.logs]
+            mine = [next(row for row in table if row["label"] == label) for table in tables]
+            level = sum(is_level(row, table[0]) for row, table in zip(mine, tables, strict=True))
+            cells.append(f"{fmean(row['mean'] for row in mine):.3f} | {level} of {len(mine)}")
+        yield f"| {label} | {results.standing[label]} | {' | '.join(cells)} |"
+
+
+def _mean(results: Results, label: str, delta: float) -> float:
+    rows = [row for log in results.logs for row in results.ranked(log, delta) if row["label"] == label]
+    return fmean(row["mean"] for row in rows)
+
+
+def _by_mean(results: Results) -> list[str]:
+    """The mechanisms with a guarantee first, the most similar at the smallest δ first."""
+    at = results.deltas[0]
+    return sorted(ORIGINS, key=lambda label: (not results.is_guaranteed(label), -_mean(results, label, at)))
+
+
+def _in_short(results: Results) -> Iterator[str]:
+    """The outcome in a few sentences, from the numbers."""
+    guaranteed = [label for label in ORIGINS if results.is_guaranteed(label)]
+    for delta in results.deltas:
+        best = max(guaranteed, key=lambda label: _mean(results, label, delta))
+        ahead = [log for log in results.logs if not results.is_guaranteed(results.ranked(log, delta)[0]["label"])]
+        yield (
+            f"- At δ = {delta_text(delta)}, *{best}* is the most similar on average of all with a guarantee "
+            f"({_mean(results, best, delta):.3f}, *optimal*, the default, {_mean(results, 'optimal', delta):.3f}); a mechanism "
+            f"without an established guarantee is ahead on {len(ahead)} of {len(results.logs)} logs{_list(ahead)}."
+        )
+
+
+def _list(logs: list[str]) -> str:
+    return f" ({', '.join(logs)})" if logs else ""
+
+
+def _losses(results: Results) -> Iterator[str]:
+    """Where a mechanism that is not ours is the most similar, and where the default is clearly not the best of ours."""
+    yield "| log | δ | ahead | guarantee | similarity | our best | similarity | |"
+    yield "|---|--:|---|---|--:|---|--:|---|"
+    for delta in results.deltas:
+        for log in results.logs:
+            table = results.ranked(log, delta)
+            best, ours = table[0], next(row for row in table if ORIGINS[row["label"]].startswith("ours"))
+            if ours is not best:
+                level = "intervals overlap" if is_level(ours, best) else ""
+                cells = (log, delta_text(delta), best["label"], results.standing[best["label"]], f"{best['mean']:.3f}")
+                yield f"| {' | '.join(cells)} | {ours['label']} | {ours['mean']:.3f} | {level} |"
+    for delta in results.deltas:
+        behind = [log for log in results.logs if _is_default_behind(results.ranked(log, delta))]
+        yield (
+            f"\nAt δ = {delta_text(delta)}, the default is clearly behind *ladder* or *synthesis* on {len(behind)} of "
+            f"{len(results.logs)} logs{_list(behind)}."
+        )
+
+
+def _is_default_behind(table: list[Row]) -> bool:
+    ours = next(row for row in table if ORIGINS[row["label"]].startswith("ours"))
+    return not is_level(next(row for row in table if row["label"] == "optimal"), ours)
+
+
+def _how_measured(results: Results) -> Iterator[str]:
+    runs = results.runs["run"].max()
+    yield "\n## How it was measured\n"
+    yield (
+        "`make leaderboard` runs [experiments/leaderboard.toml](../experiments/leaderboard.toml) and, for logs with more than "
+        "3,000 variants, [experiments/leaderboard-large.toml](../experiments/leaderboard-large.toml), and writes these pages."
+    )
+    yield "It resumes where it stopped, and noise is seeded, so that it gives the same numbers again."
+    yield (
+        f"{len(results.runs):,} runs, {int(str(runs)) + 1} for each mechanism, log and δ; a run that failed counts as an "
+        "empty release."
+    )
+    if results.missing:
+        yield f"Not finished, and not on this page: {', '.join(results.missing)}."
+    yield "\nSimilarity is exact ([metrics](metrics.md)), but for large logs: there, fixed samples of 3,000 cases are compared."
+    reached = ", ".join(f"{log} {results.ceilings[log]:.3f}" for log in results.sampled)
+    yield (
+        f"Two samples of one log differ, so that the original itself reaches less than 1 ({reached}), and releases with many "
+        "variants, such as synthetic logs, are rated too low."
+    )
+    yield "\nMore metrics, intervals, and which runs failed: [the leaderboard, log by log](leaderboard-logs.md)."
+
+
+def _mechanisms(results: Results) -> Iterator[str]:
     yield "\n## Mechanisms\n\n| mechanism | | guarantee |\n|---|---|---|"
-    for name, origin in ORIGINS.items():
-        yield f"| {name} | {origin} | {standing.get(name, 'it reveals nothing')} |"
+    for label, origin in ORIGINS.items():
+        yield f"| {label} | {origin} | {results.standing[label]} |"
     yield (
         "\nThe maximum length and the threshold of the trees were read from the logs, and their alphabet is that of the log: "
         "no budget covers that, so that they are shown at their best, without an established guarantee."
@@ -71,123 +158,73 @@ def facts(standing: dict[str, str]) -> Iterator[str]:
         "SaCoFa and uTraVaS as published spend budget that they do not count ([SaCoFa](mechanisms/sacofa.md), "
         "[uTraVaS](mechanisms/utravas.md)): what they keep beyond the others is not available at this ε and δ."
     )
-    yield "PRIPEL changes times and attributes and is compared elsewhere: [synthesis](synthesis.md#compared-with-pripel)."
+    yield "PRIPEL changes times and attributes and is compared elsewhere: [utility](utility-synthesis.md#compared-with-pripel)."
 
 
-def ranked(rows: list[Row], log: str, delta: float) -> list[Row]:
-    """The mechanisms on one log at one δ, the most similar first."""
-    mine = [row for row in rows if (row["log"], row["delta"]) == (log, delta)]
-    best = {row["label"]: row for row in mine if row["metric"] == SIMILARITY}
-    return sorted(best.values(), key=lambda row: -goodness(row["mean"], row["better"]))
+# ------------------------------------------------------------------------------------------------------- log by log
 
 
-def is_level(row: Row, best: Row) -> bool:
-    """Whether the intervals of two means overlap."""
-    return bool(row["high"] >= best["low"] or row["mean"] == best["mean"])
+def page_of_logs(results: Results) -> Iterator[str]:
+    """All metrics of every mechanism on every log."""
+    yield "# The leaderboard, log by log\n"
+    yield "The numbers behind [the leaderboard](leaderboard.md): means with half the width of their 95 % intervals, at ε = 1."
+    yield "Higher similarity and coverage are better, and so are a lower difference and fewer fake variants."
+    yield "The [metrics](metrics.md) are exact, but for the similarity of samples; there the difference is not measured (–)."
+    failed = results.runs.filter(pl.col("error").is_not_null())
+    for log, file in results.files.items():
+        samples = f": similarity of samples, at most {results.ceilings[log]:.3f}" if log in results.sampled else ""
+        yield f"\n## {log}\n\n`{file}`{samples}."
+        for delta in results.deltas:
+            yield f"\nδ = {delta_text(delta)}:\n\n| mechanism | {' | '.join(COLUMNS.values())} |"
+            yield "|---|" + "--:|" * len(COLUMNS)
+            for row in results.ranked(log, delta):
+                yield f"| {row['label']} | {' | '.join(_measured(results, row, metric) for metric in COLUMNS)} |"
+        for (label,), runs in failed.filter(pl.col("log") == log).group_by("label", maintain_order=True):
+            yield f"\n{len(runs)} of the runs of {label} failed, the first because {runs['error'][0]}."
 
 
-def overview(rows: list[Row], logs: list[str], delta: float, standing: dict[str, str]) -> Iterator[str]:
-    """The mechanisms over all finished logs."""
-    tables = {log: ranked(rows, log, delta) for log in logs}
-    labels = [label for label in ORIGINS if label != "nothing"]
-    yield f"\n### ε = 1, δ = {text(delta)}\n"
-    yield "| mechanism | guarantee | mean similarity | mean rank | best or level | lowest similarity |"
-    yield "|---|---|--:|--:|--:|--:|"
-    lines = []
-    for label in labels:
-        mine = {
-            log: (place, row)
-            for log, table in tables.items()
-            for place, row in enumerate(table, 1)
-            if row["label"] == label
-        }
-        level = sum(is_level(row, tables[log][0]) for log, (_, row) in mine.items())
-        worst = min(mine, key=lambda log: mine[log][1]["mean"])
-        mean = fmean(row["mean"] for _, row in mine.values())
-        rank = fmean(place for place, _ in mine.values())
-        lowest = f"{mine[worst][1]['mean']:.3f} ({worst})"
-        cells = (label, standing[label], f"{mean:.3f}", f"{rank:.1f}", f"{level} of {len(mine)}", lowest)
-        lines.append((-mean, f"| {' | '.join(cells)} |"))
-    yield from (line for _, line in sorted(lines))
-    yield "| nothing | | 0.000 | | | 0.000 |"
-
-
-def losses(rows: list[Row], logs: list[str], delta: float, standing: dict[str, str]) -> Iterator[str]:
-    """Where none of our mechanisms is the most similar, or the default clearly is not."""
-    for log in logs:
-        table = ranked(rows, log, delta)
-        best, ours = table[0], next(row for row in table if ORIGINS[row["label"]].startswith("ours"))
-        default = next(row for row in table if row["label"] == "optimal")
-        if ours is not best:
-            level = ", but their intervals overlap" if is_level(ours, best) else ""
-            yield f"- {log}, δ = {text(delta)}: {named(best, standing)} is ahead of our best, {named(ours, standing)}{level}."
-        elif not is_level(default, best):
-            yield f"- {log}, δ = {text(delta)}: {named(best, standing)} is ahead of the default, {named(default, standing)}."
-
-
-def named(row: Row, standing: dict[str, str]) -> str:
-    """A mechanism with its similarity, and whether it guarantees anything."""
-    without = ", no established guarantee" if standing[row["label"]] == "not established" else ""
-    return f"{row['label']} ({row['mean']:.3f}{without})"
-
-
-def text(delta: float) -> str:
-    return f"{delta:g}".replace("e-0", "e-")
-
-
-def of_log(rows: list[Row], log: str, deltas: list[float], failed: pl.DataFrame) -> Iterator[str]:
-    """The tables of one log."""
-    yield f"\n### {log}"
-    for delta in deltas:
-        yield f"\nε = 1, δ = {text(delta)}:\n\n| mechanism | {' | '.join(COLUMNS.values())} |"
-        yield "|---|" + "--:|" * len(COLUMNS)
-        for row in ranked(rows, log, delta):
-            label = row["label"]
-            values = {r["metric"]: r for r in rows if (r["log"], r["label"], r["delta"]) == (log, label, delta)}
-            cells = " | ".join(measured(values[metric]) for metric in COLUMNS)
-            yield f"| {label} | {cells} |"
-    for (label,), runs in failed.filter(pl.col("log") == log).group_by("label", maintain_order=True):
-        yield f"\n{len(runs)} of the runs of {label} failed, the first because {runs['error'][0]}."
-
-
-def measured(row: Row) -> str:
-    """A mean with half the width of its interval."""
-    if row["mean"] is None:
+def _measured(results: Results, row: Row, metric: str) -> str:
+    """The mean of a metric with half the width of its interval."""
+    key = ("log", "label", "delta")
+    same = (r for r in results.rows if r["metric"] == metric and all(r[name] == row[name] for name in key))
+    value = next(same, None)
+    if value is None or value["mean"] is None:
         return "–"
-    half = 0.0 if row["low"] is None else (row["high"] - row["low"]) / 2
-    if row["metric"] == "fake_variants":
-        return f"{row['mean']:,.1f} ± {half:,.1f}"
-    return f"{row['mean']:.3f} ± {half:.3f}" if abs(row["mean"]) < 10 else f"{row['mean']:,.0f} ± {half:,.0f}"
+    half = 0.0 if value["low"] is None else (value["high"] - value["low"]) / 2
+    if metric == "fake_variants":
+        return f"{value['mean']:,.1f} ± {half:,.1f}"
+    return f"{value['mean']:.3f} ± {half:.3f}" if abs(value["mean"]) < 10 else f"{value['mean']:,.0f} ± {half:,.0f}"
 
 
-def page(grid: Grid, results: pl.DataFrame) -> str:
-    """The page, of the logs of which every run is finished."""
-    expected = {log.name: sum(cell.log.name == log.name for cell in grid.cells()) for log in grid.logs}
-    counts = dict(results["log"].value_counts().iter_rows())
-    logs = [name for name, number in expected.items() if counts.get(name, 0) == number]
-    missing = [name for name in expected if name not in logs]
-    done = results.filter(pl.col("log").is_in(logs))
-    rows = [row for row in summary(grid, done).to_dicts() if row["label"] != ORIGINAL]
-    deltas = sorted({row["delta"] for row in rows}, reverse=True)
-    failed = done.filter(pl.col("error").is_not_null())
-    lines = [line.format(runs=max(grid.metrics.values())) for line in HEAD]
-    files = ", ".join(f"{log.name} (`{log.path.name}`)" for log in grid.logs if log.name in logs)
-    lines.append(f"**What was run**: {len(done):,} runs on {len(logs)} of {len(expected)} logs: {files}.")
-    if missing:
-        lines.append(f"Not finished, and not on this page: {', '.join(missing)}.")
-    standing = standings(grid)
-    lines += [*facts(standing), "\n## Over all logs"]
-    for delta in deltas:
-        lines += overview(rows, logs, delta, standing)
-    lines.append("\n*Best or level*: the interval of the mean overlaps that of the most similar mechanism.")
-    lines.append("\n## Where ours, or the default, lose\n")
-    lines += [line for delta in deltas for line in losses(rows, logs, delta, standing)] or ["Nowhere."]
-    lines.append("\n## By log")
-    for log in logs:
-        lines += of_log(rows, log, deltas, failed)
-    return "\n".join(lines) + "\n"
+# --------------------------------------------------------------------------------------------------------- the picture
+
+
+def picture(results: Results) -> bytes:
+    """Similarity by mechanism and log at the smallest δ: easy logs left, mechanisms with a guarantee above the line."""
+    delta = results.deltas[0]
+    value = {(row["label"], log): row["mean"] for log in results.logs for row in results.ranked(log, delta)}
+    labels = _by_mean(results)
+    logs = sorted(results.logs, key=lambda log: -fmean(value[label, log] for label in labels))
+    figure = new_figure((11, 4.6))
+    axes: Any = figure.subplots()
+    image = axes.imshow(
+        [[value[label, log] for log in logs] for label in labels], cmap="cividis", vmin=0, vmax=1, aspect="auto"
+    )
+    for row, label in enumerate(labels):
+        for column, log in enumerate(logs):
+            ink = "w" if value[label, log] < 0.5 else "k"
+            axes.text(column, row, f"{value[label, log]:.2f}", ha="center", va="center", fontsize=8, color=ink)
+    axes.axhline(sum(map(results.is_guaranteed, labels)) - 0.5, color="w", linewidth=4)
+    axes.set_xticks(range(len(logs)), logs, rotation=35, ha="right")
+    axes.set_yticks(range(len(labels)), labels)
+    figure.colorbar(image, ax=axes, pad=0.01, label="similarity, higher is better")
+    title = f"Similarity to the original at ε = 1, δ = {delta_text(delta)}; below the line: guarantee {NOTHING}"
+    figure.suptitle(title, fontsize=11)
+    return rendered(figure, "png")
 
 
 if __name__ == "__main__":
-    wanted = read_grid(GRID, DATA)
-    Path(sys.argv[2]).write_text(page(wanted, finished(wanted, sys.argv[1])), encoding="utf-8")
+    found, docs = results_in(Path(sys.argv[1])), Path(sys.argv[2])
+    for name, lines in (("leaderboard.md", main_page(found)), ("leaderboard-logs.md", page_of_logs(found))):
+        (docs / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (docs / "images" / "leaderboard.png").write_bytes(picture(found))

@@ -17,7 +17,7 @@ import json
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import lru_cache
 from itertools import accumulate
@@ -26,8 +26,8 @@ from statistics import mean, stdev
 from typing import Any
 from zlib import crc32
 
-import numpy as np
 from harness import DATA, SCRATCH, finish, row
+from sampled_metrics import Counts, sampled
 
 from travas import Variants, mechanism, read, relative_log_similarity
 from travas.model.traces import Trace
@@ -35,7 +35,6 @@ from travas.privacy.noise import Seeded
 
 JOURNAL = SCRATCH / "synthesis.jsonl"
 DELTA = "1e-6"
-SAMPLE = 3_000
 MOST_ACTIVITIES = 100  # for models
 SECONDS = 2 * 60 * 60
 LOGS = (
@@ -60,7 +59,6 @@ UNIQUE = ("sepsis", "bpic2011-hospital", "bpic2015-1", "bpic2015-3", "bpic2015-5
 BARS = {"sepsis": 0.74, "bpic2013-incidents": 0.945, "bpic2012": 0.865, "bpic2015-1": 0.38, "bpic2011-hospital": 0.36}
 MECHANISMS = ("optimal", "ladder", "synthesis")
 
-Counts = Mapping[Trace, int]
 Job = tuple[str, str, str, int]
 """Log, mechanism, ε and run."""
 
@@ -71,15 +69,6 @@ Job = tuple[str, str, str, int]
 @lru_cache(maxsize=1)
 def log_of(name: str) -> Variants:
     return read(next(DATA.glob(f"{name}.*")))
-
-
-def sampled(log: Counts, seed: int = 0) -> Counts:
-    """One fixed sample of the cases of a log with many variants."""
-    if len(log) <= SAMPLE:
-        return log
-    traces, counts = list(log), np.array(list(log.values()))
-    chosen = np.random.default_rng(seed).choice(int(counts.sum()), SAMPLE, replace=False)
-    return Counter(traces[index] for index in np.searchsorted(np.cumsum(counts), chosen, side="right").tolist())
 
 
 def follows(log: Counts) -> dict[Any, float]:

@@ -25,8 +25,9 @@ from zlib import crc32
 
 import numpy as np
 from harness import DATA, SCRATCH, finish, row
+from sampled_metrics import Counts, sampled
 
-from synthesis import LOGS, Counts, sampled
+from synthesis import LOGS
 from travas import Attribute, Details, Reading, Synthesis, SyntheticRelease, Times, Trace, Variants, read
 from travas import relative_log_similarity as similarity
 from travas.evaluation.time_metrics import TimeProfile, attribute_distance, released_cases
