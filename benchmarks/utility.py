@@ -11,6 +11,7 @@ import dataclasses
 import json
 import os
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from math import hypot, sqrt
@@ -121,12 +122,9 @@ def against_published(pool: ProcessPoolExecutor) -> bool:
             f"{generated[0]:.3f} ± {generated[1]:.3f} | {'win' if generated[0] > other else 'loss'} |",
             flush=True,
         )
-    print(
-        f"\nwins of {len(jobs)}: {wins}; behind by more than 0.03 beyond two standard errors: {far_behind or 'nowhere'}"
-    )
-    print(
-        f"published similarity above what any frequencies on these releases could reach: {len(beyond)} cells, {beyond}"
-    )
+    print(f"\nWins of {len(jobs)}: {_counted(wins)}.")
+    print(f"Behind by more than 0.03 beyond two standard errors: {_cells(far_behind)}.")
+    print(f"Published similarity above what any frequencies on these releases could reach: {_cells(beyond)}.")
     return wins["similarity"] >= 46 and wins["difference"] >= 42 and not far_behind
 
 
@@ -151,8 +149,17 @@ def against_raw_travas(pool: ProcessPoolExecutor) -> bool:
             f"{difference[0]:,.0f} ± {difference[1]:,.0f} | {cost[0]:,.0f} ± {cost[1]:,.0f} |",
             flush=True,
         )
-    print(f"\nbetter, of {len(keys)}: {better}; worse by more than three standard errors: {worse or 'nowhere'}")
+    print(f"\nBetter, of {len(keys)}: {_counted(better)}.")
+    print(f"Worse by more than three standard errors: {_cells(worse)}.")
     return not worse and min(better.values()) > len(keys) / 2
+
+
+def _counted(numbers: dict[str, int]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in numbers.items())
+
+
+def _cells(cells: Sequence[tuple[str, ...]]) -> str:
+    return "; ".join(" ".join(cell) for cell in cells) or "nowhere"
 
 
 def covered(path: Path) -> list[bool]:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from index_readme import index_urls
+
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
@@ -61,7 +63,9 @@ def test_the_container_has_every_extra_that_its_page_promises() -> None:
     assert set(extras.split(",")) == set(PROJECT["optional-dependencies"]) - {"all", "models", "spark"}
 
 
-def test_project_addresses_are_in_the_metadata() -> None:
-    urls = PROJECT["urls"]
-    assert {"Homepage", "Documentation", "Source", "Issues", "Changelog"} <= set(urls)
-    assert all(url.startswith("https://") for url in urls.values())
+def test_project_addresses_are_made_from_the_repository() -> None:
+    """hatch_build.py sets them; docs/site/index_readme.py says what they are."""
+    assert {"readme", "urls"} <= set(PROJECT["dynamic"])
+    assert set(index_urls("https://github.com/o/t")) == {"Homepage", "Source", "Issues", "Changelog"}
+    hook = (ROOT / "hatch_build.py").read_text(encoding="utf-8")
+    assert "index_readme(text, repository)" in hook and "index_urls(repository)" in hook

@@ -1,4 +1,4 @@
-"""MeasuredNumber numbers with intervals, for the quality of a synthetic log."""
+"""Measured numbers with intervals, for the quality of a synthetic log."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def draw(
     watch: JobWatch,
     approval: Approval = NO_APPROVAL,
 ) -> Drawn:
-    """Charge the ledger, draw the noise once and write the release, which then stays until the session ends.
+    """Charge the ledger, draw the noise once and write the release, which then stays in the archive.
 
     The table is built and verified here, where it is sampled, before the log is opened.
     """

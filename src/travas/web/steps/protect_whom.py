@@ -27,7 +27,7 @@ _CARDS = (
     Card(
         "person",
         "One person",
-        "All cases of one person together are protected, however many they are. A column must say whose a case is.",
+        "All cases of one person together are protected, however many they are. A column must identify the person of every case.",
         cannot="count every case of a person with very many: only a number that you choose",
     ),
 )
