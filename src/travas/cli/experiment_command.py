@@ -64,7 +64,9 @@ def experiment(
     shown.add_row("results", str(target))
     shown.add_row("means", f"{means}, with 95 % intervals")
     shown.add_row("runs", f"{len(table):,}, {len(failed):,} of them failed and count as empty releases")
-    causes = failed.group_by("label", "error", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
+    causes = (
+        failed.group_by("label", "error", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
+    )
     for label, error, times in causes.head(5).iter_rows():
         shown.add_row("failed", f"{times:,} × {label}: {error}")
     for picture in pictures:
