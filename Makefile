@@ -41,7 +41,7 @@ lint: .venv/installed-test
 	$(BIN)/lint-imports
 
 test: lint ## lint, types and tests
-	$(BIN)/pytest -n auto -m "not slow" --at-least 2800
+	$(BIN)/pytest -n auto -m "not slow" --at-least 5000
 
 test-slow: .venv/installed-test ## the statistical and scale tests that take minutes
 	$(BIN)/pytest -m slow
