@@ -19,7 +19,10 @@ from the user's data, shortened by `shown`.
 
 from __future__ import annotations
 
+import errno
+import sys
 from dataclasses import fields
+from importlib import import_module
 from typing import Any
 
 CONFIDENTIAL = "[confidential: about the original log]"
@@ -29,6 +32,11 @@ CONFIDENTIAL_HEADING = "CONFIDENTIAL: about the original log, do not publish"
 """The heading of every table, figure or section that is computed from the original log."""
 
 _LONGEST_VALUE = 60
+
+_POLARS_LIBRARY = "_polars_runtime_32._polars_runtime"
+_NO_THREAD = ("can't start new thread",)
+_NOT_LOADED = ("failed to map segment", "cannot map zero-fill pages", "Cannot allocate memory")
+"""What the dynamic loader says if there is no memory for a library. It knows nothing of a log."""
 
 
 def shown(value: object) -> str:
@@ -44,6 +52,37 @@ def shown(value: object) -> str:
     if value is None or isinstance(value, bool | float) or (isinstance(value, int) and abs(value) < 10**30):
         return repr(value)
     return f"a {type(value).__name__}"
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether an error, or one that it came from, means that there was not enough memory.
+
+    Of messages only those of the dynamic loader and of threads are looked at, which contain nothing of a log.
+    """
+    chain: list[BaseException] = []
+    step: BaseException | None = error
+    while step is not None and step not in chain:
+        chain.append(step)
+        step = step.__cause__ if step.__suppress_context__ else step.__context__
+    return any(_means_no_memory(step) or _hides_no_memory(step) for step in chain)
+
+
+def _means_no_memory(error: BaseException) -> bool:
+    if isinstance(error, ImportError):
+        return any(words in str(error) for words in _NOT_LOADED)
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and error.args == _NO_THREAD)
+
+
+def _hides_no_memory(error: BaseException) -> bool:
+    """Whether the library of Polars cannot be loaded for this reason: Polars goes on until it misses a name of it."""
+    if isinstance(error, NameError) and "polars" in sys.modules:
+        try:
+            import_module(_POLARS_LIBRARY)
+        except (ImportError, MemoryError) as reason:
+            return _means_no_memory(reason)
+    return False
 
 
 def confidential_repr(value: Any) -> str:
@@ -124,7 +163,7 @@ class ChargedError(TravasError):
             return cls(str(cause).rstrip("."), account=account)
         if isinstance(cause, KeyboardInterrupt):
             return cls("interrupted", account=account, interrupted=True)
-        if isinstance(cause, MemoryError):
+        if is_out_of_memory(cause):
             return cls("not enough memory", account=account)
         if isinstance(cause, OSError) and cause.strerror:
             return cls(f"operating system error: {cause.strerror}", account=account)

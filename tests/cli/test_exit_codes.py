@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -38,7 +39,14 @@ class Panic(BaseException):
 
 
 @pytest.mark.parametrize(
-    ("error", "code"), [(MemoryError(), 5), (KeyboardInterrupt(), 130), (KeyError("CANARY"), 70), (Panic("CANARY"), 70)]
+    ("error", "code"),
+    [
+        (MemoryError(), 5),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), 5),
+        (KeyboardInterrupt(), 130),
+        (KeyError("CANARY"), 70),
+        (Panic("CANARY"), 70),
+    ],
 )
 def test_memory_interrupts_and_bugs_are_one_line(
     error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import CONFIDENTIAL_HEADING, BudgetError, ChargedError, TravasError, VerificationError
+from ..errors import CONFIDENTIAL_HEADING, BudgetError, ChargedError, TravasError, VerificationError, is_out_of_memory
 from . import (
     anonymize_command,
     audit_command,
@@ -139,21 +139,24 @@ def _run() -> int:
         return _fail(f"{error.format_message()} (see {context.command_path if context else 'travas'} --help)", 2)
     except (typer.Abort, KeyboardInterrupt):
         return _fail("interrupted", INTERRUPTED)
-    except MemoryError:
-        return _fail("out of memory; use a machine with more memory, or a database (travas docs engines)", 5)
     except BrokenPipeError:
         raise
-    except OSError as error:
+    except BaseException as error:  # a panic of Polars is no Exception
+        return _unexpected(error)
+
+
+def _unexpected(error: BaseException) -> int:
+    """Report what travas did not raise itself. The message may contain data: it is not shown.
+
+    A bug has the exit code 70, `EX_SOFTWARE`: 1 would say that a guarantee does not hold.
+    """
+    if is_out_of_memory(error):
+        return _fail("out of memory; use a machine with more memory, or a database (travas docs engines)", 5)
+    if isinstance(error, OSError):
         reason = error.strerror or type(error).__name__
         if _is_stdout(error):
             return _fail(f"the result could not be printed ({reason}); files that were written remain", 6)
         return _fail(f"operating system error: {reason}", 2)
-    except BaseException as error:  # a panic of Polars is no Exception
-        return _bug(error)
-
-
-def _bug(error: BaseException) -> int:
-    """Exit code 70, `EX_SOFTWARE`: 1 would say that a guarantee does not hold. The message may contain data: it is not shown."""
     if os.environ.get(_DEBUG):
         print(CONFIDENTIAL_HEADING, file=sys.stderr)
         traceback.print_exception(error)

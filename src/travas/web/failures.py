@@ -6,13 +6,15 @@ import logging
 import traceback
 from pathlib import Path
 
-from ..errors import TravasError
+from ..errors import TravasError, is_out_of_memory
 
 
 def in_words(error: BaseException) -> str:
     """Return what the page says about an error: the message of one of travas, and only the kind of any other."""
     if isinstance(error, TravasError):
         return str(error)
+    if is_out_of_memory(error):
+        return "not enough memory for this log"
     if isinstance(error, OSError) and error.strerror:
         return f"a file or folder cannot be used ({error.strerror}); check the disk and the rights of travas serve"
     return f"something is wrong in travas ({type(error).__name__}); please report it, without the log"

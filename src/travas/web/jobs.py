@@ -194,7 +194,5 @@ def _child(there: Connection, task: Callable[..., Any], arguments: tuple[Any, ..
         there.send(("refusal", " ".join(str(error).splitlines())))
     except (ConnectionError, EOFError):
         return
-    except MemoryError:
-        there.send(("error", "not enough memory for this log"))
-    except Exception as error:
+    except BaseException as error:  # a panic of Polars is no Exception
         there.send(("error", in_words(error)))

@@ -1,0 +1,82 @@
+"""An error that means too little memory is recognised without the words of anything that may quote a log."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from types import ModuleType
+
+import pytest
+
+from travas.errors import ChargedError, is_out_of_memory
+
+
+def after(cause: BaseException, error: BaseException) -> BaseException:
+    """The error as it is when it was raised from another one."""
+    try:
+        raise error from cause
+    except BaseException as raised:
+        return raised
+
+
+def handling(context: BaseException, error: BaseException) -> BaseException:
+    """The error as it is when it was raised while another one was handled."""
+    try:
+        try:
+            raise context
+        except BaseException:
+            raise error  # noqa: B904
+    except BaseException as raised:
+        return raised
+
+
+def circle(first: BaseException, second: BaseException) -> BaseException:
+    """Two errors, each of which came from the other."""
+    first.__cause__, second.__cause__ = second, first
+    return first
+
+
+NOT_MAPPED = ImportError("libblas.so: failed to map segment from shared object")
+TOO_LITTLE = {
+    "Python": MemoryError(),
+    "the system": OSError(errno.ENOMEM, "Cannot allocate memory"),
+    "a thread": RuntimeError("can't start new thread"),
+    "a library": NOT_MAPPED,
+    "a library, told by numpy": after(NOT_MAPPED, ImportError("see the installation guide")),
+    "while another error was handled": handling(MemoryError(), SystemError("no exception set")),
+    "in a circle": circle(KeyError("x"), MemoryError()),
+}
+OTHER = {
+    "no module": ModuleNotFoundError("No module named 'numpy'"),
+    "no room for static data of threads": ImportError("x.so: cannot allocate memory in static TLS block"),
+    "a disk": OSError(errno.ENOSPC, "No space left on device"),
+    "a message of another library": ValueError("Cannot allocate memory"),
+    "a name": NameError("name 'x' is not defined"),
+    "one that replaces it": after(ValueError("bad"), handling(MemoryError(), KeyError("x"))),
+    "a circle": circle(KeyError("x"), ValueError("bad")),
+}
+
+
+@pytest.mark.parametrize("name", TOO_LITTLE)
+def test_too_little_memory(name: str) -> None:
+    assert is_out_of_memory(TOO_LITTLE[name])
+    assert str(ChargedError.from_cause(TOO_LITTLE[name], "a")).startswith("not enough memory; the charge to 'a' stands")
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_other_errors(name: str) -> None:
+    assert not is_out_of_memory(OTHER[name])
+    assert "memory;" not in str(ChargedError.from_cause(OTHER[name], "a"))
+
+
+def test_polars_hides_that_its_library_was_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = NameError("name 'PyLazyFrame' is not defined")
+    monkeypatch.setitem(sys.modules, "polars", ModuleType("polars"))
+
+    def load(name: str) -> None:
+        assert name == "_polars_runtime_32._polars_runtime"
+        raise NOT_MAPPED
+
+    assert not is_out_of_memory(missing)  # the library is there
+    monkeypatch.setattr("travas.errors.import_module", load)
+    assert is_out_of_memory(missing) and not is_out_of_memory(KeyError("x"))
