@@ -122,7 +122,7 @@ def test_the_order_of_the_log_does_not_show() -> None:
     one, other = (rule.release(Variants.from_mapping(dict(items))) for items in (log.items(), reversed(log.items())))
     assert isinstance(one, SyntheticRelease) and isinstance(other, SyntheticRelease)
     assert (one.variants, one.counts, one.origins) == (other.variants, other.counts, other.origins)
-    assert json.dumps(one.details()) == json.dumps(other.details())
+    assert json.dumps(one.json_fields()) == json.dumps(other.json_fields())
 
 
 def test_the_order_of_first_occurrence_does_not_show_in_memory_either() -> None:

@@ -25,6 +25,18 @@ def fails(_: object) -> None:
     raise RuntimeError("CANARY")
 
 
+class Panic(BaseException):
+    """What Polars raises for a bug of its own."""
+
+
+def panics(_: object) -> None:
+    raise Panic("CANARY")
+
+
+def has_no_memory(_: object) -> None:
+    raise RuntimeError("can't start new thread")
+
+
 def refuses(_: object) -> None:
     raise TravasError("one\nline")
 
@@ -47,8 +59,10 @@ def settled(job: Job) -> Job:
 
 def test_a_job_tells_what_went_wrong_and_nothing_of_the_log() -> None:
     assert settled(Job(refuses)).error == "one line"
-    failed = settled(Job(fails)).error
-    assert "RuntimeError" in failed and "CANARY" not in failed
+    for task, kind in ((fails, "RuntimeError"), (panics, "Panic")):
+        failed = settled(Job(task)).error
+        assert f"({kind})" in failed and "CANARY" not in failed
+    assert settled(Job(has_no_memory)).error == "not enough memory for this log"
     assert "ended unexpectedly" in settled(Job(dies)).error
 
 

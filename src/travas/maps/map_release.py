@@ -283,7 +283,7 @@ class MapRelease(Release):
         """
         return cast(Path, registered("map model")(self, Path(path), existing))
 
-    def as_json(self) -> dict[str, Any]:
+    def json_fields(self) -> dict[str, Any]:
         """What the JSON file says about the map: nodes, pairs, numbers and the measurements themselves."""
         return {
             "notices": self.notices,

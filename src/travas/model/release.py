@@ -216,8 +216,8 @@ class Release:
         """What every file must say about the log as a whole, by key."""
         return {}
 
-    def details(self) -> dict[str, Any]:
-        """What the JSON file contains beyond the variants of any release."""
+    def json_fields(self) -> dict[str, Any]:
+        """What the JSON file of this kind of release contains beyond that of variants."""
         return {}
 
     def to_polars(self) -> pl.DataFrame:

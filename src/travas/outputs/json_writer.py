@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from ..model.release import Release
 from ..privacy.numbers import as_text
@@ -11,18 +12,8 @@ from .guarantee_file import describe_unit
 
 
 def write_json(release: Release, path: Path) -> None:
-    guarantee, estimate = release.guarantee, release.estimate
-    content = {
-        "format": "travas release",
-        "version": 1,
-        "columns": release.columns,
-        "mechanism": guarantee.mechanism,
-        "epsilon": as_text(guarantee.epsilon),
-        "delta": as_text(guarantee.delta),
-        "standing": str(guarantee.standing),
-        "unit": describe_unit(release.mechanism),
-        "table": release.mechanism.parameters(),
-        "frequencies": release.frequencies,
+    estimate = release.estimate
+    content = json_header(release) | {
         "missing_cases": _with_interval(estimate.missing_cases, estimate.missing_cases_interval),
         "missing_variants": _with_interval(estimate.missing_variants, estimate.missing_variants_interval),
         "cases": release.cases,
@@ -33,7 +24,30 @@ def write_json(release: Release, path: Path) -> None:
         "noisy": release.noisy,
         "estimated": [round(count, 3) for count in estimate.counts],
         "intervals": estimate.intervals,
-    } | release.details()
+    }
+    save_json(content | release.json_fields(), path)
+
+
+def json_header(release: Release) -> dict[str, Any]:
+    """The first keys of a `.json` release of any kind, in their order; a process map also has its kind."""
+    guarantee, kind = release.guarantee, release.mechanism.kind
+    return {
+        "format": "travas release",
+        "version": 1,
+        **({"kind": kind} if kind == "process map" else {}),
+        "columns": release.columns,
+        "mechanism": guarantee.mechanism,
+        "epsilon": as_text(guarantee.epsilon),
+        "delta": as_text(guarantee.delta),
+        "standing": str(guarantee.standing),
+        "unit": describe_unit(release.mechanism),
+        "table": release.mechanism.parameters(),
+        "frequencies": release.frequencies,
+    }
+
+
+def save_json(content: dict[str, Any], path: Path) -> None:
+    """Write the content of a `.json` release."""
     with path.open("w", encoding="utf-8") as out:
         json.dump(content, out, ensure_ascii=True)
         out.write("\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from ..maps.map_release import END, OTHER, START, MapNode, MapPair, MapRelease
 from ..model.escaped_names import escape
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text
-from .guarantee_file import describe_unit
+from .json_writer import json_header, save_json
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,24 +23,8 @@ SECONDS = ("lower_quartile", "median", "upper_quartile")
 
 def write_map_json(release: MapRelease, path: Path) -> None:
     """Write everything: nodes, pairs, intervals, durations, and the measurements, from which all of it can be checked."""
-    guarantee = release.guarantee
-    content = {
-        "format": "travas release",
-        "version": 1,
-        "kind": release.mechanism.kind,
-        "columns": release.columns,
-        "mechanism": guarantee.mechanism,
-        "epsilon": as_text(guarantee.epsilon),
-        "delta": as_text(guarantee.delta),
-        "standing": str(guarantee.standing),
-        "unit": describe_unit(release.mechanism),
-        "table": release.mechanism.parameters(),
-        "frequencies": release.frequencies,
-        "abstractions": [rule.as_json() for rule in release.abstractions],
-    } | release.as_json()
-    with path.open("w", encoding="utf-8") as out:
-        json.dump(content, out, ensure_ascii=True)
-        out.write("\n")
+    rules = {"abstractions": [rule.as_json() for rule in release.abstractions]}
+    save_json(json_header(release) | rules | release.json_fields(), path)
 
 
 def map_table(release: MapRelease, written: Callable[[str], str] = str) -> pl.DataFrame:
