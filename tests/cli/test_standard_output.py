@@ -61,14 +61,16 @@ def test_a_reader_that_has_left_is_an_error_after_the_charge(tmp_path: Path) -> 
     words = [sys.executable, "-m", "travas", "anonymize", "log.csv", *BASE, *FULL]
     ran = subprocess.run(words, cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
-    assert ran.returncode == 4 and b"Broken pipe" in ran.stderr and b"the charge to" in ran.stderr
+    assert ran.returncode == 4 and b"Broken pipe; a part of the release may have been written" in ran.stderr
+    assert b"'g.json' is kept; the charge to" in ran.stderr and is_charged(tmp_path)
     assert len(ran.stderr.splitlines()) == 1
     assert json.loads((tmp_path / "g.json").read_text())["release"]["format"] == "csv"
 
 
 def test_a_full_disk_is_an_error_after_the_charge(tmp_path: Path) -> None:
     ran = shell(tmp_path, *FULL, then="> /dev/full")
-    assert ran.returncode == 4 and b"No space left" in ran.stderr and b"the charge to" in ran.stderr
+    assert ran.returncode == 4 and b"No space left on device; a part of the release may have been written" in ran.stderr
+    assert b"'g.json' is kept; the charge to" in ran.stderr and (tmp_path / "g.json").exists()
     assert len(ran.stderr.splitlines()) == 1
 
 
@@ -86,8 +88,14 @@ def test_a_closed_standard_output_is_refused_before_the_charge(tmp_path: Path) -
         (("--guarantee-file", "g.json"), "(options --output-format, --guarantee-file)"),
         (("--output-format", "pdf", "--guarantee-file", "g.json"), "output_format is 'pdf'; use one of xes, xes.gz"),
         ((*FULL, "--json"), "both use standard output"),
+        (
+            ("--output-format", "csv", "--guarantee-file", "-"),
+            "use a file name, such as release.guarantee.json (option",
+        ),
+        (("--output-format", "csv", "--guarantee-file", "."), ".: is a directory; use a file name (option"),
         (("--output-format", "csv", "--guarantee-file", "no/g.json"), "the directory 'no' does not exist"),
         (("--output-format", "csv", "--guarantee-file", "log.csv", "--force"), "is the log itself"),
+        (("--output-format", "csv", "--guarantee-file", "l.db", "--force"), "is the ledger"),
         ((*FULL, "--profile", "pm4py", "--timestamps", "none"), "pm4py needs timestamps"),
     ],
 )
@@ -99,6 +107,17 @@ def test_what_cannot_be_piped_is_refused_before_the_charge(
     ran = travas("anonymize", "log.csv", *BASE, *options)
     assert ran.code == 2 and why in ran.err, ran.err
     assert not (tmp_path / "g.json").exists() and not is_charged(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["-", ".", "no/g.json", "log.csv", "l.db", "x" * 300])
+def test_a_refused_guarantee_file_is_named_as_such(
+    name: str, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "log.csv").write_text(LOG)
+    monkeypatch.chdir(tmp_path)
+    ran = travas("anonymize", "log.csv", *BASE, "--output-format", "csv", "--guarantee-file", name, "--force")
+    assert ran.code == 2 and ran.err.endswith("(option --guarantee-file)\n") and len(ran.err.splitlines()) == 1
+    assert not is_charged(tmp_path) and not (tmp_path / "-").exists()
 
 
 def test_the_options_of_standard_output_are_refused_for_files(small_csv: Path, tmp_path: Path, travas: Run) -> None:

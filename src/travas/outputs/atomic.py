@@ -185,10 +185,10 @@ def check_target(path: Path, existing: Existing) -> None:
             raise OutputError(
                 f"{path}: the directory {str(path.parent)!r} does not exist; create it first", field="output"
             )
-        with suppress(FileNotFoundError):
-            _partial(path).lstat()  # detects a name that is too long
         if path.is_dir():
             raise OutputError(f"{path}: is a directory; use a file name", field="output")
+        with suppress(FileNotFoundError):
+            _partial(path).lstat()  # detects a name that is too long
         if (path.exists() and not path.is_file()) or _is_among_devices(path):
             raise OutputError(f"{path}: is not an ordinary file; use a file name", field="output")
         if existing == "fail" and os.path.lexists(path):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import OutputError
 from .readme_file import release_files
-from .standard_output import StandardOutput
+from .standard_output import StandardOutput, naming_the_guarantee
 
 
 def check_not_input(output: Path | StandardOutput, inputs: Iterable[str | Path], ledger: Path | None = None) -> None:
@@ -27,13 +27,13 @@ def check_not_input(output: Path | StandardOutput, inputs: Iterable[str | Path],
         OutputError: The output is an input or the ledger, lies in a folder of the log, or matches its glob.
     """
     targets = release_files(output)
-    for given in map(Path, inputs):
-        for target in targets:
-            _check_log(target, given)
-    if ledger is not None:
-        check_not_same(
-            targets, [ledger, *(ledger.with_name(ledger.name + end) for end in ("-journal", "-wal"))], "ledger"
-        )
+    with naming_the_guarantee(output):
+        for given in map(Path, inputs):
+            for target in targets:
+                _check_log(target, given)
+        if ledger is not None:
+            journals = [ledger.with_name(ledger.name + end) for end in ("-journal", "-wal")]
+            check_not_same(targets, [ledger, *journals], "ledger")
 
 
 def check_not_same(targets: Iterable[Path], files: Iterable[Path], what: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,14 @@ class StandardOutput:
     format: str
     guarantee: Path
 
+    def __post_init__(self) -> None:
+        if str(self.guarantee) == "-":
+            raise OutputError(
+                "guarantee_file is '-', but standard output has the release; use a file name, such as "
+                "release.guarantee.json",
+                field="guarantee_file",
+            )
+
     def __str__(self) -> str:
         return "-"
 
@@ -30,6 +40,17 @@ class StandardOutput:
     def suffix(self) -> str:
         """The format as a file extension."""
         return f".{self.format.removeprefix('.')}"
+
+
+@contextmanager
+def naming_the_guarantee(output: Path | StandardOutput) -> Iterator[None]:
+    """Let errors about the files of a release name `guarantee_file`, if the guarantee is the only file of this output."""
+    try:
+        yield
+    except OutputError as error:
+        if isinstance(output, StandardOutput) and error.field == "output":
+            error.field = "guarantee_file"
+        raise
 
 
 def check_standard_output() -> None:

@@ -27,7 +27,7 @@ from .guarantee_file import describe, file_digest, guarantee_path
 from .json_writer import write_json
 from .profiles import PROFILE_WRITERS, check_profile_format
 from .readme_file import readme_path, readme_text, release_files
-from .standard_output import StandardOutput, check_standard_output, send
+from .standard_output import StandardOutput, check_standard_output, naming_the_guarantee, send
 from .xes_writer import write_xes, write_xes_gz
 
 WRITERS: dict[str, Callable[[Release, Path], None]] = {
@@ -125,11 +125,16 @@ class PipedRelease(ReservedRelease):
             about: Unused: there is no README.
 
         Raises:
-            OSError: The reader has left. The guarantee stays: its digest shows that what was read is not complete.
+            OSError: The reader has left, or its disk is full. The guarantee stays: its digest shows that what was read is
+                not complete.
         """
         super().write(release, about)
         self._files.publish()
-        send(self._content)
+        try:
+            send(self._content)
+        except OSError as error:
+            kept = f"a part of the release may have been written, and {str(guarantee_path(self.target))!r} is kept"
+            raise OSError(error.errno, f"{error.strerror}; {kept}") from None
 
     def publish(self) -> None:
         """Do nothing: everything has left."""
@@ -154,7 +159,7 @@ def reserved_release(
         OutputError: The suffix is not supported, or a file exists, cannot be written, or is reserved by another run.
     """
     suffix = check_output(target, existing, kind, profile)
-    with reserved(release_files(target), existing) as files:
+    with naming_the_guarantee(target), reserved(release_files(target), existing) as files:
         if isinstance(target, Path):
             yield ReservedRelease(target, suffix, profile, files, files.partial(target))
         else:
@@ -181,8 +186,9 @@ def check_output(target: Path | StandardOutput, existing: Existing, kind: Kind, 
     check_profile_format(profile, suffix, kind)
     if kind == "process map" and suffix in (".png", ".pdf"):
         new_figure((1, 1))  # raises if the extra is missing
-    for file in release_files(target):
-        check_target(file, existing)
+    with naming_the_guarantee(target):
+        for file in release_files(target):
+            check_target(file, existing)
     if isinstance(target, StandardOutput):
         check_standard_output()
     return suffix
