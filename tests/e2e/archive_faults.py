@@ -39,7 +39,7 @@ def signature() -> Signature:
 def release(directory: Path) -> str:
     """What the server and its job do: make the folder, charge, draw and write."""
     archive = Archive(directory / "archive")
-    asked = archive.begin(signature(), "data", "log.csv", RECIPE, "a reason")
+    asked = archive.begin(signature(), "data", "log.csv", RECIPE, "a reason", directory / "ledger.db")
     output, approval = archive.folder(asked.id) / RELEASE, Approval("a reason", reference=asked.id)
     log = directory / "log.csv"
     tasks.draw(
@@ -54,7 +54,7 @@ def change(directory: Path) -> None:
     """Sign off the newest release, and delete the oldest one."""
     archive = Archive(directory / "archive")
     there = [record.id for record in archive.records() if archive.has_release(record.id)]
-    archive.sign_off(there[0], signature())
+    archive.sign_off(there[0], signature(), "Ada")
     if len(there) > 2:
         archive.delete(there[-1], signature())
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pwd
 import resource
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -69,6 +71,25 @@ def test_a_full_disk_leaves_no_part_of_a_line(log: ActivityLog) -> None:
     log.append("charge", name="Ada", release="three")
     lines, intact = log.read()
     assert [line.release for line in lines] == ["one", "three"] and intact
+
+
+@pytest.mark.parametrize("detail", ["null", "5", "{}", '"\\ud83d"'])
+def test_a_line_that_cannot_be_shown_is_damaged(log: ActivityLog, detail: str) -> None:
+    log.append("charge", name="Ada", release="one")
+    activity = '{"time": "t", "user": "u", "name": "n", "kind": "charge", "detail": ' + detail + "}"
+    with log.path.open("a") as stream:
+        stream.write('{"activity": ' + activity + ', "digest": "x"}\n' + "[" * 100_000 + "\n")
+    log.append("charge", name="Ada", release="two")
+    lines, intact = log.read()
+    assert [line.release for line in lines] == ["one", "two"] and not intact
+
+
+def test_the_user_is_not_taken_from_the_environment(log: ActivityLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(name, "mallory")
+    assert log.append("charge", name="Ada").user == pwd.getpwuid(os.getuid()).pw_name != "mallory"
+    monkeypatch.setattr(os, "getuid", lambda: 2**31 - 7)  # a container without a name for its user
+    assert os_user() == str(2**31 - 7)
 
 
 def test_threads_append_one_after_the_other(log: ActivityLog) -> None:

@@ -48,7 +48,7 @@ def ledger(tmp_path: Path) -> travas.Ledger:
 
 
 def begun(archive: Archive, recipe: Recipe = RECIPES[0]) -> ArchivedRelease:
-    return archive.begin(ADA, "data", "log.csv", recipe, "a reason")
+    return archive.begin(ADA, "data", "log.csv", recipe, "a reason", archive.path.parent / "ledger.db")
 
 
 def charged(ledger: travas.Ledger, asked: ArchivedRelease) -> None:
@@ -85,7 +85,7 @@ def test_a_record_survives_with_all_settings(archive: Archive) -> None:
     asked = begun(
         archive, Recipe("prefix-tree", "1/3", "1e-9", options, "patient", "2", "first", "900", "none", period)
     )
-    signed = archive.sign_off(asked.id, ADA)
+    signed = archive.sign_off(asked.id, ADA, "Ada")
     assert archive.get(asked.id) == signed == replace(asked, sign_offs=(ADA,))
     assert archive.get("../archive") is None and archive.get("") is None and archive.get("0" * 16) is None
 
@@ -134,14 +134,14 @@ def test_a_deleted_release_leaves_a_statement(archive: Archive, ledger: travas.L
     assert [release.state for release in listed(archive, ledger)] == ["deleted"]
     assert {path.name for path in archive.folder(asked.id).iterdir()} == {"record.json", ".lock"}
     with pytest.raises(TravasError, match="no such release"):
-        archive.sign_off(asked.id, ADA)
+        archive.sign_off(asked.id, ADA, "Ada")
 
 
 def test_a_sign_off_ends_reports_without_it(archive: Archive) -> None:
     asked = begun(archive)
     report = archive.folder(asked.id) / "release.json.report.html"
     report.touch()
-    archive.sign_off(asked.id, ADA)
+    archive.sign_off(asked.id, ADA, "Ada")
     assert not report.exists()
 
 
@@ -149,8 +149,8 @@ def test_the_next_start_records_charges_and_removes_what_was_never_charged(
     archive: Archive, ledger: travas.Ledger
 ) -> None:
     old = Signature("Ada", "user", "2020-01-01T00:00:00+00:00")
-    left = archive.begin(old, "data", "log.csv", RECIPES[0], "")
-    working = archive.begin(old, "data", "log.csv", RECIPES[0], "")
+    left = archive.begin(old, "data", "log.csv", RECIPES[0], "", ledger.path)
+    working = archive.begin(old, "data", "log.csv", RECIPES[0], "", ledger.path)
     recent, lost = begun(archive), begun(archive)
     recent_time = replace(recent, asked=replace(ADA, time="9999-01-01T00:00:00+00:00"))
     archive._write(recent_time)

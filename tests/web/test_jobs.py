@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -140,25 +141,110 @@ def finishes(finished: Path, watch: Callable[[str, float], None]) -> None:
     finished.touch()
 
 
+def quotes_the_log(started: Path, watch: Callable[[str, float], None]) -> None:
+    """Fail with a value of the log in the message, when the server is gone."""
+    started.touch()
+    while os.getppid() == int(os.environ["TEST_SERVER"]):
+        time.sleep(0.02)
+    try:
+        raise ValueError("CANARY")
+    finally:
+        started.with_suffix(".failed").touch()
+
+
 _SERVER = """
-import pathlib, sys, time
-sys.path.insert(0, sys.argv[2])
-from test_jobs import finishes
+import os, pathlib, sys, time
+sys.path.insert(0, sys.argv[3])
+import test_jobs
 from travas.web.jobs import Job
 if __name__ == "__main__":
-    Job(finishes, pathlib.Path(sys.argv[1])).start()
-    time.sleep(60)
+    os.environ["TEST_SERVER"] = str(os.getpid())
+    job = Job(getattr(test_jobs, sys.argv[1]), pathlib.Path(sys.argv[2]))
+    job.start()
+    while sys.argv[4] != "exit" or not pathlib.Path(sys.argv[2]).with_suffix(".charged").exists():
+        time.sleep(0.02)
 """
 
 
-def test_a_charged_release_is_finished_when_the_server_is_killed(tmp_path: Path) -> None:
-    finished, script = tmp_path / "release", tmp_path / "server.py"
+def server_with(task: str, marker: Path, end: str = "") -> subprocess.Popen[str]:
+    """A server with one job, in a process group of its own."""
+    script = marker.with_name("server.py")
     script.write_text(_SERVER)
-    server = subprocess.Popen([sys.executable, script, finished, Path(__file__).parent])
-    wait_for(finished.with_suffix(".charged").exists)
-    server.kill()
-    server.wait()
+    return subprocess.Popen(
+        [sys.executable, script, task, marker, Path(__file__).parent, end],
+        start_new_session=True, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def test_a_charged_release_is_finished_when_the_server_is_killed(tmp_path: Path) -> None:
+    finished = tmp_path / "release"
+    with server_with("finishes", finished) as server:
+        wait_for(finished.with_suffix(".charged").exists)
+        server.kill()
     wait_for(finished.exists)
+
+
+def test_a_charged_release_is_finished_when_its_terminal_and_its_group_are_ended(tmp_path: Path) -> None:
+    finished = tmp_path / "release"
+    with server_with("finishes", finished) as server:
+        wait_for(finished.with_suffix(".charged").exists)
+        os.killpg(server.pid, signal.SIGHUP)
+        os.killpg(server.pid, signal.SIGTERM)
+    wait_for(finished.exists)
+
+
+def test_a_server_that_just_exits_waits_for_a_charged_release(tmp_path: Path) -> None:
+    finished = tmp_path / "release"
+    with server_with("finishes", finished, "exit"):
+        pass
+    assert finished.exists()
+
+
+def test_a_job_without_a_server_prints_nothing_of_the_log(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    with server_with("quotes_the_log", started) as server:
+        wait_for(started.exists)
+        server.kill()
+        _, printed = server.communicate()  # ends when the job has ended, too
+    assert started.with_suffix(".failed").exists() and "CANARY" not in printed and "Traceback" not in printed
+
+
+def test_a_machine_without_a_free_process_is_an_error_of_the_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("travas.web.jobs._spawned.Process.start", full)
+    browsers = Browsers(Storage(tmp_path), Settings(), ActivityLog(tmp_path / "activity.jsonl"))
+    session = browsers.open("key").start_draft()
+    ended: list[Job] = []
+    job = Job(sleeps)
+    session.start(job, lambda _: None, noting(ended))
+    session.settle()
+    assert session.error.startswith("no process can be started on this machine (Resource temporarily unavailable)")
+    assert session.stop() and ended == [job] and not job.cancelled
+    Job(sleeps).kill()  # never started
+    browsers.close()
+    assert not session.folder.exists()
+
+
+def test_closing_deletes_every_log_whatever_fails(tmp_path: Path) -> None:
+    browsers = Browsers(Storage(tmp_path), Settings(), ActivityLog(tmp_path / "activity.jsonl"))
+    drafts = [browsers.open(key).start_draft() for key in ("one", "one", "two")]
+    for draft in drafts:
+        (draft.folder / "log.csv").write_text("CANARY")
+    results: list[object] = []
+
+    def fails_at_the_end(_: Job) -> str:
+        raise OSError("no space left")
+
+    drafts[1].start(Job(sleeps), results.append, fails_at_the_end)
+    drafts[2].start(Job(charges, tmp_path / "marker"), results.append)
+    wait_for((tmp_path / "marker").exists)
+    with pytest.raises(OSError, match="no space left"):
+        browsers.close()
+    assert results == ["release"] and not any(path.name == "log.csv" for path in tmp_path.rglob("*"))
 
 
 def noting(ended: list[Job]) -> Callable[[Job], str]:

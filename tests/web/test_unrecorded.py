@@ -8,63 +8,47 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from web_drafts import Draft
 
 import travas
-from travas.budget.account import Approval
 from travas.errors import OutputError
-from travas.outputs.example import write_hospital_log
 from travas.web import releasing, tasks
-from travas.web.archive import RELEASE, Archive, ArchivedRelease, Signature
+from travas.web.archive import Archive, ArchivedRelease
 from travas.web.archive_list import listed, reconcile
-from travas.web.browsers import Browser
 from travas.web.failures import OneLine, in_words
 from travas.web.gauges import spent_share
 from travas.web.jobs import Job
-from travas.web.recipe import Recipe
-from travas.web.sessions import Session
 from travas.web.steps.state import RESULT
 
-ADA = Signature("Ada", "user", "2026-05-01T10:00:00+00:00")
 
-
-class Draft:
+class UnrecordedDraft(Draft):
     """A draft with a release that has just ended, and an activity log that cannot be written."""
 
     def __init__(self, folder: Path) -> None:
-        self.archive, self.ledger = Archive(folder / "archive"), travas.Ledger(folder / "ledger.db")
-        self.ledger.create_account("data")
-        self.log = write_hospital_log(folder / "log.csv")
-        self.session = Session("id", folder, Browser("id", folder, self.archive.activity), log=self.log, dataset="data")
-        self.asked = self.archive.begin(ADA, "data", "log.csv", Recipe(epsilon="2", delta="1e-3"), "")
+        super().__init__(folder)
+        self.asked = self.begin()
         self.archive.activity.path.mkdir()
-
-    def draw(self) -> tasks.Drawn:
-        output, approval = self.archive.folder(self.asked.id) / RELEASE, Approval(reference=self.asked.id)
-        return tasks.draw(
-            self.log, "log.csv", travas.Reading(), self.asked.recipe, 1 << 30, self.ledger.path, "data", "copy", output,
-            lambda *_: None, approval,
-        )  # fmt: skip
 
     def end(self, job: Job) -> None:
         """The job has ended, and the page polls it."""
         job.done = True
         job._ended_event.set()
         self.session.job = job
-        self.session.finish = partial(releasing._keep, self.session, self.archive, self.asked)
+        self.session.finish = partial(releasing._keep, self.session, self.archive, self.asked, travas.Reading())
         self.session.ended = partial(releasing._ended, self.session, self.ledger, self.archive, self.asked)
         self.session.settle()
 
 
 @pytest.fixture
-def draft(tmp_path: Path) -> Iterator[Draft]:
-    made = Draft(tmp_path)
+def draft(tmp_path: Path) -> Iterator[UnrecordedDraft]:
+    made = UnrecordedDraft(tmp_path)
     yield made
     made.archive.close()
 
 
-def test_a_charged_release_is_kept_and_recorded_at_the_next_start(draft: Draft) -> None:
+def test_a_charged_release_is_kept_and_recorded_at_the_next_start(draft: UnrecordedDraft) -> None:
     job = Job(tasks.draw)
-    job.charging, job.result = True, draft.draw()
+    job.charging, job.result = True, draft.draw(draft.asked)
     draft.end(job)
     session = draft.session
     assert session.released is not None and session.step == RESULT and session.job is None
@@ -76,9 +60,8 @@ def test_a_charged_release_is_kept_and_recorded_at_the_next_start(draft: Draft) 
     assert [(line.kind, line.release) for line in draft.archive.activity.read()[0]] == [("charge", draft.asked.id)]
 
 
-def test_a_charge_without_a_release_is_stated(draft: Draft) -> None:
-    mechanism = draft.asked.recipe.build()
-    draft.ledger.charge("data", None, mechanism, "case_id", approval=Approval(reference=draft.asked.id))
+def test_a_charge_without_a_release_is_stated(draft: UnrecordedDraft) -> None:
+    draft.charge(draft.asked)
     job = Job(tasks.draw)
     job.charging, job.error = True, "the process ended; the charge stands"
     draft.end(job)
@@ -86,9 +69,9 @@ def test_a_charge_without_a_release_is_stated(draft: Draft) -> None:
     assert [release.state for release in listed(draft.archive, draft.ledger)] == ["not finished"]
 
 
-def test_a_ledger_that_cannot_be_read_removes_nothing(draft: Draft) -> None:
+def test_a_ledger_that_cannot_be_read_removes_nothing(draft: UnrecordedDraft) -> None:
     job = Job(tasks.draw)
-    job.charging, job.result = True, draft.draw()
+    job.charging, job.result = True, draft.draw(draft.asked)
     kept = draft.ledger.path.read_bytes()
     draft.ledger.path.write_bytes(b"damaged")
     draft.end(job)
@@ -97,7 +80,7 @@ def test_a_ledger_that_cannot_be_read_removes_nothing(draft: Draft) -> None:
     assert [release.state for release in listed(draft.archive, draft.ledger)] == ["released"]
 
 
-def test_a_cancelled_release_says_that_nothing_was_charged(draft: Draft) -> None:
+def test_a_cancelled_release_says_that_nothing_was_charged(draft: UnrecordedDraft) -> None:
     job = Job(tasks.draw)
     job.cancelled, job.error = True, "cancelled"
     draft.end(job)
@@ -106,7 +89,7 @@ def test_a_cancelled_release_says_that_nothing_was_charged(draft: Draft) -> None
 
 
 def test_a_folder_of_a_release_that_could_not_be_begun_is_removed(
-    draft: Draft, monkeypatch: pytest.MonkeyPatch
+    draft: UnrecordedDraft, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(self: Archive, record: ArchivedRelease) -> None:
         raise OutputError("record.json: no space left")
@@ -114,7 +97,7 @@ def test_a_folder_of_a_release_that_could_not_be_begun_is_removed(
     monkeypatch.setattr(Archive, "_write", full)
     before = set(draft.archive.path.iterdir())
     with pytest.raises(OutputError, match="record.json: no space left; nothing was charged"):
-        draft.archive.begin(ADA, "data", "log.csv", draft.asked.recipe, "")
+        draft.begin()
     assert set(draft.archive.path.iterdir()) == before
 
 

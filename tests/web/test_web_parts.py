@@ -30,6 +30,7 @@ from travas.web.locations import Location
 from travas.web.parts import on_page
 from travas.web.preview import Preview, look
 from travas.web.recipe import OFFERED, Recipe
+from travas.web.screens.check import _names as received
 from travas.web.settings import Settings, listening
 from travas.web.storage import Storage
 from travas.web.transfers import folder_logs
@@ -118,6 +119,65 @@ def test_a_preview_looks_at_the_beginning_only(tmp_path: Path) -> None:
     with pytest.raises(LogError, match=r"^mine: unpacks to more than") as caught:
         tasks.examine(path, "mine", 1 << 20, quiet)
     assert str(tmp_path) not in str(caught.value)
+
+
+_XES = '<?xml version="1.0" encoding="UTF-8"?>\n<log xmlns="http://www.xes-standard.org/">'
+_EVENT = '<event><string key="concept:name" value="a"/></event>'
+
+
+def trace(case: int, attribute: str = "", events: int = 1) -> str:
+    return f'<trace><string key="concept:name" value="{case}"/>{attribute}{_EVENT * events}</trace>'
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["</log>", "<trace></trace></log>", trace(1, events=170_000) + trace(2) + "</log>"],
+    ids=["no case", "a case without events", "a first case of 9 MB"],
+)
+def test_no_case_decides_whether_an_xes_log_is_opened(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "log.xes"
+    path.write_text(_XES + content)
+    found = looked(path, "log.xes")
+    assert (found.case, found.activity) == ("concept:name", "concept:name")
+    assert found.case in found.case_columns and found.activity in found.columns
+
+
+@pytest.mark.parametrize("content", ["<html><body/></html>", "<logs/>", "text", '<trace xmlns="x"/>'])
+def test_what_is_no_log_is_refused_by_its_root(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "log.xes"
+    path.write_text(content)
+    with pytest.raises(LogError, match=r"^log.xes: not an XES log"):
+        looked(path, "log.xes")
+
+
+@pytest.mark.parametrize("row", ["1,a," + "x" * 140_000, '1,a,"' + "x" * 2_000_000, '1,a,"x\r"y\rz'])
+def test_no_cell_decides_whether_a_csv_file_is_opened(tmp_path: Path, row: str) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"case_id,activity,note\n{row}\n2,b,y\n", newline="")
+    found = looked(path, "log.csv")
+    assert found.columns == ("case_id", "activity", "note") and found.rows[0][:2] == ("1", "a")
+
+
+def test_the_first_cases_do_not_decide_about_the_unit(tmp_path: Path) -> None:
+    path = tmp_path / "log.xes"
+    patient = '<string key="patient" value="p"/>'
+    path.write_text(_XES + "".join(trace(number, patient if number > 30 else "") for number in range(40)) + "</log>")
+    browsers = Browsers(Storage(tmp_path), Settings(), ActivityLog(tmp_path / "a"))
+    draft = browsers.open("key").start_draft()
+    draft.take(path, "log.xes", looked(path, "log.xes"))
+    draft.recipe = Recipe(unit="patient", max_cases="1")
+    assert draft.refused() == ""
+    table = Preview("table", ("case_id", "a"), ("case_id", "a"), (), "case_id", "a", None)
+    draft.take(path, "log.csv", table)
+    assert "this log has no such column" in draft.refused()
+    browsers.close()
+
+
+@pytest.mark.parametrize("stored", ["../g.guarantee.json", "/etc/passwd", "0123abcd/../x", "0123abcd.json\n", ""])
+def test_only_stored_files_are_checked(stored: str) -> None:
+    assert received([[True, "0123abcd.guarantee.json", "mine\ud83d"]]) == (("0123abcd.guarantee.json", "mine?"),)
+    with pytest.raises(TravasError, match="a file was not stored here"):
+        received([[True, stored, "mine"]])
 
 
 def test_drafts_and_browsers_that_were_left_are_deleted_with_their_files(tmp_path: Path) -> None:
@@ -211,6 +271,15 @@ def test_names_in_a_folder_cannot_break_the_page(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff.csv")).write_text("a")  # cannot be sent to a browser
     os.mkfifo(tmp_path / "pipe.csv")
     assert folder_logs(Settings(folders=(tmp_path,))) == {f"{tmp_path.name}/log.csv": log}
+
+
+def test_folders_of_one_name_hide_no_file(tmp_path: Path) -> None:
+    folders = tuple(tmp_path / name / "logs" for name in ("a", "b", "a"))
+    for folder in folders:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "log.csv").touch()
+    found = folder_logs(Settings(folders=folders))
+    assert found == {"logs/log.csv": folders[0] / "log.csv", "logs (2)/log.csv": folders[1] / "log.csv"}
 
 
 @pytest.mark.parametrize("name", ["optimal", "travas", "utravas", "ladder"])

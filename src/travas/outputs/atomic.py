@@ -170,6 +170,24 @@ def atomic_output(path: Path, existing: Existing) -> Iterator[Path]:
         output.publish()
 
 
+def is_reserved(target: Path) -> bool:
+    """Return whether a run that is still alive has reserved a file. The lock of a dead run is held for a moment."""
+    try:
+        handle = os.open(_lock_path(target), os.O_RDONLY | _NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        if sys.platform != "win32":
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+
+
 def check_target(path: Path, existing: Existing) -> None:
     """Raise OutputError if a file cannot be written, without changing anything.
 
@@ -301,10 +319,14 @@ def _remove_stale(target: Path) -> None:
                 Path(entry.path).unlink()
 
 
+def _lock_path(target: Path) -> Path:
+    return target.with_name(f".{target.name}.lock")
+
+
 @contextmanager
 def _locked(target: Path) -> Iterator[bool]:
     """Hold the lock on a target. Yields False if the file system has no locks."""
-    path = target.with_name(f".{target.name}.lock")
+    path = _lock_path(target)
     handle = _lock(path, target)
     try:
         yield handle is not None

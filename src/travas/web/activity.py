@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import getpass
 import hashlib
 import json
 import os
+import pwd
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -145,8 +145,8 @@ def unrecorded(session: Session, kind: ActivityKind, detail: str = "", release: 
 def os_user() -> str:
     """Return the name of the user in the operating system, or the number of one without a name."""
     try:
-        return getpass.getuser()
-    except (KeyError, OSError):
+        return pwd.getpwuid(os.getuid()).pw_name  # not from the environment, which anybody can set
+    except KeyError:
         return str(os.getuid())
 
 
@@ -162,8 +162,11 @@ def _parse(line: str) -> tuple[ActivityLine, str] | None:
     """The activity and the digest of a line; None if it is damaged."""
     try:
         content = json.loads(line)
-        return ActivityLine(**content["activity"]), str(content["digest"])
-    except (ValueError, KeyError, TypeError):
+        activity, digest = content["activity"], content["digest"]
+        for value in (*activity.values(), digest):
+            value.encode()  # raises if it is no text, or has half characters, which cannot be shown
+        return ActivityLine(**activity), digest
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import OutputError, TravasError
-from ..outputs.atomic import atomic_output
+from ..outputs.atomic import atomic_output, is_reserved
 from ..outputs.guarantee_file import guarantee_path
-from .activity import ActivityLog
+from .activity import ActivityKind, ActivityLog
 from .handover import BUNDLE
-from .recipe import Recipe
+from .recipe import OptionValue, Recipe
 from .storage import private_directory, try_lock
 from .typed_period import TypedPeriod
 
@@ -44,7 +44,10 @@ class Signature:
 
 @dataclass(frozen=True)
 class ArchivedRelease:
-    """What the archive holds of a release besides its files. `log` is the name of the log, as the user knows it."""
+    """What the archive holds of a release besides its files.
+
+    `log` is the name of the log, as the user knows it, and `ledger` the path of the ledger that it is charged to.
+    """
 
     id: str
     asked: Signature
@@ -52,6 +55,7 @@ class ArchivedRelease:
     log: str
     recipe: Recipe
     reason: str
+    ledger: str = ""
     sign_offs: tuple[Signature, ...] = ()
     deleted: Signature | None = None
 
@@ -66,27 +70,44 @@ class ArchivedRelease:
 
     @classmethod
     def decode(cls, text: str) -> ArchivedRelease:
-        """Return the record of a file; raises ValueError, KeyError or TypeError if it is damaged."""
+        """Return the record of a file; raises ValueError, KeyError, TypeError or RecursionError if it is damaged."""
         fields: dict[str, Any] = json.loads(text)
+        texts = {name: _text(fields[name]) for name in ("id", "dataset", "log", "reason")}
         return cls(
-            id=fields["id"],
-            asked=Signature(**fields["asked"]),
-            dataset=fields["dataset"],
-            log=fields["log"],
+            **texts,
+            ledger=_text(fields.get("ledger", "")),
+            asked=_signature(fields["asked"]),
             recipe=_recipe(fields["recipe"]),
-            reason=fields["reason"],
-            sign_offs=tuple(Signature(**one) for one in fields["sign_offs"]),
-            deleted=None if fields["deleted"] is None else Signature(**fields["deleted"]),
+            sign_offs=tuple(_signature(one) for one in fields["sign_offs"]),
+            deleted=None if fields["deleted"] is None else _signature(fields["deleted"]),
         )
 
 
-def _recipe(fields: dict[str, Any]) -> Recipe:
-    def plain(value: Any) -> Any:
-        return tuple(value) if isinstance(value, list) else value
+def _text(value: Any) -> str:
+    """Return a text that can be shown; raises TypeError if it is another value, ValueError if it has half characters."""
+    if not isinstance(value, str):
+        raise TypeError("not a text")
+    value.encode()
+    return value
 
-    options = tuple((name, plain(value)) for name, value in fields["options"])
-    period, looked_at = TypedPeriod(**fields["period"]), tuple(fields["looked_at"])
-    return Recipe(**fields | {"options": options, "period": period, "looked_at": looked_at})
+
+def _signature(fields: dict[str, Any]) -> Signature:
+    return Signature(**{name: _text(value) for name, value in fields.items()})
+
+
+def _recipe(fields: dict[str, Any]) -> Recipe:
+    parts: dict[str, Any] = {
+        "options": tuple((_text(name), _option(value)) for name, value in fields["options"]),
+        "period": TypedPeriod(**{name: _text(value) for name, value in fields["period"].items()}),
+        "looked_at": tuple(map(_text, fields["looked_at"])),
+    }
+    return Recipe(**{name: _text(value) for name, value in fields.items() if name not in parts} | parts)
+
+
+def _option(value: Any) -> OptionValue:
+    if isinstance(value, list):
+        return tuple(map(_text, value))
+    return value if isinstance(value, int) else _text(value)
 
 
 class Archive:
@@ -111,6 +132,7 @@ class Archive:
         log: str,
         recipe: Recipe,
         reason: str,
+        ledger: Path,
         sign_offs: tuple[Signature, ...] = (),
     ) -> ArchivedRelease:
         """Make the folder of a release that is about to be charged.
@@ -121,12 +143,15 @@ class Archive:
             log: The name of the log, as the user knows it.
             recipe: The settings.
             reason: Why these settings.
+            ledger: The ledger that it is charged to.
             sign_offs: Who has signed it off before it is made.
 
         Returns:
             The record. Its release goes to `folder(id) / RELEASE`.
         """
-        made = ArchivedRelease(secrets.token_hex(8), asked, dataset, log, recipe, reason, sign_offs)
+        made = ArchivedRelease(
+            secrets.token_hex(8), asked, dataset, log, recipe, reason, str(ledger.resolve()), sign_offs
+        )
         try:
             self.folder(made.id).mkdir(mode=0o700)
             self._running[made.id] = try_lock(self.folder(made.id))
@@ -151,35 +176,70 @@ class Archive:
         if not release.isalnum():
             return None
         try:
-            return ArchivedRelease.decode((self.folder(release) / _RECORD).read_text(encoding="utf-8"))
-        except (OSError, ValueError, KeyError, TypeError):
+            made = ArchivedRelease.decode((self.folder(release) / _RECORD).read_text(encoding="utf-8"))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
+        return made if made.id == release else None
 
     def records(self) -> list[ArchivedRelease]:
         """Return all records, the newest first, whether charged or not."""
         try:
             names = [path.name for path in self.path.iterdir() if path.is_dir()]
+        except FileNotFoundError:  # removed while the server runs: its charges are listed as not here
+            return []
         except OSError as error:
             raise OutputError(f"{self.path}: the archive cannot be read ({error.strerror})") from None
         found = map(self.get, names)
         return sorted((one for one in found if one is not None), key=lambda one: one.asked.time, reverse=True)
 
-    def sign_off(self, release: str, signature: Signature) -> ArchivedRelease:
-        """Record a sign-off. Reports and zips that were written before it are removed: they do not contain it."""
+    def sign_off(self, release: str, signature: Signature, name: str) -> ArchivedRelease:
+        """Record a sign-off. Reports and zips that were written before it are removed: they do not contain it.
+
+        Args:
+            release: The identifier of the release.
+            signature: Who signs it off, and when.
+            name: The name that the user of the page typed, for the activity log.
+
+        Returns:
+            The record.
+
+        Raises:
+            TravasError: There is no such release.
+            OutputError: It could not be recorded in the activity log, so it is not signed off.
+        """
         with self._changing(release) as record:
+            self.record("sign-off", record, name, signature.name)
             signed = replace(record, sign_offs=(*record.sign_offs, signature))
-            for report in (*self.folder(release).glob("*.report.html"), self.folder(release) / BUNDLE):
-                report.unlink(missing_ok=True)
+            self.remove_reports(release)
             self._write(signed)
             return signed
 
+    def remove_reports(self, release: str) -> None:
+        """Remove the reports of a release, and the zip that contains one. They are written anew when they are asked for."""
+        for report in (*self.folder(release).glob("*.report.html"), self.folder(release) / BUNDLE):
+            report.unlink(missing_ok=True)
+
     def delete(self, release: str, signature: Signature) -> None:
-        """Delete the files of a release. That it was charged, and who deleted it, stays."""
+        """Delete the files of a release. That it was charged, and who deleted it, stays.
+
+        Raises:
+            TravasError: There is no such release.
+            OutputError: It could not be recorded in the activity log, so nothing is deleted.
+        """
         with self._changing(release) as record:
+            self.record("deletion", record, signature.name, "")
             self._write(replace(record, deleted=signature))
-            for path in self.folder(release).iterdir():
-                if path.name not in (_RECORD, ".lock"):
-                    path.unlink(missing_ok=True)
+            self.clear(release)
+
+    def clear(self, release: str) -> None:
+        """Remove the files of a release that is deleted."""
+        for path in self.folder(release).iterdir():
+            if path.name not in (_RECORD, ".lock"):
+                path.unlink(missing_ok=True)
+
+    def record(self, kind: ActivityKind, record: ArchivedRelease, name: str, detail: str) -> None:
+        """Append a line about a release to the activity log; `name` is the one that was typed on the page."""
+        self.activity.append(kind, name=name, dataset=record.dataset, release=record.id, detail=detail)
 
     def ended(self, release: str) -> None:
         """End the work on a release."""
@@ -193,14 +253,18 @@ class Archive:
             self.ended(release)
 
     def is_running(self, release: str) -> bool:
-        """Whether a server works on the release."""
+        """Whether a server, or a process that it has left, works on the release."""
         if release in self._running:
             return True
-        lock = try_lock(self.folder(release))
-        if lock is None:
+        if is_reserved(self.folder(release) / RELEASE):  # by a process that has survived its server
             return True
-        lock.close()
-        return False
+        try:
+            lock = try_lock(self.folder(release))
+        except OSError:
+            return False
+        if lock is not None:
+            lock.close()
+        return lock is None
 
     def forget(self, release: str) -> None:
         """Remove the folder of a release that was not charged."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import shutil
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,13 +61,15 @@ class Browser:
 
     def end_draft(self, draft: Session) -> None:
         """Forget a draft and delete its files."""
-        draft.close()
         del self.drafts[draft.id]
+        draft.close()
 
     def close(self) -> None:
-        for draft in list(self.drafts.values()):
-            self.end_draft(draft)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """End all drafts, each of them whatever happens to another."""
+        with ExitStack() as stack:
+            stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
+            for draft in list(self.drafts.values()):
+                stack.callback(self.end_draft, draft)
 
 
 class Browsers:
@@ -114,11 +117,13 @@ class Browsers:
                 if draft.seen < oldest and not draft.charging:
                     browser.end_draft(draft)
             if browser.seen < oldest and not browser.drafts:
-                browser.close()
                 del self._browsers[browser.id]
+                browser.close()
 
     def close(self) -> None:
-        for browser in self._browsers.values():
-            browser.close()
+        """End all browsers and delete all logs. Releases that are charged are finished first."""
+        with ExitStack() as stack:
+            stack.callback(self.storage.close)
+            for browser in self._browsers.values():
+                stack.callback(browser.close)
         self._browsers.clear()
-        self.storage.close()

@@ -13,6 +13,7 @@ from ..budget.ledger import Ledger
 from ..errors import TravasError
 from ..privacy.numbers import as_text
 from .locations import RAIL
+from .parts import typed_text
 from .sessions import Session
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Strip:
             ui.label("CONFIDENTIAL: do not publish").classes("is-confidential")
             ui.space()
             name = ui.input("Your name", value=page.browser.name).props("dense borderless maxlength=200 debounce=400")
-            name.on_value_change(lambda event: page.set_name(str(event.value or "").strip()))
+            name.on_value_change(lambda event: page.set_name(typed_text(event.value).strip()))
             theme = ui.select(list(THEMES), value=page.theme, label="Theme").props("dense options-dense borderless")
             theme.on_value_change(lambda event: self._set_theme(str(event.value)))
         self._dark = ui.dark_mode(THEMES[page.theme])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..maps.map_release import MapRelease
 from ..model.release import Release
+from ..outputs.atomic import atomic_output
 from ..outputs.readme_file import release_files
 from .jobs import JobWatch
 
@@ -31,11 +31,10 @@ def contents(release: Path) -> list[Path]:
 def pack(files: Sequence[Path], target: Path, watch: JobWatch) -> None:
     """Write the zip, under another name until it is complete."""
     watch("packing", 0.0)
-    partial = target.with_name(f".{target.name}.partial")
-    out = os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
-    with out, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in files:
-            entry = zipfile.ZipInfo(path.name, _TIME)
-            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
-            archive.writestr(entry, path.read_bytes())
-    partial.rename(target)
+    with atomic_output(target, "replace") as partial:
+        partial.chmod(0o600)
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in files:
+                entry = zipfile.ZipInfo(path.name, _TIME)
+                entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
+                archive.writestr(entry, path.read_bytes())

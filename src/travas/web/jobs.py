@@ -63,14 +63,21 @@ class Job:
         self._ended_event = threading.Event()
 
     def start(self) -> None:
+        """Start the process. If the system has none to spare, the task has ended with an error."""
         context = _spawned if self.limits is None else _forked
-        here, there = context.Pipe()
-        self._process = context.Process(
-            target=_child, args=(there, self.task, self.arguments, self.limits), daemon=True
-        )
-        self._process.start()
-        there.close()
-        threading.Thread(target=self._listen, args=(here,), daemon=True).start()
+        try:
+            here, there = context.Pipe()
+            process = context.Process(target=_child, args=(there, self.task, self.arguments, self.limits), daemon=True)
+            process.start()
+            self._process = process
+            there.close()
+            threading.Thread(target=self._listen, args=(here,), daemon=True).start()
+        except (OSError, RuntimeError) as error:  # RuntimeError: no thread to spare
+            self.kill()
+            why = getattr(error, "strerror", None) or "no thread"
+            self.error = f"no process can be started on this machine ({why}); try again when less is running"
+            self.cancelled, self.done = False, True
+            self._ended_event.set()
 
     def cancel(self) -> bool:
         """Kill the task, unless it charges the ledger or has done so.
@@ -87,7 +94,8 @@ class Job:
         """Kill the task, whatever it does. A charge stands."""
         if not self.done:
             self.cancelled = True
-            self._process.kill()
+            if self._process is not None:
+                self._process.kill()
 
     def join(self) -> None:
         """Wait until the task has ended."""
@@ -187,12 +195,17 @@ def _child(there: Connection, task: Callable[..., Any], arguments: tuple[Any, ..
         if words == Phase.CHARGING:
             there.recv()  # leave to charge; without it the server has gone, or this process is about to be killed
             charged = True
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # whatever ends the terminal or the group of the server:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # what is paid for is finished
 
     try:
         there.send(("result", task(*arguments, watch)))
+        return
     except TravasError as error:
-        there.send(("refusal", " ".join(str(error).splitlines())))
+        answer = "refusal", " ".join(str(error).splitlines())
     except (ConnectionError, EOFError):
         return
     except BaseException as error:  # a panic of Polars is no Exception
-        there.send(("error", in_words(error)))
+        answer = "error", in_words(error)
+    with suppress(ConnectionError):  # the server was killed
+        there.send(answer)

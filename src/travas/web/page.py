@@ -23,7 +23,7 @@ from .failures import in_words
 from .frame import STORED_NAME, STORED_THEME, THEMES, Strip, link, rail
 from .jobs import Job
 from .locations import ROUTES, Location
-from .parts import note, refusal, title
+from .parts import note, refusal, title, typed_text
 from .screens import SCREENS
 from .sessions import FinishedRelease, Session
 from .settings import Settings
@@ -102,7 +102,7 @@ class Page:
     async def download(self, name: str) -> None:
         """Start the download of a file of the release, with a one-time ticket."""
         try:
-            path = await prepare(self.session, name)
+            path = await prepare(self.session, self.services.archive, name)
             record(self.session, "download", path.name, self.session.released.id if self.session.released else "")
         except TravasError as error:
             self.refuse(f"not downloaded: {error}")
@@ -309,7 +309,7 @@ def _texts(stored: Any) -> tuple[str, str, str]:
     if not isinstance(stored, list) or len(stored) != 3 or not all(isinstance(text, str) for text in stored):
         return "", "", ""
     key, theme, name = stored
-    return key, theme, name[:200]
+    return key, theme, typed_text(name[:200])
 
 
 def _shell() -> None:

@@ -10,6 +10,7 @@ from nicegui import ui
 
 from ..errors import CONFIDENTIAL_HEADING, TravasError
 from ..plots.svg import escape
+from .failures import in_words
 
 if TYPE_CHECKING:
     from .page import Page
@@ -34,7 +35,7 @@ def when_ready(page: Page, work: Callable[[], Awaitable[Ready]], show: Callable[
     """Show what takes a moment to look up, such as in the ledger, when it is there.
 
     Args:
-        page: The page, which shows an error if the work raises a TravasError.
+        page: The page, which shows an error if this raises a TravasError or an OSError.
         work: What is looked up.
         show: Draws it.
     """
@@ -45,17 +46,21 @@ def when_ready(page: Page, work: Callable[[], Awaitable[Ready]], show: Callable[
     async def look_up() -> None:
         try:
             result = await work()
-        except TravasError as error:
-            result = None
-            page.refuse(str(error))
-        if place.is_deleted:
-            return
-        place.clear()
-        if result is not None:
-            with place:
-                show(result)
+            if not place.is_deleted:
+                place.clear()
+                with place:
+                    show(result)
+        except (TravasError, OSError) as error:
+            if not place.is_deleted:
+                place.clear()
+            page.refuse(in_words(error))
 
     ui.timer(0.01, look_up, once=True)
+
+
+def typed_text(value: Any) -> str:
+    """Return what was typed, without half characters: a browser can send them, but they cannot be stored or shown."""
+    return str(value or "").encode(errors="replace").decode()
 
 
 def note(words: str) -> None:

@@ -112,6 +112,7 @@ def _csv(path: Path, reading: Reading) -> Preview:
     head = _head(path)
     dialect = dialect_of(head, reading)
     text = head.decode(dialect.encoding, errors="replace").lstrip("\ufeff")
+    csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))  # no cell is too long
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter, quotechar=dialect.quote or '"')
     rows: list[tuple[str, ...]] = []
     try:
@@ -121,7 +122,8 @@ def _csv(path: Path, reading: Reading) -> Preview:
             if len(rows) > _ROWS:
                 break
     except csv.Error:
-        raise LogError(f"{path}: not a CSV file; check that it is the right file") from None
+        if not rows:  # what follows the header decides nothing here
+            raise LogError(f"{path}: not a CSV file; check that it is the right file") from None
     if not rows:
         raise LogError(f"{path}: the log is empty, it has no header; check that it is the right file")
     return _table(rows[0], rows[1:])
@@ -150,14 +152,19 @@ def _table(names: tuple[str, ...], rows: list[tuple[str, ...]]) -> Preview:
 
 
 def _xes(path: Path) -> Preview:
-    """The attributes of the first traces and their events."""
+    """The attributes of the first traces and their events, and the names that the standard has for case and activity.
+
+    Only the root element decides whether it is a log, because no case may. Of a very long trace the beginning is read.
+    """
     from lxml import etree
 
     from ..sources.chunks import chunks
 
     parser: Any = etree.XMLPullParser(
-        events=("end",), tag="{*}trace", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
-    )
+        events=("start", "end"), tag=("{*}log", "{*}trace"), resolve_entities=False, no_network=True, load_dtd=False,
+        huge_tree=False,
+    )  # fmt: skip
+    started: list[Any] = []
     traces: list[tuple[dict[str, str], list[dict[str, str]]]] = []
     size = 0
     try:
@@ -165,7 +172,11 @@ def _xes(path: Path) -> Preview:
             for piece in pieces:
                 size += len(piece)
                 parser.feed(piece)
-                traces += [_trace(element) for _, element in parser.read_events()]
+                for event, element in parser.read_events():
+                    if event == "start":
+                        started.append(element)
+                    elif etree.QName(element).localname == "trace":
+                        traces.append(_trace(element))
                 if len(traces) >= _ROWS or size >= 8 * _HEAD:
                     break
     except etree.XMLSyntaxError:
@@ -173,18 +184,21 @@ def _xes(path: Path) -> Preview:
             raise LogError(
                 f"{path}: not an XES log, or damaged at its beginning; check that it is the right file"
             ) from None
-    if not traces:
-        raise LogError(f"{path}: not an XES log with traces; check that it is the right file")
-    of_case = tuple(dict.fromkeys(key for attributes, _ in traces for key in attributes))
-    of_event = tuple(dict.fromkeys(key for _, events in traces for event in events for key in event))
+    if not started or etree.QName(started[0]).localname != "log":
+        raise LogError(f"{path}: not an XES log, the root element is not <log>; check that it is the right file")
+    if not traces and len(started) > 1:
+        traces = [_trace(started[1])]
+    of_case = tuple(dict.fromkeys([*(key for attributes, _ in traces for key in attributes), ACTIVITY]))
+    found = tuple(dict.fromkeys(key for _, events in traces for event in events for key in event)) or (ACTIVITY,)
+    of_event = tuple(dict.fromkeys([*found, ACTIVITY]))
     rows = [tuple(event.get(key, "") for key in of_event) for _, events in traces for event in events][:_ROWS]
     return Preview(
         "xes",
         of_case,
         of_event,
         tuple(rows),
-        ACTIVITY if ACTIVITY in of_case else None,
-        recognised("activity", of_event),
+        ACTIVITY,
+        recognised("activity", found),
         TIMESTAMP if TIMESTAMP in of_event else recognised("timestamp", of_event),
     )
 

@@ -15,8 +15,9 @@ from ..errors import LogError, TravasError
 from ..mechanisms import from_description
 from ..model.release import MAKER, Release, check_frequencies
 from ..outputs.guarantee_file import guarantee_path
+from ..sources.reading import Reading
 from . import tasks
-from .activity import os_user, unrecorded
+from .activity import ActivityKind, os_user, unrecorded
 from .archive import RELEASE, Archive, ArchivedRelease, Signature, now
 from .jobs import Job
 from .sessions import FinishedRelease, Session
@@ -40,7 +41,9 @@ async def start_release(page: Page) -> None:
         if session.job is not None:
             return
         archive.activity.check()
-        asked = archive.begin(_asked(session), session.dataset, session.name, recipe, session.reason, _signed(session))
+        asked = archive.begin(
+            _asked(session), session.dataset, session.name, recipe, session.reason, page.ledger.path, _signed(session)
+        )
     except TravasError as error:
         page.refuse(str(error))
         return
@@ -50,7 +53,8 @@ async def start_release(page: Page) -> None:
         page.settings.decompressed_limit, page.ledger.path, session.dataset, session.origin,
         archive.folder(asked.id) / RELEASE,
     )  # fmt: skip
-    session.start(job, partial(_keep, session, archive, asked), partial(_ended, session, page.ledger, archive, asked))
+    keep = partial(_keep, session, archive, asked, reading)
+    session.start(job, keep, partial(_ended, session, page.ledger, archive, asked))
 
 
 def _asked(session: Session) -> Signature:
@@ -63,7 +67,7 @@ def _signed(session: Session) -> tuple[Signature, ...]:
     return (Signature(name, os_user(), now()),) if name else ()
 
 
-def _keep(session: Session, archive: Archive, asked: ArchivedRelease, drawn: tasks.Drawn) -> None:
+def _keep(session: Session, archive: Archive, asked: ArchivedRelease, reading: Reading, drawn: tasks.Drawn) -> None:
     session.released = FinishedRelease(
         release=drawn.release,
         recipe=asked.recipe,
@@ -73,7 +77,7 @@ def _keep(session: Session, archive: Archive, asked: ArchivedRelease, drawn: tas
         kept=drawn.kept,
         notes=drawn.notes,
         id=asked.id,
-        signed_off_by=asked.signed_off_by,
+        reading=reading,
     )
     session.step = RESULT
 
@@ -86,17 +90,25 @@ def _ended(session: Session, ledger: Ledger, archive: Archive, asked: ArchivedRe
         archive.ended(asked.id)
         return f"what was made of the release is kept; whether it was charged is not known: {error}"
     if charged:
-        cost = f"ε = {asked.recipe.epsilon}, δ = {asked.recipe.delta}"
-        why = unrecorded(session, "charge", cost, asked.id)
-        kept = archive.has_release(asked.id)
-        if not kept:
-            why = unrecorded(session, "not finished", release=asked.id) or why
         archive.ended(asked.id)
-        release = "the release is kept, but" if kept else "the ledger has the charge, but"
-        return why and f"{release} the activity log has no line about it until travas serve starts again: {why}"
+        return _charged(session, asked, archive.has_release(asked.id), job)
     threading.Thread(target=_forget, args=(archive, asked.id, job), daemon=True).start()
     why = unrecorded(session, "cancellation", "before the charge", asked.id) if job.cancelled else ""
     return why and f"cancelled, and nothing was charged; not recorded in the activity log: {why}"
+
+
+def _charged(session: Session, asked: ArchivedRelease, kept: bool, job: Job) -> str:
+    """Record a charge and its sign-offs, and return what the page must say beside the error of the job."""
+    lines: list[tuple[ActivityKind, str]] = [("charge", f"ε = {asked.recipe.epsilon}, δ = {asked.recipe.delta}")]
+    lines += [("sign-off", signature.name) for signature in asked.sign_offs]
+    lines += [] if kept else [("not finished", "")]
+    whys = [unrecorded(session, kind, detail, asked.id) for kind, detail in lines]
+    said = ["the release itself is complete: open it under Releases"] if kept and job.error else []
+    for why in filter(None, whys):
+        release = "the release is kept, but" if kept else "the ledger has the charge, but"
+        said.append(f"{release} the activity log has no line about it until travas serve starts again: {why}")
+        break
+    return "; ".join(said)
 
 
 def _forget(archive: Archive, release: str, job: Job) -> None:
@@ -129,7 +141,6 @@ def reopened(archive: Archive, ledger: Ledger, asked: ArchivedRelease) -> Finish
         kept="",
         notes=(),
         id=asked.id,
-        signed_off_by=asked.signed_off_by,
     )
 
 

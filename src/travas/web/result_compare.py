@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from ..errors import OutputError, TravasError
-from .activity import record
 from .comparison import BeforeAfter, compare_release, twin_graphs
 from .jobs import Job
 from .map_element import MapElement
 from .parts import confidential, note, table
 from .sessions import FinishedRelease
+from .steps.looks import COMPARISON, look
 
 if TYPE_CHECKING:
     from .page import Page
@@ -36,18 +36,18 @@ def draw_comparison(page: Page, released: FinishedRelease) -> None:
 
 async def _compare(page: Page, released: FinishedRelease, place: ui.column, button: ui.button) -> None:
     session = page.session
-    if session.log is None:
+    if session.log is None or released.reading is None:
         return
     try:
-        record(session, "confidential view", "the comparison with the original log", released.id)
+        look(session, COMPARISON, released.id)
     except OutputError as error:
         page.refuse(f"the original log is not compared, because that cannot be recorded: {error}")
         return
     button.disable()
     with place:
         status = ui.label("Comparing …").props("role=status")
-    limit, reading = page.settings.decompressed_limit, released.recipe.reading(session.reading)
-    job = Job(compare_release, session.log, session.name, reading, released.release, limit)
+    limit = page.settings.decompressed_limit
+    job = Job(compare_release, session.log, session.name, released.reading, released.release, limit)
     job.start()
     try:
         found: BeforeAfter = await job.wait()

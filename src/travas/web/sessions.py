@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FinishedRelease:
-    """A release of this session: the public thing, its files' folder, and the reason given. `kept` is confidential."""
+    """A release of this session: the public thing, its files' folder, and the reason given. `kept` is confidential.
+
+    `reading` is how the log was read for it; None if the release was opened from the archive, where no log is.
+    """
 
     release: Release
     recipe: Recipe
@@ -36,7 +39,7 @@ class FinishedRelease:
     kept: str
     notes: tuple[str, ...]
     id: str = ""  # in the archive
-    signed_off_by: str = ""
+    reading: Reading | None = None
 
 
 @dataclass(eq=False)
@@ -72,7 +75,10 @@ class Session:
         self.seen = time.monotonic()
 
     def take(self, log: Path, name: str, preview: Preview) -> None:
-        """Another log: all that was known of the last one is forgotten. TravasError while a release is charged."""
+        """Open another log, and forget all that was known of the last one. TravasError while a release is charged.
+
+        What was looked at stays in the recipe: the same log may be opened again.
+        """
         self.settle()
         if not self.stop():
             raise TravasError("a release is charged and being written: wait until it is done, then open another log")
@@ -80,7 +86,7 @@ class Session:
             self.log.unlink(missing_ok=True)
         self.log, self.name, self.preview, self.reading = log, name, preview, preview.reading()
         self.steps.close()
-        self.steps, self.recipe = StepsState(), replace(self.recipe, looked_at=())
+        self.steps = StepsState()
         self.released, self.error, self.step, self.dataset = None, "", 0, ""
         self.version += 1
 
@@ -110,7 +116,7 @@ class Session:
         except ParameterError as error:
             return str(error)
         unit, found = self.recipe.unit, self.preview
-        if unit and found is not None and unit not in found.case_columns:
+        if unit and found is not None and found.kind == "table" and unit not in found.case_columns:
             return f"unit is {unit!r}, but this log has no such column; select the unit (step Protect)"
         return ""
 
@@ -153,10 +159,12 @@ class Session:
 
     def close(self) -> None:
         """Cancel what runs and delete the files. A release that is charged is finished first, however long it takes."""
-        self.steps.close()
-        if not self.stop() and self.job is not None:
-            self.job.join()
-            self.settle()
-        for job in self.files.values():
-            job.kill()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            self.steps.close()
+            if not self.stop() and self.job is not None:
+                self.job.join()
+                self.settle()
+            for job in self.files.values():
+                job.kill()
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)

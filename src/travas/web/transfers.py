@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from ..outputs.guarantee_file import guarantee_path
 from ..sources.formats import suffix_of
 from . import tasks
 from .access import KEY_HEADER
+from .archive import Archive, ArchivedRelease
 from .browsers import Browser, Browsers
 from .handover import BUNDLE, bundled, contents, pack
 from .jobs import Job
@@ -166,6 +168,7 @@ def folder_logs(settings: Settings) -> dict[str, Path]:
     """Return the logs in the allowed folders by display name, without links that lead out of them."""
     found: dict[str, Path] = {}
     seen = 0
+    labels = _labels(settings.folders)
     for folder in settings.folders:
         for place, _, names in os.walk(folder):
             seen += len(names)
@@ -174,10 +177,19 @@ def folder_logs(settings: Settings) -> dict[str, Path]:
             for name in sorted(names):
                 path = Path(place, name)
                 if suffix_of(path, SUFFIXES) and _is_inside(path, folder):
-                    found[f"{folder.name}/{path.relative_to(folder)}"] = path.resolve()
+                    found[f"{labels[folder]}/{path.relative_to(folder)}"] = path.resolve()
                     if len(found) >= _MOST_FILES:
                         return found
     return found
+
+
+def _labels(folders: tuple[Path, ...]) -> dict[Path, str]:
+    """Return the name of each folder; those of folders with the same name are numbered from the second one on."""
+    labels: dict[Path, str] = {}
+    for folder in dict.fromkeys(folders):
+        same = sum(other.name == folder.name for other in labels)
+        labels[folder] = f"{folder.name} ({same + 1})" if same else folder.name
+    return labels
 
 
 def _is_inside(path: Path, folder: Path) -> bool:
@@ -197,55 +209,62 @@ def formats_of(release: Release) -> dict[str, str]:
     return MAP_FORMATS if release.mechanism.kind == "process map" else FORMATS
 
 
-async def prepare(session: Session, name: str) -> Path:
+async def prepare(session: Session, archive: Archive, name: str) -> Path:
     """Write a file of the release of a session when it is first requested.
 
     Args:
         session: The session of the release.
+        archive: Where the release is kept, with its sign-offs.
         name: The name of the release, its guarantee or its report, in one of its formats, or of the zip with all of them.
 
     Returns:
         The path; TravasError if there is no such file or it cannot be written.
     """
-    if session.released is not None and name == BUNDLE:
-        return await _packed(session, session.released)
+    released = session.released
     wanted = name.removesuffix(".guarantee.json").removesuffix(".report.html")
-    if session.released is None or wanted not in {
-        f"release{suffix}" for suffix in formats_of(session.released.release)
-    }:
+    if released is None or (
+        name != BUNDLE and wanted not in {f"release{suffix}" for suffix in formats_of(released.release)}
+    ):
         raise TravasError(f"{name}: there is no such file in this session")
-    folder = session.released.folder
+    before = _record(archive, released)
     try:
-        await _written(session, folder / wanted)
-        if name.endswith(".report.html"):
-            await _reported(session, folder / wanted, folder / name)
+        path = await _made(session, released, before.signed_off_by, name)
     except TravasError as error:
-        raise TravasError(str(error).replace(f"{folder}/", "")) from None
-    return guarantee_path(folder / wanted) if name.endswith(".guarantee.json") else folder / name
+        raise TravasError(str(error).replace(f"{released.folder}/", "")) from None
+    if _record(archive, released) != before:
+        archive.remove_reports(released.id)
+        raise TravasError(f"{name}: the release was signed off meanwhile; download it again")
+    return path
 
 
-async def _packed(session: Session, released: FinishedRelease) -> Path:
-    """Write the zip for the recipient."""
-    release = released.folder / bundled(released.release)
-    await prepare(session, f"{release.name}.report.html")
-    target = released.folder / BUNDLE
-    await _once(session, target, Job(pack, contents(release), target))
-    return target
+def _record(archive: Archive, released: FinishedRelease) -> ArchivedRelease:
+    """Return the record of a release as it is now. If it was deleted, what another tab has written since goes, too."""
+    found = archive.get(released.id)
+    if found is not None and found.deleted is None and archive.has_release(released.id):
+        return found
+    if found is not None and found.deleted is not None:
+        with suppress(OSError):
+            archive.clear(released.id)
+    raise TravasError("this release was deleted, or its files were removed; the charge stands")
 
 
-async def _written(session: Session, path: Path) -> None:
-    released = session.released
-    assert released is not None
-    plain = tasks.without_tables(released.release)
-    await _once(session, path, Job(tasks.write, plain, path))
-
-
-async def _reported(session: Session, path: Path, output: Path) -> None:
-    released = session.released
-    assert released is not None
-    plain = tasks.without_tables(released.release)
-    work = partial(tasks.report, signed_off_by=released.signed_off_by)
-    await _once(session, output, Job(work, plain, path, output, released.reason, released.account, released.recipe))
+async def _made(session: Session, released: FinishedRelease, signed_off_by: str, name: str) -> Path:
+    """Write a file, and what it needs, unless it is there."""
+    folder, release = released.folder, tasks.without_tables(released.release)
+    if name == BUNDLE:
+        wanted = folder / bundled(released.release)
+        await _made(session, released, signed_off_by, f"{wanted.name}.report.html")
+        await _once(session, folder / BUNDLE, Job(pack, contents(wanted), folder / BUNDLE))
+        return folder / BUNDLE
+    path = folder / name.removesuffix(".guarantee.json").removesuffix(".report.html")
+    await _once(session, path, Job(tasks.write, release, path))
+    if name.endswith(".report.html"):
+        work = partial(tasks.report, signed_off_by=signed_off_by)
+        await _once(
+            session, folder / name,
+            Job(work, release, path, folder / name, released.reason, released.account, released.recipe),
+        )  # fmt: skip
+    return guarantee_path(path) if name.endswith(".guarantee.json") else folder / name
 
 
 async def _once(session: Session, path: Path, job: Job) -> None:

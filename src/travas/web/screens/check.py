@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,14 @@ from ...errors import TravasError
 from ..access import KEY_HEADER, STORED_KEY
 from ..checking import LIMITS, Checked, check_files
 from ..jobs import Job
-from ..parts import note, refusal, table, title
+from ..parts import note, refusal, table, title, typed_text
 from ..transfers import MOST_CHECKED
 
 if TYPE_CHECKING:
     from ..page import Page
+
+_STORED = re.compile(r"[0-9a-f]{8}(\.[a-z0-9]{1,12}){0,3}", re.ASCII)
+"""The names under which files to check are stored."""
 
 _SEND = f"""
 async (event) => {{
@@ -75,7 +79,9 @@ def _names(sent: Any) -> tuple[tuple[str, str], ...]:
         raise TravasError(f"at most {MOST_CHECKED} files are checked at once: a release and its guarantee")
     if not all(ok for ok, _, _ in sent):
         raise TravasError("a file is too large or could not be received")
-    return tuple((str(stored), str(known)) for _, stored, known in sent)
+    if not all(_STORED.fullmatch(str(stored)) for _, stored, _ in sent):  # it comes from the browser
+        raise TravasError("a file was not stored here; choose the release and its guarantee again")
+    return tuple((str(stored), typed_text(known)) for _, stored, known in sent)
 
 
 def _show(checked: Checked | str) -> None:

@@ -9,11 +9,11 @@ from nicegui import ui
 
 from ...errors import TravasError
 from ...privacy.numbers import as_text
-from ..activity import os_user, unrecorded
+from ..activity import os_user
 from ..archive import ArchivedRelease, Signature, now
 from ..archive_list import STATEMENTS, ListedRelease, listed
 from ..frame import link
-from ..parts import note, title, when_ready, working_button
+from ..parts import note, refusal, title, when_ready, working_button
 from ..releasing import reopened
 from ..sessions import FinishedRelease
 from ..steps import show_result
@@ -87,13 +87,24 @@ def _draw_release(page: Page) -> None:
         link(page, "Releases", "/releases")
         return
 
-    def show(released: FinishedRelease) -> None:
+    async def opened() -> FinishedRelease | TravasError:
+        try:
+            return await asyncio.to_thread(reopened, archive, page.ledger, asked)
+        except TravasError as error:
+            return error
+
+    def show(released: FinishedRelease | TravasError) -> None:
+        if isinstance(released, TravasError):
+            title("This release cannot be opened")
+            refusal(f"{released}; the charge stands")
+            _delete(page, asked)
+            return
         session = page.view_release(released, asked.dataset)
         show_result.draw(page)
         _sign_off(page, archive.get(session.viewed) or asked)
         _delete(page, asked)
 
-    when_ready(page, lambda: asyncio.to_thread(reopened, archive, page.ledger, asked), show)
+    when_ready(page, opened, show)
 
 
 def _sign_off(page: Page, asked: ArchivedRelease) -> None:
@@ -109,13 +120,11 @@ def _sign_off(page: Page, asked: ArchivedRelease) -> None:
                 return
             signature = Signature(typed, os_user(), now())
             try:
-                await asyncio.to_thread(page.services.archive.sign_off, asked.id, signature)
+                await asyncio.to_thread(page.services.archive.sign_off, asked.id, signature, page.browser.name)
             except TravasError as error:
-                page.refuse(str(error))
+                page.refuse(f"not signed off: {error}")
                 return
-            why = unrecorded(page.session, "sign-off", release=asked.id)
             page.visit(page.location.path)
-            page.refuse(why and f"signed off, but not recorded in the activity log: {why}")
 
         note(
             "The name, the date and your user on this machine are kept with the release; the report has name and date."
@@ -129,11 +138,9 @@ def _delete(page: Page, asked: ArchivedRelease) -> None:
         try:
             await asyncio.to_thread(page.services.archive.delete, asked.id, signature)
         except TravasError as error:
-            page.refuse(str(error))
+            page.refuse(f"not deleted: {error}")
             return
-        why = unrecorded(page.session, "deletion", release=asked.id)
         page.visit("/releases")
-        page.refuse(why and f"deleted, but not recorded in the activity log: {why}")
 
     with ui.expansion("Delete this release").classes("w-full"):
         note("Its files are deleted and cannot be recovered. The charge stands.")

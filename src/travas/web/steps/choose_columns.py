@@ -59,7 +59,7 @@ class _Columns:
             if state.shows_values:
                 return
             try:
-                look(self._page, VALUES)
+                look(session, VALUES)
             except OutputError as error:
                 self._page.refuse(f"the values are not shown, because that cannot be recorded: {error}")
                 return

@@ -10,7 +10,7 @@ from nicegui import ui
 from ...budget.account import Approval
 from ...privacy.guarantee import protects
 from ..curve import View, view
-from ..parts import PRIMARY, note, refusal, table, title, working_button
+from ..parts import PRIMARY, note, refusal, table, title, typed_text, working_button
 from ..recipe import OptionValue
 from ..releasing import start_release
 from ..sessions import Session
@@ -84,9 +84,9 @@ class _Confirmation:
 
         async def take(name: str, text: str | None) -> None:
             if name == "reason":
-                session.reason = text or ""
+                session.reason = typed_text(text)
             else:
-                session.steps.signed_off_by = text or ""
+                session.steps.signed_off_by = typed_text(text)
             await self._check()
 
         reason = ui.textarea("Why these parameters (for the report)", value=session.reason).classes("w-full")

@@ -19,7 +19,7 @@ from ...model.mechanism import Mechanism
 from ...plots.svg import escape
 from ...privacy.numbers import as_text, exact_delta, exact_epsilon
 from ...sources.formats import suffix_of
-from ..parts import note, refusal, table, working_button
+from ..parts import note, refusal, table, typed_text, working_button
 from ..preview import SUFFIXES
 from ..recipe import Recipe
 from ..sessions import Session
@@ -93,7 +93,7 @@ class AccountPanel:
     async def look_up(self) -> None:
         """Look up the account of the name that was typed."""
         self._asked += 1
-        mine, self._session.dataset, self.found = self._asked, (self._name.value or "").strip(), None
+        mine, self._session.dataset, self.found = self._asked, typed_text(self._name.value).strip(), None
         self._changed()
         found = await asyncio.to_thread(look_up_account, self._page.ledger, self._session)
         if mine != self._asked or self._place.is_deleted:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
+from ..parts import typed_text
 from ..recipe import Recipe
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def typed(page: Page, label: str, hint: str, value: str, changed: Callable[[str]
     session = page.session
 
     def take(text: str | None) -> None:
-        session.recipe = changed((text or "").strip())
+        session.recipe = changed(typed_text(text).strip())
         page.refuse(session.refused())
 
     field = ui.input(label, value=value, placeholder=hint).classes("w-full").props("debounce=300 maxlength=500")
@@ -58,7 +59,7 @@ def lines(page: Page, label: str, option: str, changed: Callable[[], Any]) -> No
     session = page.session
 
     def take(text: str | None) -> None:
-        session.recipe = session.recipe.with_option(option, (text or "").strip() or None)
+        session.recipe = session.recipe.with_option(option, typed_text(text).strip() or None)
         changed()
 
     field = ui.textarea(label, value=str(dict(session.recipe.options).get(option, "")))

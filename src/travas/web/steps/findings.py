@@ -119,17 +119,17 @@ def show_findings(page: Page) -> None:
     def settle() -> None:
         if job.done:
             watch.deactivate()
-            _keep(page, session, job)
+            _keep(session, job)
             shown.refresh()
 
     if job.done:
-        _keep(page, session, job)
+        _keep(session, job)
     shown()
     if not job.done:
         watch = ui.timer(_SECONDS_BETWEEN, settle)
 
 
-def _keep(page: Page, session: Session, job: Job) -> None:
+def _keep(session: Session, job: Job) -> None:
     state = session.steps
     if state.diagnosis is not None:
         return
@@ -137,7 +137,7 @@ def _keep(page: Page, session: Session, job: Job) -> None:
         state.unexamined = "The log was not examined" + ("." if job.cancelled else f": {job.error}")
         return
     try:
-        look(page, FINDINGS)
+        look(session, FINDINGS)
     except OutputError as error:
         state.unexamined = f"What the doctor found is not shown, because that cannot be recorded: {error}"
     else:

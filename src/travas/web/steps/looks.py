@@ -8,30 +8,28 @@ from typing import TYPE_CHECKING
 from ..activity import record
 
 if TYPE_CHECKING:
-    from ..page import Page
+    from ..sessions import Session
 
 FORECAST = "a forecast that has read the original log"
 VALUES = "the values of the first rows"
 FINDINGS = "the doctor's findings"
+COMPARISON = "a comparison of an earlier release with the original log"
 
-_IN_REPORT = (FORECAST,)
-"""What can decide about parameters: the report says so."""
+_IN_REPORT = (FORECAST, COMPARISON)
+"""What can decide about parameters: the report of every later release of the draft says so."""
 
 
-def look(page: Page, view: str) -> None:
-    """Record that a confidential view is opened, the first time that it is. Call it before anything of it is shown.
+def look(session: Session, view: str, release: str = "") -> None:
+    """Record that a confidential view is opened. Call it each time, before anything of it is shown.
 
     Args:
-        page: The page.
+        session: The draft.
         view: What is opened.
+        release: The identifier of the release in the archive, if it is about one.
 
     Raises:
         OutputError: It cannot be recorded, so it must not be opened.
     """
-    session = page.session
-    if view in session.steps.opened:
-        return
-    record(session, "confidential view", view)
-    session.steps.opened = (*session.steps.opened, view)
-    if view in _IN_REPORT:
+    record(session, "confidential view", f"{view}: {session.name}", release)
+    if view in _IN_REPORT and view not in session.recipe.looked_at:
         session.recipe = replace(session.recipe, looked_at=(*session.recipe.looked_at, view))

@@ -78,9 +78,11 @@ def _person(page: Page, changed: Callable[[], Any]) -> None:
         changed()
 
     with ui.element("div").classes("fields"):
+        is_table = session.preview is not None and session.preview.kind == "table"
         unit = ui.select(
-            offered_columns(session), value=session.recipe.unit or None, label="Column that identifies the person"
-        )
+            offered_columns(session), value=session.recipe.unit or None, label="Column that identifies the person",
+            with_input=not is_table, new_value_mode=None if is_table else "add-unique",  # the first traces may lack it
+        )  # fmt: skip
         unit.on_value_change(lambda event: take(event.value))
         most = typed(
             page, f"Maximum number of cases per person (1 to {MAX_CASES})", "", session.recipe.max_cases,

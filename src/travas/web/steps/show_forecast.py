@@ -15,7 +15,7 @@ from ...plots.svg import escape
 from .. import tasks
 from ..jobs import Job
 from ..outlook import OutlookView, outlook
-from ..parts import confidential, note, on_page, onward, table, title
+from ..parts import confidential, note, on_page, onward, table, title, typed_text
 from ..sessions import Session
 from .looks import FORECAST, look
 
@@ -60,7 +60,7 @@ def _public(page: Page) -> None:
                 onward("Continue", lambda: page.go(CONFIRM))
 
     async def stated(text: str | None) -> None:
-        session.recipe = replace(session.recipe, stated_cases=(text or "").strip())
+        session.recipe = replace(session.recipe, stated_cases=typed_text(text).strip())
         await show()
 
     field.on_value_change(lambda event: stated(event.value))
@@ -121,7 +121,7 @@ def start(page: Page) -> None:
         session.steps.coverage = found
 
     try:
-        look(page, FORECAST)
+        look(session, FORECAST)
     except OutputError as error:
         page.refuse(f"the log is not read for a forecast, because that cannot be recorded: {error}")
         return

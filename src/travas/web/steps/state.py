@@ -21,7 +21,6 @@ class StepsState:
         diagnosis: What the doctor found.
         unexamined: Why there is no diagnosis after the visit.
         coverage: The forecast that has read the log.
-        opened: The confidential views that were opened, in words.
         shows_values: Whether the values of the first rows are shown.
         without_account: Whether a file is counted by its path, without a name and a budget, by explicit choice.
         signed_off_by: Who has signed off the release.
@@ -31,7 +30,6 @@ class StepsState:
     diagnosis: LogDiagnosis | None = None
     unexamined: str = ""
     coverage: Coverage | None = None
-    opened: tuple[str, ...] = ()
     shows_values: bool = False
     without_account: bool = False
     signed_off_by: str = ""
