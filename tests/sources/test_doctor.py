@@ -17,6 +17,7 @@ from odd_files import EXPECTED, ODD_FILES, OddFile, events, main, table, text, x
 
 from conftest import Run
 from travas import LogError, ParameterError, Reading, doctor, read
+from travas.outputs.example import write_hospital_log
 from travas.project.project_file import file_values
 from travas.sources.doctor.diagnosis import PROPOSED
 from travas.sources.doctor.time_formats import times_of
@@ -49,6 +50,14 @@ def test_the_command_line_is_what_the_doctor_proposes(tmp_path: Path, travas: Ru
     shown = travas("doctor", tmp_path / odd.name).out
     assert "CONFIDENTIAL" in shown and line in shown and "[reading]" in shown and "max-cases" in shown
     assert [path.name for path in tmp_path.iterdir()] == [odd.name]
+
+
+def test_a_log_that_needs_no_options_is_told_so(tmp_path: Path, travas: Run) -> None:
+    log = write_hospital_log(tmp_path / "hospital.csv")
+    ran = travas("doctor", log)
+    assert ran.code == 0 and "no options are needed" in ran.out and "[reading]" not in ran.out
+    log.write_text(log.read_text().replace("timestamp", "xyz", 1))
+    assert "--timestamp xyz" in " ".join(travas("doctor", log).out.split())
 
 
 def test_the_toml_table_holds_the_same_settings(tmp_path: Path) -> None:

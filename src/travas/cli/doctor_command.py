@@ -43,6 +43,11 @@ def _show(diagnosis: LogDiagnosis) -> None:
     if diagnosis.problems:
         out.print("Fix the problems above, or use the options that they name. Then:")
     lines, tables = diagnosis.command_lines(), diagnosis.toml()
+    if tables == ("[reading]",):
+        out.print("To read this log, no options are needed:")
+        out.print(f"  {lines[0]}\n")
+        out.print(NOT_PROPOSED)
+        return
     out.print("To read this log, choose one of:" if len(lines) > 1 else "To read this log:")
     for line in lines:
         out.print(f"  {line}")
