@@ -37,9 +37,9 @@ def main_page(results: Results) -> Iterator[str]:
     """The page that a reader understands: one table, one picture, the losses, and how it was measured."""
     small, large = results.deltas
     yield "# Leaderboard\n"
+    yield "How similar is a release to its original log?"
     yield (
-        f"How similar is a release to its original log? Means over {len(results.logs)} public logs at ε = 1: 1 is the same "
-        "distribution of variants, 0 an empty release."
+        f"Means over {len(results.logs)} public logs at ε = 1: 1 is the same distribution of variants, 0 an empty release."
     )
     yield f"δ = {delta_text(small)} can be defended; δ = {delta_text(large)} is that of the TraVaS paper.\n"
     yield from _short_table(results)
@@ -128,7 +128,7 @@ def _how_measured(results: Results) -> Iterator[str]:
     yield "\n## How it was measured\n"
     yield (
         "`make leaderboard` runs [experiments/leaderboard.toml](../experiments/leaderboard.toml) and, for logs with more than "
-        "3,000 variants, [experiments/leaderboard-large.toml](../experiments/leaderboard-large.toml), and writes these pages."
+        "5,000 variants, [experiments/leaderboard-large.toml](../experiments/leaderboard-large.toml), and writes these pages."
     )
     yield "It resumes where it stopped, and noise is seeded, so that it gives the same numbers again."
     yield (
