@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from .budget.ledger import Ledger
 from .errors import ParameterError, shown
-from .mechanisms import mechanism as mechanism_by_name
+from .mechanisms.optimal import Optimal
 from .model.detail_options import TIMES_IF_RECORDED, Attribute, BudgetShares, Times
 from .model.mechanism import Mechanism, Progress
 from .model.release import Frequencies, Release
@@ -119,7 +119,7 @@ def anonymize(
     if mechanism is None:
         if epsilon is None or delta is None:
             raise ParameterError("epsilon and delta, or a mechanism, are required", field="epsilon")
-        mechanism = mechanism_by_name("optimal", epsilon, delta)
+        mechanism = Optimal(epsilon, delta)
     elif epsilon is not None or delta is not None:
         raise ParameterError("epsilon and delta belong to the mechanism; set them there", field="epsilon")
     request = Request(
@@ -250,7 +250,9 @@ def process_map(
     >>> released.guarantee.standing
     <Standing.PROVEN: 'proven'>
     """
-    chosen = mechanism_by_name("map", epsilon, delta, alphabet=alphabet, parts=parts)
+    from .mechanisms.process_map import ProcessMap  # it imports numpy, which not every program needs
+
+    chosen = ProcessMap(epsilon, delta, alphabet=alphabet, parts=parts)
     rule = _reading(reading, case, activity, timestamp, order, unit, max_cases)
     account = ledger or Ledger.from_environment()
     request = Request(source=source, mechanism=chosen, reading=rule, ledger=account, dataset=dataset)

@@ -57,6 +57,7 @@ from .sources.closing import Period
 from .sources.doctor.diagnosis import LogDiagnosis, Observation, ReadingChoice
 from .sources.doctor.visit import doctor
 from .sources.reading import Reading
+from .verification.saved_release import open_release
 from .verification.verify import Verified, verify
 
 if TYPE_CHECKING:
@@ -181,6 +182,7 @@ __all__ = [
     "forecast",
     "from_description",
     "mechanism",
+    "open_release",
     "plan",
     "process_map",
     "read",

@@ -63,7 +63,6 @@ def forecast(
     from ..evaluation.forecast import ABSTRACTIONS, DELTAS, EPSILONS, chances
     from ..evaluation.forecast import forecast as forecast_log
     from ..evaluation.pictures import draw_chances, draw_forecast
-    from ..model.abstraction import parse_ladder
 
     if kinds:
         from .kinds_output import compare_kinds
@@ -88,7 +87,7 @@ def forecast(
 
         with progress("reading the log") as watch:
             variants = read(log, reading, watch)
-        result = forecast_log(variants, rules, parse_ladder(abstractions or ABSTRACTIONS))
+        result = forecast_log(variants, rules, abstractions or ABSTRACTIONS)
         if plot is not None:
             draw_forecast(result, plot)
         _show_forecast(result, as_json)

@@ -23,7 +23,7 @@ from ..sources.reading import DEFAULT_READING, Reading, released_columns
 from ..verification.release_file import is_map, read_release
 from ..verification.verify import released_abstractions, released_reading
 from . import metrics
-from .metrics import EdgeDifference
+from .metrics import EdgeDifference, fake_activities
 from .notebook_views import comparison_html
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class Comparison:
 def compare(
     original: Any,
     released: Any,
-    names: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
     abstractions: Sequence[Abstraction] | None = None,
 ) -> Comparison:
     """Compare a released log with the original. The result is confidential.
@@ -180,7 +180,7 @@ def compare(
     Args:
         original: The original log, as for `read`.
         released: The released log or a `Release`.
-        names: The names of the metrics; by default all that do not need pm4py.
+        metrics: The names of the metrics; by default all that do not need pm4py.
         abstractions: The rules by which the released traces were generalised; by default those of the `Release` or its
             guarantee file. Metrics named `…_abstracted` use the original under these rules, all others the original.
 
@@ -189,16 +189,16 @@ def compare(
     """
     if abstractions is None:
         abstractions = _abstractions_of(released)
-    if names is None:
-        names = DEFAULT_METRICS if set(abstractions) == {FULL} else ABSTRACTED_METRICS
-    selected = {name: find_metric(name) for name in names}
+    if metrics is None:
+        metrics = DEFAULT_METRICS if set(abstractions) == {FULL} else ABSTRACTED_METRICS
+    selected = {name: find_metric(name) for name in metrics}
     before, after = read(original, _reading_of(released)), released_variants(released)
     against: dict[str, Variants] = {"full": before}
     if any(metric.original == "abstracted" for metric in selected.values()):
         against["abstracted"] = abstracted(before, after, abstractions)
     values = {name: _value(name, metric, against[metric.original], after) for name, metric in selected.items()}
     remarks = []
-    fakes = metrics.fake_activities(before, after)
+    fakes = fake_activities(before, after)
     if fakes and len(fakes) == len(set(after.alphabet)):
         remarks.append(
             "the two logs have no activity in common; check that both are read with the same activity columns"

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import EmptyLogError, ParameterError, confidential_repr
 from ..model import explain
-from ..model.abstraction import Abstraction
+from ..model.abstraction import Abstraction, parse_ladder
 from ..model.estimate import intervals
 from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism
@@ -128,7 +128,7 @@ class Forecast:
 def forecast(
     source: Any,
     mechanisms: Sequence[Mechanism],
-    abstractions: Sequence[Abstraction],
+    abstractions: str | Sequence[Abstraction] = ABSTRACTIONS,
     reading: Reading = DEFAULT_READING,
 ) -> Forecast:
     """Compute the expected shares of a log that mechanisms would keep under abstractions. Confidential.
@@ -136,16 +136,17 @@ def forecast(
     Args:
         source: The log, as for `read`.
         mechanisms: The mechanisms.
-        abstractions: The abstractions.
+        abstractions: The abstractions, or their names from fine to coarse, separated by commas.
         reading: How the log is read.
 
     Returns:
         The forecast.
     """
+    rules = parse_ladder(abstractions) if isinstance(abstractions, str) else abstractions
     variants = read(source, reading)
     if not len(variants):
         raise EmptyLogError("the log is empty; there is nothing to forecast")
-    under = [(abstraction, abstraction.of(variants)) for abstraction in abstractions]
+    under = [(abstraction, abstraction.of(variants)) for abstraction in rules]
     for mechanism in mechanisms:
         _curve(mechanism)  # raises before anything is computed
     events = _events(variants)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from ..model.abstraction import Abstraction
 from ..model.release import MAKER
 from ..privacy.guarantee import Standing
 from ..privacy.noise import Seeded
+from ..sources.files import strict_json
 from ..synthesis.measurements import Measurements
 from ..synthesis.synthetic_release import SyntheticRelease
 
@@ -31,8 +31,10 @@ def read_synthetic(path: str | Path) -> SyntheticRelease:
     """
     source = Path(path)
     try:
-        content: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
+        content: dict[str, Any] = strict_json(source.read_text(encoding="utf-8"))
         mechanism = from_description(content["description"])
+        if mechanism.kind != "synthetic log":
+            raise ValueError
         if content["standing"] == Standing.NOT_ESTABLISHED:
             mechanism = mechanism.with_random_bytes(Seeded(0))
         traces = tuple(tuple(a if isinstance(a, str) else tuple(a) for a in trace) for trace in content["variants"])

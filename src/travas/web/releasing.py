@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..budget.account import Account, Approval
 from ..budget.ledger import Ledger
-from ..errors import LogError, TravasError
-from ..mechanisms import from_description
-from ..model.release import MAKER, Release, check_frequencies
-from ..outputs.guarantee_file import guarantee_path
+from ..errors import TravasError
 from ..sources.reading import Reading
+from ..verification.saved_release import open_release
 from . import tasks
 from .activity import ActivityKind, os_user, unrecorded
 from .archive import RELEASE, Archive, ArchivedRelease, Signature, now
@@ -133,7 +129,7 @@ def reopened(archive: Archive, ledger: Ledger, asked: ArchivedRelease) -> Finish
     """
     path = archive.folder(asked.id) / RELEASE
     return FinishedRelease(
-        release=_read(path),
+        release=open_release(path),
         recipe=asked.recipe,
         folder=path.parent,
         reason=asked.reason,
@@ -142,30 +138,6 @@ def reopened(archive: Archive, ledger: Ledger, asked: ArchivedRelease) -> Finish
         notes=(),
         id=asked.id,
     )
-
-
-def _read(path: Path) -> Release:
-    from ..verification.map_file import read_map
-    from ..verification.release_file import read_release
-    from ..verification.synthetic_file import read_synthetic
-    from ..verification.verify import load
-
-    stated = load(guarantee_path(path))
-    try:
-        if stated["kind"] == "process map":
-            return read_map(path)
-        if stated["kind"] == "synthetic log":
-            return read_synthetic(path)
-        facts, mechanism = stated["release"], from_description(stated["description"])
-        made = read_release(path).release(mechanism, check_frequencies(facts["frequencies"]))
-        if made is None:
-            raise KeyError("noisy")
-        return replace(
-            made, maker=MAKER, assumptions=tuple(facts.get("assumptions", ())), reading=stated["reading"],
-            timestamps=facts.get("timestamps", "artificial"),
-        )  # fmt: skip
-    except (KeyError, TypeError):
-        raise LogError(f"{path.parent.name}: the files of this release are damaged") from None
 
 
 def _account(ledger: Ledger, asked: ArchivedRelease) -> Account:

@@ -1,0 +1,118 @@
+"""A release of any kind opens again as it was, and nothing gets a better standing by being opened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import travas
+from travas import Release, Standing
+from travas.model.traces import Trace
+from travas.privacy.noise import Seeded
+
+LOG: dict[Trace, int] = {("a", "b", "c"): 300, ("a", "c"): 200, ("a", "b", "b", "c"): 40, ("c",): 3}
+UNIT = travas.PrivacyUnit("patient", 2)
+
+
+def variants(rule: travas.Mechanism, **more: Any) -> Release:
+    return travas.anonymize(LOG, rule, **more)
+
+
+RELEASES: dict[str, Callable[[Path], Release]] = {
+    "variants": lambda _: variants(travas.Optimal(1, "1e-6")),
+    "noisy counts": lambda _: variants(travas.Travas(1, "1e-6", 5), frequencies="noisy"),
+    "no times": lambda _: variants(travas.Optimal(1, "1e-6")).without_timestamps(),
+    "a ladder": lambda _: variants(travas.Ladder(1, "1e-6")),
+    "an empty release": lambda _: travas.anonymize({("a",): 1}, travas.Optimal(1, "1e-9")),
+    "a tree": lambda _: variants(travas.PrefixTree(3, 0, max_length=4, prune=9, alphabet=["a", "b", "c"])),
+    "a tree without alphabet": lambda _: variants(
+        travas.PrefixTree(3, 0, max_length=4, prune=9), guarantee="not required"
+    ),
+    "a seed": lambda _: variants(travas.Optimal(1, "1e-6", random_bytes=Seeded(1)), guarantee="not required"),
+    "persons": lambda folder: travas.anonymize(
+        patients(folder), epsilon=2, delta="1e-3", reading=travas.Reading(unit="patient", max_cases=2, order="file")
+    ),
+    "a synthetic log": lambda _: travas.synthesize(LOG, epsilon=2, delta="1e-3"),
+    "a process map": lambda _: travas.process_map(LOG, epsilon=2, delta="1e-3"),
+}
+
+
+def patients(folder: Path) -> Path:
+    rows = [f"{case},{case // 2},{name}" for case in range(200) for name in "ab"]
+    path = folder / "log.csv"
+    path.write_text("\n".join(["case_id,patient,activity", *rows]))
+    return path
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_a_release_opens_as_it_was(name: str, tmp_path: Path) -> None:
+    made = RELEASES[name](tmp_path)
+    made.write(tmp_path / "release.json")
+    again = travas.open_release(tmp_path / "release.json")
+    assert type(again) is type(made) and again.guarantee == made.guarantee and again.estimate == made.estimate
+    (tmp_path / "again").mkdir()
+    again.write(tmp_path / "again" / "release.json")
+    for end in ("", ".guarantee.json"):
+        first, second = (tmp_path / place / f"release.json{end}" for place in ("", "again"))
+        assert first.read_bytes() == second.read_bytes()
+
+
+def test_what_has_no_guarantee_gets_none_by_being_opened(tmp_path: Path) -> None:
+    RELEASES["a seed"](tmp_path).write(tmp_path / "release.json")
+    assert travas.open_release(tmp_path / "release.json").guarantee.standing == Standing.NOT_ESTABLISHED
+
+
+def test_it_can_be_written_in_another_format(tmp_path: Path) -> None:
+    made = RELEASES["variants"](tmp_path)
+    made.write(tmp_path / "release.json")
+    travas.open_release(str(tmp_path / "release.json")).write(tmp_path / "release.xes.gz")
+    assert dict(travas.read(tmp_path / "release.xes.gz").items()) == dict(zip(made.variants, made.counts, strict=True))
+
+
+def without(name: str) -> Callable[[dict[str, Any]], object]:
+    return lambda stated: stated.pop(name)
+
+
+DAMAGES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
+    "no description": (without("description"), "is damaged; write both again"),
+    "no reading": (without("reading"), "is damaged; write both again"),
+    "no release": (without("release"), "is damaged; write both again"),
+    "no facts": (lambda stated: stated.update(release=[]), "is damaged; write both again"),
+    "an unknown mechanism": (lambda stated: stated["description"].update(mechanism="x"), "mechanism is 'x', which"),
+    "a module": (lambda stated: stated["description"].update(mechanism="os:system"), "which is not imported from here"),
+    "wrong counts": (lambda stated: stated["release"].update(frequencies="x"), "frequencies is 'x'"),
+    "wrong times": (lambda stated: stated["release"].update(timestamps="x"), "timestamps is 'x'"),
+    "another kind": (lambda stated: stated.update(kind="process map"), "not a process map"),
+    "a third kind": (lambda stated: stated.update(kind="synthetic log"), "not a synthetic log with its measurements"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_guarantee_file_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    RELEASES["variants"](tmp_path).write(tmp_path / "release.json")
+    path = tmp_path / "release.json.guarantee.json"
+    stated = json.loads(path.read_text())
+    damage, why = DAMAGES[name]
+    damage(stated)
+    path.write_text(json.dumps(stated))
+    with pytest.raises(travas.LogError, match=why) as refused:
+        travas.open_release(tmp_path / "release.json")
+    assert str(refused.value).startswith(str(tmp_path / "release.json")) and "\n" not in str(refused.value)
+
+
+def test_files_that_are_missing_or_of_another_format_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(travas.LogError, match=r"release\.json\.guarantee\.json: cannot be opened"):
+        travas.open_release(tmp_path / "release.json")
+    RELEASES["variants"](tmp_path).write(tmp_path / "release.csv")
+    with pytest.raises(
+        travas.LogError, match=r"only \.json files contain all of a release; use one, or read the event"
+    ):
+        travas.open_release(tmp_path / "release.csv")
+    RELEASES["variants"](tmp_path).write(tmp_path / "release.json")
+    (tmp_path / "release.json").write_text("{}")
+    with pytest.raises(travas.LogError, match="not a release of travas"):
+        travas.open_release(tmp_path / "release.json")
