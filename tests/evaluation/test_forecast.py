@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from conftest import Run
 from travas import EmptyLogError, ParameterError, Variants, mechanism
-from travas.evaluation.forecast import LOOKING, chances, forecast
+from travas.evaluation.forecast import ABSTRACTIONS, LOOKING, chances, forecast
 from travas.mechanisms.optimal import Optimal
 from travas.model import explain
 from travas.model.abstraction import Abstraction, parse_ladder
@@ -73,6 +73,14 @@ def test_chances_and_intervals_are_those_of_a_release(name: str, least: int) -> 
 def test_longer_noise_wider_intervals() -> None:
     widths = [chances(mechanism("optimal", epsilon, "1e-6"), [5000])[0] for epsilon in ("2", "1", "0.1")]
     assert sorted(widths, key=lambda at: at.high - at.low) == widths
+
+
+def test_abstractions_may_be_text() -> None:
+    log, rules = {("a", "b"): 30, ("a",): 5}, [Optimal(1, "1e-6")]
+    assert forecast(log, rules, "full,prefix:1") == forecast(log, rules, parse_ladder("full,prefix:1"))
+    assert forecast(log, rules) == forecast(log, rules, parse_ladder(ABSTRACTIONS))
+    with pytest.raises(ParameterError, match="nonsense"):
+        forecast("not read.csv", rules, "nonsense")
 
 
 def test_only_where_the_number_of_cases_decides() -> None:

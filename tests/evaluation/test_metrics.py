@@ -213,7 +213,7 @@ def test_compare_measures_by_name() -> None:
     assert tuple(found.values) == DEFAULT_METRICS and set(DEFAULT_METRICS) < set(METRICS)
     assert found.remarks == ()
     with pytest.raises(ParameterError, match="'similarity'.*|did you mean"):
-        compare(original, original, ["similarity"])
+        compare(original, original, metrics=["similarity"])
     assert "no activity in common" in compare(original, {("x",): 1}).remarks[0]
     assert "the released log has 1 activities" in compare(original, {("a", "x"): 1}).remarks[0]
     assert "empty" in compare(original, {}).remarks[0]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from travas import LogError, Synthesis, anonymize, read_synthetic
+from travas import LogError, Optimal, Synthesis, anonymize, read_synthetic
 
 LOG: dict[tuple[str, ...], int] = {
     ("a", "b", "c"): 900,
@@ -40,6 +40,8 @@ DAMAGES: dict[str, Callable[[Content], object]] = {
     "an activity that is missing": lambda c: c["measurements"]["activities"].pop(),
     "an activity of two columns": lambda c: c["measurements"]["variants"][0][0].__setitem__(0, ["a", "b"]),
     "an activity of no column": lambda c: c["measurements"]["variants"][0][0].__setitem__(0, []),
+    "no number": lambda c: c.update(more=float("nan")),
+    "another kind": lambda c: c.update(description=Optimal(1, "1e-6").describe()),
     "a count that is missing": lambda c: c["noisy"].pop(),
     "an origin that is missing": lambda c: c["origins"].pop(),
     "an unknown origin": lambda c: c["origins"].__setitem__(0, "real"),
