@@ -6,63 +6,107 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from browser import browsing, serving
-from web_flow import result_tab
+from browser import Server, browsing, serving
+from web_flow import heading, press, result_tab, settled, to_columns, watched
 
 from travas.cli.demo_command import demo
 
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
-WIDTH = 960
+SIZE = {"width": 1100, "height": 720}
 
 
 def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as server, browsing() as browser:
-        tab = browser.new_context(viewport={"width": WIDTH, "height": 700}, accept_downloads=True).new_page()
+        tab = watched(browser.new_context(viewport=SIZE, accept_downloads=True), server)
         tab.goto(server.link)
-
-        def step(heading: str, button: str | None = None) -> None:
-            tab.get_by_role("heading", name=heading, exact=True).wait_for()
-            tab.wait_for_timeout(400)
-            if button is not None:
-                tab.get_by_role("button", name=button).click()
-
-        step("Home", "Start a release")
-        step("Choose an event log")
-        step("Choose an event log", "made-up")
-        tab.get_by_text("What the doctor found").wait_for()
-        step("Choose an event log", "Continue")
-        step("Columns")
-        shoot(tab, "web-columns")
-        step("Columns", "Continue")
-        step("Protect")
-        tab.get_by_role("group", name="keep-probability curve").locator("svg").wait_for()
-        shoot(tab, "web-protection")
-        step("Protect", "Continue")
-        step("Forecast", "Read the log")
-        tab.get_by_text("Share of cases covered").wait_for(timeout=120_000)
-        shoot(tab, "web-forecast")
-        step("Forecast", "Continue")
-        step("Confirm")
-        tab.get_by_label("Data set in the ledger").fill("hospital")
-        tab.get_by_role("button", name="without a budget").click()
-        tab.get_by_text("before: 0 releases").wait_for()
-        tab.get_by_label("Why these parameters").fill("Agreed with the data protection officer.")
-        tab.get_by_role("button", name="Release for").click()
-        step("Released")
-        shoot(tab, "web-result")
-        for name in ("Variants", "Map", "Hand over"):
-            result_tab(tab, name)
-            tab.mouse.move(0, 0)
-            tab.locator(".card").screenshot(path=IMAGES / f"web-{name.lower().replace(' ', '-')}.png")
-        with tab.expect_download() as download:
-            tab.get_by_role("button", name="Download release.xes.gz.report.html", exact=True).click()
-        report = Path(folder) / "report.html"
-        download.value.save_as(report)
-        tab.set_viewport_size({"width": WIDTH, "height": 1200})
-        tab.goto(report.as_uri())
-        tab.screenshot(path=IMAGES / "report.png")
+        heading(tab, "Home")
+        press(tab, "Start a release")
+        steps(tab)
+        address = tab.url
+        result(tab, Path(folder))
+        screens(tab, server, Path(folder))
+        tab.emulate_media(color_scheme="dark")
+        tab.goto(f"{server.address}/")
+        tab.get_by_role("meter").wait_for()
+        shoot(tab, "web-home-dark")
+        tab.goto(address)
+        heading(tab, "Released")
+        result_tab(tab, "Map")
+        shoot(tab, "web-map-dark")
         demo_pictures(browser, Path(folder) / "demo")
+
+
+def steps(tab: Any) -> None:
+    """The steps of a new release, up to the release."""
+    heading(tab, "Choose an event log")
+    press(tab, "Try it with a made-up hospital log")
+    tab.get_by_text("What the doctor found").wait_for()
+    shoot(tab, "web-log")
+    to_columns(tab)
+    press(tab, "Show the values")
+    tab.get_by_role("gridcell", name="register").first.wait_for()
+    shoot(tab, "web-columns")
+    press(tab, "Continue")
+    heading(tab, "Protect")
+    tab.get_by_role("group", name="keep-probability curve").locator("svg").wait_for()
+    shoot(tab, "web-protection")
+    press(tab, "Continue")
+    press(tab, "Read the log")
+    tab.get_by_text("Share of cases covered").wait_for(timeout=120_000)
+    tab.get_by_role("heading", name="Recommendation", exact=True).wait_for()
+    shoot(tab, "web-forecast")
+    press(tab, "Continue")
+    heading(tab, "Confirm")
+    tab.get_by_text("Create it with a budget").first.click()
+    tab.get_by_label("ε of all releases").fill("4")
+    tab.get_by_label("δ of all releases").fill("1e-5")
+    press(tab, "Set this budget")
+    tab.get_by_role("img", name="0% spent").wait_for()
+    tab.get_by_label("Why these parameters").fill("Agreed with the data protection officer.")
+    tab.get_by_role("button", name="Release for").and_(tab.locator(":enabled")).wait_for()
+    shoot(tab, "web-confirm")
+    tab.get_by_role("button", name="Release for").click()
+    heading(tab, "Released")
+
+
+def result(tab: Any, folder: Path) -> None:
+    """The tabs of a result, and the report."""
+    shoot(tab, "web-result")
+    for name in ("Variants", "Map", "Hand over"):
+        result_tab(tab, name)
+        shoot(tab, f"web-{name.lower().replace(' ', '-')}")
+    for name in ("release.json", "release.json.guarantee.json", "release.json.report.html"):
+        with tab.expect_download() as download:
+            tab.get_by_role("button", name=f"Download {name}", exact=True).click()
+        download.value.save_as(folder / name)
+    result_tab(tab, "Before and after")
+    press(tab, "Compare with the original log")
+    tab.locator("[data-shown]").wait_for()
+    shoot(tab, "web-before-after")
+
+
+def screens(tab: Any, server: Server, folder: Path) -> None:
+    """Home and the other screens, with one release that is signed off."""
+    tab.goto(f"{server.address}/releases")
+    tab.get_by_role("link", name="Open the release of").click()
+    press(tab, "Sign off this release")
+    tab.get_by_label("Name of the person who signs off").fill("Grace Hopper")
+    tab.get_by_role("button", name="Sign off", exact=True).click()
+    tab.get_by_text("Signed off by Grace Hopper").wait_for()
+    for path, name, role in (("/", "home", "meter"), ("/releases", "releases", "table"), ("/budgets", "budgets", "meter")):
+        tab.goto(f"{server.address}{path}")
+        tab.get_by_role(role).wait_for()
+        shoot(tab, f"web-{name}")
+    tab.goto(f"{server.address}/check")
+    sent = [folder / "release.json", folder / "release.json.guarantee.json"]
+    tab.get_by_label("Release and guarantee").set_input_files(sent)
+    tab.locator(".good").wait_for()
+    shoot(tab, "web-check")
+    tab.set_viewport_size({"width": 960, "height": 1200})
+    tab.goto((folder / "release.json.report.html").as_uri())
+    tab.screenshot(path=IMAGES / "report.png")
+    tab.set_viewport_size(SIZE)
 
 
 def demo_pictures(browser: Any, folder: Path) -> None:
@@ -75,9 +119,12 @@ def demo_pictures(browser: Any, folder: Path) -> None:
 
 
 def shoot(tab: Any, name: str) -> None:
+    """A picture of the whole page from its top, without a pointer or a focus."""
+    tab.evaluate("scrollTo(0, 0)")
     tab.mouse.move(0, 0)
     tab.evaluate("document.activeElement.blur()")
-    tab.wait_for_timeout(300)
+    tab.evaluate("document.fonts.ready")
+    settled(tab)
     tab.screenshot(path=IMAGES / f"{name}.png", full_page=True)
 
 

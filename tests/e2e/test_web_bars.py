@@ -146,7 +146,7 @@ def test_every_click_is_answered_in_time(browser: Any, server: Server) -> None:
     """Of each click the fastest of three flows, so that other work on the machine does not decide."""
     flows = [clicked(browser, server) for _ in range(3)]
     names = {re.sub("data [0-9]+", "data", name) for flow in flows for name in flow}
-    assert len(names) > 20
+    assert len(names) > 15
     plain = [{re.sub("data [0-9]+", "data", name): time for name, time in flow.items()} for flow in flows]
     fastest = {name: min(flow[name] for flow in plain if name in flow) for name in names}
     print(fastest)

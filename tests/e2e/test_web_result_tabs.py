@@ -53,6 +53,33 @@ def result(browser: Any, server: Server) -> Iterator[Any]:
     context.close()
 
 
+SCROLL = """async () => {
+  const body = document.querySelector(".ag-body-viewport");
+  for (let step = 0; step < 120; step++) {
+    body.scrollTop += 500;
+    await new Promise(requestAnimationFrame);
+  }
+}"""
+
+
+def longest_task(browser: Any, page: Any, script: str) -> float:
+    """The longest task of the page's main thread while a script runs, in milliseconds of the processor.
+
+    The time of the processor, so that other work on the machine does not decide; on an idle one it is the stall.
+    """
+    browser.start_tracing(page=page, categories=["toplevel", "__metadata"])
+    page.evaluate(script)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    names = {(one["pid"], one["tid"]): one["args"]["name"] for one in events if one["name"] == "thread_name"}
+    tasks = [
+        one["tdur"] / 1000
+        for one in events
+        if "tdur" in one and names.get((one["pid"], one["tid"])) == "CrRendererMain"
+    ]
+    assert len(tasks) > 100
+    return float(max(tasks))
+
+
 def test_default_order_and_figures_are_those_of_the_estimates(result: Any, tmp_path: Path) -> None:
     """What the page shows is compared with the release that is downloaded."""
     guarantee = saved(result, "release.json.guarantee.json", tmp_path, "release.json.guarantee.json")
@@ -169,7 +196,7 @@ def test_a_process_map_has_its_own_numbers(page: Any, travas: Run, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_ten_thousand_variants_scroll_without_a_stall(page: Any) -> None:
+def test_ten_thousand_variants_scroll_without_a_stall(page: Any, browser: Any) -> None:
     traces = [(f"a{n // 2 % 110}", f"b{n // 220}", "c") for n in range(24_000)]
     rows = "".join(
         f"{n},{name},2025-01-0{day}\n" for n, trace in enumerate(traces) for day, name in enumerate(trace, 1)
@@ -178,17 +205,7 @@ def test_ten_thousand_variants_scroll_without_a_stall(page: Any) -> None:
     to_release(page, "10", "0.1")
     release(page)
     assert len(shown_variants(page)) > 5
-    stalls = page.evaluate(
-        """async () => {
-          const found = [];
-          new PerformanceObserver((list) => found.push(...list.getEntries().map((one) => one.duration)))
-            .observe({ type: "longtask" });
-          const body = document.querySelector(".ag-body-viewport");
-          for (let step = 0; step < 120; step++) {
-            body.scrollTop += 500;
-            await new Promise(requestAnimationFrame);
-          }
-          return [body.scrollHeight, found.filter((one) => one > 100)];
-        }"""
-    )
-    assert stalls[0] > 9_000 * 34 and stalls[1] == []
+    assert page.evaluate("document.querySelector('.ag-body-viewport').scrollHeight") > 9_000 * 34
+    longest = longest_task(browser, page, SCROLL)
+    print(longest)
+    assert longest <= 100

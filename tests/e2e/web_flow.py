@@ -163,8 +163,9 @@ def to_protection(tab: Any) -> None:
 
 
 def card(tab: Any, name: str) -> None:
-    """Choose a card."""
-    tab.get_by_role("radio", name=name, exact=True).check()
+    """Choose a card, whose state comes back from the server."""
+    tab.get_by_role("radio", name=name, exact=True).click()
+    tab.get_by_role("radio", name=name, exact=True, checked=True).wait_for()
 
 
 def protect_persons(tab: Any, column: str, most: str) -> None:

@@ -74,6 +74,10 @@ class Strip:
         if self._shown == seen and not self._dataset.is_deleted:
             self._say(seen[0], account)
 
+    def look_again(self) -> None:
+        """The account has changed: look it up at the next update."""
+        self._shown = ("", -2)
+
     def _say(self, dataset: str, account: Account | None) -> None:
         self._dataset.text = f"Data set: {dataset or 'none chosen'}"
         self._left.text = f"ε left: {epsilon_left(account)}"

@@ -32,6 +32,10 @@ from .tickets import Tickets
 from .transfers import prepare
 
 _SECONDS_TO_PROVE = 30
+_AT_TOP = """setTimeout(() => {
+  scrollTo(0, 0);
+  document.getElementById('step-title')?.focus({ preventScroll: true });
+}, 60)"""
 _PATH_EVENT = "travas-path"
 _STYLES = ("style.css", "steps.css", "result.css")
 
@@ -140,7 +144,7 @@ class Page:
             self.client.run_javascript(f"history.{method}(null, '', {json.dumps(self.location.path)})")
         self.links.refresh()
         self.refresh()
-        self.client.run_javascript("setTimeout(() => document.getElementById('step-title')?.focus(), 60)")
+        self.client.run_javascript(_AT_TOP)
 
     # --------------------------------------------------------------------------------------------------- what is shown
 

@@ -63,6 +63,15 @@ def typed_text(value: Any) -> str:
     return str(value or "").encode(errors="replace").decode()
 
 
+def clock(time: str) -> str:
+    """Return a time in UTC as it is read most easily, without its zone, which the heading of its column says.
+
+    >>> clock("2026-05-01T10:00:00+00:00")
+    '2026-05-01 10:00:00'
+    """
+    return time[:19].replace("T", " ")
+
+
 def note(words: str) -> None:
     ui.label(words).classes("note")
 

@@ -29,7 +29,7 @@ def draw_handover(page: Page, released: FinishedRelease) -> None:
 def downloads(page: Page, released: FinishedRelease) -> None:
     """Show a button for each file, which is written when it is asked for."""
     ui.html("<h3>Single files</h3>", sanitize=False)
-    with ui.element("div").classes("scroll").props("tabindex=0"), ui.element("table"), ui.element("tbody"):
+    with ui.element("div").classes("scroll files").props("tabindex=0"), ui.element("table"), ui.element("tbody"):
         for suffix, what in formats_of(released.release).items():
             name = f"release{suffix}"
             with ui.element("tr"):

@@ -109,9 +109,10 @@ class View {
 
   fit() { this.isFree = false; this.show(this.width / 2, this.height / 2, this.fitting); }
 
-  // The whole map, or its beginning in a readable size.
+  // The whole map, or its beginning in a readable size; maps side by side are compared as wholes.
   first() {
-    const scale = Math.max(this.fitting, Math.min(READABLE, this.room[0] / 400));
+    const least = this.pictures.length > 1 ? 0 : Math.min(READABLE, this.room[0] / 400);
+    const scale = Math.max(this.fitting, least);
     const whole = scale === this.fitting;
     this.show(this.width / 2, whole ? this.height / 2 : this.room[1] / scale / 2 - 8, scale);
   }

@@ -3,6 +3,7 @@
 import * as AgGrid from "nicegui-aggrid";
 
 const MOST_CHEVRONS = 10;
+const whole = new Intl.NumberFormat("en").format, one = new Intl.NumberFormat("en", { maximumFractionDigits: 1 }).format;
 
 const make = (name, className, text = "") => {
   const element = document.createElement(name);
@@ -42,10 +43,9 @@ export default {
     this.api = AgGrid.createGrid(place, this.options());
     search.addEventListener("input", () => this.api.setGridOption("quickFilterText", search.value));
     this.api.addEventListener("modelUpdated", () => {
-      const number = this.api.getDisplayedRowCount();
-      found.textContent = `${number.toLocaleString("en")} of ${this.rows.length.toLocaleString("en")}`;
+      found.textContent = `${whole(this.api.getDisplayedRowCount())} of ${whole(this.rows.length)}`;
     });
-    found.textContent = `${this.rows.length.toLocaleString("en")} of ${this.rows.length.toLocaleString("en")}`;
+    found.textContent = `${whole(this.rows.length)} of ${whole(this.rows.length)}`;
   },
   unmounted() {
     this.observer.disconnect();
@@ -54,13 +54,12 @@ export default {
   methods: {
     options() {
       const most = Math.max(...this.rows.map((row) => Math.max(row.value, row.high ?? 0)), 1);
-      const one = (value) => value.toLocaleString("en", { maximumFractionDigits: 1 });
       const columns = [
-        { headerName: "#", valueGetter: (params) => params.node.sourceRowIndex + 1, width: 70, pinned: "left", type: "rightAligned", getQuickFilterText: () => "" },
+        { headerName: "#", valueGetter: (params) => params.node.sourceRowIndex + 1, width: 70, type: "rightAligned", getQuickFilterText: () => "" },
         { headerName: this.columns.value, field: "value", width: 150, sort: "desc", type: "rightAligned", valueFormatter: ({ value }) => one(value), getQuickFilterText: () => "" },
         {
           headerName: "Variant", flex: 1, minWidth: 220, valueGetter: ({ data }) => data.trace.map((place) => this.names[place]).join(" → "),
-          cellRenderer: ({ data }) => this.chevrons(data.trace), tooltipValueGetter: ({ value }) => value, sortable: false,
+          cellRenderer: ({ data, value }) => this.chevrons(data.trace, value), sortable: false,
         },
       ];
       if (this.columns.interval) {
@@ -71,16 +70,17 @@ export default {
       }
       for (const name of ["rule", "origin", "count"].filter((column) => this.columns[column])) {
         columns.push({ headerName: this.columns[name], field: name, width: 130, type: name === "count" ? "rightAligned" : undefined, getQuickFilterText: () => "",
-          valueFormatter: ({ value }) => value.toLocaleString("en") });
+          valueFormatter: ({ value }) => (typeof value === "number" ? whole(value) : value) });
       }
       return {
         theme: AgGrid.themeQuartz.withPart(AgGrid.colorSchemeVariable), columnDefs: columns, rowData: this.rows, rowHeight: 34,
         defaultColDef: { resizable: true, sortable: true, wrapHeaderText: true, autoHeaderHeight: true }, suppressColumnVirtualisation: true,
-        tooltipShowDelay: 400, rowBuffer: 4, animateRows: false, suppressRowHoverHighlight: true,
+        rowBuffer: 4, animateRows: false, suppressRowHoverHighlight: true,
       };
     },
-    chevrons(trace) {
+    chevrons(trace, names) {
       const box = make("span", "chevrons"), runs = folded(trace);
+      box.title = names;
       for (const [activity, times] of runs.slice(0, MOST_CHEVRONS)) {
         const chevron = make("span", "chevron", times > 1 ? `${this.names[activity]} ×${times}` : this.names[activity]);
         chevron.style.backgroundColor = this.colours[activity];
@@ -91,7 +91,7 @@ export default {
     },
     interval({ value, low, high }, most) {
       const box = make("span", "interval"), bar = make("span", "bar"), line = make("span", "whisker");
-      const text = make("span", "numbers", `${low.toLocaleString("en")} – ${high.toLocaleString("en")}`);
+      const text = make("span", "numbers", `${whole(low)} – ${whole(high)}`);
       bar.style.width = `${100 * value / most}%`;
       line.style.left = `${100 * low / most}%`;
       line.style.width = `${100 * (high - low) / most}%`;

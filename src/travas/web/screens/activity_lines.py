@@ -9,7 +9,7 @@ from nicegui import ui
 
 from ..activity import ActivityLine
 from ..frame import link
-from ..parts import note, refusal, table, title, when_ready
+from ..parts import clock, note, refusal, table, title, when_ready
 
 if TYPE_CHECKING:
     from ..page import Page
@@ -36,7 +36,7 @@ def _show(page: Page, lines: list[ActivityLine], intact: bool) -> None:
         return
     ui.button("Export the activity log", on_click=lambda: _export(page)).props("no-caps outline")
     rows = [
-        [line.time, line.user, line.name or "–", line.kind, line.dataset, line.release, line.detail]
+        [clock(line.time), line.user, line.name or "–", line.kind, line.dataset, line.release, line.detail]
         for line in reversed(lines[-_ROWS:])
     ]
     table(["Time (UTC)", "User", "Name", "What", "Data set", "Release", "Detail"], rows)

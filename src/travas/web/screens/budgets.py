@@ -11,7 +11,7 @@ from ...budget.account import Account
 from ...privacy.numbers import as_text
 from ..frame import link
 from ..gauges import gauge
-from ..parts import heading, note, table, title, when_ready
+from ..parts import clock, heading, note, table, title, when_ready
 
 if TYPE_CHECKING:
     from ..page import Page
@@ -45,6 +45,6 @@ def _charges(account: Account) -> None:
         cost = as_text(entry.spending.epsilon), as_text(entry.spending.delta)
         said = " · ".join(filter(None, (entry.approval.reason, entry.approval.signed_off_by)))
         period = "" if entry.period is None else f", {entry.period.name}"
-        rows.append([entry.time, f"{entry.spending.mechanism}{period}", *cost, str(entry.standing), said])
+        rows.append([clock(entry.time), f"{entry.spending.mechanism}{period}", *cost, str(entry.standing), said])
     with ui.expansion(f"Charges: {len(rows):,}", value=len(rows) <= 5).classes("w-full"):
         table(["Time (UTC)", "Mechanism", "ε", "δ", "Standing", "Reason"], rows)

@@ -13,7 +13,7 @@ from ..activity import os_user
 from ..archive import ArchivedRelease, Signature, now
 from ..archive_list import STATEMENTS, ListedRelease, listed
 from ..frame import link
-from ..parts import note, refusal, title, when_ready, working_button
+from ..parts import clock, note, refusal, title, when_ready, working_button
 from ..releasing import reopened
 from ..sessions import FinishedRelease
 from ..steps import show_result
@@ -68,12 +68,12 @@ def _row(page: Page, release: ListedRelease) -> None:
             f"{as_text(entry.spending.epsilon)}, {as_text(entry.spending.delta)}",
         )
     standing = "charge not in this ledger" if entry is None else str(entry.standing)
-    for words in (release.time, release.dataset or "–", what, cost, standing, signed or "not signed off"):
+    for words in (clock(release.time), release.dataset or "–", what, cost, standing, signed or "not signed off"):
         with ui.element("td"):
             ui.label(words)
     with ui.element("td"):
         if release.state == "released":
-            link(page, "Open", f"/releases/{release.id}").props["aria-label"] = f"Open the release of {release.time}"
+            link(page, "Open", f"/releases/{release.id}").props["aria-label"] = f"Open the release of {clock(release.time)}"
         else:
             ui.label(STATEMENTS[release.state])
 

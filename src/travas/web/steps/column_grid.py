@@ -15,6 +15,7 @@ HIDDEN = "•••••"
 """Replaces every value until the user asks for the values: only then are they sent to the browser."""
 
 _ROLES = ("case", "activity", "time")
+_WIDTHS = {"case": 150, "activity": 150, "time": 190}
 
 
 def roles_of(found: Preview, reading: Reading) -> dict[str, str]:
@@ -38,7 +39,7 @@ def grid_options(found: Preview, reading: Reading, shows_values: bool) -> dict[s
         role = roles.get(name)
         column: dict[str, Any] = {"field": f"c{place}", "headerName": name, "minWidth": 130}
         if role is not None:
-            column |= {"headerName": f"{role}: {name}", "headerClass": f"role-{role}", "pinned": "left", "width": 150}
+            column |= {"headerName": f"{role}: {name}", "headerClass": f"role-{role}", "pinned": "left", "width": _WIDTHS[role]}
         columns.append(column)
     rows = [
         {f"c{place}": cell[:_LONGEST_CELL] if shows_values else HIDDEN for place, cell in enumerate(row[: len(names)])}

@@ -51,7 +51,7 @@ def _summary(session: Session, found: View) -> None:
         rows.append(["timestamps", "none"])
     if recipe.period.first:
         rows.append(["period", f"cases closed from {recipe.period.first} until before {recipe.period.last}"])
-    table(["what", "chosen"], rows)
+    table(["What", "Chosen"], rows)
 
 
 def _in_words(value: OptionValue) -> str:

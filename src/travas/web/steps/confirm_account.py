@@ -157,6 +157,7 @@ class AccountPanel:
         except TravasError as error:
             self._page.refuse(str(error))
             return
+        self._page.strip.look_again()
         await self.look_up()
 
 
@@ -203,7 +204,7 @@ def show_bar(account: Account, recipe: Recipe, after: tuple[Fraction, Fraction])
         left = [max(whole - spent, Fraction(0)) for whole, spent in wholes]
         rows.append(["left", *map(as_text, left)])
         _bar(epsilon / budget.epsilon, (after[0] - epsilon) / budget.epsilon)
-    table(["releases", "ε", "δ"], rows)
+    table(["Releases", "ε", "δ"], rows)
     if budget is not None:
         ui.label(f"Budget: {account.remainder}")
 
