@@ -94,7 +94,11 @@ def screens(tab: Any, server: Server, folder: Path) -> None:
     tab.get_by_label("Name of the person who signs off").fill("Grace Hopper")
     tab.get_by_role("button", name="Sign off", exact=True).click()
     tab.get_by_text("Signed off by Grace Hopper").wait_for()
-    for path, name, role in (("/", "home", "meter"), ("/releases", "releases", "table"), ("/budgets", "budgets", "meter")):
+    for path, name, role in (
+        ("/", "home", "meter"),
+        ("/releases", "releases", "table"),
+        ("/budgets", "budgets", "meter"),
+    ):
         tab.goto(f"{server.address}{path}")
         tab.get_by_role(role).wait_for()
         shoot(tab, f"web-{name}")

@@ -73,7 +73,9 @@ def _row(page: Page, release: ListedRelease) -> None:
             ui.label(words)
     with ui.element("td"):
         if release.state == "released":
-            link(page, "Open", f"/releases/{release.id}").props["aria-label"] = f"Open the release of {clock(release.time)}"
+            link(page, "Open", f"/releases/{release.id}").props["aria-label"] = (
+                f"Open the release of {clock(release.time)}"
+            )
         else:
             ui.label(STATEMENTS[release.state])
 

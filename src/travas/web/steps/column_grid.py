@@ -39,7 +39,12 @@ def grid_options(found: Preview, reading: Reading, shows_values: bool) -> dict[s
         role = roles.get(name)
         column: dict[str, Any] = {"field": f"c{place}", "headerName": name, "minWidth": 130}
         if role is not None:
-            column |= {"headerName": f"{role}: {name}", "headerClass": f"role-{role}", "pinned": "left", "width": _WIDTHS[role]}
+            column |= {
+                "headerName": f"{role}: {name}",
+                "headerClass": f"role-{role}",
+                "pinned": "left",
+                "width": _WIDTHS[role],
+            }
         columns.append(column)
     rows = [
         {f"c{place}": cell[:_LONGEST_CELL] if shows_values else HIDDEN for place, cell in enumerate(row[: len(names)])}
