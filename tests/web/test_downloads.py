@@ -45,10 +45,11 @@ def release_of(draft: Draft) -> str:
     return draft.session.released.id
 
 
-def test_an_older_tab_writes_nothing_of_a_deleted_release(draft: Draft) -> None:
+def test_an_older_tab_writes_nothing_of_a_deleted_release(draft: Draft, monkeypatch: pytest.MonkeyPatch) -> None:
     release = release_of(draft)
     assert prepared(draft, "release.csv").exists()
     draft.archive.delete(release, ADA)
+    monkeypatch.setattr(transfers, "_once", None)
     for name in ("release.csv", "release.json", "release.zip"):
         with pytest.raises(TravasError, match="this release was deleted"):
             prepared(draft, name)

@@ -231,7 +231,7 @@ def test_a_machine_without_a_free_process_is_an_error_of_the_job(
 
 def test_closing_deletes_every_log_whatever_fails(tmp_path: Path) -> None:
     browsers = Browsers(Storage(tmp_path), Settings(), ActivityLog(tmp_path / "activity.jsonl"))
-    drafts = [browsers.open(key).start_draft() for key in ("one", "one", "two")]
+    drafts = [browsers.open(key).start_draft() for key in ("one", "one", "two", "one")]
     for draft in drafts:
         (draft.folder / "log.csv").write_text("CANARY")
     results: list[object] = []
@@ -240,11 +240,13 @@ def test_closing_deletes_every_log_whatever_fails(tmp_path: Path) -> None:
         raise OSError("no space left")
 
     drafts[1].start(Job(sleeps), results.append, fails_at_the_end)
-    drafts[2].start(Job(charges, tmp_path / "marker"), results.append)
-    wait_for((tmp_path / "marker").exists)
+    markers = [tmp_path / "other browser", tmp_path / "same browser"]
+    for draft, marker in zip(drafts[2:], markers, strict=True):
+        draft.start(Job(charges, marker), results.append)
+    wait_for(lambda: all(marker.exists() for marker in markers))
     with pytest.raises(OSError, match="no space left"):
         browsers.close()
-    assert results == ["release"] and not any(path.name == "log.csv" for path in tmp_path.rglob("*"))
+    assert results == ["release"] * 2 and not any(path.name == "log.csv" for path in tmp_path.rglob("*"))
 
 
 def noting(ended: list[Job]) -> Callable[[Job], str]:

@@ -161,7 +161,9 @@ def test_no_cell_decides_whether_a_csv_file_is_opened(tmp_path: Path, row: str) 
 def test_the_first_cases_do_not_decide_about_the_unit(tmp_path: Path) -> None:
     path = tmp_path / "log.xes"
     patient = '<string key="patient" value="p"/>'
-    path.write_text(_XES + "".join(trace(number, patient if number > 30 else "") for number in range(40)) + "</log>")
+    path.write_text(
+        _XES + "".join(trace(number, patient if number > 30 else "", 400) for number in range(40)) + "</log>"
+    )
     browsers = Browsers(Storage(tmp_path), Settings(), ActivityLog(tmp_path / "a"))
     draft = browsers.open("key").start_draft()
     draft.take(path, "log.xes", looked(path, "log.xes"))

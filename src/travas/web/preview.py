@@ -115,15 +115,11 @@ def _csv(path: Path, reading: Reading) -> Preview:
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))  # no cell is too long
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter, quotechar=dialect.quote or '"')
     rows: list[tuple[str, ...]] = []
-    try:
-        for cells in reader:
-            if cells:
-                rows.append(tuple(cells))
-            if len(rows) > _ROWS:
-                break
-    except csv.Error:
-        if not rows:  # what follows the header decides nothing here
-            raise LogError(f"{path}: not a CSV file; check that it is the right file") from None
+    for cells in reader:
+        if cells:
+            rows.append(tuple(cells))
+        if len(rows) > _ROWS:
+            break
     if not rows:
         raise LogError(f"{path}: the log is empty, it has no header; check that it is the right file")
     return _table(rows[0], rows[1:])
