@@ -19,8 +19,9 @@ from web_flow import content, heading, name_data_set, opened, press, release, sa
 import travas as package
 from travas.budget.account import Approval
 from travas.budget.ledger import Ledger
-from travas.web.archive import Archive
+from travas.web.archive import Archive, Signature, now
 from travas.web.archive_list import listed, reconcile
+from travas.web.recipe import Recipe
 
 SCREENS = {
     "/": "Home",
@@ -258,3 +259,28 @@ def test_the_rail_is_reached_by_keyboard(page: Any, server: Server) -> None:
         heading(page, title)
         page.wait_for_function("document.activeElement.id === 'step-title'")  # where a reader goes on
         page.evaluate("document.querySelector('.rail a').focus()")
+
+
+def test_a_damaged_release_and_a_removed_archive_are_stated(page: Any, server: Server) -> None:
+    """The charge stands in both cases, and what is damaged can be deleted."""
+    ledger, archive = Ledger(server.storage.parent / "ledger.db"), Archive(server.storage.parent / "ledger.releases")
+    ledger.create_account("damaged")
+    asked = archive.begin(Signature("", "user", now()), "damaged", "log.csv", Recipe(), "", ledger.path)
+    ledger.charge("damaged", None, asked.recipe.build(), "case_id", approval=Approval(reference=asked.id))
+    for name in ("release.json", "release.json.guarantee.json"):
+        (archive.folder(asked.id) / name).write_text("{")
+    archive.close()
+    page.goto(f"{server.address}/releases/{asked.id}")
+    heading(page, "This release cannot be opened")
+    assert page.get_by_role("alert").filter(has_text="the charge stands").count() == 1
+    page.get_by_text("Delete this release").click()
+    press(page, "Delete it")
+    heading(page, "Releases")
+    page.get_by_text("Deleted. The charge stands.").first.wait_for()
+    moved = archive.path.with_name("moved")
+    archive.path.rename(moved)
+    try:
+        visit(page, server, "/")
+        assert page.get_by_text("or its folder was removed. The charge stands.").count() >= 2
+    finally:
+        moved.rename(archive.path)

@@ -15,7 +15,7 @@ from .charge_flags import Charge
 from .console import print_json, progress
 from .release_output import release_facts, show_release
 
-Released = TypeVar("Released", bound=Release)
+ReadRelease = TypeVar("ReadRelease", bound=Release)
 
 
 def refuse_options(options: Mapping[str, object], charge: Charge, reading: Reading) -> None:
@@ -32,7 +32,7 @@ def refuse_options(options: Mapping[str, object], charge: Charge, reading: Readi
             raise ParameterError(f"--from reads no log and charges nothing; remove {name}")
 
 
-def verified(release: Path, read: Callable[[Path], Released]) -> Released:
+def verified(release: Path, read: Callable[[Path], ReadRelease]) -> ReadRelease:
     """Read a release and verify it."""
     from ..outputs.guarantee_file import guarantee_path
     from ..verification.verify import verify
