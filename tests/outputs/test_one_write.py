@@ -24,7 +24,7 @@ ALLOWED = {
     "evaluation/experiment_summary.py": "by atomic_output",
     "cli/budget_command.py": "by atomic_output",
     "cli/demo_command.py": "by atomic_output",
-    "cli/project_commands.py": "by atomic_output",
+    "cli/init_command.py": "by atomic_output",
     "report/report_file.py": "by atomic_output",
     "plots/figures.py": "into memory",
     "budget/ledger_file.py": "the ledger, which is a database",

@@ -34,6 +34,26 @@ def instants(texts: pl.Series, timestamp_format: str | None) -> list[pl.Series]:
     """
     if texts.dtype.is_temporal() or texts.dtype.is_numeric():
         return [texts]
+    parsed = microseconds(texts, timestamp_format)
+    finer = texts.str.extract(r"[.,][0-9]{6}([0-9]{1,3})")
+    if timestamp_format is not None or finer.null_count() == len(finer):
+        return [parsed]
+    return [parsed, finer.str.pad_end(3, "0").cast(pl.Int64).fill_null(0).alias(NANOSECONDS)]
+
+
+def microseconds(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
+    """Parse the text of timestamps as `instants` does, without what is finer than microseconds.
+
+    Args:
+        texts: The timestamps; missing ones are null.
+        timestamp_format: As for `instants`.
+
+    Returns:
+        The column `TIME`.
+
+    Raises:
+        UnknownFormatError: A text is not a timestamp.
+    """
     formats = list(_ISO_FORMATS) if timestamp_format is None else [timestamp_format]
     parsed = pl.Series(TIME, [None], dtype=_MICROSECONDS).new_from_index(0, len(texts))
     while (rest := parsed.is_null() & texts.is_not_null()).any():
@@ -43,10 +63,7 @@ def instants(texts: pl.Series, timestamp_format: str | None) -> list[pl.Series]:
             raise UnknownFormatError(texts[row])
         formats.remove(form)
         parsed = parsed.zip_with(~rest, _parsed(texts, form))
-    finer = texts.str.extract(r"[.,][0-9]{6}([0-9]{1,3})")
-    if timestamp_format is not None or finer.null_count() == len(finer):
-        return [parsed.alias(TIME)]
-    return [parsed.alias(TIME), finer.str.pad_end(3, "0").cast(pl.Int64).fill_null(0).alias(NANOSECONDS)]
+    return parsed.alias(TIME)
 
 
 def matching(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
@@ -56,14 +73,26 @@ def matching(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
         texts: Any texts.
         timestamp_format: As for `instants`.
     """
+    return recognised_instants(texts, timestamp_format).is_not_null()
+
+
+def recognised_instants(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
+    """Parse those texts that are timestamps, to microseconds; what is none is null.
+
+    Args:
+        texts: Any texts.
+        timestamp_format: As for `instants`.
+    """
     formats = _ISO_FORMATS if timestamp_format is None else [timestamp_format]
-    fits = pl.Series([False]).new_from_index(0, len(texts))
+    first = texts.drop_nulls().head(1)
+    likely = next((form for form in formats if _parsed(first, form).null_count() == 0), formats[0])
+    parsed = _parsed(texts, likely).alias(TIME)
     for form in formats:
-        rest = (~fits).arg_true()
+        rest = (parsed.is_null() & texts.is_not_null()).arg_true()
         if rest.is_empty():
             break
-        fits = fits.scatter(rest.filter(_parsed(texts.gather(rest), form).is_not_null()), True)
-    return fits
+        parsed = parsed.scatter(rest, _parsed(texts.gather(rest), form))
+    return parsed
 
 
 def aware(texts: pl.Series, timestamp_format: str | None) -> pl.Series:

@@ -59,7 +59,7 @@ def dialect_findings(path: Path, reading: Reading) -> TextForm:
 
 @dataclass(frozen=True)
 class _Bytes:
-    """What the bytes of a file are like: the first ones, how often each occurs, and the first that are not UTF-8."""
+    """What the bytes of a file are like: the first ones, how often each above ASCII occurs, and the first not of UTF-8."""
 
     head: bytes
     counts: tuple[int, ...]
@@ -74,9 +74,13 @@ class _Bytes:
         counts = np.zeros(256, np.int64)
         for chunk in chunks(path, lambda _: None, _HEAD):
             head = head or chunk
-            counts += np.bincount(np.frombuffer(chunk, np.uint8), minlength=256)
+            pending = decoder.getstate()[0]
+            if chunk.isascii() and not pending:
+                lines += chunk.count(b"\n")
+                continue
+            values = np.frombuffer(chunk, np.uint8)
+            counts += np.bincount(values[values >= 0x80], minlength=256)
             if fault is None:
-                pending = decoder.getstate()[0]
                 try:
                     decoder.decode(chunk)
                     lines += chunk.count(b"\n")

@@ -148,4 +148,4 @@ class Examination:
         reading = replace(self.reading, timestamp_format=roles.reading.timestamp_format)
         self.reading, findings = lifecycle_finding(table, self.reading)
         self.findings += findings
-        self.findings += row_findings(table, reading, roles.unit_columns())
+        self.findings += row_findings(table, reading, roles.unit_columns(), roles.times)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
 
 import polars as pl
 
-from ..instants import instants, matching
+from ..instants import instants, matching, recognised_instants
 
 _DATES = (
     "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d",
@@ -43,7 +43,7 @@ _DIRECTIVES = {
     "%M": "[0-9]{2}", "%S": "[0-9]{2}", "%.f": "[.][0-9]+", "%b": "[A-Za-z]{3}", "%B": "[A-Za-z]{3,9}", "%p": "[AaPp][Mm]",
     "%z": "(?:Z|[+-][0-9]{2}:?[0-9]{2})",
 }  # fmt: skip
-_SAMPLE, _TRIED, _DIGITS = 2_000, 5, 3
+_ROWS, _SAMPLE, _TRIED, _DIGITS = 100_000, 2_000, 5, 3
 _NEEDED = 0.9
 """The share of values that makes a column one of times; the rest are problems."""
 
@@ -58,6 +58,7 @@ class TimeValues:
         unfit: How many values do not fit the best format.
         unfit_example: One of them.
         zoned: The share of values with a time zone.
+        instants: The values as times in the first format, if it fits all of them.
     """
 
     formats: tuple[str | None, ...]
@@ -65,6 +66,7 @@ class TimeValues:
     unfit: int = 0
     unfit_example: str = ""
     zoned: float = 0.0
+    instants: pl.Series | None = field(default=None, repr=False, compare=False)
 
     @property
     def are_times(self) -> bool:
@@ -80,25 +82,28 @@ def times_of(values: pl.Series) -> TimeValues:
     Returns:
         The formats that fit all values. If none does but one fits most, that one, with the number of others.
     """
-    texts = values.drop_nulls().unique().sort()
-    texts = texts.filter(texts != "")
+    known = values.is_not_null() & (values != "")
+    texts = values.filter(known)
     if texts.is_empty():
         return TimeValues((), "")
-    sample = texts.gather_every(max(len(texts) // _SAMPLE, 1))
+    distinct = texts.gather_every(max(len(texts) // _ROWS, 1)).unique().sort()
+    sample = distinct.gather_every(max(len(distinct) // _SAMPLE, 1))
     example = str(sample[0])
-    zoned = _share(texts.str.contains(r"(Z|[+-][0-9]{2}:?[0-9]{2})$") & texts.str.contains(":"))
     shares = {form: _fitting(sample, form) for form in _candidates(sample)}
     best = max(shares.values(), default=0.0)
     if best < _NEEDED:
         return TimeValues((), example)
-    whole = {form: matching(texts, form) for form, share in shares.items() if share == best}
-    complete = tuple(form for form, fits in whole.items() if fits.all())
+    zoned = _share(
+        texts.str.tail(6).str.contains(r"(Z|[+-][0-9]{2}:?[0-9]{2})$") & texts.str.contains(":", literal=True)
+    )
+    whole = {form: recognised_instants(values, form) for form, share in shares.items() if share == best}
+    complete = tuple(form for form, parsed in whole.items() if len(parsed) - parsed.null_count() == len(texts))
     if complete:
         forms = _distinct(complete)
-        return TimeValues(forms, _telling(sample, forms), zoned=zoned)
-    form, fits = max(whole.items(), key=lambda item: int(item[1].sum()))
-    rest = texts.filter(~fits)
-    return TimeValues((form,), example, int(values.is_in(rest.implode()).sum()), str(rest[0]), zoned)
+        return TimeValues(forms, _telling(sample, forms), zoned=zoned, instants=whole[forms[0]])
+    form, parsed = min(whole.items(), key=lambda item: item[1].null_count())
+    rest = values.filter(parsed.is_null() & known)
+    return TimeValues((form,), example, len(rest), str(rest.min()), zoned)
 
 
 def _telling(sample: pl.Series, forms: tuple[str | None, ...]) -> str:

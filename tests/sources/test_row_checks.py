@@ -1,0 +1,70 @@
+"""What the doctor counts in rows, compared with a plain count over the cases."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+
+import polars as pl
+import pytest
+
+from travas import doctor
+from travas.sources.doctor.time_formats import times_of
+
+Row = tuple[str | None, str, str | None]
+
+
+def drawn_rows(seed: int) -> list[Row]:
+    """Rows of a few cases with ties, duplicates, rows out of order and missing cells."""
+    chance = random.Random(seed)
+    cases, times = ["1", "2", "3", " 4", None], [*(f"2024-01-01T00:00:{second:02d}" for second in range(6)), ""]
+    return [(chance.choice(cases), chance.choice(["a", "b", "A", "c "]), chance.choice(times)) for _ in range(40)]
+
+
+def plain_counts(rows: list[Row]) -> dict[str, int]:
+    """The numbers that the doctor reports, counted one row after the other."""
+    known = [(case, activity, time) for case, activity, time in rows if case is not None and time]
+    duplicates = len(known) - len(set(known))
+    tied = len(known) - len({(case, time) for case, _, time in known}) - duplicates
+    last: dict[str, str] = {}
+    backwards = 0
+    for case, _, time in known:
+        backwards += time < last.get(case, "")
+        last[case] = time
+    counts = {
+        "events of a case with the same activity and time": duplicates,
+        "events at the same time as another activity": tied,
+        "rows before an earlier row": backwards,
+        "cells of the case begin or end with a blank": sum(case == " 4" for case, _, _ in rows),
+        "cells of the activity begin or end with a blank": sum(activity == "c " for _, activity, _ in rows),
+    }
+    return {what: number for what, number in counts.items() if number}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_numbers_are_those_of_a_plain_count(seed: int) -> None:
+    rows = drawn_rows(seed)
+    table = pl.DataFrame(rows, schema=["case_id", "activity", "timestamp"], orient="row")
+    said = [finding.text for finding in doctor(table).findings]
+    for what, number in plain_counts(rows).items():
+        plural, _, rest = what.partition(" ")
+        assert any(re.match(f"{number} {plural}? ?{rest}", text) for text in said), (what, number, said)
+    assert f"{len({row[0] for row in rows})} cases, {len({row[1] for row in rows})} activities" in said
+    spelled = Counter(activity for _, activity, _ in rows)
+    assert any(f"'a' ({spelled['a']})" in text and f"'A' ({spelled['A']})" in text for text in said)
+
+
+def test_nothing_is_said_about_rows_in_order() -> None:
+    rows = [(case, "a", f"2024-01-01T00:00:{second:02d}") for second in range(5) for case in "123"]
+    table = pl.DataFrame(rows, schema=["case_id", "activity", "timestamp"], orient="row")
+    assert {finding.topic for finding in doctor(table).findings}.isdisjoint({"duplicates", "ties", "order", "missing"})
+
+
+def test_every_value_of_a_long_column_is_examined() -> None:
+    """The candidates come from a sample, the decision from all values."""
+    good = [f"2024-01-01 10:00:{number % 60:02d}" for number in range(250_000)]
+    assert times_of(pl.Series(good)).formats == (None,) and times_of(pl.Series(good)).zoned == 0
+    found = times_of(pl.Series([*good[:100_001], "soon", *good[100_001:], "2024-01-01 10:00:00+01:00", "", None]))
+    assert (found.unfit, found.unfit_example, found.instants) == (1, "soon", None)
+    assert 0 < found.zoned < 0.0001
