@@ -217,32 +217,3 @@ def test_every_step_fits_the_screen(page: Any) -> None:
             press(page, "Continue")
     release(page)
     fits()
-
-
-def test_the_keyboard_is_enough(page: Any) -> None:
-    def tab_to(name: str) -> None:
-        for _ in range(40):
-            page.keyboard.press("Tab")
-            focused = "e => (e.closest('[aria-label]')?.getAttribute('aria-label') || '') + e.innerText"
-            if name in str(page.locator("*:focus").evaluate(focused)):
-                return
-        raise AssertionError(f"the keyboard does not reach {name}")
-
-    tab_to("made-up hospital log")
-    page.keyboard.press("Enter")
-    page.get_by_text("What the doctor found").wait_for()
-    for name in ("Choose an event log", "Columns"):
-        heading(page, name)
-        page.wait_for_function("document.activeElement.id === 'step-title' || document.activeElement === document.body")
-        tab_to("Continue")
-        page.keyboard.press("Enter")
-    heading(page, "Protect")
-    curve = page.get_by_role("group", name="keep-probability curve").locator("svg")
-    curve.wait_for()
-    before = curve.get_attribute("aria-label")
-    tab_to("epsilon, smaller protects more")
-    page.keyboard.press("ArrowLeft")
-    page.wait_for_function(
-        "old => document.querySelector('.hover-labels svg').getAttribute('aria-label') !== old", arg=before
-    )
-    assert page.get_by_label("epsilon", exact=True).input_value() == "0.8"
