@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import shlex
@@ -33,6 +34,13 @@ def test_the_doctor_reads_odd_files_right(odd: OddFile, tmp_path: Path) -> None:
     settings: dict[str, Any] = dict(odd.extra)
     found = [dict(read(tmp_path / odd.name, replace(reading, **settings)).items()) for reading in diagnosis.readings]
     assert EXPECTED in found
+
+
+def test_the_doctor_examines_a_file_with_a_very_long_cell(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("case_id,activity,note\n1,a," + "x" * 140_000 + "\n2,b,y\n")
+    csv.field_size_limit(1 << 17)  # the default, which other tests change
+    assert "a comma, from the header" in [finding.text for finding in doctor(path).findings]
 
 
 @pytest.mark.parametrize("source", ["spark:", "spark:events", "postgresql://host/db", "-"])

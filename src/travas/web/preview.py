@@ -112,7 +112,7 @@ def _csv(path: Path, reading: Reading) -> Preview:
     head = _head(path)
     dialect = dialect_of(head, reading)
     text = head.decode(dialect.encoding, errors="replace").lstrip("\ufeff")
-    csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))  # no cell is too long
+    csv.field_size_limit(2**31 - 1)  # the default is 128 kB
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter, quotechar=dialect.quote or '"')
     rows: list[tuple[str, ...]] = []
     for cells in reader:

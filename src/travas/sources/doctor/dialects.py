@@ -155,6 +155,7 @@ def _delimiter(lines: list[str], head: bytes, reading: Reading) -> tuple[Reading
 
 def _widths(lines: list[str], delimiter: str, quote: str | None) -> tuple[float, int]:
     """Return which share of the rows has the same number of cells as the header, and that number; 0 if it is 1."""
+    csv.field_size_limit(2**31 - 1)  # the default is 128 kB
     rows = [
         row for row in csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter, quotechar=quote or '"') if row
     ]
