@@ -27,6 +27,8 @@ PICTURES = ("demo-variants.svg", "demo-synthetic.svg", "demo-map.svg")
 """The files of the pictures."""
 
 _SHOWN = 8
+_PAIRS = 24
+"""So many ways are readable on a page with several maps; the files have all."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class DemoPictures:
             _map(*_columns(log)),
             _map(variants.variants, variants.counts),
             _map(synthetic.variants, synthetic.counts),
-            map_svg(released_map(mapped).most_frequent()),
+            map_svg(released_map(mapped).most_frequent(pairs=_PAIRS)),
             _rows(variants.variants, variants.counts),
             {
                 "original": f"{before.cases:,} stays, {before.variants:,} different variants",
@@ -121,7 +123,7 @@ def is_demo_page(path: Path) -> bool:
 
 def _map(variants: Sequence[Trace], counts: Sequence[int]) -> str:
     """Draw which activity directly follows which."""
-    return map_svg(directly_follows(variants, counts).most_frequent())
+    return map_svg(directly_follows(variants, counts).most_frequent(pairs=_PAIRS))
 
 
 def _columns(log: Variants) -> tuple[list[Trace], list[int]]:
