@@ -3,11 +3,14 @@ from __future__ import annotations
 import errno
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-import travas.cli.main
+from conftest import Run
+from travas import Ledger
+from travas.cli import main as command_line
 
 LOG = "case_id,activity,timestamp\n" + "".join(f"{case},a,2020-01-01\n" for case in range(100))
 
@@ -34,6 +37,26 @@ def test_a_full_standard_output_is_no_refusal(tmp_path: Path) -> None:
     assert (tmp_path / "out.csv.guarantee.json").exists()
 
 
+def fail(error: BaseException) -> Callable[..., None]:
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    return fails
+
+
+@pytest.mark.parametrize("error", [MemoryError(), KeyError("CANARY"), OSError(errno.EIO, "Input/output error")])
+@pytest.mark.parametrize("command", ["anonymize", "synthesize", "map"])
+def test_a_summary_that_fails_says_that_the_release_is_complete_and_charged(
+    command: str, error: Exception, small_csv: Path, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("travas.model.variants.summary", fail(error))
+    book, out = tmp_path / "book.db", tmp_path / "out.json"
+    ran = travas(command, small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", out, "--ledger", book)
+    assert ran.code == 4 and len(ran.err.splitlines()) == 1 and "CANARY" not in ran.err
+    assert "the release is complete" in ran.err and "the charge to" in ran.err and "stands" in ran.err
+    assert out.is_file() and len(Ledger(book).history()) == 1
+
+
 class Panic(BaseException):
     """What Polars raises for a bug of its own."""
 
@@ -51,12 +74,9 @@ class Panic(BaseException):
 def test_memory_interrupts_and_bugs_are_one_line(
     error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fails(**_: object) -> None:
-        raise error
-
-    monkeypatch.setattr(travas.cli.main, "app", fails)
+    monkeypatch.setattr(command_line, "app", fail(error))
     with pytest.raises(SystemExit) as stop:
-        travas.cli.main.main()
+        command_line.main()
     assert stop.value.code == code
     said = capsys.readouterr().err
     assert len(said.splitlines()) == 1 and "nothing was written" not in said and "CANARY" not in said
@@ -66,12 +86,9 @@ def test_memory_interrupts_and_bugs_are_one_line(
 def test_the_traceback_of_a_bug_is_confidential(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fails(**_: object) -> None:
-        raise KeyError("CANARY")
-
-    monkeypatch.setattr(travas.cli.main, "app", fails)
+    monkeypatch.setattr(command_line, "app", fail(KeyError("CANARY")))
     monkeypatch.setenv("TRAVAS_DEBUG", "1")
     with pytest.raises(SystemExit) as stop:
-        travas.cli.main.main()
+        command_line.main()
     said = capsys.readouterr().err
     assert stop.value.code == 70 and "CANARY" in said and said.startswith("CONFIDENTIAL")

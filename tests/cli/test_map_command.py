@@ -73,6 +73,14 @@ def test_a_changed_release_is_not_written_again(release: Path, tmp_path: Path, t
     assert ran.code == 1 and "SHA-256" in ran.err and not (tmp_path / "again.csv").exists()
 
 
+def test_no_file_of_a_release_is_overwritten_by_another_format(release: Path, tmp_path: Path, travas: Run) -> None:
+    guarantee = release.with_name("map.json.guarantee.json")
+    before = guarantee.read_bytes()
+    ran = travas("map", "--from", release, "-o", guarantee, "--force")
+    assert ran.code == 2 and "choose another output (option --output)" in ran.err
+    assert guarantee.read_bytes() == before
+
+
 def test_a_model_next_to_the_map(release: Path, tmp_path: Path, travas: Run) -> None:
     ran = travas("map", "--from", release, "-o", tmp_path / "again.csv", "--model", "bpmn")
     assert ran.code == 0 and (tmp_path / "again.bpmn").is_file() and "again.bpmn" in "".join(ran.out.split())

@@ -161,6 +161,20 @@ def test_a_failure_after_the_charge_says_so(
     assert (folder / "releases" / "2026-01" / "release.json").exists()
 
 
+def test_a_summary_that_fails_says_that_the_release_is_complete_and_charged(
+    travas: Run, start: Start, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start()
+
+    def fail(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("travas.cli.release_command._show", fail)
+    ran = travas("release", "--period", "2026-01")
+    assert ran.code == 4 and "the release is complete" in ran.err and "the charge to 'clinic' stands" in ran.err
+    assert (folder / "releases" / "2026-01" / "report.html").exists()
+
+
 def test_flags_come_before_variables_before_the_file(
     start: Start, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

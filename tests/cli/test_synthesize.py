@@ -84,6 +84,12 @@ def test_what_cannot_be_generated_from_is_refused(release: Path, tmp_path: Path,
     ran = travas("anonymize", tmp_path / "hospital.csv", *PARAMETERS, "-o", tmp_path / "variants.json")
     ran = travas("synthesize", "--from", tmp_path / "variants.json", "-o", tmp_path / "out.csv")
     assert ran.code == 2 and "not a synthetic log with its measurements" in ran.err
+    guarantee = release.with_name("synthetic.json.guarantee.json")
+    before = guarantee.read_bytes()
+    piped = ("-o", "-", "--output-format", "csv", "--guarantee-file", guarantee, "--force")
+    ran = travas("synthesize", "--from", release, *piped)
+    assert ran.code == 2 and ran.err.endswith("choose another output (option --guarantee-file)\n") and ran.out == ""
+    assert guarantee.read_bytes() == before
     ran = travas("synthesize", "--from", release, "-o", release, "--force")
     assert ran.code == 2 and not (tmp_path / "out.csv").exists()
 

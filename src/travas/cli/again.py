@@ -46,11 +46,14 @@ def verified(release: Path, read: Callable[[Path], ReadRelease]) -> ReadRelease:
 def write_again(
     made: Release, release: Path, output: Path | StandardOutput, existing: Existing, profile: Profile = "travas"
 ) -> None:
-    """Write what was made from a release, which is not overwritten."""
-    from ..outputs.inputs import check_not_input
+    """Write what was made from a release, of which no file is overwritten."""
+    from ..outputs.inputs import check_not_same
+    from ..outputs.readme_file import release_files
+    from ..outputs.standard_output import naming_the_guarantee
     from ..outputs.write import write_release
 
-    check_not_input(output, [release], None)
+    with naming_the_guarantee(output):
+        check_not_same(release_files(output), release_files(release), "release that is read, or one of its files")
     write_release(made, output, existing, profile)
 
 

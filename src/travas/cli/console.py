@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -75,6 +76,14 @@ def panel(content: Any, title: str, colour: str) -> None:
 
 def print_json(content: dict[str, Any]) -> None:
     typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+
+
+def is_output_failure(error: BaseException) -> bool:
+    """Return whether standard output is full, closed, or has no reader any more."""
+    if isinstance(error, BrokenPipeError):
+        return True
+    full_or_closed = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF)
+    return isinstance(error, OSError) and error.filename is None and error.errno in full_or_closed
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import sys
@@ -31,7 +30,7 @@ from . import (
     verify_command,
 )
 from .budget_command import app as budget_app
-from .console import print_json, silence
+from .console import is_output_failure, print_json, silence
 from .exit_codes import EXIT_CODES
 from .interrupts import INTERRUPTED, finish
 
@@ -154,7 +153,8 @@ def _unexpected(error: BaseException) -> int:
         return _fail("out of memory; use a machine with more memory, or a database (travas docs engines)", 5)
     if isinstance(error, OSError):
         reason = error.strerror or type(error).__name__
-        if _is_stdout(error):
+        if is_output_failure(error):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # flushing at exit must not fail again
             return _fail(f"the result could not be printed ({reason}); files that were written remain", 6)
         return _fail(f"operating system error: {reason}", 2)
     if os.environ.get(_DEBUG):
@@ -165,14 +165,6 @@ def _unexpected(error: BaseException) -> int:
         f"({_DEBUG}=1 shows where it happened: confidential, it may quote the log)",
         70,
     )
-
-
-def _is_stdout(error: OSError) -> bool:
-    """Return whether standard output is full or closed; redirects it to the null device if so."""
-    if error.filename is not None or error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF):
-        return False
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    return True
 
 
 def _flag(error: TravasError) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from ..errors import ChargedError, ParameterError
+from ..errors import ParameterError
 from ..outputs.inputs import check_not_input
 from ..pipeline import Request, run
 from ..sources.reading import Reading
@@ -22,7 +22,7 @@ from .options import (
     StatedCases,
 )
 from .reading_flags import with_reading
-from .release_output import print_outcome
+from .release_output import after_release, print_outcome
 
 if TYPE_CHECKING:
     from ..maps.map_release import MapRelease
@@ -131,12 +131,8 @@ def process_map(
     with stages() as watch:
         outcome = run(request, watch)
     print_outcome(outcome, output, stated_cases, as_json)
-    try:
+    with after_release(outcome):
         _write_model(map_release(outcome.release), target, existing, as_json)
-    except (Exception, KeyboardInterrupt) as error:
-        if outcome.account is None:
-            raise
-        raise ChargedError.from_cause(error, outcome.account.label) from error
 
 
 def _check_model(model: str | None, output: Path, existing: Existing) -> Path | None:

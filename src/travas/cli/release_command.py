@@ -11,6 +11,7 @@ from ..project.project_options import FILE_NAME, Values
 from .console import grid, panel, print_json, stages
 from .options import AsJson, Quiet
 from .project_flags import ProjectPath, with_project_options
+from .release_output import after_release, release_facts
 
 if TYPE_CHECKING:
     from ..project.project_release import ReleasedPeriod
@@ -44,12 +45,12 @@ def release(
     chosen = project_period(opened, period)
     with stages() as watch:
         made = make_release(opened, chosen, watch)
-    _show(made, None if chosen is None else chosen.name, as_json)
+    with after_release(made.outcome):
+        _show(made, None if chosen is None else chosen.name, as_json)
 
 
 def _show(made: ReleasedPeriod, period: str | None, as_json: bool) -> None:
     from .budget_command import charged, print_charge
-    from .release_output import release_facts
 
     files = {name: str(getattr(made, name)) for name in ("folder", "release", "guarantee", "report", "readme")}
     account = made.outcome.account

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ..errors import CONFIDENTIAL_HEADING
+from ..errors import CONFIDENTIAL_HEADING, ChargedError
 from ..model import explain
 from ..model.release import Release
 from ..model.variants import Variants
 from ..outputs.standard_output import StandardOutput
 from ..sources.wording import number_of
 from .budget_command import charged, print_charge
-from .console import grid, panel, print_json, print_notes, share_of
+from .console import grid, is_output_failure, panel, print_json, print_notes, share_of
 from .guarantee_output import guarantee_facts, heading, protection
 
 if TYPE_CHECKING:
@@ -21,8 +23,29 @@ if TYPE_CHECKING:
     from ..synthesis.synthetic_release import SyntheticRelease
 
 
+@contextmanager
+def after_release(outcome: Outcome) -> Iterator[None]:
+    """Let whatever fails after a charged release say that the release is complete and the charge stands.
+
+    An output that is full or closed has exit codes of its own.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if outcome.account is None or isinstance(error, SystemExit) or is_output_failure(error):
+            raise
+        cause = ChargedError.from_cause(error, outcome.account.label)
+        reason = f"the release is complete, but what follows it failed: {cause.args[0]}"
+        raise ChargedError(reason, account=cause.account, interrupted=cause.interrupted) from error
+
+
 def print_outcome(outcome: Outcome, output: Path | StandardOutput, stated_cases: int | None, as_json: bool) -> None:
     """Print a release that was made, what was charged, and, marked, what is confidential."""
+    with after_release(outcome):
+        _print_outcome(outcome, output, stated_cases, as_json)
+
+
+def _print_outcome(outcome: Outcome, output: Path | StandardOutput, stated_cases: int | None, as_json: bool) -> None:
     released, variants, account = outcome.release, outcome.variants, outcome.account
     if as_json:
         facts = release_facts(released, output, stated_cases)
