@@ -94,6 +94,18 @@ def test_a_report_without_a_sign_off_that_came_meanwhile_is_not_kept(
         assert "Ada, 2026-05-01" in packed.read("release.xes.gz.report.html").decode()
 
 
+def test_a_file_whose_job_cannot_be_started_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: Job) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Job, "start", full)
+    draft = Draft(tmp_path)
+    for _ in range(2):
+        with pytest.raises(MemoryError):
+            asyncio.run(asyncio.wait_for(transfers._once(draft.session, tmp_path / "release.csv", Job(pack)), 1))
+    draft.archive.close()
+
+
 def test_zips_that_are_packed_at_once_are_whole(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(bytes(range(256)) * 2000)

@@ -16,7 +16,7 @@ from travas.errors import TravasError
 from travas.pipeline import Phase
 from travas.web.activity import ActivityLog
 from travas.web.browsers import Browsers
-from travas.web.jobs import Job
+from travas.web.jobs import Job, Limits
 from travas.web.preview import Preview
 from travas.web.settings import Settings
 from travas.web.storage import Storage
@@ -156,7 +156,7 @@ _SERVER = """
 import os, pathlib, sys, time
 sys.path.insert(0, sys.argv[3])
 import test_jobs
-from travas.web.jobs import Job
+from travas.web.jobs import Job, Limits
 if __name__ == "__main__":
     os.environ["TEST_SERVER"] = str(os.getpid())
     job = Job(getattr(test_jobs, sys.argv[1]), pathlib.Path(sys.argv[2]))
@@ -227,6 +227,17 @@ def test_a_machine_without_a_free_process_is_an_error_of_the_job(
     Job(sleeps).kill()  # never started
     browsers.close()
     assert not session.folder.exists()
+
+
+def test_a_dead_process_to_fork_from_is_an_error_of_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    def dead(*_: object) -> None:
+        raise EOFError("unexpected EOF")  # as multiprocessing does
+
+    monkeypatch.setattr("travas.web.jobs._forked.Process.start", dead)
+    job = Job(sleeps, limits=Limits(1 << 30, 60))
+    job.start()
+    assert job.done and not job.cancelled
+    assert job.error.startswith("no process can be started on this machine (it ended)")
 
 
 def test_closing_deletes_every_log_whatever_fails(tmp_path: Path) -> None:

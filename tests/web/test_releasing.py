@@ -16,6 +16,7 @@ import travas
 from travas.web import releasing
 from travas.web.archive_list import listed
 from travas.web.jobs import Job
+from travas.web.recipe import Recipe
 from travas.web.steps.looks import FORECAST, look
 
 
@@ -62,6 +63,21 @@ def test_the_comparison_reads_the_log_as_the_release_did(draft: Draft, monkeypat
     draft.session.reading = replace(draft.session.reading, ties="file")
     assert draft.session.released is not None and draft.session.released.reading is not None
     assert draft.session.released.reading.ties == "activity"
+
+
+@pytest.mark.parametrize("change", [{"log": Path("other.csv")}, {"dataset": ""}, {"recipe": Recipe(epsilon="9")}])
+def test_a_draft_that_another_tab_changes_before_the_start_is_not_released(
+    change: dict[str, Any], draft: Draft, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def changed(_: object) -> None:
+        for name, value in change.items():
+            setattr(draft.session, name, value)
+
+    monkeypatch.setattr(type(draft.recipe.build()), "guarantee", changed)
+    page = draft.page()
+    asyncio.run(releasing.start_release(page))
+    assert page.refused == ["the draft was changed in another tab meanwhile; check it, then release it again"]
+    assert draft.session.job is None and not draft.archive.records()
 
 
 def test_a_release_whose_process_died_after_it_was_written_is_pointed_out(

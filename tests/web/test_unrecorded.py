@@ -116,3 +116,14 @@ def test_an_unexpected_error_is_one_line_without_its_message(caplog: pytest.LogC
     )
     assert "No space left" in in_words(OSError(28, "No space left on device", "/tmp/patient"))
     assert "patient" not in in_words(OSError(28, "No space left on device", "/tmp/patient"))
+
+
+def test_the_terminal_does_not_show_a_confidential_message(caplog: pytest.LogCaptureFixture) -> None:
+    log = logging.getLogger("test_unrecorded")
+    log.addFilter(OneLine())
+    for error in (travas.LogError("'Jane' in row 7", confidential=True), travas.LogError("log.csv: has no header")):
+        log.error("failed", exc_info=error)
+    assert [record.getMessage() for record in caplog.records] == [
+        "travas: LogError, whose message is confidential",
+        "travas: log.csv: has no header",
+    ]

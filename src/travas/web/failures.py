@@ -1,4 +1,4 @@
-"""Errors that nobody expected: one line on the page and in the terminal, without their messages, which may quote the log."""
+"""Errors that nobody expected: one line on the page and in the terminal, without messages that may quote the log."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ class OneLine(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
-            record.msg, record.args = f"travas: {_place(error)}{in_words(error)}", ()
+            secret = isinstance(error, TravasError) and error.confidential
+            words = f"{type(error).__name__}, whose message is confidential" if secret else in_words(error)
+            record.msg, record.args = f"travas: {_place(error)}{words}", ()
             record.exc_info = record.exc_text = None
         return True
 

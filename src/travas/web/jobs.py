@@ -72,9 +72,9 @@ class Job:
             self._process = process
             there.close()
             threading.Thread(target=self._listen, args=(here,), daemon=True).start()
-        except (OSError, RuntimeError) as error:  # RuntimeError: no thread to spare
+        except (OSError, RuntimeError, EOFError) as error:  # no thread to spare, or the process to fork from has died
             self.kill()
-            why = getattr(error, "strerror", None) or "no thread"
+            why = getattr(error, "strerror", None) or ("it ended" if isinstance(error, EOFError) else "no thread")
             self.error = f"no process can be started on this machine ({why}); try again when less is running"
             self.cancelled, self.done = False, True
             self._ended_event.set()

@@ -32,10 +32,12 @@ async def start_release(page: Page) -> None:
     try:
         if session.log is None:
             raise TravasError("no log is chosen; choose one (step Log)")
-        chosen, reading = recipe.build(), recipe.reading(session.reading)
+        chosen, reading, before = recipe.build(), recipe.reading(session.reading), _draft(session)
         await asyncio.to_thread(chosen.guarantee)
         if session.job is not None:
             return
+        if _draft(session) != before:
+            raise TravasError("the draft was changed in another tab meanwhile; check it, then release it again")
         archive.activity.check()
         asked = archive.begin(
             _asked(session), session.dataset, session.name, recipe, session.reason, page.ledger.path, _signed(session)
@@ -51,6 +53,11 @@ async def start_release(page: Page) -> None:
     )  # fmt: skip
     keep = partial(_keep, session, archive, asked, reading)
     session.start(job, keep, partial(_ended, session, page.ledger, archive, asked))
+
+
+def _draft(session: Session) -> tuple[object, ...]:
+    """What a release is made of. Another tab can change it whenever this one waits."""
+    return session.log, session.name, session.dataset, session.reading, session.recipe
 
 
 def _asked(session: Session) -> Signature:

@@ -273,8 +273,8 @@ async def _once(session: Session, path: Path, job: Job) -> None:
     if key not in session.files:
         if path.exists():
             return
+        job.start()  # first: a job that could not be started must not be waited for
         session.files[key] = job
-        job.start()
     try:
         await session.files[key].wait()
     finally:

@@ -10,7 +10,7 @@ from nicegui import ui
 
 from ...mechanisms import MECHANISMS
 from ...report.texts import about
-from ..parts import note
+from ..parts import note, typed_text
 from ..recipe import OFFERED
 from .fields import lines, number, typed
 
@@ -122,7 +122,7 @@ def _period(page: Page) -> None:
         field("Days until all events have arrived", "grace_days")
 
     def take(text: str | None) -> None:
-        period = replace(session.recipe.period, end_activities=(text or "").strip())
+        period = replace(session.recipe.period, end_activities=typed_text(text).strip())
         session.recipe = replace(session.recipe, period=period)
         page.refuse(session.refused())
 

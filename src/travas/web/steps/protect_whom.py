@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from ...privacy.guarantee import MAX_CASES
-from ..parts import note
+from ..parts import note, typed_text
 from ..sessions import Session
 from .cards import Card, Cards
 from .fields import typed
@@ -73,7 +73,7 @@ def _person(page: Page, changed: Callable[[], Any]) -> None:
     session = page.session
 
     def take(name: str | None) -> None:
-        session.recipe = replace(session.recipe, unit=name or "")
+        session.recipe = replace(session.recipe, unit=typed_text(name))
         page.refuse("")
         changed()
 

@@ -10,6 +10,7 @@ from nicegui import ui
 
 from ...sources.reading import DuplicateCases, OnMissing, Order, Reading
 from ...sources.row_selection import DuplicateEvents, Lifecycle
+from ..parts import typed_text
 
 
 class ReadingFields:
@@ -47,7 +48,7 @@ class ReadingFields:
             The reading; raises ParameterError if it is invalid.
         """
         values = {name: value() for name, value in self._values.items()}
-        values |= {"order": values["order"] or order, "ties": values["ties"] or "file"}
+        values |= {"order": values["order"] or order, "ties": typed_text(values["ties"]) or "file"}
         return replace(columns, format=self._kept.format, sheet=self._kept.sheet, **values)
 
 
