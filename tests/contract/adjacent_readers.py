@@ -235,7 +235,7 @@ READERS = (
     Tried(pandas_frame, 1, 30),
     Tried(duckdb, 10, 4, has_order=False),
     Tried(postgres, 20, 4, has_order=False),
-    Tried(spark, 100, 2, has_order=False),
+    Tried(spark, 100, 1, has_order=False),
 )
 OF_TRACE = (xes, xes_folder, pm4py_log)
 """Readers for which the person is an attribute of the trace."""

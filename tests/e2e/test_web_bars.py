@@ -81,7 +81,7 @@ def loaded(tab: Any, address: str, text: str) -> Measured:
     return measured(tab)
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (1440, 900)])
+@pytest.mark.parametrize(("width", "height"), [pytest.param(390, 844, marks=pytest.mark.slow), (1440, 900)])
 def test_nothing_moves_on_any_screen_or_step(drawn: Any, server: Server, width: int, height: int) -> None:
     drawn.set_viewport_size({"width": width, "height": height})
     shifts = {address: loaded(drawn, address, text) for address, text in addresses(drawn, server).items()}
@@ -264,10 +264,8 @@ def opened_release(drawn: Any) -> Any:
     return tab
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_release_of_the_archive_is_accessible(drawn: Any, scheme: str) -> None:
+def test_a_release_of_the_archive_is_accessible(drawn: Any) -> None:
     tab = opened_release(drawn)
-    tab.emulate_media(color_scheme=scheme)
     for name in ("Summary", "Variants", "Map", "Before and after", "Hand over"):
         result_tab(tab, name)
         assert violations(tab) == [], name
@@ -296,11 +294,9 @@ def test_a_release_of_the_archive_fits_every_screen(drawn: Any) -> None:
     tab.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_before_and_after_is_accessible_when_it_is_open(drawn: Any, scheme: str) -> None:
+def test_before_and_after_is_accessible_when_it_is_open(drawn: Any) -> None:
     tab = drawn.context.new_page()
     tab.set_default_timeout(30_000)
-    tab.emulate_media(color_scheme=scheme)
     tab.goto(f"{drawn.draft}/result")
     result_tab(tab, "Before and after")
     press(tab, "Compare with the original log")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from browser import Server
 from web_flow import card, heading, name_data_set, opened, press, to_columns, violations
 
@@ -19,9 +18,8 @@ def unnamed(tab: Any) -> list[str]:
     return [line for line in lines if line.split(":")[0].split(" [")[0] in roles]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_step_has_a_violation(browser: Any, server: Server, scheme: str) -> None:
-    context = browser.new_context(viewport={"width": 1100, "height": 900}, color_scheme=scheme)
+def test_no_step_has_a_violation(browser: Any, server: Server) -> None:
+    context = browser.new_context(viewport={"width": 1100, "height": 900})
     tab = opened(context, server)
     found: dict[str, list[str]] = {}
 

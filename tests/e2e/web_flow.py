@@ -37,12 +37,23 @@ def opened(context: Any, server: Server) -> Any:
 
 
 def violations(tab: Any) -> list[str]:
-    """What axe finds wrong with the page as it is shown: the rules, and where."""
+    """What axe finds wrong with the page as it is shown, in light and dark: the rules, and where."""
     from axe_playwright_python.sync_playwright import Axe
 
-    settled(tab)
-    found = Axe().run(tab).response["violations"]
-    return [f"{rule['id']}: {node['html'][:200]} {node['failureSummary']}" for rule in found for node in rule["nodes"]]
+    lines = []
+    for theme in ("dark", "light"):
+        tab.emulate_media(color_scheme=theme)
+        tab.wait_for_function(
+            "dark => document.body.classList.contains('body--dark') === dark", arg=theme == "dark"
+        )  # the page follows the system
+        settled(tab)
+        found = Axe().run(tab).response["violations"]
+        lines += [
+            f"{theme}, {rule['id']}: {node['html'][:200]} {node['failureSummary']}"
+            for rule in found
+            for node in rule["nodes"]
+        ]
+    return lines
 
 
 def settled(tab: Any) -> None:
