@@ -7,6 +7,7 @@ fails after it, an interrupt included, is a `ChargedError`. The command line, th
 
 from __future__ import annotations
 
+import json
 import logging
 import signal
 import threading
@@ -24,8 +25,8 @@ from .budget.ledger import Ledger
 from .budget.periods import ChargedPeriod
 from .budget.policy import Policy
 from .errors import ChargedError, ParameterError, shown
-from .model.mechanism import Mechanism
-from .model.other_packages import failures_named
+from .model.mechanism import Kind, Mechanism
+from .model.other_packages import dotted_name, failures_named
 from .model.release import (
     MAKER,
     Frequencies,
@@ -129,6 +130,11 @@ class Request:
             value = getattr(self, name)
             if not isinstance(value, kinds):
                 raise ParameterError(f"{name} is {shown(value)}; use {_EXAMPLES[name]}", field=name)
+        if (kind := self.mechanism.kind) not in get_args(Kind):
+            words = (
+                f"the kind of {dotted_name(self.mechanism)} is {shown(kind)}; use one of {', '.join(get_args(Kind))}"
+            )
+            raise ParameterError(words, field="mechanism")
         check_frequencies(self.frequencies)
         check_timestamps(self.timestamps, self.mechanism.kind)
         check_profile(self.profile, self.timestamps)
@@ -184,19 +190,15 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
     with ExitStack() as end, _reserved(request) as output:
         _enter(Phase.READING, watch)
         variants = read(request.source, request.reading, lambda share: watch(Phase.READING, share))
-        with failures_named(request.mechanism):
-            mechanism = request.mechanism.settled(variants)
-            mechanism.check(variants)
+        mechanism = _settled(request.mechanism, variants)
         _enter(Phase.CHARGING, watch)
         with _InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk
             account = _charge(request, mechanism, variants.roles)
             with _after_the_charge(account, end):
                 interrupts.deliver()
                 _enter(Phase.WRITING, watch)
-                with failures_named(mechanism):
-                    drawn = mechanism.release(variants)
                 release = replace(
-                    drawn,
+                    _drawn(mechanism, variants),
                     frequencies=request.frequencies,
                     timestamps=request.timestamps,
                     assumptions=request.reading.assumptions,
@@ -286,6 +288,27 @@ def _check_period(request: Request) -> None:
             "after its end, when all its events are present",
             field="period",
         )
+
+
+def _settled(mechanism: Mechanism, variants: Variants) -> Mechanism:
+    """Return the mechanism that is charged. One that does not fit the log, or cannot describe itself, is refused."""
+    with failures_named(mechanism):
+        settled = mechanism.settled(variants)
+        settled.check(variants)
+        json.dumps(settled.describe() | settled.parameters())  # ledger and guarantee file need both
+    return settled
+
+
+def _drawn(mechanism: Mechanism, variants: Variants) -> Release:
+    """Draw the noise. The release must be that of the mechanism that was charged, whose guarantee it states."""
+    with failures_named(mechanism):
+        drawn = mechanism.release(variants)
+        if isinstance(drawn, Release) and drawn.mechanism == mechanism:
+            return drawn
+    raise ParameterError(
+        f"the mechanism {dotted_name(mechanism)} returned no release of its own; correct it, or use another one",
+        field="mechanism",
+    )
 
 
 def _charge(request: Request, mechanism: Mechanism, roles: Roles | None) -> Account | None:

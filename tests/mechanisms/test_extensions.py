@@ -65,6 +65,60 @@ class Unchecked(travas.Optimal):
     def check(self, variants):
         raise ValueError("SECRET")
 
+@attrs.frozen(slots=False)
+class Leaving(travas.Optimal):
+    """It ends the program while it draws."""
+    name = "leaving"
+
+    def release(self, variants):
+        raise SystemExit(0)
+
+@attrs.frozen(slots=False)
+class Undescribed(travas.Optimal):
+    """It cannot describe itself."""
+    name = "undescribed"
+
+    def describe(self):
+        raise ValueError("SECRET")
+
+@attrs.frozen(slots=False)
+class WithoutParameters(travas.Optimal):
+    """It cannot state its constants."""
+    name = "without-parameters"
+
+    def parameters(self):
+        raise ValueError("SECRET")
+
+@attrs.frozen(slots=False)
+class Unwritable(travas.Optimal):
+    """Its constants cannot be written to a guarantee file."""
+    name = "unwritable"
+
+    def parameters(self):
+        return {"constants": {"SECRET"}}
+
+@attrs.frozen(slots=False)
+class Costlier(travas.Optimal):
+    """It returns a release that costs more than it says."""
+    name = "costlier"
+
+    def release(self, variants):
+        return travas.Optimal(5, "1e-3").release(variants)
+
+@attrs.frozen(slots=False)
+class Returning(travas.Optimal):
+    """It returns no release."""
+    name = "returning"
+
+    def release(self, variants):
+        return None
+
+@attrs.frozen(slots=False)
+class Odd(travas.Optimal):
+    """Its releases are of no kind that travas knows."""
+    name = "odd"
+    kind = "nonsense"
+
 def unmade(epsilon, delta, *, unit):
     raise KeyError("SECRET")
 
@@ -241,21 +295,40 @@ def test_a_grid_whose_metric_or_mechanism_fails_says_which(
 
 
 @pytest.mark.parametrize(
-    ("name", "code", "charged"), [("Silent", 2, False), ("Unchecked", 2, False), ("Broken", 4, True)]
+    ("name", "why", "charged"),
+    [
+        ("Silent", "failed with ValueError", False),
+        ("Unchecked", "failed with ValueError", False),
+        ("Undescribed", "failed with ValueError", False),
+        ("WithoutParameters", "failed with ValueError", False),
+        ("Unwritable", "failed with TypeError", False),
+        ("Broken", "failed with ValueError", True),
+        ("Leaving", "failed with SystemExit", True),
+        ("Costlier", "returned no release of its own", True),
+        ("Returning", "returned no release of its own", True),
+    ],
 )
 def test_a_mechanism_that_fails_is_one_line_that_names_it(
-    name: str, code: int, charged: bool, package: str, travas: Run, book: Ledger, small_csv: Path, tmp_path: Path
+    name: str, why: str, charged: bool, package: str, travas: Run, book: Ledger, small_csv: Path, tmp_path: Path
 ) -> None:
     options = ("--mechanism", f"{package}:{name}", "--accept-no-guarantee", "--epsilon", 1, "--delta", "1e-2")
     assert travas("budget", "create", "ward", "--no-limit").code == 0
     ran = travas("anonymize", small_csv, *options, "--dataset", "ward", "-o", tmp_path / "out.csv")
-    assert ran.code == code and f"the mechanism {package}:{name} failed with ValueError" in ran.err
+    assert ran.code == (4 if charged else 2) and f"the mechanism {package}:{name} {why}" in ran.err
     assert len(ran.err.splitlines()) == 1 and "SECRET" not in ran.err and not (tmp_path / "out.csv").exists()
     assert bool(book.account("ward").entries) is charged
     theirs = find_mechanism(f"{package}:{name}", "follow")(1, "1e-2")
-    with pytest.raises(ParameterError, match=f"the mechanism {package}:{name} failed with ValueError") as failed:
+    with pytest.raises(ParameterError, match=f"the mechanism {package}:{name} {why}") as failed:
         anonymize(LOG, theirs, guarantee="not required")
     assert failed.value.field == "mechanism"
+
+
+def test_a_mechanism_of_an_unknown_kind_is_refused(package: str) -> None:
+    with pytest.raises(
+        ParameterError, match=f"the kind of {package}:Odd is 'nonsense'; use one of variants"
+    ) as refused:
+        anonymize(LOG, mechanism(f"{package}:Odd", 1, "1e-2"), guarantee="not required")
+    assert refused.value.field == "mechanism"
 
 
 def test_a_bug_of_travas_ends_the_experiment(tmp_path: Path, small_csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:

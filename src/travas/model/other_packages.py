@@ -29,7 +29,7 @@ def failures_named(mechanism: object) -> Iterator[None]:
         yield
     except (TravasError, MemoryError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if is_ours(mechanism):
             raise
         raise ParameterError(
