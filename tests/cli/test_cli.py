@@ -171,7 +171,7 @@ def test_a_demo_that_was_refused_does_not_replace_files_the_second_time(name: st
     (tmp_path / name).write_text("mine")
     for _ in range(2):
         ran = travas("demo", "-o", tmp_path)
-        assert ran.code == 2 and f"{name}: exists already" in ran.err
+        assert ran.code == 2 and f"{name}: exists already; choose another directory (option --output)" in ran.err
         assert [path.name for path in tmp_path.iterdir()] == [name] and (tmp_path / name).read_text() == "mine"
 
 

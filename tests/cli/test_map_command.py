@@ -59,12 +59,19 @@ def test_a_figure_with_intervals_of_a_released_map(release: Path, log: Path, tmp
     plain, shown = ((tmp_path / f"{name}.svg").read_text() for name in ("plain", "shown"))
     interval = re.compile(r">[0-9,]+ \([0-9,]+ to [0-9,]+\)<")
     assert interval.search(shown) and not interval.search(plain)
-    before = release.read_bytes()
-    assert travas("map", "--from", release, "-o", tmp_path / "a.csv", "--plot", release).code == 2
-    assert release.read_bytes() == before
     charged = len(Ledger.default().history())
     ran = travas("map", log, *PARAMETERS, "-o", tmp_path / "new.json", "--plot", tmp_path / "new.svg")
     assert ran.code == 2 and "use it with --from" in ran.err and len(Ledger.default().history()) == charged
+
+
+@pytest.mark.parametrize("plot", ["map.json", "map.json.guarantee.json", "a.svg", "a.svg.README.txt", "shown.txt"])
+def test_a_figure_that_is_refused_leaves_everything_as_it_was(
+    plot: str, release: Path, tmp_path: Path, travas: Run
+) -> None:
+    before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    ran = travas("map", "--from", release, "-o", tmp_path / "a.svg", "--plot", tmp_path / plot)
+    assert ran.code == 2 and ran.err.endswith("(option --plot)\n") and "is the log" not in ran.err
+    assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
 
 
 def test_a_changed_release_is_not_written_again(release: Path, tmp_path: Path, travas: Run) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import travas as package
 from conftest import Run
-from travas.errors import LogError
+from travas.errors import LogError, ParameterError
 
 ODD = "take\x01blood"
 LOG = {(ODD, "visit"): 60, ("visit", r"\u{41}"): 50}
@@ -38,6 +39,27 @@ def test_the_command_line_reads_the_names_of_the_log(tmp_path: Path, travas: Run
 def test_a_file_without_a_guarantee_is_a_log(small_csv: Path) -> None:
     compared = package.compare(small_csv, small_csv, ["case_coverage"])
     assert compared.values == {"case_coverage": 1.0} and compared.remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("metrics", "abstractions", "why"),
+    [
+        (5, None, r"metrics is 5; use a list of names, such as \['case_coverage'\]"),
+        ("case_coverage", None, "metrics is 'case_coverage'; use a list of names"),
+        ([5], None, "metrics contains 5; use a list of names"),
+        (None, ["full"], "abstractions contains 'full'; use their names in one text"),
+        (None, 5, "abstractions is 5; use their names in one text"),
+    ],
+)
+def test_values_of_the_wrong_type_are_refused_before_a_log_is_read(metrics: Any, abstractions: Any, why: str) -> None:
+    with pytest.raises(ParameterError, match=why):
+        package.compare("not read.csv", LOG, metrics, abstractions)
+
+
+def test_abstractions_of_a_comparison_may_be_text() -> None:
+    metrics = ["case_coverage_abstracted"]
+    by_text = package.compare({("a", "b"): 3, ("b",): 1}, {("a",): 3}, metrics, "prefix:1")
+    assert by_text.values == {"case_coverage_abstracted": 0.75}
 
 
 @pytest.mark.parametrize("constant", ["Infinity", "NaN"])

@@ -6,6 +6,7 @@ import json
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -81,6 +82,31 @@ def test_abstractions_may_be_text() -> None:
     assert forecast(log, rules) == forecast(log, rules, parse_ladder(ABSTRACTIONS))
     with pytest.raises(ParameterError, match="nonsense"):
         forecast("not read.csv", rules, "nonsense")
+
+
+@pytest.mark.parametrize(
+    ("mechanisms", "abstractions", "why"),
+    [
+        (Optimal(1, "1e-6"), "full", "mechanisms is a Optimal; use a list such as"),
+        (["optimal"], "full", "mechanisms contains 'optimal'; use a list such as"),
+        ([], "full", "mechanisms is empty; use a list such as"),
+        ([mechanism("ladder", "1", "1e-6")], "full", "no forecast for ladder"),
+        ([Optimal(1, "1e-6")], ["full"], "abstractions contains 'full'; use their names in one text"),
+        ([Optimal(1, "1e-6")], None, "abstractions is None; use their names in one text"),
+    ],
+)
+def test_values_of_the_wrong_type_are_refused_before_the_log_is_read(
+    mechanisms: Any, abstractions: Any, why: str
+) -> None:
+    with pytest.raises(ParameterError, match=why) as refused:
+        forecast("not read.csv", mechanisms, abstractions)
+    assert refused.value.field in {"mechanism", "mechanisms", "abstractions"}
+
+
+def test_mechanisms_and_abstractions_may_be_iterated_once() -> None:
+    log, rules = {("a", "b"): 30, ("a",): 5}, [Optimal(1, "1e-6"), Optimal(2, "1e-6")]
+    ladder = parse_ladder("full,prefix:1")
+    assert forecast(log, iter(rules), iter(ladder)) == forecast(log, rules, ladder)
 
 
 def test_only_where_the_number_of_cases_decides() -> None:

@@ -104,6 +104,13 @@ def test_a_damaged_guarantee_file_is_refused_in_one_line(name: str, tmp_path: Pa
     assert str(refused.value).startswith(str(tmp_path / "release.json")) and "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("path", [None, 5, b"release.json"])
+def test_what_is_no_path_is_refused_in_one_line(path: Any) -> None:
+    with pytest.raises(travas.ParameterError, match="^path is .*; use the path of a .json release$") as refused:
+        travas.open_release(path)
+    assert refused.value.field == "path"
+
+
 def test_files_that_are_missing_or_of_another_format_are_refused(tmp_path: Path) -> None:
     with pytest.raises(travas.LogError, match=r"release\.json\.guarantee\.json: cannot be opened"):
         travas.open_release(tmp_path / "release.json")

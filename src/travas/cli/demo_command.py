@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from ..budget.policy import Policy
+from ..errors import OutputError
 from ..mechanisms.optimal import Optimal
 from ..model.detail_options import TIMES_IF_RECORDED
 from ..model.mechanism import Mechanism
@@ -41,6 +43,8 @@ def demo(
     existing: Existing = "replace" if is_demo_page(output / "index.html") else "fail"
     if output.is_dir():
         for target in _targets(output):
+            if existing == "fail" and os.path.lexists(target):
+                raise OutputError(f"{target}: exists already; choose another directory", field="output")
             check_target(target, existing)
     write_hospital_log(log)
     outcomes = [_released(log, mechanism, output / FILES[mechanism.kind], existing) for mechanism in _mechanisms()]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from ..errors import ParameterError
-from ..outputs.inputs import check_not_input
 from ..pipeline import Request, run
 from ..sources.reading import Reading
 from .again import print_again, refuse_options, verified, write_again
@@ -104,9 +103,10 @@ def process_map(
         options = {"LOG": log, "--epsilon": epsilon, "--delta": delta, "--with": parts, "--alphabet": alphabet}
         refuse_options(options, charge, reading)
         made = verified(release, read_map)
+        if plot is not None:
+            _check_plot(plot, release, output)
         write_again(made, release, output, existing)
         if plot is not None:
-            check_not_input(plot, [release, output], None)
             made.draw(plot, "shown")
         print_again(made, output, stated_cases, as_json)
         _write_model(made, target, existing, as_json)
@@ -133,6 +133,17 @@ def process_map(
     print_outcome(outcome, output, stated_cases, as_json)
     with after_release(outcome):
         _write_model(map_release(outcome.release), target, existing, as_json)
+
+
+def _check_plot(plot: Path, release: Path, output: Path) -> None:
+    """Refuse a picture that cannot be drawn, or would replace a file of a release, before anything is written."""
+    from ..outputs.inputs import check_not_same
+    from ..outputs.picture_file import picture_format
+    from ..outputs.readme_file import release_files
+
+    files = (*release_files(release), *release_files(output))
+    check_not_same([plot], files, "release that is read or written, or one of its files", field="plot")
+    picture_format(plot)
 
 
 def _check_model(model: str | None, output: Path, existing: Existing) -> Path | None:

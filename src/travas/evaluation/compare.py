@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from ..sources.reading import DEFAULT_READING, Reading, released_columns
 from ..verification.release_file import is_map, read_release
 from ..verification.verify import released_abstractions, released_reading
 from . import metrics
+from .arguments import checked_abstractions, checked_items
 from .metrics import EdgeDifference, fake_activities
 from .notebook_views import comparison_html
 
@@ -172,8 +173,8 @@ class Comparison:
 def compare(
     original: Any,
     released: Any,
-    metrics: Sequence[str] | None = None,
-    abstractions: Sequence[Abstraction] | None = None,
+    metrics: Iterable[str] | None = None,
+    abstractions: str | Iterable[Abstraction] | None = None,
 ) -> Comparison:
     """Compare a released log with the original. The result is confidential.
 
@@ -181,21 +182,22 @@ def compare(
         original: The original log, as for `read`.
         released: The released log or a `Release`.
         metrics: The names of the metrics; by default all that do not need pm4py.
-        abstractions: The rules by which the released traces were generalised; by default those of the `Release` or its
-            guarantee file. Metrics named `…_abstracted` use the original under these rules, all others the original.
+        abstractions: The rules by which the released traces were generalised, or their names separated by commas; by
+            default those of the `Release` or its guarantee file. Metrics named `…_abstracted` use the original under these
+            rules, all others the original.
 
     Returns:
         The values and remarks.
     """
-    if abstractions is None:
-        abstractions = _abstractions_of(released)
+    rules = _abstractions_of(released) if abstractions is None else checked_abstractions(abstractions)
     if metrics is None:
-        metrics = DEFAULT_METRICS if set(abstractions) == {FULL} else ABSTRACTED_METRICS
-    selected = {name: find_metric(name) for name in metrics}
+        metrics = DEFAULT_METRICS if set(rules) == {FULL} else ABSTRACTED_METRICS
+    names = checked_items("metrics", metrics, str, "a list of names, such as ['case_coverage']")
+    selected = {name: find_metric(name) for name in names}
     before, after = read(original, _reading_of(released)), released_variants(released)
     against: dict[str, Variants] = {"full": before}
     if any(metric.original == "abstracted" for metric in selected.values()):
-        against["abstracted"] = abstracted(before, after, abstractions)
+        against["abstracted"] = abstracted(before, after, rules)
     values = {name: _value(name, metric, against[metric.original], after) for name, metric in selected.items()}
     remarks = []
     fakes = fake_activities(before, after)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from ..errors import EmptyLogError, ParameterError, confidential_repr
 from ..model import explain
-from ..model.abstraction import Abstraction, parse_ladder
+from ..model.abstraction import Abstraction
 from ..model.estimate import intervals
 from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism
@@ -20,6 +20,7 @@ from ..privacy.noise_tables import ONE
 from ..privacy.numbers import as_text
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
+from .arguments import checked_abstractions, checked_items
 from .notebook_views import forecast_html
 
 EPSILONS = ("0.5", "1", "2", "4")
@@ -127,8 +128,8 @@ class Forecast:
 
 def forecast(
     source: Any,
-    mechanisms: Sequence[Mechanism],
-    abstractions: str | Sequence[Abstraction] = ABSTRACTIONS,
+    mechanisms: Iterable[Mechanism],
+    abstractions: str | Iterable[Abstraction] = ABSTRACTIONS,
     reading: Reading = DEFAULT_READING,
 ) -> Forecast:
     """Compute the expected shares of a log that mechanisms would keep under abstractions. Confidential.
@@ -142,17 +143,18 @@ def forecast(
     Returns:
         The forecast.
     """
-    rules = parse_ladder(abstractions) if isinstance(abstractions, str) else abstractions
+    rules = checked_items("mechanisms", mechanisms, Mechanism, "a list such as [Optimal(epsilon=1, delta='1e-6')]")
+    for rule in rules:
+        _curve(rule)  # raises before the log is read
+    coarser = checked_abstractions(abstractions)
     variants = read(source, reading)
     if not len(variants):
         raise EmptyLogError("the log is empty; there is nothing to forecast")
-    under = [(abstraction, abstraction.of(variants)) for abstraction in rules]
-    for mechanism in mechanisms:
-        _curve(mechanism)  # raises before anything is computed
+    under = [(abstraction, abstraction.of(variants)) for abstraction in coarser]
     events = _events(variants)
     cases = int(variants.counts.sum())
     return Forecast(
-        tuple(_expected(rule, abstraction, keys, cases, events) for rule in mechanisms for abstraction, keys in under),
+        tuple(_expected(rule, abstraction, keys, cases, events) for rule in rules for abstraction, keys in under),
         cases,
         variants.unit.name,
     )

@@ -36,13 +36,14 @@ def check_not_input(output: Path | StandardOutput, inputs: Iterable[str | Path],
             check_not_same(targets, [ledger, *journals], "ledger")
 
 
-def check_not_same(targets: Iterable[Path], files: Iterable[Path], what: str) -> None:
+def check_not_same(targets: Iterable[Path], files: Iterable[Path], what: str, field: str = "output") -> None:
     """Raise OutputError if an output is one of these files, under any name.
 
     Args:
         targets: The outputs.
         files: The files that must not be overwritten.
         what: What these files are, for the message.
+        field: The argument that names the outputs.
 
     Raises:
         OutputError: A target is one of the files.
@@ -50,7 +51,7 @@ def check_not_same(targets: Iterable[Path], files: Iterable[Path], what: str) ->
     known = list(files)
     for target in targets:
         if any(_is_same(target, file) for file in known):
-            raise OutputError(f"{target}: is the {what}; choose another output", field="output")
+            raise OutputError(f"{target}: is the {what}; choose another output", field=field)
 
 
 def _check_log(target: Path, log: Path) -> None:

@@ -14,6 +14,14 @@ from .atomic import atomic_output
 _FORMATS: dict[str, PictureFormat] = {f".{form}": form for form in get_args(PictureFormat)}
 
 
+def picture_format(path: Path) -> PictureFormat:
+    """Return the format of a picture; raises OutputError if its suffix is not known."""
+    form = _FORMATS.get(path.suffix.lower())
+    if form is None:
+        raise OutputError(f"{path}: unsupported picture format; use .png, .svg or .pdf", field="plot")
+    return form
+
+
 def write_picture(path: Path, draw: Callable[[PictureFormat], bytes]) -> Path:
     """Write a picture; one that exists is replaced.
 
@@ -27,9 +35,7 @@ def write_picture(path: Path, draw: Callable[[PictureFormat], bytes]) -> Path:
     Raises:
         OutputError: The suffix is not known, or the file cannot be written.
     """
-    form = _FORMATS.get(path.suffix.lower())
-    if form is None:
-        raise OutputError(f"{path}: unsupported picture format; use .png, .svg or .pdf", field="plot")
+    form = picture_format(path)
     try:
         with atomic_output(path, "replace") as partial:
             partial.write_bytes(draw(form))

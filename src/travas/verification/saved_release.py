@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import LogError, ParameterError
+from ..errors import LogError, ParameterError, shown
 from ..mechanisms import from_description
 from ..model.mechanism import Mechanism
 from ..model.release import MAKER, Release, check_frequencies
@@ -30,8 +30,11 @@ def open_release(path: str | Path) -> Release:
         if the guarantee file says so.
 
     Raises:
+        ParameterError: The path is no path.
         LogError: One of the files cannot be read, or it is not a release.
     """
+    if not isinstance(path, str | Path):
+        raise ParameterError(f"path is {shown(path)}; use the path of a .json release", field="path")
     source = Path(path)
     if not suffix_of(source, RELEASE_SUFFIXES):
         raise LogError(
