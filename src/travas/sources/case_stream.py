@@ -70,6 +70,16 @@ class StreamedCase:
         del self.codes[period.trace_length(times, self.ends) :]
 
 
+def tie_key(value: str | None) -> tuple[Any, ...]:
+    """Return the sort key of a tie: integers by size, then other text by its characters, then missing values."""
+    if not value:
+        return (2, 0, "")
+    digits = value[1:] if value[0] in "+-" else value
+    if digits.isascii() and digits.isdecimal() and len(digits) <= 18:
+        return (0, int(value), "")
+    return (1, 0, value)
+
+
 class CaseStream:
     """Collects cases into variants, and missing or duplicate values into one error."""
 

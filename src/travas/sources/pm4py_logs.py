@@ -9,11 +9,10 @@ from typing import Any
 
 from ..errors import CONFIDENTIAL, LogError
 from ..model.variants import Variants
-from .case_stream import MAX_TRACE_EVENTS, CaseStream, StreamedCase
+from .case_stream import MAX_TRACE_EVENTS, CaseStream, StreamedCase, tie_key
 from .reading import ACTIVITY, TIMESTAMP, Reading
-from .row_selection import LIFECYCLE, TRACE_LEVEL, by_column, spellings
+from .row_selection import LIFECYCLE, TRACE_LEVEL, by_level, spellings
 from .timestamps import parse_zoned
-from .xes_reader import tie_key
 
 _WHERE = "pm4py event log"
 
@@ -43,9 +42,7 @@ class _TraceReader:
         self._time = (reading.timestamp or TIMESTAMP) if self._by_time or self._keeps_times else None
         self._unit = None if reading.unit is None else reading.unit.removeprefix(TRACE_LEVEL)
         self._details = (*reading.details.attributes, *reading.details.numbers)
-        where = by_column(reading.where)
-        self._of_trace = {key.removeprefix(TRACE_LEVEL): v for key, v in where.items() if key.startswith(TRACE_LEVEL)}
-        self._of_event = {key: v for key, v in where.items() if not key.startswith(TRACE_LEVEL)}
+        self._of_trace, self._of_event = by_level(reading.where)
 
     def case(self, trace: Any, number: int, cases: CaseStream) -> StreamedCase:
         """Read one trace; missing values are recorded in `cases`."""

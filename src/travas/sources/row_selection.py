@@ -41,6 +41,22 @@ def by_column(where: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     return values
 
 
+def by_level(where: Iterable[tuple[str, str]]) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """Return the values that are selected, by attribute of the trace and by attribute of the event.
+
+    >>> by_level([("case:ward", "A"), ("kind", "urgent")])
+    ({'ward': ('A',)}, {'kind': ('urgent',)})
+    """
+    of_trace: dict[str, tuple[str, ...]] = {}
+    of_event: dict[str, tuple[str, ...]] = {}
+    for column, values in by_column(where).items():
+        if column.startswith(TRACE_LEVEL):
+            of_trace[column.removeprefix(TRACE_LEVEL)] = values
+        else:
+            of_event[column] = values
+    return of_trace, of_event
+
+
 def check_where(where: object) -> None:
     """Raise ParameterError unless this is a tuple of pairs of text, neither of which is empty."""
     if not isinstance(where, tuple):

@@ -14,20 +14,22 @@ from ..errors import CONFIDENTIAL, LogError
 from ..model.escaped_names import ESCAPED, original_name
 from ..model.mechanism import Progress
 from ..model.variants import Variants
-from .case_stream import MAX_TRACE_EVENTS, CaseStream, StreamedCase
+from .case_stream import MAX_TRACE_EVENTS, CaseStream, StreamedCase, tie_key
 from .chunks import chunks
 from .reading import ACTIVITY, TIMESTAMP, Reading
-from .row_selection import LIFECYCLE, TRACE_LEVEL, by_column, spellings
+from .row_selection import by_level
 from .timestamps import parse_zoned
 from .trace_parts import TagLengths, TraceParts
-from .wording import EXPORT_AGAIN, WITHOUT_TIMES, available_names
+from .wording import EXPORT_AGAIN
+from .xes_malformed import local_name, malformed_xml, neither_event_nor_attribute
+from .xes_paths import XesPaths
 from .xes_scanner import ParserPosition, PlainTrace, TraceEnds, TraceScanner, is_scannable
+from .xes_unseen import UnseenAttributes
 
 CHUNK = 1 << 18
 _PROLOG_BYTES = 1 << 20
 _HEAD_BYTES = 200
-_NAMES = 100
-_PATIENCE = 100  # so many more traces that are not plain than plain ones, and the parser reads all others
+_PATIENCE = 100  # the parser reads the rest once this many more traces were not plain than plain
 
 
 def read_xes(paths: Sequence[Path], reading: Reading, progress: Progress, where: str) -> Variants:
@@ -56,6 +58,11 @@ class XesDocument:
     scanned_keys: Sequence[str] = ()
     """The keys of events that are read in plain traces; by default those of the reading."""
 
+    paths: XesPaths
+    """What is read of the traces; known since `<log>`, like the attributes that were not seen yet."""
+
+    unseen: UnseenAttributes
+
     def __init__(self, where: str, reading: Reading, cases: CaseStream) -> None:
         self.where, self.reading, self.cases = where, reading, cases
         self.parser = etree.XMLPullParser(
@@ -64,19 +71,14 @@ class XesDocument:
         )  # fmt: skip
         self.root: Any = None
         self.trace: Any = None
-        self.of_trace = {
-            name.removeprefix(TRACE_LEVEL): values
-            for name, values in by_column(reading.where).items()
-            if name.startswith(TRACE_LEVEL)
-        }
+        self.of_trace, _ = by_level(reading.where)
         self.case = self._new_case()
         self.prolog = self.head = b""
         self.by_time = reading.by_time()
         self.reads_times = self.by_time or reading.details.times == "read"
+        self.activity_keys = reading.activities or (ACTIVITY,)
+        self.keys = self.activity_keys + ((reading.timestamp or TIMESTAMP,) if self.reads_times else ())
         self.tie_seen = False
-        self.unseen: list[tuple[str, str, str, Any]] = []
-        self.unsaid: dict[str, Any] = {}
-        self.present: dict[str, set[str]] = {"event": set(), "trace": set()}
         self.parts, self.tags = TraceParts(where), TagLengths(where)
         self.scanner: TraceScanner | None = None
         self.may_scan, self.not_plain = True, 0
@@ -123,7 +125,7 @@ class XesDocument:
         try:
             self.parser.feed(chunk)
         except etree.XMLSyntaxError as error:
-            raise self._malformed(error) from None
+            raise malformed_xml(self.where, error, self.position) from None
         self.parts.add(len(chunk))
         for event, element in self.parser.read_events():
             if event == "start":
@@ -140,30 +142,15 @@ class XesDocument:
         try:
             root = self.parser.close()
         except etree.XMLSyntaxError as error:
-            raise self._malformed(error) from None
+            raise malformed_xml(self.where, error, self.position) from None
         if root is not self.root:
             raise LogError(
                 f"{self.where}: not an XES log, the root element is not <log>; check that it is the right file"
             )
         self._stray(root[:])
-        for level, key, role, _ in self.unseen:
-            if present := sorted(self.present[level], key=lambda name: (":" not in name, name)):
-                hint = available_names(present, 10, key)
-                if self.reading.on_missing == "fail" and self.cases.missing:
-                    raise self._absent(f"no {level} has the attribute {key!r} for the {role}", role, hint)
-                self.cases.notes.append(f"no {level} has the attribute {key!r} for the {role}; {hint}")
-        for key in self.unsaid if self.cases.traces else ():
-            hint = available_names(sorted(self.present["trace"] | self.present["event"]), 30, key)
-            self.cases.notes.append(f"no trace or event has the attribute {key!r}: it is missing in every case; {hint}")
-        if self.tie is not None and self.cases.traces and not self.tie_seen:
+        self.unseen.report(self.cases, self.where)
+        if self.paths.tie is not None and self.cases.traces and not self.tie_seen:
             self.cases.notes.append(f"no event has the attribute {self.reading.ties!r} for the ties; check its name")
-
-    def _absent(self, what: str, role: str, hint: str) -> LogError:
-        """Return the error for an attribute that every event lacks, so that each of them is refused."""
-        if role != "timestamp" or self.by_time:
-            return LogError(f"{self.where}: {what}; {hint}")
-        remedy = f"set timestamp to the attribute that has the times{WITHOUT_TIMES}"
-        return LogError(f"{self.where}: {what}; {remedy}; {hint}", field="timestamp", other_fields=("times",))
 
     def _check_prolog(self, chunk: bytes) -> None:
         """Check that the prolog before <log> is short and has no DOCTYPE, which allows entity expansion attacks."""
@@ -182,13 +169,10 @@ class XesDocument:
             if element.getroottree().docinfo.doctype:
                 raise LogError(f"{self.where}: the file has a DOCTYPE, which XES does not need; remove it")
             self.root, self.prolog = element, b""
-            namespace = element.nsmap.get(element.prefix)
-            if namespace and "}" in namespace:  # no name in it can be written for lxml
-                raise LogError(f"{self.where}: the namespace of <log> contains a brace; {EXPORT_AGAIN}")
-            self._compile(namespace)
-        elif parent is not self.root or element.tag != self.trace_tag:
+            self._prepare()
+        elif parent is not self.root or element.tag != self.paths.trace_tag:
             raise LogError(
-                f"{self.where}: <{_local_name(element)}> is not directly in <log>; XES requires <trace> in <log>"
+                f"{self.where}: <{local_name(element)}> is not directly in <log>; XES requires <trace> in <log>"
             )
         else:
             self._check_sizes(self.root[:-1])
@@ -197,71 +181,29 @@ class XesDocument:
                 self._read_header(self.root[:-1])
                 self.is_in_body = True
 
+    def _prepare(self) -> None:
+        """Compile what is read of the traces, in the namespace of <log>."""
+        root, keys = self.root, self.keys
+        namespace = root.nsmap.get(root.prefix)
+        if namespace and "}" in namespace:  # no name in it can be written for lxml
+            raise LogError(f"{self.where}: the namespace of <log> contains a brace; {EXPORT_AGAIN}")
+        self.paths = XesPaths.of(self.reading, namespace, keys, self.where)
+        self.unseen = UnseenAttributes(self.paths)
+        self.may_scan = is_scannable(root, self.head) and self._is_simple() and len(set(keys)) == len(keys)
+        self.scanner = TraceScanner(self.scanned_keys or keys) if self.may_scan else None
+
     def _read_header(self, children: list[Any]) -> None:
         """Note whether names are escaped: a release of travas says so before its first trace (docs/outputs.md)."""
         self.is_escaped = self.is_escaped or any(child.get("key") == ESCAPED for child in children)
 
-    def _compile(self, namespace: str | None) -> None:
-        """Compile one XPath per key: at most one value per event, so as many values as events means none is missing."""
-        prefix = f"{{{namespace}}}" if namespace else ""
-        self.trace_tag, self.event_tag = prefix + "trace", prefix + "event"
-        step = "x:event" if namespace else "event"
-        spaces = {"x": namespace} if namespace else None
-        reading = self.reading
-        self.activity_keys = reading.activities or (ACTIVITY,)
-        keys = list(self.activity_keys)
-        if self.reads_times:
-            keys.append(reading.timestamp or TIMESTAMP)
-
-        def first(key: str, of: str = "", value: str = "") -> Any:
-            if not key.isprintable():
-                raise LogError(f"{self.where}: {key!r} cannot be the key of an XES attribute; check the name")
-            return etree.XPath(f"{of}*[@key={_quoted(key)}][1]{value}", namespaces=spaces, smart_strings=False)
-
-        values = partial(first, value="/@value")
-
-        self.columns = [values(key, step + "/") for key in keys]
-        self.cells = [values(key) for key in keys]
-        tie = reading.tie_column()
-        self.tie = None if tie is None else values(tie)
-        details = (*reading.details.attributes, *reading.details.numbers)
-        self.name_key = reading.case or ACTIVITY
-        own_keys = (self.name_key, *filter(None, [reading.unit]), *details, *self.of_trace)
-        self.own = {key: first(key) for key in own_keys}
-        self.attributes = {key: (values(key), values(key, step + "/")) for key in details}
-        self.deselected = self._deselection(step, spaces)
-        self.transitions = values(LIFECYCLE, step + "/")
-        self.count: Any = etree.XPath(f"count({step})", namespaces=spaces)
-        self.without_key: Any = etree.XPath("count(*[not(@key)])")
-        self.foreign: Any = etree.XPath(f"*[not(@key)][not(self::{step})][1]", namespaces=spaces)
-        self.names: dict[str, Any] = {
-            level: etree.XPath(f"{of}*/@key", namespaces=spaces, smart_strings=False)
-            for level, of in (("event", f"{step}/"), ("trace", ""))
-        }
-        roles = ["activity"] * len(self.activity_keys) + ["timestamp"] * self.reads_times
-        self.unseen = [("event", *wanted) for wanted in zip(keys, roles, self.columns, strict=True)]
-        if reading.case is not None and reading.duplicate_cases != "separate":
-            self.unseen.append(("trace", reading.case, "case", self.own[reading.case]))
-        if reading.unit is not None:
-            self.unseen.append(("trace", reading.unit, "unit", self.own[reading.unit]))
-        self.unsaid = {
-            key: etree.XPath(f"{_value(key)}|{step}/{_value(key)}", namespaces=spaces, smart_strings=False)
-            for key in details
-        }
-        self.unseen += [("trace", key, "where", self.own[key]) for key in self.of_trace]
-        self.may_scan = is_scannable(self.root, self.head) and self._is_simple() and len(set(keys)) == len(keys)
-        self.scanner = TraceScanner(self.scanned_keys or keys) if self.may_scan else None
-        of_event = [key for key in by_column(reading.where) if not key.startswith(TRACE_LEVEL)]
-        self.unseen += [("event", key, "where", values(key, step + "/")) for key in of_event]
-
     def _is_simple(self) -> bool:
         """Return whether the activities and times of events, and names and units of traces, are all that is read."""
         reading = self.reading
-        return not (reading.where or self.attributes or self.tie is not None or reading.lifecycle != "all")
+        return not (reading.where or self.paths.attributes or self.paths.tie is not None or reading.lifecycle != "all")
 
     def _take_plain(self, trace: PlainTrace) -> bool:
         """Count a plain trace; returns False if only the parser can."""
-        if self.unseen or self.unsaid or not all(map(all, trace.columns)):
+        if not (self.unseen.is_empty and all(map(all, trace.columns))):
             return False
         case, reading = self.case, self.reading
         case.name = trace.own.get((reading.case or ACTIVITY).encode(), b"").decode()
@@ -274,30 +216,14 @@ class XesDocument:
         self.case = self._new_case()
         return True
 
-    def _deselection(self, step: str, spaces: dict[str, str] | None) -> Any:
-        """Compile the XPath of the events that are not read (`sources.row_selection`); None if all are."""
-        conditions = []
-        for key, values in by_column(self.reading.where).items():
-            if not key.startswith(TRACE_LEVEL):
-                conditions.append(" or ".join(f"{_value(key)}={_quoted(value)}" for value in values))
-        if (lifecycle := self.reading.lifecycle) != "all":
-            transition = _value(LIFECYCLE)
-            spelled = [f"{transition}={_quoted(spelling)}" for spelling in spellings(lifecycle)]
-            missing = [f"string({transition})=''"] if lifecycle == "complete" else []
-            conditions.append(" or ".join(missing + spelled))
-        if not conditions:
-            return None
-        selected = " and ".join(f"({condition})" for condition in conditions)
-        return etree.XPath(f"{step}[not({selected})]", namespaces=spaces)
-
     def _select(self, piece: Any) -> bool:
         """Remove the events that are not read, and return whether the trace is."""
         case = self.case
         for key in case.undecided.keys() & case.own.keys():
             case.is_selected = case.is_selected and case.own[key] in case.undecided.pop(key)
-        if self.deselected is not None:
+        if self.paths.deselected is not None:
             self._check_places(piece, len(list(piece.iterdescendants("{*}event"))))
-            for event in self.deselected(piece):
+            for event in self.paths.deselected(piece):
                 piece.remove(event)
         return case.is_selected
 
@@ -324,7 +250,7 @@ class XesDocument:
     def _take_parts(self, parts: Iterable[list[Any]]) -> None:
         """Read parts of a long trace, and remove them from the tree."""
         for part in parts:
-            piece = etree.Element(self.trace_tag)
+            piece = etree.Element(self.paths.trace_tag)
             piece.extend(part)
             self._take(piece)
 
@@ -338,48 +264,40 @@ class XesDocument:
         if not self.is_in_body:
             self._read_header(children)
         for child in children:
-            if child.tag == self.event_tag:
+            if child.tag == self.paths.event_tag:
                 self.cases.lacking("events outside any trace, so without a case", "log level")
-            elif child.tag.rpartition("}")[2] == "event":
+            elif local_name(child) == "event":
                 raise LogError(f"{self.where}: an <event> in <log> is in another namespace than <log>; {EXPORT_AGAIN}")
-
-    def _neither_event_nor_attribute(self, child: Any) -> LogError:
-        """Return the error for an element that may be an event and would not be counted."""
-        name, trace = _local_name(child), f"trace {self.cases.traces + 1:,}"
-        what = f"<{name[:60]}> in {trace} is neither an <event> nor an attribute with a key"
-        if name == "event":
-            what = f"an <event> in {trace} is in another namespace than <log>"
-        return LogError(f"{self.where}: {what}; {EXPORT_AGAIN} {CONFIDENTIAL}")
 
     def _take(self, piece: Any) -> None:
         """Read the available part of a trace into the case."""
-        case = self.case
-        if self.unseen or self.unsaid:
-            self._look(piece)
+        case, paths = self.case, self.paths
+        if not self.unseen.is_empty:
+            self.unseen.look(piece)
         if not self.cases.traces and self.reading.lifecycle == "all":
-            self.cases.has_lifecycle = self.cases.has_lifecycle or bool(self.transitions(piece))
+            self.cases.has_lifecycle = self.cases.has_lifecycle or bool(paths.transitions(piece))
         self._identify(piece)
         if not self._select(piece):
             return
         number = len(list(piece.iterdescendants("{*}event")))  # also where an event must not be
-        columns = [column(piece) for column in self.columns]
+        columns = [column(piece) for column in paths.columns]
         is_complete = all(len(column) == number and "" not in column for column in columns)
-        if not is_complete or self.without_key(piece) != number:
+        if not is_complete or paths.without_key(piece) != number:
             self._check_places(piece, number)
         if not is_complete:
             columns = self._complete(piece, len(columns))
         self._add(columns, number, piece)
-        if self.attributes:
+        if paths.attributes:
             self._attributes(piece, len(columns[0]))
             case.details.cut(MAX_TRACE_EVENTS)
 
     def _identify(self, piece: Any) -> None:
         """Read the attributes of the trace itself: of several with one key the first, in whichever part of the trace it is."""
         case = self.case
-        for key, element in self.own.items():
+        for key, element in self.paths.own.items():
             if key not in case.own and (found := element(piece)):
                 case.own[key] = found[0].get("value", "")
-        case.name = case.own.get(self.name_key, "")
+        case.name = case.own.get(self.reading.case or ACTIVITY, "")
         case.unit = "" if self.reading.unit is None else case.own.get(self.reading.unit, "")
 
     def _add(self, columns: list[list[str]], number: int, piece: Any) -> None:
@@ -401,27 +319,19 @@ class XesDocument:
 
     def _check_places(self, piece: Any, number: int) -> None:
         """Refuse a trace with events that are not its children, and children that are neither events nor attributes."""
-        if foreign := self.foreign(piece):
-            raise self._neither_event_nor_attribute(foreign[0])
-        if number != self.count(piece):
+        if foreign := self.paths.foreign(piece):
+            raise neither_event_nor_attribute(self.where, foreign[0], self.cases.traces + 1)
+        if number != self.paths.count(piece):
             raise LogError(
                 f"{self.where}: an <event> in trace {self.cases.traces + 1:,} is inside an event or an attribute, or in "
                 f"another namespace than <log>; {EXPORT_AGAIN} {CONFIDENTIAL}"
             )
 
-    def _look(self, piece: Any) -> None:
-        """Record the attribute keys that are present, until every required one was seen, for the error message."""
-        self.unseen = [wanted for wanted in self.unseen if not wanted[-1](piece)]
-        self.unsaid = {key: found for key, found in self.unsaid.items() if not found(piece)}
-        for level in self.present if self.unsaid else {wanted[0] for wanted in self.unseen}:
-            if len(self.present[level]) < _NAMES:
-                self.present[level].update(name[:60] for name in self.names[level](piece))
-
     def _complete(self, piece: Any, width: int) -> list[list[str]]:
         """Return the columns of the complete events, and record the others."""
         rows: list[list[str]] = []
-        for index, event in enumerate(list(piece.iterchildren(self.event_tag)), start=self.case.events + 1):
-            row = [next(iter(cell(event)), "") for cell in self.cells]
+        for index, event in enumerate(list(piece.iterchildren(self.paths.event_tag)), start=self.case.events + 1):
+            row = [next(iter(cell(event)), "") for cell in self.paths.cells]
             if all(row):
                 rows.append(row)
                 continue
@@ -433,12 +343,12 @@ class XesDocument:
     def _attributes(self, piece: Any, number: int) -> None:
         """Read the attributes of the trace, and of its events where they have any."""
         details = self.case.details
-        for key, (of_event, of_events) in self.attributes.items():
+        for key, (of_event, of_events) in self.paths.attributes.items():
             if value := self.case.own.get(key):
                 details.own[key] = value
             values = [""] * number
             if of_events(piece):
-                values = [next(iter(of_event(event)), "") for event in piece.iterchildren(self.event_tag)]
+                values = [next(iter(of_event(event)), "") for event in piece.iterchildren(self.paths.event_tag)]
             details.values.setdefault(key, []).extend(values)
 
     def _times(self, piece: Any, columns: list[list[str]]) -> None:
@@ -463,30 +373,11 @@ class XesDocument:
         ties: list[tuple[Any, ...]] = [()] * len(times)
         if self.reading.ties == "activity":
             ties = list(zip(*columns[:-1], strict=True))
-        elif self.tie is not None:
-            values = [next(iter(self.tie(event)), None) for event in piece.iterchildren(self.event_tag)]
+        elif (tie := self.paths.tie) is not None:
+            values = [next(iter(tie(event)), None) for event in piece.iterchildren(self.paths.event_tag)]
             self.tie_seen = self.tie_seen or any(values)
             ties = [tie_key(value) for value in values]
         return ties
-
-    def _malformed(self, error: etree.XMLSyntaxError) -> LogError:
-        entries: Any = error.error_log
-        last = entries[-1] if len(entries) else None
-        (line, column), kind = error.position, last.type_name if last else ""
-        if last and not line:
-            line, column = last.line, last.column
-        line, column = self.position.in_file(line, column)
-        if "RESOURCE_LIMIT" in kind or "too long" in str(error) or "huge" in str(error).lower():
-            return LogError(
-                f"{self.where}: line {line}, column {column}: a value is over 10 MB, or elements are nested too deeply"
-            )
-        reason = kind.removeprefix("ERR_").replace("_", " ").lower() or "syntax error"
-        return LogError(f"{self.where}: malformed XML at line {line}, column {column} ({reason}); {EXPORT_AGAIN}")
-
-
-def _local_name(element: Any) -> str:
-    name: str = element.tag.rpartition("}")[2]
-    return name
 
 
 class _Texts(dict[bytes | None, str]):
@@ -495,27 +386,3 @@ class _Texts(dict[bytes | None, str]):
     def __missing__(self, name: bytes | None) -> str:
         text = self[name] = "" if name is None else name.decode()
         return text
-
-
-def tie_key(value: str | None) -> tuple[Any, ...]:
-    """Return the sort key of a tie: integers by size, then other text by its characters, then missing values."""
-    if not value:
-        return (2, 0, "")
-    digits = value[1:] if value[0] in "+-" else value
-    if digits.isascii() and digits.isdecimal() and len(digits) <= 18:
-        return (0, int(value), "")
-    return (1, 0, value)
-
-
-def _value(key: str) -> str:
-    """Return the XPath of the value of an attribute of an event."""
-    return f"*[@key={_quoted(key)}][1]/@value"
-
-
-def _quoted(text: str) -> str:
-    """Quote text as an XPath literal."""
-    if '"' not in text:
-        return f'"{text}"'
-    if "'" not in text:
-        return f"'{text}'"
-    return "concat(" + ", '\"', ".join(f'"{part}"' for part in text.split('"')) + ")"

@@ -48,11 +48,11 @@ class XesEvents(XesDocument):
         self._columns_read = columns
 
     def _take(self, piece: Any) -> None:
-        events = list(piece.iterchildren(self.event_tag))
+        events = list(piece.iterchildren(self.paths.event_tag))
         self._check_places(piece, len(list(piece.iterdescendants("{*}event"))))
         case = self.case
         self._identify(piece)
-        values = [*(column(piece) for column in self.columns), self.transitions(piece)]
+        values = [*(column(piece) for column in self.paths.columns), self.paths.transitions(piece)]
         if any(len(column) not in (0, len(events)) for column in values):
             read = [{child.get("key"): child.get("value") for child in event} for event in events]
             values = [[row.get(key) for row in read] for key in _KEYS]
