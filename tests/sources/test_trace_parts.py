@@ -11,6 +11,7 @@ import pytest
 from lxml import etree
 
 from travas import LogError, Reading, read
+from travas.model.escaped_names import ESCAPED, escape
 from travas.sources import xes_reader
 from travas.sources.doctor.xes_events import xes_table
 from travas.sources.trace_parts import MAX_ELEMENT_SIZE, MAX_TAG_BYTES, PART_SIZE, size_of
@@ -110,6 +111,49 @@ def test_no_case_decides_whether_an_element_between_traces_is_refused(
     long = element_of(size, "attribute")
     found = {is_refused(tmp_path / "log.xes", text) for text in documents(long)}
     assert found == {size > 16_000}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("number", [7, 9])
+def test_blanks_have_their_size_wherever_they_are_in_the_file(
+    number: int, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A parser that removes them keeps those in which a block of the file ends."""
+    small_limits(monkeypatch)
+    lenient = Reading(order="file", duplicate_cases="separate", on_missing="drop")
+    case = trace(event(), "<event>" + ("<i/>" + " " * 2000) * number + "</event>")
+    found = {is_refused(tmp_path / "log.xes", text, lenient) for text in documents(case, name)}
+    assert found == {number > 7}
+
+
+@pytest.mark.parametrize("pad", [1, 9000])
+@pytest.mark.parametrize("close", ["</trace>", "</trace >"])
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_mark_behind_a_trace_does_not_say_that_names_are_escaped(
+    name: str, close: str, pad: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the parser has read it with the first trace depends on the length of that trace."""
+    small_limits(monkeypatch)
+    escaped = f"<trace><event>{attribute('concept:name', escape(chr(1)))}</event></trace>"
+    body = trace(event(attribute("pad", "y" * pad))) + attribute(ESCAPED, "true") + escaped
+    head, end, encoding = DOCUMENTS[name]
+    if ":log" in head:
+        body = body.replace("<", "<x:").replace("<x:/", "</x:")
+    path = tmp_path / "log.xes"
+    path.write_bytes(f"{head}{body}{end}".replace("</trace>", close).encode(encoding))
+    assert dict(read(path, SEPARATE).items()) == {("a",): 1, (escape(chr(1)),): 1}
+
+
+@pytest.mark.parametrize("pad", [1, 9000])
+def test_an_event_with_a_key_does_not_hide_what_is_no_event(
+    pad: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_limits(monkeypatch)
+    path = tmp_path / "log.xes"
+    keyed = event().replace("<event>", '<event key="z">')
+    path.write_text(f"<log>{trace(keyed, attribute('pad', 'y' * pad), '<foo/>')}</log>")
+    with pytest.raises(LogError, match="<foo> in trace 1 is neither an <event> nor an attribute"):
+        read(path, SEPARATE)
 
 
 @pytest.mark.parametrize("chunk", [1, 100, 4096, 1 << 20])

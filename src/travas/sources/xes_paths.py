@@ -41,7 +41,6 @@ class XesPaths:
         deselected: The events of a trace that are not read; None if all are.
         transitions: The lifecycle transitions of the events of a trace.
         count: The number of events of a trace.
-        without_key: The number of children of a trace that are not attributes with a key.
         foreign: The first child of a trace that is neither an event nor an attribute with a key.
         names: The keys of all attributes of the events of a trace, and of the trace.
         required: The attributes without which something is missing in every case or nothing is selected.
@@ -58,7 +57,6 @@ class XesPaths:
     deselected: XPath | None
     transitions: XPath
     count: XPath
-    without_key: XPath
     foreign: XPath
     names: Mapping[str, XPath]
     required: Sequence[WantedAttribute]
@@ -101,7 +99,6 @@ class XesPaths:
             deselected=_deselection(reading, compiler),
             transitions=compiler.column(LIFECYCLE),
             count=compiler.path(f"count({step})"),
-            without_key=compiler.path("count(*[not(@key)])"),
             foreign=compiler.path(f"*[not(@key)][not(self::{step})][1]"),
             names={"event": compiler.path(f"{step}/*/@key"), "trace": compiler.path("*/@key")},
             required=_required(reading, keys, columns, own, compiler),

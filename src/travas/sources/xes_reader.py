@@ -67,7 +67,7 @@ class XesDocument:
         self.where, self.reading, self.cases = where, reading, cases
         self.parser = etree.XMLPullParser(
             events=("start", "end"), tag=("{*}log", "{*}trace"), resolve_entities=False, no_network=True, load_dtd=False,
-            huge_tree=False, remove_comments=True, remove_pis=True, remove_blank_text=True, collect_ids=False,
+            huge_tree=False, remove_comments=True, remove_pis=True, collect_ids=False,
         )  # fmt: skip
         self.root: Any = None
         self.trace: Any = None
@@ -175,10 +175,10 @@ class XesDocument:
                 f"{self.where}: <{local_name(element)}> is not directly in <log>; XES requires <trace> in <log>"
             )
         else:
-            self._check_sizes(self.root[:-1])
+            self._check_sizes(element.itersiblings(preceding=True))
             self.trace = element
             if not self.is_in_body:
-                self._read_header(self.root[:-1])
+                self._read_header(element.itersiblings(preceding=True))  # what follows may have been parsed already
                 self.is_in_body = True
 
     def _prepare(self) -> None:
@@ -192,7 +192,7 @@ class XesDocument:
         self.may_scan = is_scannable(root, self.head) and self._is_simple() and len(set(keys)) == len(keys)
         self.scanner = TraceScanner(self.scanned_keys or keys) if self.may_scan else None
 
-    def _read_header(self, children: list[Any]) -> None:
+    def _read_header(self, children: Iterable[Any]) -> None:
         """Note whether names are escaped: a release of travas says so before its first trace (docs/outputs.md)."""
         self.is_escaped = self.is_escaped or any(child.get("key") == ESCAPED for child in children)
 
@@ -254,7 +254,7 @@ class XesDocument:
             piece.extend(part)
             self._take(piece)
 
-    def _check_sizes(self, children: list[Any]) -> None:
+    def _check_sizes(self, children: Iterable[Any]) -> None:
         """Refuse elements between traces that are too large; nothing is where few bytes were read since the last trace."""
         if self.parts.is_long:
             self.parts.check(children)
@@ -282,7 +282,7 @@ class XesDocument:
         number = len(list(piece.iterdescendants("{*}event")))  # also where an event must not be
         columns = [column(piece) for column in paths.columns]
         is_complete = all(len(column) == number and "" not in column for column in columns)
-        if not is_complete or paths.without_key(piece) != number:
+        if not is_complete or paths.foreign(piece):
             self._check_places(piece, number)
         if not is_complete:
             columns = self._complete(piece, len(columns))
