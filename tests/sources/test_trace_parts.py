@@ -309,6 +309,9 @@ def test_other_encodings_have_a_smaller_limit(tmp_path: Path, monkeypatch: pytes
         assert has_long_tag(path) == (size > 2000)
         path.write_text(text)
         assert not has_long_tag(path)
+    path.write_bytes(f'<?xml version="1.0" encoding="ISO-8859-1"?>{text}'.encode("latin-1"))
+    with pytest.raises(LogError, match="a value is over 0.0 MB; save the file as UTF-8, or export it again"):
+        read(path, SEPARATE)
 
 
 @pytest.mark.slow

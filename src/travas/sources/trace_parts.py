@@ -109,8 +109,11 @@ class TagLengths:
         """
         begin = chunk.find(b"<")
         length = self._open + (len(chunk) if begin < 0 else begin)
-        if length * _MOST_UTF_8 > MAX_TAG_BYTES and (length > MAX_TAG_BYTES or not is_utf_8(head)):
-            raise LogError(f"{self._where}: a value is over {MAX_TAG_BYTES / 1e6} MB in UTF-8; {EXPORT_AGAIN}")
+        is_narrow = length * _MOST_UTF_8 > MAX_TAG_BYTES and not is_utf_8(head)
+        if is_narrow or length > MAX_TAG_BYTES:
+            most = MAX_TAG_BYTES // _MOST_UTF_8 if is_narrow else MAX_TAG_BYTES
+            remedy = "save the file as UTF-8, or export it again" if is_narrow else EXPORT_AGAIN
+            raise LogError(f"{self._where}: a value is over {most / 1e6:.1f} MB; {remedy}")
         self._open = length if begin < 0 else len(chunk) - chunk.rfind(b"<")
 
 
