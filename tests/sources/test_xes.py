@@ -305,3 +305,12 @@ def test_a_log_without_events_is_read(path: Path, text: str) -> None:
     assert not len(found) and "the log has no events; check that it is the right one" in found.notes
     unit = Reading(unit="patient", max_cases=2)
     assert not len(read(path, unit))
+
+
+@pytest.mark.parametrize("where", [("a\x01", "b"), ("a", "\x01"), ("case:a\x01", "b")])
+def test_what_no_file_can_contain_is_refused(where: tuple[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "log.xes"
+    path.write_text("<log><trace/></log>")
+    with pytest.raises(LogError, match="cannot") as refused:
+        read(path, Reading(where=(where,)))
+    assert "\n" not in str(refused.value)

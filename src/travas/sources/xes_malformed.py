@@ -30,7 +30,8 @@ def malformed_xml(where: str, error: etree.XMLSyntaxError, position: ParserPosit
     line, column = position.in_file(line, column)
     if "RESOURCE_LIMIT" in kind or "too long" in str(error) or "huge" in str(error).lower():
         return LogError(
-            f"{where}: line {line}, column {column}: a value is over 10 MB, or elements are nested too deeply"
+            f"{where}: line {line}, column {column}: a value is over 10 MB, or elements are nested too "
+            f"deeply; {EXPORT_AGAIN}"
         )
     reason = kind.removeprefix("ERR_").replace("_", " ").lower() or "syntax error"
     return LogError(f"{where}: malformed XML at line {line}, column {column} ({reason}); {EXPORT_AGAIN}")

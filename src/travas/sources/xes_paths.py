@@ -120,7 +120,13 @@ class _Compiler:
 
     def path(self, expression: str) -> XPath:
         spaces = {"x": self.namespace} if self.namespace else None
-        compiled: XPath = etree.XPath(expression, namespaces=spaces, smart_strings=False)
+        try:
+            compiled: XPath = etree.XPath(expression, namespaces=spaces, smart_strings=False)
+        except ValueError:  # names and values are quoted, so it is not the syntax
+            raise LogError(
+                f"{self.where}: a name or value that is looked for has a character that XML cannot contain; check where",
+                field="where",
+            ) from None
         return compiled
 
     def attribute(self, key: str) -> XPath:
