@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Undo what our shell says: to ignore Ctrl-C, as in the background, or to use its ledger. Programs that we test would, too."""
+    """Undo what our shell says: to ignore Ctrl-C, as in the background, or to use its ledger. What we test inherits it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in ("TRAVAS_LEDGER", "TRAVAS_POLICY"):  # fixtures of modules are made before those of tests
