@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from projects import folder, start  # noqa: F401 (fixtures)
-from scheduling import pytest_xdist_make_scheduler  # noqa: F401 (a hook)
+from scheduling import pytest_xdist_auto_num_workers, pytest_xdist_make_scheduler  # noqa: F401 (hooks)
 from servers import postgres, postgres_server, spark  # noqa: F401 (fixtures)
 from travas import Ledger
 from travas.cli import main as cli

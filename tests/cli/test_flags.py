@@ -23,7 +23,7 @@ def test_a_command_without_the_option_does_not_name_it(small_csv: Path, tmp_path
     charges.write_text("mine")
     assert travas("budget", "create", "ward", "--epsilon", 1, "--delta", "1e-6").code == 0
     for ran in (travas("demo", "-o", demo), travas("budget", "export", "-o", charges)):
-        assert ran.code == 2 and "exists already" in ran.err and "option" not in ran.err
+        assert ran.code == 2 and "exists already" in ran.err and "--force" not in ran.err
 
 
 def test_a_field_that_is_named_otherwise_is_translated(small_csv: Path, tmp_path: Path, travas: Run) -> None:
