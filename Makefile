@@ -41,7 +41,7 @@ lint: .venv/installed-test
 	$(BIN)/lint-imports
 
 test: lint ## lint, types and tests
-	$(BIN)/pytest -n auto -m "not slow" --at-least 5000
+	$(BIN)/pytest -n auto -m "not slow" --at-least 5800
 
 test-slow: .venv/installed-test ## the statistical and scale tests that take minutes
 	$(BIN)/pytest -m slow
@@ -53,7 +53,7 @@ coverage: .venv/installed-test ## the tests again, with the lines and branches o
 	$(BIN)/coverage report
 
 # The lowest versions of the direct dependencies that pyproject.toml allows; tools of the tests are the newest.
-# Warnings are no errors there: old Matplotlib and POT use what newer packages and Python deprecate.
+# Warnings are not errors there: old Matplotlib and POT use what newer packages and Python deprecate.
 .venv-oldest/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/pip install --quiet --disable-pip-version-check uv

@@ -66,7 +66,7 @@ def overhead() -> None:
 
 
 def enumerated(weights: list[int], times: int, epsilons: list[Fraction], way: int) -> list[Decimal]:
-    """δ at every ε of so many equal tables, f against f shifted, by all outcomes; losses rounded down (0) or up (1)."""
+    """δ at every ε of a number of equal tables, f against f shifted, by all outcomes; losses rounded down (0) or up (1)."""
     context = Context(prec=60)
     atoms: defaultdict[int, int] = defaultdict(int)
     infinite, total = 0, sum(weights)

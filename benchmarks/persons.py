@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import product
 
 from travas import Optimal, PrivacyUnit
-from travas.privacy.noise_tables import Table, optimal_table
+from travas.privacy.noise_tables import NoiseTable, optimal_table
 from travas.privacy.person_tables import threshold_of, variance_of
 
 COUNTS = (2, 3, 5, 10, 20, 50)
@@ -19,7 +19,7 @@ EPSILONS = ("0.5", "1", "2")
 DELTAS = ("1e-4", "1e-6", "1e-8")
 
 
-def described(table: Table) -> str:
+def described(table: NoiseTable) -> str:
     return f"{threshold_of(table)} ({float(variance_of(table)) ** 0.5:.1f})"
 
 

@@ -11,10 +11,11 @@ _BLOCK = 128 << 10
 Field = tuple[int, int, bytes]
 
 
-def write_bomb(path: Path, unpacked: int, values: int | None = None) -> Path:
+def write_bomb(path: Path, unpacked: int, values: int | None = None, head: bytes = b"PAR1") -> Path:
     """Write a table of one column of empty strings, four zero bytes each, whose only page unpacks to `unpacked` bytes.
 
-    With `values`, the footer says that there are so many, and not as many as there are.
+    With `values`, the footer states this number instead of the true one. The page begins after the head, which is that
+    of a Parquet file.
     """
     unpacked -= unpacked % _BLOCK
     body, rows = _zeros(unpacked), unpacked // 4
@@ -30,17 +31,17 @@ def write_bomb(path: Path, unpacked: int, values: int | None = None) -> Path:
             _long(5, declared),
             _long(6, 4 * declared),
             _long(7, len(page)),
-            _long(9, 4),
+            _long(9, len(head)),
         ]
     )
-    chunk = _struct([_long(2, 4), (3, _STRUCT, column)])
+    chunk = _struct([_long(2, len(head)), (3, _STRUCT, column)])
     group = _struct([(1, _LIST, _list(_STRUCT, [chunk])), _long(2, 4 * declared), _long(3, declared)])
     root = _struct([(4, _BINARY, _binary("schema")), _int(5, 1)])
     leaf = _struct([_int(1, 6), _int(3, 0), (4, _BINARY, _binary("activity")), _int(6, 0)])
     footer = _struct(
         [_int(1, 1), (2, _LIST, _list(_STRUCT, [root, leaf])), _long(3, declared), (4, _LIST, _list(_STRUCT, [group]))]
     )
-    path.write_bytes(b"PAR1" + page + footer + struct.pack("<I", len(footer)) + b"PAR1")
+    path.write_bytes(head + page + footer + struct.pack("<I", len(footer)) + b"PAR1")
     return path
 
 

@@ -40,6 +40,7 @@ _PACKAGES = {
     "synthesis": "releases",
     "maps": "releases",
     "pipeline": "releases",
+    "request": "releases",
     "outputs": "releases",
     "verification": "releases",
     "sources": "reading",
@@ -119,7 +120,7 @@ def _flags(option: Any) -> str:
 def project_file() -> str:
     """Return the page of the keys of travas.toml, with their flags and variables."""
     lines = ["# travas.toml", "", GENERATED, "The file of a [release project](../project.md)."]
-    lines += ["Flags come before variables, and variables before the file.", ""]
+    lines += ["Flags override variables, and variables override the file.", ""]
     for section, about in SECTIONS.items():
         lines += [f"## [{section}]", "", _linked(about), ""]
         lines += ["| key | meaning | example | flag | variable |", "|---|---|---|---|---|"]
@@ -192,8 +193,20 @@ def python_topic(topic: str) -> str:
     title, about = TOPICS[topic]
     lines = [f"# {title}", "", GENERATED, about, ""]
     for name in names_of(topic):
-        lines += [f"::: {module_of(name)}.{name}", ""]
+        lines.append(f"::: {module_of(name)}.{name}")
+        if inherited := ", ".join(inherited_members(name)):
+            lines += ["    options:", f"      inherited_members: [{inherited}]"]
+        lines.append("")
     return "\n".join(lines)
+
+
+def inherited_members(name: str) -> list[str]:
+    """Return what a public class has from bases that are not public, unless a page of a public base has it."""
+    thing = getattr(travas, name)
+    bases = [base for base in getattr(thing, "__mro__", ())[1:] if base.__module__.startswith("travas.")]
+    if any(base.__name__ in travas.__all__ for base in bases):
+        return []
+    return [member for base in bases for member in vars(base) if not member.startswith("_")]
 
 
 def names_of(topic: str) -> list[str]:
@@ -206,9 +219,9 @@ def topic_of(name: str) -> str:
     if name[0].islower():
         return "functions"
     module = module_of(name).removeprefix("travas.")
-    while module not in _PACKAGES:
+    while module and module not in _PACKAGES:
         module = module.rpartition(".")[0]
-    return _PACKAGES[module]
+    return _PACKAGES[module]  # fails for a module without a topic
 
 
 def module_of(name: str) -> str:
@@ -224,7 +237,7 @@ def _modules() -> dict[str, str]:
 
 
 def _documented(name: str) -> bool:
-    """Return whether a name has a docstring of its own: an alias of a type has that of the type."""
+    """Return whether a name has its own docstring: an alias of a type has that of the type."""
     thing = getattr(travas, name)
     return getattr(thing, "__name__", None) == name and bool(thing.__doc__)
 

@@ -13,11 +13,14 @@ else:
         "Audit": "travas.evaluation.audit",
         "Finding": "travas.evaluation.audit_tests",
         "audit": "travas.evaluation.audit",
+        "AttributeDistance": "travas.evaluation.time_metrics",
         "AttributeMeasurements": "travas.synthesis.attribute_measurements",
         "AttributeQuality": "travas.synthesis.detail_quality",
+        "DetailComparison": "travas.evaluation.detail_comparison",
         "DurationQuality": "travas.synthesis.detail_quality",
         "LengthQuality": "travas.synthesis.quality",
         "MapActivity": "travas.maps.map_release",
+        "MapComparison": "travas.evaluation.map_comparison",
         "MapCounts": "travas.maps.map_counts",
         "MapDurations": "travas.maps.map_durations",
         "MapMeasurements": "travas.maps.map_measurements",
@@ -30,17 +33,16 @@ else:
         "ProcessMap": "travas.mechanisms.process_map",
         "Quality": "travas.synthesis.quality",
         "Quartiles": "travas.maps.map_durations",
-        "Synthesis": "travas.mechanisms.synthesis",
+        "Synthesis": "travas.mechanisms.synthesis_mechanism",
         "SyntheticRelease": "travas.synthesis.synthetic_release",
         "ThroughputQuality": "travas.synthesis.detail_quality",
+        "TimeDistance": "travas.evaluation.time_metrics",
         "TimeMeasurements": "travas.synthesis.time_measurements",
-        "read_map": "travas.verification.map_file",
-        "read_synthetic": "travas.verification.synthetic_file",
         "write_report": "travas.report.report_file",
     }
 
     def __getattr__(name: str) -> Any:
-        """A public name, imported when it is first used: the command line hears Ctrl-C before anything is imported."""
+        """A public name, imported when it is first used: the command line can handle Ctrl-C before anything is imported."""
         if name in _LATE:  # they import numpy or the report, which not every program needs
             return getattr(import_module(_LATE[name]), name)
         try:

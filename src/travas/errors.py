@@ -21,6 +21,8 @@ from __future__ import annotations
 
 import errno
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from importlib import import_module
 from typing import Any
@@ -31,12 +33,31 @@ CONFIDENTIAL = "[confidential: about the original log]"
 CONFIDENTIAL_HEADING = "CONFIDENTIAL: about the original log, do not publish"
 """The heading of every table, figure or section that is computed from the original log."""
 
+CONFIDENTIAL_STRIP = "CONFIDENTIAL: do not publish"
+"""The mark where there is no room for the heading: in the strip of the web app."""
+
+CONFIDENTIAL_UNLESS_PUBLIC = "CONFIDENTIAL: about the original log, publish only if the log is public"
+"""The heading of figures of an experiment, whose logs are often public."""
+
 _LONGEST_VALUE = 60
 
 _POLARS_LIBRARY = "_polars_runtime_32._polars_runtime"
 _NO_THREAD = ("can't start new thread",)
+_NO_THREADS_OF_POLARS = "could not spawn threads"
 _NOT_LOADED = ("failed to map segment", "cannot map zero-fill pages", "Cannot allocate memory")
-"""What the dynamic loader says if there is no memory for a library. It knows nothing of a log."""
+"""What the dynamic loader says if there is no memory for a library. It contains nothing from a log."""
+
+
+def is_encodable(text: str) -> bool:
+    """Return whether text can be written as UTF-8; lone surrogates cannot."""
+    return text.isascii() or text.encode(errors="ignore").decode() == text
+
+
+def check_encodable(field: str, *texts: str) -> None:
+    """Raise ParameterError if a text cannot be written as UTF-8: no file could hold it."""
+    for text in texts:
+        if not is_encodable(text):
+            raise ParameterError(f"{field} is not valid UTF-8: {shown(text)}; correct it", field=field)
 
 
 def shown(value: object) -> str:
@@ -72,11 +93,13 @@ def _means_no_memory(error: BaseException) -> bool:
         return any(words in str(error) for words in _NOT_LOADED)
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
+    if type(error).__name__ == "PanicException":
+        return str(error).startswith(_NO_THREADS_OF_POLARS)
     return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and error.args == _NO_THREAD)
 
 
 def _hides_no_memory(error: BaseException) -> bool:
-    """Whether the library of Polars cannot be loaded for this reason: Polars goes on until it misses a name of it."""
+    """Whether the library of Polars cannot be loaded for this reason: Polars continues until a name of it is missing."""
     if isinstance(error, NameError) and "polars" in sys.modules:
         try:
             import_module(_POLARS_LIBRARY)
@@ -113,6 +136,20 @@ class TravasError(Exception):
         super().__init__(message if not self.confidential or CONFIDENTIAL in message else f"{message} {CONFIDENTIAL}")
 
 
+@contextmanager
+def naming(field: str) -> Iterator[None]:
+    """Let errors about a part of a parameter, such as one abstraction of a ladder, name the parameter.
+
+    Args:
+        field: The Python name of the parameter.
+    """
+    try:
+        yield
+    except TravasError as error:
+        error.field = field
+        raise
+
+
 class ParameterError(TravasError, ValueError):
     """A parameter is invalid, on its own or in combination with others."""
 
@@ -147,27 +184,47 @@ class ChargedError(TravasError):
     Attributes:
         account: The account that was charged.
         interrupted: Whether the release was interrupted by Ctrl-C.
+        completed: Whether the release itself is complete, and something after it failed.
     """
 
-    def __init__(self, reason: str, *, account: str = "", interrupted: bool = False) -> None:
+    def __init__(self, reason: str, *, account: str = "", interrupted: bool = False, completed: bool = False) -> None:
         super().__init__(reason)
-        self.account, self.interrupted = account, interrupted
+        self.account, self.interrupted, self.completed = account, interrupted, completed
 
     def __str__(self) -> str:
         return f"{self.args[0]}; the charge to {self.account!r} stands, because noise may have been drawn"
 
     @classmethod
-    def from_cause(cls, cause: BaseException, account: str) -> ChargedError:
-        """Build the error from any exception. Only travas messages are quoted, because others may contain data."""
-        if isinstance(cause, TravasError):
-            return cls(str(cause).rstrip("."), account=account)
-        if isinstance(cause, KeyboardInterrupt):
-            return cls("interrupted", account=account, interrupted=True)
-        if is_out_of_memory(cause):
-            return cls("not enough memory", account=account)
-        if isinstance(cause, OSError) and cause.strerror:
-            return cls(f"operating system error: {cause.strerror}", account=account)
-        return cls(f"unexpected {type(cause).__name__}; please report it, without the log", account=account)
+    def from_cause(cls, cause: BaseException, account: str, *, completed: bool = False) -> ChargedError:
+        """Build the error from any exception. Only travas messages are quoted, because others may contain data.
+
+        Args:
+            cause: What failed.
+            account: The account that was charged.
+            completed: Whether the release itself is complete, and something after it failed.
+
+        Returns:
+            The error to raise instead.
+        """
+        reason = _reason(cause)
+        if completed:
+            reason = f"the release is complete, but what follows it failed: {reason}"
+        interrupted = isinstance(cause, KeyboardInterrupt)
+        return cls(reason, account=account, interrupted=interrupted, completed=completed)
+
+
+def _reason(cause: BaseException) -> str:
+    if isinstance(cause, TravasError):
+        return str(cause).rstrip(".")
+    if isinstance(cause, KeyboardInterrupt):
+        return "interrupted"
+    if isinstance(cause, SystemExit):
+        return "ended by a call of sys.exit"
+    if is_out_of_memory(cause):
+        return "not enough memory"
+    if isinstance(cause, OSError) and cause.strerror:
+        return f"operating system error: {cause.strerror}"
+    return f"unexpected {type(cause).__name__}; please report it, without the log"
 
 
 class VerificationError(TravasError):
@@ -181,6 +238,6 @@ class MissingExtraError(TravasError, ImportError):
         super().__init__(f"{what} needs an extra that is not installed: pip install 'travas[{extra}]'")
         self._arguments = what, extra
 
-    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
-        """Support pickling between processes."""
-        return type(self), self._arguments
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str], dict[str, Any]]:
+        """Support pickling between processes; the other errors are made from their message."""
+        return type(self), self._arguments, self.__dict__

@@ -1,4 +1,4 @@
-"""The functions of Python users: each builds a `Reading` and a `Request`, and returns the release."""
+"""The functions for Python users: each builds a `Reading` and a `Request`, and returns the release."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from .model.mechanism import Mechanism, Progress
 from .model.release import Frequencies, Release
 from .model.traces import Activity
 from .model.variants import Variants
-from .pipeline import GuaranteeRule, Phase, Request, Watch, run
+from .pipeline import Outcome, Phase, Watch, run
 from .privacy.numbers import Number
 from .progress import notebook_progress
+from .request import GuaranteeRule, Request
 from .sources.engine import read as read_variants
 from .sources.reading import DEFAULT_READING, Order, Reading
 
@@ -131,7 +132,7 @@ def anonymize(
         dataset=dataset,
         guarantee=guarantee,
     )
-    return _released(request, watch)
+    return outcome_of(request, watch).release
 
 
 def synthesize(
@@ -191,13 +192,13 @@ def synthesize(
     >>> synthetic.guarantee.standing
     <Standing.PROVEN: 'proven'>
     """
-    from .mechanisms.synthesis import Synthesis  # it imports numpy, which not every program needs
+    from .mechanisms.synthesis_mechanism import Synthesis  # it imports numpy, which not every program needs
 
-    chosen = Synthesis(epsilon, delta, alphabet=alphabet, times=times, attributes=attributes, shares=shares)
+    mechanism = Synthesis(epsilon, delta, alphabet=alphabet, times=times, attributes=attributes, shares=shares)
     rule = _reading(reading, case, activity, timestamp, order, unit, max_cases)
     account = ledger or Ledger.from_environment()
-    request = Request(source=source, mechanism=chosen, reading=rule, ledger=account, dataset=dataset)
-    return cast("SyntheticRelease", _released(request, watch))
+    request = Request(source=source, mechanism=mechanism, reading=rule, ledger=account, dataset=dataset)
+    return cast("SyntheticRelease", outcome_of(request, watch).release)
 
 
 def process_map(
@@ -252,11 +253,11 @@ def process_map(
     """
     from .mechanisms.process_map import ProcessMap  # it imports numpy, which not every program needs
 
-    chosen = ProcessMap(epsilon, delta, alphabet=alphabet, parts=parts)
+    mechanism = ProcessMap(epsilon, delta, alphabet=alphabet, parts=parts)
     rule = _reading(reading, case, activity, timestamp, order, unit, max_cases)
     account = ledger or Ledger.from_environment()
-    request = Request(source=source, mechanism=chosen, reading=rule, ledger=account, dataset=dataset)
-    return cast("MapRelease", _released(request, watch))
+    request = Request(source=source, mechanism=mechanism, reading=rule, ledger=account, dataset=dataset)
+    return cast("MapRelease", outcome_of(request, watch).release)
 
 
 def read(
@@ -296,12 +297,12 @@ def read(
         return read_variants(source, rule, lambda share: watch(Phase.READING, share))
 
 
-def _released(request: Request, watch: Watch | None) -> Release:
-    """Run a request, with a progress bar in notebooks unless somebody else watches."""
+def outcome_of(request: Request, watch: Watch | None = None) -> Outcome:
+    """Run a request, with a progress bar in notebooks unless another function reports it."""
     if watch is not None:
-        return run(request, watch).release
+        return run(request, watch)
     with notebook_progress() as watch:
-        return run(request, watch).release
+        return run(request, watch)
 
 
 def _reading(
@@ -313,7 +314,7 @@ def _reading(
     unit: str | None,
     max_cases: int | None,
 ) -> Reading:
-    """Build the reading from the options of a call; both are refused, as either could be meant."""
+    """Build the reading from the options of a call; setting both is refused, because either could be meant."""
     options = {
         "case": case,
         "activity": activity,

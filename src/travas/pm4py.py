@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .budget.ledger import Ledger
-from .errors import ChargedError, MissingExtraError
-from .functions import synthesize
+from .errors import MissingExtraError
+from .functions import outcome_of
 from .model.abstraction import FULL, Abstraction
-from .model.detail_options import Attribute
+from .model.detail_options import TIMES_IF_RECORDED, Attribute
 from .privacy.numbers import Number, as_text, whole_number
-from .sources.log_location import location_of
+from .request import Request
 from .sources.reading import Reading
 
 if TYPE_CHECKING:
@@ -68,26 +68,22 @@ def anonymize_differential_privacy(
         BudgetError: The budget does not allow it; nothing was charged.
         ChargedError: It failed after the charge, which stands.
     """
+    from .mechanisms.synthesis_mechanism import Synthesis  # it imports numpy
+
     rule = FULL if k is None else Abstraction.parse(f"prefix:{whole_number(k, 'k', 1, _LONGEST)}")
     least = 0 if p is None else whole_number(p, "p", 0, _MOST)
     _check_pandas()
-    reading = Reading(abstraction=rule, unit=unit, max_cases=max_cases)
-    account = ledger or Ledger.from_environment()
-    release = synthesize(
-        log,
-        epsilon=epsilon,
-        delta=delta,
-        attributes=attributes,
-        reading=reading,
-        ledger=account,
-        dataset=dataset,
+    outcome = outcome_of(
+        Request(
+            source=log,
+            mechanism=Synthesis(epsilon, delta, times=TIMES_IF_RECORDED, attributes=attributes),
+            reading=Reading(abstraction=rule, unit=unit, max_cases=max_cases),
+            ledger=ledger or Ledger.from_environment(),
+            dataset=dataset,
+        )
     )
-    try:
-        return _as_pm4py(release, least)
-    except BaseException as error:
-        if account is None:
-            raise
-        raise ChargedError.from_cause(error, dataset or location_of(log, reading) or "") from error
+    with outcome.after_release():
+        return _as_pm4py(cast("SyntheticRelease", outcome.release), least)
 
 
 def _check_pandas() -> None:
@@ -112,5 +108,5 @@ def _as_pm4py(release: SyntheticRelease, least: int) -> pd.DataFrame:
         frame.attrs.update(notes)
     guarantee = release.guarantee
     numbers = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}"
-    frame.attrs[GUARANTEE] = f"{numbers} for {guarantee.protects}, {guarantee.standing}"
+    frame.attrs[GUARANTEE] = f"{numbers} for {guarantee.holds_for}, {guarantee.standing}"
     return frame

@@ -50,8 +50,10 @@ class _Bar:
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + _INTERVAL
-        value = f' value="{share:.3f}"' if share else ""  # without a value, the bar moves to and fro
-        self._display(f'<progress max="1"{value} aria-label="{stage}"></progress> {stage}')
+        from .plots.html import part
+
+        value = f"{share:.3f}" if share else ""  # without a value, the bar is indeterminate
+        self._display(str(part("travas.plots", "progress.html", "progress", stage, value)))
 
     def remove(self) -> None:
         if self._handle is not None:

@@ -9,7 +9,7 @@ from .budget.accounting import Spending
 from .budget.ledger import Ledger
 from .budget.periods import ChargedPeriod
 from .budget.plan import Plan, plan
-from .budget.policy import Policy, PolicyRule
+from .budget.policy import CheckedPolicy, CheckedRule, Policy, PolicyRule
 from .errors import (
     BudgetError,
     ChargedError,
@@ -35,40 +35,49 @@ from .mechanisms.sacofa import SaCoFa
 from .mechanisms.travas import Travas
 from .mechanisms.utravas import UTravas
 from .model.abstraction import Abstraction, Grouped
-from .model.abstraction.steps import AbstractionStep, FlatLog
+from .model.abstraction.abstraction_steps import AbstractionStep, FlatLog
 from .model.case_columns import CaseColumn
 from .model.detail_options import Attribute, BudgetShares, Times
 from .model.estimate import Estimate
 from .model.keep_curve import KeepCurve
 from .model.mechanism import Mechanism
+from .model.questions import AttributeValues, CellQuestion
 from .model.release import Release
 from .model.totals import Details, Totals
 from .model.traces import Activity, Trace
 from .model.variants import Roles, Summary, Variants, summary
 from .outputs.standard_output import StandardOutput
-from .pipeline import Outcome, Request, run
+from .pipeline import Outcome, Phase, run
 from .privacy.gaussian import GaussianNoise
 from .privacy.gaussian_losses import GaussianLoss
-from .privacy.gaussian_stages import StagePlan
+from .privacy.gaussian_stages import Calibration, Selection, Stage, StagePlan
 from .privacy.group_privacy import GroupStep
-from .privacy.guarantee import Guarantee, PrivacyUnit, Standing
+from .privacy.guarantee import Guarantee, PrivacyUnit, Replacement, Standing
 from .privacy.noise import Noise
+from .privacy.noise_tables import NoiseTable
+from .privacy.person_tables import GaussianTable
+from .privacy.unit_losses import LossStep, MeasurementLosses, SelectionLosses
+from .request import Request
 from .sources.closing import Period
 from .sources.doctor.diagnosis import LogDiagnosis, Observation, ReadingChoice
 from .sources.doctor.visit import doctor
 from .sources.reading import Reading
+from .sources.table_location import TableLocation
 from .verification.saved_release import open_release
 from .verification.verify import Verified, verify
 
 if TYPE_CHECKING:
     from .evaluation.audit import Audit, audit
     from .evaluation.audit_tests import Finding
+    from .evaluation.detail_comparison import DetailComparison
+    from .evaluation.map_comparison import MapComparison
+    from .evaluation.time_metrics import AttributeDistance, TimeDistance
     from .maps.map_counts import MapCounts
     from .maps.map_durations import MapDurations, Quartiles
     from .maps.map_measurements import MapMeasurements
     from .maps.map_release import MapActivity, MapNode, MapPair, MapRelease
     from .mechanisms.process_map import ProcessMap
-    from .mechanisms.synthesis import Synthesis
+    from .mechanisms.synthesis_mechanism import Synthesis
     from .report.report_file import write_report
     from .synthesis.attribute_measurements import AttributeMeasurements
     from .synthesis.detail_quality import AttributeQuality, DurationQuality, ThroughputQuality
@@ -77,8 +86,6 @@ if TYPE_CHECKING:
     from .synthesis.quality import LengthQuality, PairQuality, Quality
     from .synthesis.synthetic_release import SyntheticRelease
     from .synthesis.time_measurements import TimeMeasurements
-    from .verification.map_file import read_map
-    from .verification.synthetic_file import read_synthetic
 
 from ._version import __version__
 
@@ -89,16 +96,23 @@ __all__ = [
     "Activity",
     "Approval",
     "Attribute",
+    "AttributeDistance",
     "AttributeMeasurements",
     "AttributeQuality",
+    "AttributeValues",
     "Audit",
     "Budget",
     "BudgetError",
     "BudgetShares",
+    "Calibration",
     "CaseColumn",
+    "CellQuestion",
     "ChargedError",
     "ChargedPeriod",
+    "CheckedPolicy",
+    "CheckedRule",
     "Comparison",
+    "DetailComparison",
     "Details",
     "DurationQuality",
     "EmptyLogError",
@@ -110,6 +124,7 @@ __all__ = [
     "Forecast",
     "GaussianLoss",
     "GaussianNoise",
+    "GaussianTable",
     "GroupStep",
     "Grouped",
     "Guarantee",
@@ -120,7 +135,9 @@ __all__ = [
     "LengthQuality",
     "LogDiagnosis",
     "LogError",
+    "LossStep",
     "MapActivity",
+    "MapComparison",
     "MapCounts",
     "MapDurations",
     "MapMeasurements",
@@ -128,10 +145,12 @@ __all__ = [
     "MapPair",
     "MapRelease",
     "MeasuredNumber",
+    "MeasurementLosses",
     "Measurements",
     "Mechanism",
     "MissingExtraError",
     "Noise",
+    "NoiseTable",
     "Observation",
     "Optimal",
     "Outcome",
@@ -139,6 +158,7 @@ __all__ = [
     "PairQuality",
     "ParameterError",
     "Period",
+    "Phase",
     "Plan",
     "Policy",
     "PolicyError",
@@ -151,17 +171,23 @@ __all__ = [
     "Reading",
     "ReadingChoice",
     "Release",
+    "Replacement",
     "Request",
     "Roles",
     "SaCoFa",
+    "Selection",
+    "SelectionLosses",
     "Spending",
+    "Stage",
     "StagePlan",
     "StandardOutput",
     "Standing",
     "Summary",
     "Synthesis",
     "SyntheticRelease",
+    "TableLocation",
     "ThroughputQuality",
+    "TimeDistance",
     "TimeMeasurements",
     "Times",
     "Totals",
@@ -186,8 +212,6 @@ __all__ = [
     "plan",
     "process_map",
     "read",
-    "read_map",
-    "read_synthetic",
     "relative_log_similarity",
     "run",
     "summary",

@@ -89,7 +89,7 @@ def audited_losses(target: Target, most: int, share: Share) -> Losses:
 
 
 def noticed_losses(name: str, seconds: float) -> Losses:
-    """Run a mechanism with a planted fault, within this processor time: a busy machine is no reason to miss one."""
+    """Run a mechanism with a planted fault, within this processor time: a busy machine must not cause one to be missed."""
     fault = FAULTS[name]
     rule = mechanism_for(fault.mechanism, fault.pair)
     with fault.planted():

@@ -16,13 +16,12 @@ from scipy.stats import norm
 
 from travas import MissingExtraError, ParameterError, PrivacyUnit, mechanism, plan
 from travas.budget.accounting import Spending, _Grid, _interval, _slack, basic, compose
-from travas.budget.ledger import _spending
-from travas.mechanisms.synthesis import Synthesis
+from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.model.mechanism import Pair
 from travas.privacy.gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
 from travas.privacy.guarantee import Standing
 from travas.privacy.noise_tables import ONE, exponential_bounds
-from travas.privacy.person_tables import Gaussian
+from travas.privacy.person_tables import GaussianTable
 
 ANY = Fraction(1, 100)  # an interval: tables do not depend on it
 
@@ -47,7 +46,7 @@ def true_delta(tables: Sequence[Sequence[Pair]], epsilon: Fraction) -> Fraction:
 def spend(name: str, epsilon: str, delta: str, max_cases: int = 1) -> Spending:
     if max_cases == 1:
         return Spending(name, Fraction(epsilon), Fraction(delta))
-    return _spending(mechanism(name, epsilon, delta, unit=PrivacyUnit("patient", max_cases)))
+    return Spending.of(mechanism(name, epsilon, delta, unit=PrivacyUnit("patient", max_cases)))
 
 
 def by_count(spending: Spending) -> list[list[Pair]]:
@@ -107,18 +106,19 @@ def test_never_below_enumeration_at_any_parameters(spendings: list[Spending], sh
     st.integers(1, 60),
     st.fractions(0, 6, max_denominator=100),
 )
-def test_the_grid_makes_no_event_less_telling(
+def test_the_grid_makes_no_event_less_revealing(
     pairs: list[Pair], interval: Fraction, reach: int, epsilon: Fraction
 ) -> None:
     """Exactly, before any floating point but the last sum, for any two vectors and any border."""
-    found, infinite = _Grid(interval).losses(pairs, min(reach, int(100 / interval)), scale=40)
+    scaled = [(p * ONE // 64, q * ONE // 64) for p, q in pairs]
+    found, infinite = _Grid(interval).losses(scaled, min(reach, int(100 / interval)))
     reported = infinite + sum(
         mass * -math.expm1(float(epsilon - place * interval))
         for place, mass in found.items()
         if place * interval > epsilon
     )
     growth = Fraction(exponential_bounds(epsilon)[0], 1 << 192)
-    truth = sum(max(Fraction(0), p - growth * q) for p, q in pairs) / 40
+    truth = sum(max(Fraction(0), p - growth * q) for p, q in pairs) / 64
     assert reported >= float(truth) * (1 - 1e-12)
 
 
@@ -179,7 +179,7 @@ def test_nothing_costs_nothing() -> None:
     )
 
 
-def test_what_protects_nobody_costs_everything() -> None:
+def test_parameters_without_protection_compose_to_delta_1() -> None:
     for spendings in ([spend("another", "25", "0.1")], [spend("another", "1", "0.1"), spend("another", "30", "0")]):
         epsilon, delta = basic(spendings)
         assert compose(spendings).delta(epsilon) == delta and compose(spendings).delta(epsilon / 2) == 1
@@ -221,7 +221,7 @@ def test_a_person_of_several_counts_costs_what_the_verifier_found() -> None:
 
 def test_a_charge_keeps_the_table_that_it_was_made_with() -> None:
     """Before there was a table for all counts, each was given its part of (ε, δ), and the standing was proven."""
-    unit, table = PrivacyUnit("patient", 10), Gaussian(Fraction("13.515625"), 73)
+    unit, table = PrivacyUnit("patient", 10), {"person_table": GaussianTable(Fraction("13.515625"), 73).describe()}
     worst = spend("unknown", "1", "1e-6").pairs(ANY)
     parts = spend("optimal", "1/10", "1e-7").pairs(ANY)
     for standing, of_parts, of_table in (
@@ -233,8 +233,11 @@ def test_a_charge_keeps_the_table_that_it_was_made_with() -> None:
         assert former.pairs(ANY) == ((*parts[:2], 10) if of_parts else worst)
         charged = Spending("optimal", Fraction(1), Fraction(1, 10**6), unit, standing, table)
         assert (charged.pairs(ANY) != worst and len(charged.pairs(ANY)[0]) == 146) is of_table
-    wrong = Spending("optimal", Fraction(1), Fraction(1, 10**6), unit, Standing.VERIFIED, Gaussian(Fraction(13), 73))
-    assert wrong.pairs(ANY) == worst
+    for wrong in (
+        {"person_table": GaussianTable(Fraction(13), 73).describe()},
+        table | {"an option of a later version": 1},
+    ):
+        assert Spending("optimal", Fraction(1), Fraction(1, 10**6), unit, Standing.VERIFIED, wrong).pairs(ANY) == worst
     chained = Spending("optimal", Fraction(1), Fraction(1, 10**6), PrivacyUnit("patient", 2), Standing.PROVEN)
     assert chained.pairs(ANY) != worst and chained.pairs(ANY)[2] == 2
 

@@ -11,7 +11,8 @@ import pytest
 
 from conftest import Run
 from travas import BudgetError, Ledger, ParameterError, PrivacyUnit, Reading, anonymize, mechanism
-from travas.sources.log_location import location_of
+from travas.sources.log_location import database_of, location_of
+from travas.sources.reading import DuplicateCases
 
 ONE = mechanism("optimal", 1, "1e-6")
 SIGNED = ("--epsilon", 1, "--delta", "1e-6")
@@ -25,7 +26,9 @@ def counted(book: Ledger) -> dict[str, int]:
     return {account.label: len(account.entries) for account in book.accounts()}
 
 
-def test_equal_logs_are_not_told_apart_from_different_ones(travas: Run, small_csv: Path, tmp_path: Path) -> None:
+def test_the_output_about_a_charge_does_not_depend_on_the_content_of_the_log(
+    travas: Run, small_csv: Path, tmp_path: Path
+) -> None:
     """What a release says about its charge must not depend on what is in the log."""
     text = small_csv.read_text()
     said = {}
@@ -95,9 +98,7 @@ def test_charges_without_a_name_that_do_not_compose_are_named_with_a_remedy_that
     charge(book, None, "/data/a.csv")
     book.create_account("patients")
     persons = mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("patient", 3))
-    remedy = (
-        "/data/a.csv: its releases have the unit 'case'.* first assign its releases, which have no name, to a data set"
-    )
+    remedy = "/data/a.csv: its releases have the unit 'case'.* first assign its releases, .*to a separate data set"
     for refused in (book.check, book.charge):
         with pytest.raises(BudgetError, match=remedy):
             refused(dataset, "/data/a.csv", persons, "case_id")
@@ -191,7 +192,43 @@ def test_what_cannot_be_assigned(book: Ledger) -> None:
     assert sum(counted(book).values()) == 4
 
 
-def test_what_has_no_location_needs_a_name(book: Ledger, small_csv: Path) -> None:
+TWICE = """<log xmlns="http://www.xes-standard.org/">
+<trace><string key="concept:name" value="p1"/><event><string key="concept:name" value="a"/></event></trace>
+<trace><string key="concept:name" value="p1"/><event><string key="concept:name" value="b"/></event></trace>
+</log>"""
+
+
+@pytest.mark.parametrize(("first", "second"), [("merge", "separate"), ("separate", "merge"), ("separate", "fail")])
+def test_traces_of_one_name_are_one_case_or_several_in_all_releases(
+    book: Ledger, tmp_path: Path, first: DuplicateCases, second: DuplicateCases
+) -> None:
+    """Σε would hold neither for a trace nor for all traces with the same name."""
+    log = tmp_path / "twice.xes"
+    log.write_text(TWICE)
+    book.create_budget("hospital", epsilon=3, delta="1e-5")
+
+    def release(path: Path, reading: Reading) -> None:
+        anonymize(path, epsilon=1, delta="1e-6", ledger=book, dataset="hospital", reading=reading)
+
+    for case in (None, "concept:name"):  # set or not, it is the same case
+        release(log, Reading(case=case, duplicate_cases=first))
+    if second == "fail":
+        log.write_text(TWICE.replace("p1", "p2", 1))
+    with pytest.raises(BudgetError, match=r"'every trace'.*use the duplicate_cases of the earlier releases"):
+        release(log, Reading(duplicate_cases=second))
+    assert len(book.history()) == 2
+
+
+def test_traces_of_a_table_have_one_name(book: Ledger, small_csv: Path) -> None:
+    book.create_account("hospital")
+    choices: tuple[DuplicateCases, ...] = ("separate", "merge")
+    for choice in choices:  # no effect on tables
+        reading = Reading(duplicate_cases=choice)
+        anonymize(small_csv, epsilon=1, delta="1e-6", ledger=book, dataset="hospital", reading=reading)
+    assert [entry.case for entry in book.history()] == ["case_id", "case_id"]
+
+
+def test_a_log_without_a_location_needs_a_name(book: Ledger, small_csv: Path) -> None:
     import polars as pl
 
     frame = pl.read_csv(small_csv)
@@ -217,20 +254,18 @@ def test_one_file_has_one_location(tmp_path: Path, small_csv: Path, monkeypatch:
     assert location_of("pipe.csv") is None
 
 
-def test_the_location_of_a_table_has_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = Reading(table="events")
+def test_the_location_of_a_database_has_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ways = (
         "postgresql://reader:secret@DB.example.org:5432/hospital",
         "postgres://db.example.org/hospital?sslmode=require&password=secret",
         "postgresql://other@db.example.org/hospital",
     )
-    found = {location_of(way, table) for way in ways} | {location_of(ways[0], Reading(table="public.events"))}
-    assert found == {"postgresql://db.example.org/hospital events"}
-    assert location_of("postgresql:///hospital?host=/tmp&user=x", table) == "postgresql:///hospital?host=%2Ftmp events"
-    assert location_of(ways[0], Reading(query="SELECT 1")) is None
+    assert {database_of(way) for way in ways} == {"postgresql://db.example.org/hospital"}
+    assert database_of("postgresql:///hospital?host=/tmp&user=x") == "postgresql:///hospital?host=%2Ftmp"
+    assert database_of("postgresql://reader:sec/ret@host/hospital") is None and location_of(ways[0]) is None
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.db").write_bytes(b"")
-    same = {location_of(way, table) for way in ("duckdb:///a.db", "duckdb://a.db", f"duckdb://{tmp_path}/a.db")}
-    assert same == {f"duckdb://{tmp_path.resolve()}/a.db events"}
+    same = {database_of(way) for way in ("duckdb:///a.db", "duckdb://a.db", f"duckdb://{tmp_path}/a.db")}
+    assert same == {f"duckdb://{tmp_path.resolve()}/a.db"}
     assert location_of("spark:s3a://key:secret@lake/events/") == "spark:s3a://lake/events/"
-    assert location_of("spark:", Reading(table="lake.events")) == "spark: lake.events"
+    assert location_of("spark:") is None

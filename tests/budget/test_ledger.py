@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 import sys
-from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -25,13 +23,15 @@ from travas import (
     PrivacyUnit,
     Standing,
     anonymize,
+    from_description,
     mechanism,
 )
-from travas.budget.account import Account, Entry
+from travas.budget.account import Account, Approval, Entry
 from travas.budget.accounting import Spending, compose
 from travas.budget.book import entry_of
+from travas.budget.ledger_file import open_ledger
 from travas.budget.records import Charged, decode, encode
-from travas.privacy.person_tables import Gaussian
+from travas.model.mechanism import Mechanism
 
 
 def test_a_budget_is_spent_release_by_release(book: Ledger) -> None:
@@ -60,7 +60,7 @@ def test_numbers_are_exact(book: Ledger) -> None:
         charge(book, "thirds", mechanism("optimal", "1/1000", "1e-15"))
 
 
-def test_delta_counts_too(book: Ledger) -> None:
+def test_delta_is_also_limited(book: Ledger) -> None:
     book.create_budget("x", epsilon=10, delta="1.5e-6")
     charge(book, "x", HALF)
     with pytest.raises(BudgetError):
@@ -154,7 +154,7 @@ def test_a_visit_and_a_patient_are_not_one_kind_of_case(travas: Run, tmp_path: P
     assert [entry.case for entry in book.history()] == ["visit", "visit"]
 
 
-def test_what_costs_nobody_knows_what_has_no_place_in_a_budget(book: Ledger) -> None:
+def test_a_release_of_unknown_cost_is_not_charged_to_a_budget(book: Ledger) -> None:
     published = mechanism("utravas-published", 1, "1e-3")
     book.create_budget("x", epsilon=10, delta="0.1")
     for refused in (book.check, book.charge):
@@ -224,21 +224,48 @@ def test_the_charge_comes_before_the_noise(book: Ledger, monkeypatch: pytest.Mon
     assert len(book.history()) == 1
 
 
-def test_a_charge_records_the_table_for_all_counts_of_a_person(book: Ledger) -> None:
+@pytest.mark.parametrize(
+    "rule",
+    [
+        mechanism("optimal", 1, "1e-6", 5),
+        mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("patient", 10)),
+        mechanism("ladder", "1/3", "1e-6", rungs="default"),
+        mechanism("prefix-tree", 1, "0", max_length=7, prune=3, alphabet=["a", "bé"]),
+        mechanism("map", 1, "1e-6", parts=["rework"]),
+    ],
+    ids=lambda rule: f"{rule.name}, {rule.unit.name}",
+)
+def test_a_charge_records_the_mechanism_with_all_its_options(rule: Mechanism, book: Ledger) -> None:
     book.create_account("clinic")
-    for most in (3, 10):
-        charge(book, "clinic", mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("patient", most)))
-    assert [entry.spending.person_table for entry in book.history()] == [None, Gaussian(Fraction("13.515625"), 73)]
-    with closing(sqlite3.connect(book.path)) as connection:
-        contents = [content for (content,) in connection.execute("SELECT content FROM record ORDER BY number")]
-    assert ["person_table" in content for content in contents] == [False, False, True]  # else as earlier versions did
-    charged = decode(contents[-1])
-    assert isinstance(charged, Charged)
-    former = replace(charged, person_table=None, standing="proven")  # a charge of an earlier version has no such field
-    assert "person_table" not in encode(former) and decode(encode(former)) == former
-    assert entry_of(1, former, "clinic", None).spending.person_table is None
+    charge(book, "clinic", rule)
+    spending = book.history()[0].spending
+    assert spending == Spending.of(rule) and from_description(spending.description) == rule
+
+
+FORMER = (
+    '{"kind":"charge","time":"2026-11-16T18:39:35+00:00","dataset":"clinic","location":null,"mechanism":"optimal",'
+    '"epsilon":"1","delta":"1/1000000","unit":"patient","max_cases":10,"case":"case_id","minimum_cases":1,'
+    '"standing":"verified","software":"travas 0.1.1","person_table":{"table":"gaussian","sigma":"13.515625","threshold":73}}'
+)
+"""A charge of a version that recorded nothing of a description but the table for all counts of a person."""
+
+
+def test_charges_without_a_description_cost_what_they_did() -> None:
+    former = decode(FORMER)
+    assert isinstance(former, Charged) and encode(former) == FORMER
+    now = Spending.of(mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("patient", 10)))
+    unknown = replace(now, mechanism="unknown")
+    total = compose([entry_of(1, former, "clinic", None).spending] * 2)
+    assert total.delta(Fraction(1)) == compose([now] * 2).delta(Fraction(1)) < compose([unknown] * 2).delta(Fraction(1))
+    earlier = replace(former, person_table=None)
+    assert "person_table" not in encode(earlier) and decode(encode(earlier)) == earlier
+    assert (
+        entry_of(1, earlier, "clinic", None).spending.pairs(Fraction(1)) == now.worst()
+    )  # verified by an unknown table
     with pytest.raises(ValueError, match="person_table"):
-        entry_of(1, replace(charged, person_table={"table": "other"}), "clinic", None)
+        entry_of(1, replace(former, person_table={"table": "other"}), "clinic", None)
+    with pytest.raises(ValueError, match="not a description"):
+        entry_of(1, replace(former, description=["optimal"]), "clinic", None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", [OutputError, LogError])
@@ -257,3 +284,40 @@ def test_what_fails_after_the_charge_says_so(
         and len(ran.err.splitlines()) == 1
     )
     assert len(book.history()) == 1
+
+
+def test_text_of_earlier_versions_that_is_not_valid_utf_8_is_shown_escaped(
+    book: Ledger, travas: Run, tmp_path: Path
+) -> None:
+    """They recorded it; now it is refused, but the account must stay usable."""
+    book.create_budget("hospital", epsilon=1, delta="1e-5")
+    charge(book, "hospital", HALF)
+    with open_ledger(book.path) as ledger, ledger.locked():
+        charged = next(record for record in ledger.book.records if isinstance(record, Charged))
+        ledger.append(replace(charged, reason="quarterly \udcff report", signed_off_by="\udce9", reference="\ud800"))
+    assert book.history()[1].approval == Approval("quarterly \\udcff report", "\\udce9", "\\ud800")
+    for words in (("show",), ("history",), ("history", "--json"), ("export",), ("export", "-o", tmp_path / "all.json")):
+        assert travas("budget", *words).code == 0
+    with pytest.raises(BudgetError, match="hospital: ε = 0"):
+        charge(book, "hospital", HALF)
+    with pytest.raises(ParameterError, match="reason is not valid UTF-8"):
+        Approval("quarterly \udcff report")
+
+
+def test_a_location_that_is_not_valid_utf_8_is_shown_escaped_and_assigned_as_it_is_shown(
+    book: Ledger, travas: Run, tmp_path: Path
+) -> None:
+    """Earlier versions released such files."""
+    book.charge(None, "/data/odd\udcff.csv", HALF, "case_id")
+    assert [account.label for account in book.accounts()] == ["/data/odd\\udcff.csv"]
+    for words in (
+        ("show",),
+        ("history",),
+        ("export", "-o", tmp_path / "all.csv"),
+        ("export", "-o", tmp_path / "all.json"),
+    ):
+        assert travas("budget", *words).code == 0
+    assert "/data/odd\\udcff.csv" in (tmp_path / "all.csv").read_text()
+    assert travas("budget", "create", "hospital", "--no-limit").code == 0
+    assert travas("budget", "assign", "/data/odd\\udcff.csv", "hospital").code == 0
+    assert book.check(None, "/data/odd\udcff.csv", HALF, "case_id").dataset == "hospital"

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sqlite3
 from collections.abc import Iterable
+from itertools import combinations
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from conftest import Run
 from travas import BudgetError, Ledger, LedgerError, ParameterError, mechanism
 from travas.budget.ledger_file import open_ledger
-from travas.budget.ledger_schema import APPLICATION, VERSION
+from travas.budget.ledger_schema import APPLICATION, UNUSED, VERSION
+from travas.budget.records import Record
 
 ONE = mechanism("optimal", 1, "1e-6")
 
@@ -128,6 +132,26 @@ def test_a_changed_record_is_detected(damage: str, small: Path, travas: Run) -> 
         Ledger(small)
     ran = travas("budget", "show", "--ledger", small)
     assert ran.code == 2 and ran.out == "" and len(ran.err.splitlines()) == 1
+
+
+def test_a_new_field_needs_a_new_version() -> None:
+    """A program that does not know a field must say that it is too old, not that the ledger is damaged."""
+    fields = {
+        "Created": "time dataset",
+        "Limited": "time dataset epsilon delta composition",
+        "Charged": "time dataset location mechanism epsilon delta unit max_cases case minimum_cases standing software "
+        "person_table period reason signed_off_by reference description",
+        "Assigned": "time old location dataset",
+        "Respelled": "time location now",
+    }
+    known = {kind.__name__: " ".join(field.name for field in dataclasses.fields(kind)) for kind in get_args(Record)}
+    assert {7: fields} == {VERSION: known}, "set another VERSION, migrate this one, and update this test"
+
+
+def test_no_flipped_bit_makes_one_version_another() -> None:
+    for one, other in combinations((1, 2, 4, VERSION), 2):
+        assert (one ^ other).bit_count() > 1
+    assert {*range(1, VERSION + 1)} == {1, 2, 4, VERSION, *UNUSED}
 
 
 def test_version_1_is_migrated_with_all_its_lines(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The file of a ledger: who may read it, what is refused, and where it lies."""
+"""The file of a ledger: who may read it, what is refused, and where it is."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_it_is_append_only_in_the_file_itself(book: Ledger) -> None:
 def test_order_is_that_of_the_lines_whatever_the_clock_says(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     book.create_budget("x", epsilon=1, delta="1e-5")
     for moment in ("2031-01-01T00:00:00+00:00", "1999-01-01T00:00:00+00:00"):
-        monkeypatch.setattr(ledger, "_now", lambda moment=moment: moment)
+        monkeypatch.setattr(ledger, "now", lambda moment=moment: moment)
         charge(book, "x", HALF)
     assert [entry.time[:4] for entry in book.history()] == ["2031", "1999"]
     assert [entry.number for entry in book.history()] == [1, 2]
@@ -74,7 +74,7 @@ def refused(path: Path, travas: Run, small_csv: Path) -> str:
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 4096, b"case_id,activity\n1,a\n", b"SQLite format 3\0" + b"x" * 8000])
-def test_a_file_that_is_no_ledger_is_refused_and_left_alone(
+def test_a_file_that_is_not_a_ledger_is_refused_and_unchanged(
     content: bytes, tmp_path: Path, travas: Run, small_csv: Path
 ) -> None:
     (tmp_path / "notes.db").write_bytes(content)
@@ -132,7 +132,7 @@ def test_a_ledger_in_use_is_waited_for_and_then_an_error(book: Ledger, monkeypat
     assert len(book.history()) == 1
 
 
-def test_a_ledger_that_is_gone_is_no_new_start(book: Ledger) -> None:
+def test_a_missing_ledger_is_an_error_instead_of_a_new_one(book: Ledger) -> None:
     book.create_budget("x", epsilon=1, delta="1e-6")
     book.path.unlink()
     with pytest.raises(LedgerError, match="is missing"):
@@ -140,7 +140,9 @@ def test_a_ledger_that_is_gone_is_no_new_start(book: Ledger) -> None:
     assert not book.path.exists()
 
 
-def test_where_it_lies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, travas: Run, small_csv: Path) -> None:
+def test_the_default_location_of_the_ledger(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, travas: Run, small_csv: Path
+) -> None:
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     assert default_path() == tmp_path / "data" / "travas" / "ledger.db"

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import Run
-from travas import Approval, Ledger, ParameterError, Policy, PolicyError, Request, mechanism, run
+from travas import Approval, Ledger, ParameterError, Policy, PolicyError, PolicyRule, Request, mechanism, run
 from travas.budget.policy import RULES
+from travas.model import explain
+from travas.outputs.example import write_hospital_log
 from travas.pipeline import Phase
+from travas.sources.example_log import ExampleLog, hospital_traces
 
 RULE = {
     "epsilon_per_release": 'at_most = "1/2"',
@@ -112,7 +118,7 @@ def test_it_is_found_like_the_ledger(
     with pytest.raises(PolicyError, match="mechanism is 'optimal'"):
         run(request)
     monkeypatch.setenv("TRAVAS_POLICY", "default")
-    with pytest.raises(PolicyError, match="reason is empty; a reason is required, because no ε is right for everybody"):
+    with pytest.raises(PolicyError, match="reason is empty; a reason is required, because no ε is right for everyone"):
         run(request)
 
 
@@ -120,8 +126,8 @@ def test_a_folder_that_cannot_be_looked_into_may_have_a_policy(
     small_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TRAVAS_POLICY", raising=False)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / ("x" * 300)))  # also an error for root, whom no rights bind
-    with pytest.raises(ParameterError, match=r"policy\.toml: whether there is a policy cannot be seen"):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / ("x" * 300)))  # also an error for root, who needs no permissions
+    with pytest.raises(ParameterError, match=r"policy\.toml: cannot determine whether there is a policy"):
         run(Request(source=small_csv, mechanism=mechanism("optimal", 1, "1e-6")))
 
 
@@ -140,12 +146,49 @@ def test_a_stated_policy_adds_rules_and_removes_none(
     assert travas(*words, "--reason", "x", "--signed-off-by", "A").code == 0
 
 
+@pytest.mark.parametrize(
+    "stated", [None, Policy("own"), Policy("clinic", (PolicyRule("reason", False, "it is free"),))]
+)
+def test_no_entry_point_can_switch_the_found_policy_off(
+    stated: Policy | None, small_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRAVAS_POLICY", str(written(tmp_path / "theirs.toml", "epsilon_per_release", "reason")))
+    allowed = Request(small_csv, mechanism("optimal", "0.5", "1e-6"), policy=stated, approval=APPROVED)
+    policy = run(allowed).policy
+    assert policy is not None and {rule.name for rule in policy.rules} == {"epsilon_per_release", "reason"}
+    for refused in (replace(allowed, approval=Approval()), replace(allowed, mechanism=mechanism("optimal", 1, "1e-6"))):
+        with pytest.raises(PolicyError, match="because of the works council"):
+            run(refused)
+
+
+def test_no_policy_applies_to_the_example_log_which_is_made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRAVAS_POLICY", str(written(tmp_path / "theirs.toml", "epsilon_per_release")))
+    copy = write_hospital_log(tmp_path / "hospital.csv")
+    with pytest.raises(PolicyError):
+        run(Request(copy, mechanism("optimal", 1, "1e-6")))
+    outcome = run(Request(ExampleLog(), mechanism("optimal", 1, "1e-6")))
+    assert outcome.policy is None
+    read = outcome.variants
+    assert Counter(dict(zip(read.traces(range(len(read))), read.counts.tolist(), strict=True))) == Counter(
+        hospital_traces()
+    )
+
+    class Mine(ExampleLog):
+        """A log that only calls itself the example."""
+
+    with pytest.raises(PolicyError):
+        run(Request(Mine(), mechanism("optimal", 1, "1e-6")))
+
+
 def test_the_default_policy_explains_every_rule_and_names_sources() -> None:
     policy = Policy.load(Path("default"))
     assert policy.name == "default policy of travas"
     assert all(rule.because and rule.source for rule in policy.rules)
     assert any("NIST SP 800-226" in rule.source for rule in policy.rules)
     assert any("arXiv" in rule.source for rule in policy.rules)
+    epsilon = next(rule for rule in policy.rules if rule.name == "epsilon_per_release")
+    assert isinstance(epsilon.value, Fraction)
+    assert explain.most_guesses(epsilon.value, Fraction(0)) in epsilon.because
 
 
 @pytest.mark.parametrize(
@@ -153,7 +196,7 @@ def test_the_default_policy_explains_every_rule_and_names_sources() -> None:
     [
         ("nam = 'x'", "the key 'nam' is unknown; did you mean 'name'"),
         ("[rules.epsilon_per_relase]\nat_most = 1", "did you mean 'epsilon_per_release'"),
-        ("[rules.reason]\nrequired = true", "required and because are required; a rule explains itself"),
+        ("[rules.reason]\nrequired = true", "required and because are required: every rule states its reason"),
         ("[rules.reason]\nrequired = 'yes'\nbecause = 'x'", "required is 'yes'; it must be true or false"),
         ("[rules.units]\nallowed = [1]\nbecause = 'x'", "allowed is a list; it must be a list of text"),
         ("[rules.epsilon_per_year]\nat_most = 'much'\nbecause = 'x'", "at_most"),
@@ -168,6 +211,20 @@ def test_a_wrong_policy_is_refused(text: str, message: str, tmp_path: Path) -> N
         Policy.load(path)
     with pytest.raises(ParameterError, match="cannot be opened"):
         Policy.load(tmp_path / "nowhere.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("epsilon_per_relase", Fraction(1), "the rule is 'epsilon_per_relase'; use one of epsilon_per_release, "),
+        ("epsilon_per_release", True, "the value of epsilon_per_release is True; use a Fraction"),
+        ("reason", Fraction(1), "the value of reason is"),
+        ("units", "case", "the value of units is 'case'; use a tuple"),
+    ],
+)
+def test_a_rule_is_checked_when_it_is_made(name: str, value: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        PolicyRule(name, value, "it was agreed")
 
 
 @pytest.mark.parametrize(

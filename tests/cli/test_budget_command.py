@@ -70,7 +70,7 @@ def test_planning_on_the_command_line(travas: Run) -> None:
         ("x", "--epsilon", 1, "--delta", 0, "--composition", "wishful"),
     ],
 )  # fmt: skip
-def test_budgets_that_make_no_sense(words: tuple[object, ...], travas: Run, ledger_path: Path) -> None:
+def test_inconsistent_budgets_are_refused(words: tuple[object, ...], travas: Run, ledger_path: Path) -> None:
     ran = travas("budget", "create", *words)
     assert ran.code == 2 and len(ran.err.splitlines()) == 1
     assert not ledger_path.exists() or Ledger(ledger_path).accounts() == []

@@ -52,12 +52,12 @@ def test_bash_completes_commands_and_values(
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_every_shell_gets_a_script_that_asks_travas(shell: str, settings: dict[str, str]) -> None:
+def test_every_shell_gets_a_script_that_calls_travas(shell: str, settings: dict[str, str]) -> None:
     script = printed(["travas"], settings | {"_TRAVAS_COMPLETE": f"source_{shell}"})
     assert f"_TRAVAS_COMPLETE=complete_{shell}" in script and "travas" in script.split()[-1]
 
 
-def test_zsh_and_fish_are_answered(settings: dict[str, str]) -> None:
+def test_zsh_and_fish_complete_commands(settings: dict[str, str]) -> None:
     asked = {"_TYPER_COMPLETE_ARGS": "travas verif", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
     for shell in ("zsh", "fish"):
         assert "verify" in printed(["travas"], settings | asked | {"_TRAVAS_COMPLETE": f"complete_{shell}"})

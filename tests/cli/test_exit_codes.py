@@ -21,20 +21,38 @@ def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         f"{sys.executable} -m travas anonymize log.csv --order file --epsilon 1 --delta 1e-6 -o out.csv --ledger l.db"
     )
     return subprocess.run(
-        f"{program} {command}", shell=True, cwd=folder, capture_output=True, text=True, check=False
+        ["bash", "-c", f"{program} {command}"], cwd=folder, capture_output=True, text=True, check=False
     )  # fmt: skip
 
 
-def test_a_closed_standard_output_is_no_refusal(tmp_path: Path) -> None:
+def test_a_closed_standard_output_is_not_a_refusal(tmp_path: Path) -> None:
     ran = shell(">&-", tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert (tmp_path / "out.csv.guarantee.json").exists()
 
 
-def test_a_full_standard_output_is_no_refusal(tmp_path: Path) -> None:
-    ran = shell("> /dev/full", tmp_path)
-    assert ran.returncode == 6 and "could not be printed" in ran.stderr and len(ran.stderr.splitlines()) == 1
+@pytest.mark.parametrize("options", ["", "--json"])
+def test_a_full_standard_output_is_not_a_refusal(options: str, tmp_path: Path) -> None:
+    ran = shell(f"{options} > /dev/full", tmp_path)
+    assert ran.returncode == 6 and len(ran.stderr.splitlines()) == 1
+    assert "the result could not be printed (No space left on device); the release is complete" in ran.stderr
+    assert f"the charge to '{(tmp_path / 'log.csv').resolve()}' stands" in ran.stderr
     assert (tmp_path / "out.csv.guarantee.json").exists()
+
+
+@pytest.mark.parametrize("options", ["", "--json"])
+def test_a_closed_pipe_after_the_charge_is_reported_with_the_charge(options: str, tmp_path: Path) -> None:
+    ran = shell(f"{options} | true; exit ${{PIPESTATUS[0]}}", tmp_path)
+    assert ran.returncode == 141 and len(ran.stderr.splitlines()) == 1
+    assert "(Broken pipe); the release is complete, and the charge to '" in ran.stderr
+    assert (tmp_path / "out.csv.guarantee.json").exists()
+
+
+def test_a_full_standard_error_changes_no_exit_code(tmp_path: Path) -> None:
+    piped = "-o - --output-format csv --guarantee-file g.json > piped.csv 2> /dev/full"
+    assert shell(piped, tmp_path).returncode == 6 and (tmp_path / "g.json").exists()
+    assert shell("2> /dev/full", tmp_path).returncode == 0
+    assert shell("2> /dev/full", tmp_path).returncode == 2  # the output exists
 
 
 def fail(error: BaseException) -> Callable[..., None]:
@@ -58,7 +76,7 @@ def test_a_summary_that_fails_says_that_the_release_is_complete_and_charged(
 
 
 class Panic(BaseException):
-    """What Polars raises for a bug of its own."""
+    """What Polars raises for its own bugs."""
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from travas import Ledger
 from travas.cli import interrupts
 
 DRIVER = """
@@ -53,6 +54,45 @@ def test_an_interrupt_while_importing_is_one_line(moment: int, entry: str, tmp_p
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr, ran.stdout) == (130, "travas: interrupted\n", "")
     assert not list(tmp_path.glob("*out*"))
+
+
+LATE = """
+import os, signal, sys
+import travas.pipeline as pipeline
+from travas.cli.interrupts import handled
+
+moment = sys.argv.pop(1)
+drawn, read = pipeline._drawn, pipeline.read
+
+def terminated(*arguments):
+    os.kill(os.getpid(), signal.SIGTERM)
+    return (drawn if moment == "drawing" else read)(*arguments)
+
+setattr(pipeline, "_drawn" if moment == "drawing" else "read", terminated)
+with handled():
+    from travas.cli.main import main
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("moment", "said"),
+    [("reading", "travas: interrupted\n"), ("drawing", "travas: interrupted; the charge to 'ward' stands")],
+)
+def test_termination_says_whether_there_is_a_charge_and_leaves_nothing(moment: str, said: str, tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("case_id,activity,timestamp\n" + "1,a,2020-01-01\n" * 100)
+    book = Ledger(tmp_path / "book.db")
+    book.create_account("ward")
+    (tmp_path / "out").mkdir()
+    words = [
+        "anonymize", log, "--epsilon", "1", "--delta", "1e-2", "-o", tmp_path / "out" / "out.csv",
+        "--ledger", tmp_path / "book.db", "--dataset", "ward",
+    ]  # fmt: skip
+    command = [sys.executable, "-c", LATE, moment, *map(str, words)]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 143 and ran.stderr.startswith(said) and len(ran.stderr.splitlines()) == 1
+    assert not list((tmp_path / "out").iterdir()) and len(book.history()) == (moment == "drawing")
 
 
 def test_importing_the_package_has_no_side_effects() -> None:

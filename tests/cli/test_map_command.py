@@ -29,11 +29,11 @@ def release(log: Path, travas: Run) -> Path:
     return target
 
 
-def test_the_output_speaks_of_a_process_map(log: Path, tmp_path: Path, travas: Run) -> None:
+def test_the_output_is_described_as_a_process_map(log: Path, tmp_path: Path, travas: Run) -> None:
     ran = travas("map", log, *PARAMETERS, "-o", tmp_path / "map.json")
     words = " ".join(ran.out.split())
     assert words.startswith("Process map release")
-    assert "expected by noise alone" in words and "ε = 1, δ = 1e-6 for one case more or less: proven" in words
+    assert "expected by noise alone" in words and "ε = 1, δ = 1e-6 for adding or removing one case: proven" in words
     assert "Most frequent pairs" in words and "(start) →" in words
 
 
@@ -93,7 +93,7 @@ def test_a_model_next_to_the_map(release: Path, tmp_path: Path, travas: Run) -> 
     assert ran.code == 0 and (tmp_path / "again.bpmn").is_file() and "again.bpmn" in "".join(ran.out.split())
 
 
-def test_an_empty_map_has_no_model_and_is_no_failure(tmp_path: Path, travas: Run) -> None:
+def test_an_empty_map_has_no_model_and_is_not_a_failure(tmp_path: Path, travas: Run) -> None:
     log = tmp_path / "empty.csv"
     log.write_text("case,activity,timestamp\n")
     ran = travas("map", log, "--epsilon", "0.01", "--delta", "1e-6", "-o", tmp_path / "map.json", "--model", "bpmn")

@@ -148,7 +148,7 @@ def test_the_folder_of_an_output_must_be_there(travas: Run, small_csv: Path, tmp
         assert ran.code == 2 and f"the directory {str(gone)!r} does not exist; create it first" in ran.err, ran
 
 
-def test_a_remedy_that_fits(travas: Run, small_csv: Path, tmp_path: Path) -> None:
+def test_refusals_name_a_suitable_remedy(travas: Run, small_csv: Path, tmp_path: Path) -> None:
     out = ("-o", tmp_path / "out.json")
     assert "none" not in travas("inspect", small_csv, "--delimiter", ";;").err
     assert "'none'" in travas("inspect", small_csv, "--quote", "''").err
@@ -159,3 +159,38 @@ def test_a_remedy_that_fits(travas: Run, small_csv: Path, tmp_path: Path) -> Non
     for scheme in ("https", "mysqlx"):
         ran = travas("anonymize", f"{scheme}://a/c.csv", *SIGNED, *out)
         assert ran.code == 2 and f"{scheme}://: unsupported URL scheme" in ran.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("anonymize", "log.csv", *SIGNED, "-o", "out.json", "--minimum-cases"),
+        ("anonymize", "log.csv", *SIGNED, "-o", "out.json", "--unit", "patient", "--max-cases"),
+        ("anonymize", "log.csv", *SIGNED, "-o", "out.json", "--stated-cases"),
+        ("synthesize", "log.csv", *SIGNED, "-o", "out.json", "--stated-cases"),
+        ("map", "log.csv", *SIGNED, "-o", "out.json", "--stated-cases"),
+        ("verify", *SIGNED, "--stated-cases"),
+        ("report", "guarantee.json", "out.json", "-o", "report.html", "--stated-cases"),
+        ("forecast", "--kinds", *SIGNED, "--stated-cases"),
+        ("forecast", "--kinds", *SIGNED, "--stated-activities"),
+        ("experiment", "grid.toml", "--workers"),
+        ("serve", "--port"),
+        ("serve", "--max-sessions"),
+        ("budget", "plan", *SIGNED, "--releases"),
+    ],
+    ids=lambda words: f"{words[0]} {words[-1]}",
+)
+@pytest.mark.parametrize("text", ["x", "1.5", ""])
+def test_every_whole_number_is_parsed_in_one_way(travas: Run, words: tuple[str, ...], text: str) -> None:
+    field = words[-1][2:].replace("-", "_")
+    ran = travas(*words, text)
+    why = f"{field} is {text!r}: it must be a whole number of at most 19 digits (option {words[-1]})"
+    assert ran.code == 2 and ran.err == f"travas: {why}\n"
+
+
+def test_a_number_of_cases_is_refused_before_anything_is_read(travas: Run) -> None:
+    ran = travas("anonymize", "no-log.csv", *SIGNED, "-o", "out.json", "--stated-cases", "0")
+    assert (ran.code, ran.err) == (
+        2,
+        "travas: stated_cases is 0: it must be a whole number from 1 (option --stated-cases)\n",
+    )

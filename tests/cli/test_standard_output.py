@@ -33,7 +33,7 @@ def is_charged(folder: Path) -> bool:
     return (folder / "l.db").exists() and Ledger(folder / "l.db").accounts() != []
 
 
-def test_the_release_is_all_there_is_on_standard_output(tmp_path: Path) -> None:
+def test_standard_output_contains_only_the_release(tmp_path: Path) -> None:
     ran = shell(tmp_path, *FULL)
     assert ran.returncode == 0, ran.stderr
     frame = pl.read_csv(ran.stdout)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
-from travas import Ledger, read_synthetic, verify
+from travas import Ledger, verify
 from travas.outputs.example import write_hospital_log
+from travas.verification.measured_file import read_synthetic
 
 PARAMETERS = ("--epsilon", 1, "--delta", "1e-6")
 
@@ -24,7 +25,7 @@ def release(tmp_path: Path, travas: Run) -> Path:
     return tmp_path / "synthetic.json"
 
 
-def test_the_output_speaks_of_a_synthetic_log(tmp_path: Path, travas: Run) -> None:
+def test_the_output_is_described_as_a_synthetic_log(tmp_path: Path, travas: Run) -> None:
     log = write_hospital_log(tmp_path / "hospital.csv")
     ran = travas("synthesize", log, *PARAMETERS, "-o", tmp_path / "synthetic.xes.gz")
     words = " ".join(ran.out.split())
@@ -33,7 +34,7 @@ def test_the_output_speaks_of_a_synthetic_log(tmp_path: Path, travas: Run) -> No
         "traces were generated from noisy measurements and need not occur in the original log",
         "have a variant that was released as such",
         "directly-follows pairs used is noise",
-        "ε = 1, δ = 1e-6 for one case more or less: proven",
+        "ε = 1, δ = 1e-6 for adding or removing one case: proven",
     ):
         assert part in words
     assert "kept" not in words and "estimated" not in words
@@ -75,12 +76,15 @@ def test_without_a_seed_the_same_log_is_written_in_another_format(release: Path,
 
 def test_what_cannot_be_generated_from_is_refused(release: Path, tmp_path: Path, travas: Run) -> None:
     content = json.loads(release.read_text())
-    content["counts"][0] += 1
     changed = tmp_path / "changed.json"
-    changed.write_text(json.dumps(content))
+    changed.write_text(json.dumps(content, indent=3))
     Path(f"{changed}.guarantee.json").write_text(Path(f"{release}.guarantee.json").read_text())
     ran = travas("synthesize", "--from", changed, "-o", tmp_path / "out.csv")
     assert ran.code == 1 and "SHA-256" in ran.err
+    content["counts"][0] += 1
+    changed.write_text(json.dumps(content))
+    ran = travas("synthesize", "--from", changed, "-o", tmp_path / "out.csv")
+    assert ran.code == 2 and "two different ones for a variant" in ran.err
     ran = travas("anonymize", tmp_path / "hospital.csv", *PARAMETERS, "-o", tmp_path / "variants.json")
     ran = travas("synthesize", "--from", tmp_path / "variants.json", "-o", tmp_path / "out.csv")
     assert ran.code == 2 and "not a synthetic log with its measurements" in ran.err
@@ -190,7 +194,7 @@ def test_a_database_sends_distinct_traces_only(tmp_path: Path, travas: Run) -> N
     assert made.measurements.variants[0][0] == ("in", "test", "out") and 2800 < sum(made.counts) < 3600
 
 
-def test_long_and_many_are_no_error(tmp_path: Path, travas: Run) -> None:
+def test_a_long_case_and_many_activities_are_not_refused(tmp_path: Path, travas: Run) -> None:
     """A case of 6,000 events, and more than 1,000 activities: neither is refused."""
     rows = ["long,a,2025-01-01\n" for _ in range(6000)]
     rows += [f"{case},b{number},2025-01-01\n" for case in range(40) for number in range(30 * case, 30 * case + 30)]

@@ -10,7 +10,8 @@ import pytest
 
 from conftest import Run
 from timed_log import timed_frame
-from travas import Ledger, read_synthetic
+from travas import Ledger
+from travas.verification.measured_file import read_synthetic
 
 PARAMETERS = ("--epsilon", 1, "--delta", "1e-6")
 
@@ -22,14 +23,14 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
-def test_times_and_attributes_are_written_and_said(log: Path, tmp_path: Path, travas: Run) -> None:
+def test_times_and_attributes_are_written_and_reported(log: Path, tmp_path: Path, travas: Run) -> None:
     output = tmp_path / "s.parquet"
     options = ("--attribute", "sex", "--bins", "age=0,30,60", "--zone", "Europe/Berlin", "--resolution", "minute")
     ran = travas("synthesize", log, *PARAMETERS, *options, "-o", output)
     words = " ".join(ran.out.split())
     assert (ran.code, ran.err) == (0, "")
     assert "65% control flow, 25% times, 10% attributes" in words and "the median case lasts" in words
-    assert "measured pairs have durations of their own" in words and "attribute sex" in words
+    assert "measured pairs have their own durations" in words and "attribute sex" in words
     frame = pl.read_parquet(output)
     assert frame.schema["time:timestamp"] == pl.Datetime("us", "Europe/Berlin") and frame.schema["case:age"] == pl.Int64
     assert (frame["time:timestamp"].dt.second() == 0).all()

@@ -115,7 +115,7 @@ Reader = Callable[[Log, Rule, Path, pytest.FixtureRequest], Variants]
 
 
 def together(logs: Iterable[Log]) -> list[Row]:
-    """Several logs in one table, told apart by the beginnings of their names."""
+    """Several logs in one table, distinguished by the beginnings of their names."""
 
     def marked(number: int, value: str) -> str:
         return f"{number}|{value}" if value else value

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import attrs
 import polars as pl
 import pytest
 
@@ -45,19 +45,19 @@ def duckdb(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.Fixt
 
     with library.connect(tmp_path / "log.db") as connection:
         connection.execute("CREATE TABLE events AS SELECT * FROM frame")
-    return read(f"duckdb://{tmp_path}/log.db", replace(reading, table="events"))
+    return read(f"duckdb://{tmp_path}/log.db", attrs.evolve(reading, table="events"))
 
 
 def postgres(frame: pl.DataFrame, reading: Reading, _: Path, request: pytest.FixtureRequest) -> Variants:
     server = request.getfixturevalue("postgres")
     name = load(frame, server)
-    return read(server.url, replace(reading, table=name))
+    return read(server.url, attrs.evolve(reading, table=name))
 
 
 def postgres_query(frame: pl.DataFrame, reading: Reading, _: Path, request: pytest.FixtureRequest) -> Variants:
     server = request.getfixturevalue("postgres")
     name = load(frame, server)
-    return read(server.url, replace(reading, query=f"SELECT * FROM {name} WHERE true;"))
+    return read(server.url, attrs.evolve(reading, query=f"SELECT * FROM {name} WHERE true;"))
 
 
 def load(frame: pl.DataFrame, server: Any) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import attrs
 import polars as pl
 
 from travas import Reading
@@ -137,13 +137,13 @@ PERSONS: dict[str, tuple[pl.DataFrame, Reading]] = {
     "texts": (persons_log(), PERSON),
     "numbers": (numbered(persons_log()), PERSON),
     "random": (random_log().with_columns(pl.col("case_id").str.slice(1, 1).alias("patient")), PERSON),
-    "the case itself": (random_log(), replace(PERSON, unit="case_id")),
+    "the case itself": (random_log(), attrs.evolve(PERSON, unit="case_id")),
     "missing": (
         log(
             [("1", "a", 0), ("1", None, 1), ("2", "a", 0), ("2", "b", 1), ("3", "a", 0), ("4", "", 0), (None, "a", 0)],
             patient=["p", "other", None, "", None, "q", "r"],
         ),
-        replace(PERSON, on_missing="drop"),
+        attrs.evolve(PERSON, on_missing="drop"),
     ),
 }
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import attrs
 import polars as pl
 from adjacent_logs import Rule
 
@@ -80,4 +81,4 @@ class PeriodRule(Rule):
         return cls(rule.by, rule.max_cases, rule.counted, "time", rule.ties, *rows, period)
 
     def reading(self, **more: Any) -> Reading:
-        return replace(super().reading(**more), period=self.period)
+        return attrs.evolve(super().reading(**more), period=self.period)

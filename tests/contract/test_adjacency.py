@@ -2,7 +2,7 @@
 
 A pair is a random log with a newcomer (a case, or with a unit all cases of a person) and the same log without. The
 counts of the two may differ by what counts of the newcomer, and by nothing else: docs/reading.md. Where a read takes
-long, several logs lie in one table, each with names of its own, and a newcomer is added to each of them.
+long, several logs lie in one table, each with its own names, and a newcomer is added to each of them.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def across(rows: Log, rule: Rule, folder: Path, request: pytest.FixtureRequest) 
     return polars([row for row in rows if frequent[row[1]] > 1], rule, folder, request)
 
 
-def test_a_reader_that_looks_across_cases_is_found_out(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_reader_that_looks_across_cases_is_detected(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     chance = random.Random(14)
     assert any(list(try_batch(Tried(across, 1, 1), chance, tmp_path, request)) for _ in range(60))
 

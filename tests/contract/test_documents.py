@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import typer
 from page_blocks import ROOT, pages
+from sentences import ends, prose
 
 import travas
 from build_site import COPIED, configuration, faults, write_pages
@@ -47,6 +48,33 @@ def test_links_between_documents_lead_to_files_of_the_repository() -> None:
     assert len(links) > 50
     targets = {(page, link): (page.parent / link).resolve() for page, link in links}
     assert [link for link, target in sorted(targets.items()) if not target.exists()] == []
+
+
+def test_a_line_of_a_document_has_one_sentence() -> None:
+    found = [
+        f"{page}:{number}: {line[:80]}"
+        for page in [*pages(), "CHANGELOG.md", "SECURITY.md"]
+        for number, line in prose((ROOT / page).read_text())
+        if ends(line)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        ("One sentence. Another one.", 2),
+        ("- An item. `code` starts the next. **So does bold.**", 3),
+        ("A proof. ∎ What follows.", 2),
+        ("**A label.** *Proof.* One sentence, e.g. this one, `x. Y` and (a remark. Or two).", 1),
+        ("One sentence of 2.5 parts …", 1),
+        ("| a table. | With cells. |", 1),
+        ("*A caption. With two sentences.*", 1),
+        ("# A heading. With two", 1),
+    ],
+)
+def test_sentences_are_counted(line: str, number: int) -> None:
+    assert 1 + sum(len(ends(text)) for _, text in prose(f"```text\nCode. Is not prose.\n```\n{line}\n")) == number
 
 
 def test_reference_pages_are_named_in_the_repository_and_linked_on_the_site(tmp_path: Path) -> None:
@@ -168,7 +196,7 @@ def test_every_project_option_and_exit_code_is_documented() -> None:
         assert f"| `{option.name}` |" in text["reference/travas-toml.md"]
     for entry in CODES:
         assert f"| {entry.code} | {entry.meaning.split('`')[0]}" in text["reference/exit-codes.md"]
-    assert {entry.code for entry in CODES} == {0, 1, 2, 3, 4, 5, 6, 70, 130, 141}
+    assert {entry.code for entry in CODES} == {0, 1, 2, 3, 4, 5, 6, 70, 130, 141, 143}
 
 
 @pytest.mark.parametrize("words", [("optimal",), ("ladder",), ("synthesis",), ("map",), ("travas", "patient")])

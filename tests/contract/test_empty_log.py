@@ -18,7 +18,7 @@ TREES = ("prefix-tree", "sacofa", "sacofa-published")
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_mechanism_releases_a_log_without_events(name: str, abstraction: str, tmp_path: Path) -> None:
     options = {"max_length": 2, "prune": 60} if name in TREES else {}
-    log = read(Variants.from_mapping({}), Reading(abstraction=abstraction))  # type: ignore[arg-type]
+    log = read(Variants.from_mapping({}), Reading(abstraction=abstraction))
     chosen = mechanism(name, 1, "1e-6", **options)  # type: ignore[arg-type]
     release = chosen.release(log)
     assert release.variants == () and release.counts == ()
@@ -35,7 +35,7 @@ def test_a_tree_over_a_public_alphabet_releases_a_log_without_events(name: str) 
     assert chosen.release(Variants.from_mapping({})).variants == ()
 
 
-def test_what_is_covered_of_a_log_without_events_is_said_in_words(travas: Run, tmp_path: Path) -> None:
+def test_the_coverage_of_a_log_without_events_is_stated_in_words(travas: Run, tmp_path: Path) -> None:
     """Nothing divided by nothing would be a warning of numpy and `nan%`."""
     log = tmp_path / "log.csv"
     log.write_text("case,activity,timestamp\n")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from pathlib import Path
 
+import attrs
 import polars as pl
 import pytest
 from compared_engines import ALL, FILES, Engine, spark_frame
@@ -25,7 +25,7 @@ def test_every_engine_counts_the_same_of_every_person(
 ) -> None:
     frame, reading = PERSONS[name]
     for most in (1, 3):
-        reading = replace(reading, max_cases=most, counted=counted)
+        reading = attrs.evolve(reading, max_cases=most, counted=counted)
         place = tmp_path / str(most)
         place.mkdir()
         found = engine(frame, reading, place, request)
@@ -34,7 +34,7 @@ def test_every_engine_counts_the_same_of_every_person(
 
 
 @pytest.mark.parametrize("engine", ALL)
-def test_every_engine_refuses_cases_of_nobody_or_of_two(
+def test_every_engine_refuses_cases_without_a_unit_or_with_two(
     engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     frame, dropping = PERSONS["missing"]
@@ -65,7 +65,7 @@ def test_every_engine_refuses_cases_of_nobody_or_of_two(
             run(two, reading)
         assert "\n" not in str(error.value)
     with pytest.raises(LogError, match=r"no column 'patnt' for the unit; did you mean 'patient'.*\[confidential"):
-        run(whole, replace(PERSON, unit="patnt"))
+        run(whole, attrs.evolve(PERSON, unit="patnt"))
 
 
 @pytest.mark.parametrize("engine", ALL[len(FILES) :])

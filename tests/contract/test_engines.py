@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
+import attrs
 import polars as pl
 import pytest
 from compared_engines import ALL, Engine, duckdb, folder
@@ -48,7 +48,7 @@ LOGS: dict[str, tuple[pl.DataFrame, Reading]] = {
     "ties twice": (log([("1", a, 0) for a in "abab"], tie=[2, 2, 1, 1]).sort("tie", "activity"), Reading(ties="tie")),
     "missing": (
         log([("1", "a", 0), ("1", None, 1), ("1", "", 2), (None, "b", 3), ("", "b", 4), ("2", "c", None), ("1", "d", 5)]),
-        replace(DEFAULT, on_missing="drop"),
+        attrs.evolve(DEFAULT, on_missing="drop"),
     ),
     "NA": (log([(c, a, 0) for c in ("NA", "nan", "None", "null", "NULL") for a in ("NA", "null", "x")]), DEFAULT),
     "zones": (log([("1", n, 30 * i) for i, n in enumerate("abcdef")], pl.Datetime("us", "Europe/Berlin")), DEFAULT),
@@ -64,7 +64,7 @@ LOGS: dict[str, tuple[pl.DataFrame, Reading]] = {
     "numbers as times": (log([("1", n, 0) for n in "cba"], None).with_columns(timestamp=pl.Series([3, 1, 2])), DEFAULT),
     "floats as times": (
         log([("1", n, 0) for n in "cba"]).with_columns(timestamp=pl.Series([0.3, float("nan"), -0.2])),
-        replace(DEFAULT, on_missing="drop"),
+        attrs.evolve(DEFAULT, on_missing="drop"),
     ),
     "numbers as cases": (log([(case, "a", 0) for case in (1, -1, 2**62, 2**62 + 1, 1)]), DEFAULT),
     "texts as cases": (log([(case, "a", 0) for case in ("1", "01", "1.0", " 1", "1 ", "é", "é")]), DEFAULT),
@@ -81,14 +81,14 @@ LOGS: dict[str, tuple[pl.DataFrame, Reading]] = {
         Reading(activities=("activity", "phase"), ties="activity", on_missing="drop"),
     ),
     "random": (random_log(), DEFAULT),
-    "complete events": (lifecycle_log(), replace(DEFAULT, lifecycle="complete")),
-    "start events": (lifecycle_log(), replace(DEFAULT, lifecycle="start")),
-    "values": (lifecycle_log(), replace(DEFAULT, where=(("ward", "A"), ("ward", "é"), ("number", "7")), on_missing="drop")),
-    "duplicates": (lifecycle_log(), replace(DEFAULT, duplicate_events="drop")),
+    "complete events": (lifecycle_log(), attrs.evolve(DEFAULT, lifecycle="complete")),
+    "start events": (lifecycle_log(), attrs.evolve(DEFAULT, lifecycle="start")),
+    "values": (lifecycle_log(), attrs.evolve(DEFAULT, where=(("ward", "A"), ("ward", "é"), ("number", "7")), on_missing="drop")),
+    "duplicates": (lifecycle_log(), attrs.evolve(DEFAULT, duplicate_events="drop")),
     "duplicates by tie": (lifecycle_log(), Reading(ties="number", duplicate_events="drop")),
     "all rules": (
         lifecycle_log(),
-        replace(DEFAULT, lifecycle="complete", where=(("ward", "A"),), duplicate_events="drop", on_missing="drop"),
+        attrs.evolve(DEFAULT, lifecycle="complete", where=(("ward", "A"),), duplicate_events="drop", on_missing="drop"),
     ),
 }  # fmt: skip
 
@@ -117,7 +117,7 @@ def test_every_engine_refuses_what_is_missing_with_the_number(
 ) -> None:
     frame, reading = LOGS["missing"]
     with pytest.raises(LogError, match=r"2 events without a case.* on_missing to 'drop' .*\[confidential") as error:
-        engine(frame, replace(reading, on_missing="fail"), tmp_path, request)
+        engine(frame, attrs.evolve(reading, on_missing="fail"), tmp_path, request)
     assert "\n" not in str(error.value)
     notes = engine(frame, reading, tmp_path / "", request).notes if engine not in (duckdb, folder) else ()
     assert not notes or sorted(note[:22] for note in notes) == [

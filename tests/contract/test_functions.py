@@ -17,7 +17,8 @@ import pytest
 import travas
 from travas import progress
 from travas.errors import ChargedError, ParameterError
-from travas.pipeline import Phase, Request
+from travas.pipeline import Phase
+from travas.request import Request
 from travas.sources.reading import Reading
 
 SECRET = "Planted Name"
@@ -135,7 +136,7 @@ class Failing(logging.Handler):
 
 
 @pytest.mark.parametrize(("watched", "logged"), [("done", ""), ("", "done"), (str(Phase.WRITING), "failed")])
-def test_whoever_watches_or_logs_cannot_hide_the_charge(
+def test_progress_and_logging_cannot_hide_the_charge(
     watched: str, logged: str, events: pl.DataFrame, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, logger="travas")
@@ -154,6 +155,30 @@ def test_whoever_watches_or_logs_cannot_hide_the_charge(
     finally:
         logging.getLogger("travas").removeHandler(handler)
     assert SECRET not in str(failed.value) and len(ledger.account("hospital").entries) == 1
+    assert not failed.value.completed  # a release in memory is lost
+
+
+@pytest.mark.parametrize(("watched", "logged"), [("done", ""), ("", "done")])
+def test_a_release_that_was_published_is_complete_whatever_fails_then(
+    watched: str, logged: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="travas")
+
+    def watch(stage: str, share: float) -> None:
+        if stage == watched:
+            raise OSError(SECRET)
+
+    ledger, output = travas.Ledger(tmp_path / "ledger.db"), tmp_path / "release.json"
+    ledger.create_account("hospital")
+    asked: dict[str, Any] = {"output": output, "ledger": ledger, "dataset": "hospital"}
+    handler = Failing(logged or "never")
+    logging.getLogger("travas").addHandler(handler)
+    try:
+        with pytest.raises(ChargedError, match="^the release is complete, but .* 'hospital' stands") as failed:
+            travas.run(Request({("a",): 50}, travas.Optimal(1, "1e-6"), **asked), watch)
+    finally:
+        logging.getLogger("travas").removeHandler(handler)
+    assert failed.value.completed and output.is_file() and SECRET not in str(failed.value)
 
 
 @pytest.mark.parametrize(
@@ -192,6 +217,29 @@ def test_a_misspelt_option_is_refused_before_the_charge(option: str, value: str,
     asked: dict[str, Any] = {"output": tmp_path / "release.json", option: value}
     with pytest.raises(ParameterError, match=f"{option} is '{value}'; use one of") as refused:
         Request({("a",): 50}, travas.Optimal(1, "1e-6"), **asked)
+    assert refused.value.field == option
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("output", "x.csv"), ("output", 3), ("policy", "default"), ("policy", Path("default")), ("approval", "me"),
+        ("approval", None), ("about", "text"), ("about", ["text"]), ("about", (3,)), ("about", ("\ud800",)),
+        ("ledger", Path("ledger.db")), ("dataset", 3), ("dataset", "hospital"), ("mechanism", "optimal"),
+    ],
+)  # fmt: skip
+def test_every_field_of_a_request_is_checked_when_it_is_made(option: str, value: Any) -> None:
+    asked: dict[str, Any] = {"source": {("a",): 50}, "mechanism": travas.Optimal(1, "1e-6"), option: value}
+    with pytest.raises(ParameterError, match=rf"^{option} (is|contains) .*; (use|set|correct) ") as refused:
+        Request(**asked)
+    assert refused.value.field == option
+
+
+@pytest.mark.parametrize("option", ["reason", "signed_off_by", "reference"])
+@pytest.mark.parametrize("value", [3, None, "\ud800"])
+def test_an_approval_is_checked_when_it_is_made(option: str, value: Any) -> None:
+    with pytest.raises(ParameterError, match=f"^{option} is ") as refused:
+        travas.Approval(**{option: value})
     assert refused.value.field == option
 
 
@@ -275,13 +323,13 @@ def test_the_bar_is_removed_after_a_failure(notebook: Notebook, tmp_path: Path) 
     assert "<progress" in notebook.outputs[0] and notebook.outputs[-1] == ""
 
 
-def test_whoever_watches_sees_no_second_bar(notebook: Notebook, events: pl.DataFrame) -> None:
+def test_own_progress_shows_no_second_bar(notebook: Notebook, events: pl.DataFrame) -> None:
     seen: list[str] = []
     travas.anonymize(events, epsilon=1, delta="1e-6", **COLUMNS, watch=lambda stage, share: seen.append(stage))
     assert notebook.outputs == [] and seen[-1] == Phase.DONE
 
 
-def test_short_runs_and_terminals_show_none(monkeypatch: pytest.MonkeyPatch, events: pl.DataFrame) -> None:
+def test_short_runs_and_terminals_show_no_bar(monkeypatch: pytest.MonkeyPatch, events: pl.DataFrame) -> None:
     notebook = Notebook(monkeypatch)
     monkeypatch.setattr(progress, "PATIENCE", 3600.0)
     travas.anonymize(events, epsilon=1, delta="1e-6", **COLUMNS)

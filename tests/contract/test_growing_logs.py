@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import attrs
 import polars as pl
 import pytest
 from adjacent_logs import Row
@@ -57,7 +58,7 @@ def contributions(events: list[Arriving], rule: Period, engine: Any) -> dict[str
     """
     months: dict[str, list[str]] = {}
     for month in MONTHS:
-        period = replace(rule, name=month)
+        period = attrs.evolve(rule, name=month)
         released = engine(table(log_at(events, period.earliest_release)), Reading(ties="activity", period=period))
         for trace, count in released.items():
             assert count == 1
@@ -74,7 +75,7 @@ def test_events_after_the_end_of_a_period_do_not_matter(rule: Period) -> None:
         for events in random_cases(seed, 40).values():
             ordered = sorted(events)
             for month in MONTHS:
-                period = replace(rule, name=month)
+                period = attrs.evolve(rule, name=month)
                 before = [event for event in ordered if event[0] < period.end]
                 lengths = [
                     period.trace_length(
@@ -115,7 +116,7 @@ def test_every_engine_counts_no_case_twice_while_the_log_grows(
         path = tmp_path / f"{uuid4().hex}.db"
         with library.connect(path) as connection:
             connection.execute("CREATE TABLE events AS SELECT * FROM frame")
-        return read(f"duckdb://{path}", replace(reading, table="events"))
+        return read(f"duckdb://{path}", attrs.evolve(reading, table="events"))
 
     def as_xes(frame: pl.DataFrame, reading: Reading) -> Any:
         rows: list[Row] = [(case, name, moment.isoformat(), "", "") for case, name, moment in frame.iter_rows()]
@@ -151,16 +152,16 @@ def test_a_changed_event_breaks_it() -> None:
     contributed = []
     for month, moment in zip(MONTHS, moments, strict=False):
         frame = table({"0": [(moment, "end")]})  # in February the date of the event is another
-        contributed.append(len(read(frame, Reading(period=replace(RULES[0], name=month)))))
+        contributed.append(len(read(frame, Reading(period=attrs.evolve(RULES[0], name=month)))))
     assert contributed == [1, 1]
 
 
-def test_a_reader_that_dates_a_case_by_its_last_event_is_found_out() -> None:
+def test_a_reader_that_dates_a_case_by_its_last_event_is_detected() -> None:
     """Without the rule: cases by the month of their last event, in the log as it is. Reopened cases count twice."""
     events = history(3, 60, timedelta(days=5))
     months: dict[str, set[str]] = {}
     for month in MONTHS:
-        log = log_at(events, replace(RULES[0], name=month).earliest_release)
+        log = log_at(events, attrs.evolve(RULES[0], name=month).earliest_release)
         for case, own in log.items():
             if in_month(max(own)[0], month):
                 months.setdefault(case, set()).add(month)

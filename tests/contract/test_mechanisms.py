@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
 import os
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -12,15 +15,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import travas
 from travas import Guarantee, ParameterError, PrivacyUnit, Standing, Variants, from_description, mechanism
+from travas.cli import mechanism_flags
 from travas.maps.map_release import MapRelease
-from travas.mechanisms import MECHANISMS
+from travas.mechanisms import MECHANISMS, stated_mechanism
 from travas.mechanisms.selection import PartitionSelection
+from travas.mechanisms.stated_mechanism import DETAILS
 from travas.model.mechanism import Mechanism
 from travas.model.release import Release
 from travas.privacy.guarantee import Replacement
 from travas.privacy.noise import Seeded
+from travas.project import project_options
 from travas.synthesis.synthetic_release import SyntheticRelease
+from travas.web.steps import protect_more
 
 SELECTIONS = ("optimal", "travas")
 TREES = ("prefix-tree", "sacofa", "sacofa-published")
@@ -55,6 +63,13 @@ def make(name: str, epsilon: str, delta: str, **options: Any) -> Mechanism:
     if name in TREES:
         options = {"max_length": LENGTH, "prune": PRUNE, "alphabet": ALPHABET} | options
     return mechanism(name, epsilon, delta, **options)
+
+
+@every
+def test_it_says_in_words_what_it_does(name: str) -> None:
+    """The report writes `name: summary`, the web app a sentence of it."""
+    summary = make(name, "1", "1e-3").summary
+    assert summary and "\n" not in summary and not summary.endswith(".")
 
 
 def selection(name: str, epsilon: str, delta: str, minimum_cases: int = 1) -> PartitionSelection:
@@ -185,6 +200,12 @@ def test_a_seed_costs_the_guarantee(name: str) -> None:
 
 
 @every
+def test_the_kind_of_timestamps_is_what_the_words_say(name: str) -> None:
+    rule = make(name, "1", "0.1")
+    assert rule.timestamps.startswith(rule.timestamp_kind)
+
+
+@every
 def test_a_mechanism_is_an_immutable_value(name: str) -> None:
     rule = make(name, "1", "0.1")
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
@@ -238,3 +259,46 @@ def test_a_pre_threshold_is_a_whole_number(name: str, least: object) -> None:
 def test_an_unknown_mechanism_is_named_and_the_nearest_offered() -> None:
     with pytest.raises(ParameterError, match="'optimul'.*did you mean 'optimal'"):
         mechanism("optimul", "1", "0.1")
+
+
+def test_nobody_asks_which_mechanism_it_is() -> None:
+    """What depends on the mechanism is a property or a method of it; only mechanisms know each other's classes."""
+    bases = {base.__name__ for kind in MECHANISMS.values() for base in kind.__mro__ if issubclass(base, Mechanism)}
+    package = Path(travas.__file__).parent
+    asked = [
+        (path.relative_to(package).as_posix(), ast.unparse(call))
+        for path in package.rglob("*.py")
+        if path.parent.name != "mechanisms"
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("isinstance", "issubclass")
+        if {node.id for node in ast.walk(call.args[1]) if isinstance(node, ast.Name)} & (bases - {"Mechanism"})
+    ]
+    assert {"Mechanism", "Tree", "Optimal"} <= bases and asked == []
+
+
+OTHERWISE = {"rungs": "ladder", "times": "without", "attributes": "attribute"}
+"""Options that users state under another name."""
+
+
+def test_every_option_can_be_set_everywhere() -> None:
+    """By name in Python, as a flag, in a project file, and whole numbers in the web app."""
+    options = {option for kind in MECHANISMS.values() for option in kind.options()} - {
+        "person_table"
+    }  # follows from ε, δ
+    numbers = {
+        name
+        for kind in MECHANISMS.values()
+        for name, field in attrs.fields_dict(kind).items()
+        if str(field.type) == "int"
+    }
+    assert {"minimum_cases", "splits", "rungs", "parts"} <= options and "splits" in numbers
+    details = {"times", "attributes"}  # `travas.synthesize` and `travas.Synthesis` have them
+    assert options - details == set(inspect.signature(mechanism).parameters) - {"name", "epsilon", "delta", "unit"}
+    assert {OTHERWISE.get(option, option) for option in options} <= set(project_options.BY_NAME)
+    flags = {
+        *mechanism_flags._MECHANISM_OPTIONS,
+        *DETAILS,
+        "parts",
+    }  # `travas synthesize` and `travas map` have the others
+    assert {OTHERWISE.get(option, option) for option in options} <= flags
+    assert numbers == set(stated_mechanism._NUMBERS) == set(protect_more._NUMBERS)

@@ -1,4 +1,4 @@
-"""No module, class or type has the name of another, and what the public interface returns is public."""
+"""No module, package, class or type has the name of another, and what the public interface takes and returns is public."""
 
 from __future__ import annotations
 
@@ -11,18 +11,28 @@ from pathlib import Path
 from typing import Any
 
 import travas
-from travas import Mechanism
 
 PACKAGE = Path(travas.__file__).parent
 
 
-def test_no_module_has_the_name_of_another() -> None:
+NAMED_AFTER_THE_PAPER = {"travas": ["", "mechanisms/travas"]}
+"""The package and its first mechanism, which is called so where it was published."""
+
+
+def module_names() -> dict[str, list[str]]:
+    """The modules and packages by the last part of their names; the folder of a package counts as its ``__init__``."""
     paths: defaultdict[str, list[str]] = defaultdict(list)
-    for path in PACKAGE.rglob("*.py"):
-        if path.stem not in {"__init__", "__main__"}:
-            paths[path.stem].append(path.relative_to(PACKAGE).as_posix())
-    assert len(paths) > 100
-    assert {name: found for name, found in paths.items() if len(found) > 1} == {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        module = path.parent if path.stem == "__init__" else path.with_suffix("")
+        if module.name != "__main__":
+            paths[module.name].append(module.relative_to(PACKAGE).as_posix().removeprefix("."))
+    return paths
+
+
+def test_no_module_or_package_has_the_name_of_another() -> None:
+    names = module_names()
+    assert {"mechanisms", "steps", "optimal", "pipeline"} <= set(names)
+    assert {name: paths for name, paths in names.items() if len(paths) > 1} == NAMED_AFTER_THE_PAPER
 
 
 def types_of(tree: ast.Module) -> Iterator[str]:
@@ -45,18 +55,21 @@ def test_no_type_has_the_name_of_another() -> None:
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
-def returned_by(value: Any) -> Iterator[tuple[str, str]]:
-    """The annotations of what a public function returns, or the public methods, properties and fields of a class."""
+def annotations_of(value: Any) -> Iterator[tuple[str, str]]:
+    """What a public function, or the public methods, properties and fields of a class take and return."""
     if inspect.isfunction(value):
-        yield value.__name__, str(value.__annotations__.get("return", ""))
+        yield from ((f"{value.__name__}({name})", text) for name, text in value.__annotations__.items())
     for base in value.__mro__ if inspect.isclass(value) else ():
         if not base.__module__.startswith("travas."):
             continue
-        members = {name: _function(member) for name, member in vars(base).items()}
-        methods = {name: str(method.__annotations__.get("return", "")) for name, method in members.items() if method}
-        for name, annotation in (inspect.get_annotations(base) | methods).items():
-            if not name.startswith("_"):
-                yield f"{value.__name__}.{name}", str(annotation)
+        for name, member in (inspect.get_annotations(base) | vars(base)).items():
+            where = f"{value.__name__}.{name}"
+            if name.startswith("_"):
+                continue
+            if name in inspect.get_annotations(base):
+                yield where, str(inspect.get_annotations(base)[name])
+            elif function := _function(member):
+                yield from ((f"{where}({part})", str(text)) for part, text in function.__annotations__.items())
 
 
 def _function(member: Any) -> Any:
@@ -64,32 +77,43 @@ def _function(member: Any) -> Any:
     return inspect.unwrap(member) if inspect.isfunction(member) else None
 
 
-def classes_in(*folders: str) -> set[str]:
-    """The names of the classes defined in these folders of the package."""
-    paths = [path for folder in folders for path in (PACKAGE / folder).rglob("*.py")]
-    return {name for path in paths for name in re.findall(r"^class (\w+)", path.read_text(), flags=re.MULTILINE)}
+def classes_and_aliases() -> tuple[set[str], dict[str, str]]:
+    """The names of all classes of the package, and what each alias of a type stands for. Names are unique."""
+    classes: set[str] = set()
+    aliases: dict[str, str] = {}
+    for path in PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        names = set(types_of(tree))
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                classes.add(node.name)
+            elif (
+                isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Name) and target.id in names
+            ):
+                aliases[target.id] = ast.unparse(node.value)
+    return classes, aliases
 
 
-def returned_types() -> dict[str, list[str]]:
-    """The types of the package that the public interface returns, with the places that do. Names are unique."""
-    own = classes_in("") | {"Activity", "Trace"}
+def words_of(annotation: str, aliases: dict[str, str]) -> set[str]:
+    """The names in an annotation, with those that an alias of no public name stands for."""
+    words = set(re.findall(r"\w+", re.sub(r"'[^']*'|\"[^\"]*\"", "", annotation)))
+    hidden = (words & set(aliases)) - set(travas.__all__)
+    return words.union(*(words_of(aliases[name], aliases) for name in hidden))
+
+
+def types_in_the_interface() -> dict[str, list[str]]:
+    """The classes of the package that the public interface takes or returns, with the places that do."""
+    classes, aliases = classes_and_aliases()
+    own = classes | {"Activity", "Trace"}
     places: defaultdict[str, list[str]] = defaultdict(list)
     for name in travas.__all__:
-        for place, annotation in returned_by(getattr(travas, name)):
-            for word in set(re.findall(r"\w+", annotation)) & own:
+        for place, annotation in annotations_of(getattr(travas, name)):
+            for word in words_of(annotation, aliases) & own:
                 places[word].append(place)
     return places
 
 
-def test_what_the_public_interface_returns_is_public() -> None:
-    """Parts of the trusted base that no mechanism returns itself, such as a stage of its noise, are left to the base."""
-    returned = returned_types()
-    assert {"Release", "Variants", "Verified", "Estimate", "Trace", "Noise"} <= set(returned)
-    public = {name: getattr(travas, name) for name in travas.__all__}
-    mechanisms = {name for name, value in public.items() if inspect.isclass(value) and issubclass(value, Mechanism)}
-    inner = {
-        name
-        for name in classes_in("privacy")
-        if not any(place.partition(".")[0] in mechanisms for place in returned.get(name, ()))
-    }
-    assert {name: places for name, places in returned.items() if name not in {*public, *inner}} == {}
+def test_what_the_public_interface_takes_and_returns_is_public() -> None:
+    used = types_in_the_interface()
+    assert {"Release", "Variants", "Verified", "Estimate", "Trace", "Noise", "Stage", "GaussianTable"} <= set(used)
+    assert {name: places for name, places in used.items() if name not in travas.__all__} == {}

@@ -1,4 +1,4 @@
-"""With a period, too, one case or one person more changes what is counted of no other."""
+"""Also with a period, adding one case or one person changes what is counted of no other."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import attrs
 import pytest
 from adjacent_logs import Log, Pair, Rule, apart, together
 from adjacent_readers import ALL as READERS
@@ -46,7 +47,7 @@ def test_what_is_counted_of_a_case_in_a_period_depends_on_that_case_or_person_al
         rule = replace(rule, ties="activity") if rule.ties == "file" and tried.reader is not xes else rule
         if tried.size > 1:  # the names of several logs in one table have prefixes
             ends = [f"{number}|{name}" for number in range(tried.size) for name in rule.period.end_activities]
-            rule = replace(rule, period=replace(rule.period, end_activities=tuple(ends)))
+            rule = replace(rule, period=attrs.evolve(rule.period, end_activities=tuple(ends)))
         pairs = [Pair.drawn(chance, rule) for _ in range(tried.size)]
         for pair, change in zip(pairs, changes(tried, rule, pairs, tmp_path, request), strict=True):
             assert not change, (rule, pair)

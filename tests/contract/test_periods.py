@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import attrs
 import polars as pl
 import pytest
 from compared_engines import ALL as ENGINES
@@ -36,23 +36,23 @@ def test_every_engine_counts_the_cases_closed_in_a_period(
         if (closed := closing(events, rule)) is not None and in_month(closed[0], "2026-03")
     )
     assert len(expected) > 5
-    found = engine(frame, Reading(ties="activity", period=replace(rule, name="2026-03")), tmp_path, request)
+    found = engine(frame, Reading(ties="activity", period=attrs.evolve(rule, name="2026-03")), tmp_path, request)
     assert dict(found.items()) == expected
 
 
 @pytest.mark.parametrize("rule", RULES, ids=IDS)
 @pytest.mark.parametrize("engine", ENGINES)
-def test_every_engine_closes_cases_with_simultaneous_events_alike(
+def test_every_engine_closes_cases_with_simultaneous_events_in_the_same_way(
     engine: Engine, rule: Period, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Events with one name and time have no order: a database must not order them differently in each of its windows."""
+    """Events with the same name and time have no order: a database must not order them differently in each of its windows."""
     cases = {case: [event for event in events for _ in range(4)] for case, events in random_cases(3, 60).items()}
     expected = Counter(
         closed[1]
         for events in cases.values()
         if (closed := closing(events, rule)) is not None and in_month(closed[0], "2026-03")
     )
-    reading = Reading(ties="activity", period=replace(rule, name="2026-03"))
+    reading = Reading(ties="activity", period=attrs.evolve(rule, name="2026-03"))
     assert dict(engine(table(cases), reading, tmp_path, request).items()) == expected
 
 
@@ -69,7 +69,7 @@ def test_every_engine_keeps_one_of_the_duplicates_that_close_a_case(
         if (closed := closing(sorted(set(events)), rule)) is not None and in_month(closed[0], "2026-03")
     )
     frame = table({case: 4 * events for case, events in cases.items()})
-    reading = Reading(ties="activity", duplicate_events="drop", period=replace(rule, name="2026-03"))
+    reading = Reading(ties="activity", duplicate_events="drop", period=attrs.evolve(rule, name="2026-03"))
     assert dict(engine(frame, reading, tmp_path, request).items()) == expected
 
 
@@ -90,7 +90,7 @@ def test_every_engine_selects_the_cases_of_a_person_among_those_of_the_period(
     expected = Counter(trace for closed in own.values() for _, trace in sorted(closed)[:2])
     assert any(len(closed) > 2 for closed in own.values())
     reading = Reading(
-        ties="activity", period=replace(rule, name="2026-03"), unit="person", max_cases=2, counted="cases"
+        ties="activity", period=attrs.evolve(rule, name="2026-03"), unit="person", max_cases=2, counted="cases"
     )
     assert dict(engine(frame, reading, tmp_path, request).items()) == expected
 
@@ -114,7 +114,7 @@ def test_a_date_is_its_first_instant_and_a_finer_time_is_rounded_down(tmp_path: 
         ("3", "end", "2026-03-01"),
     ]
     texts = pl.DataFrame(rows, schema=["case_id", "activity", "timestamp"], orient="row")
-    period = replace(RULES[0], name="2026-02")
+    period = attrs.evolve(RULES[0], name="2026-02")
     dates = texts.with_columns(pl.col("timestamp").str.to_date())
     for frame in (texts, dates, dates.to_pandas(date_as_object=False)):
         assert dict(read(frame, Reading(period=period)).items()) == {("a", "end"): 1}
@@ -122,7 +122,7 @@ def test_a_date_is_its_first_instant_and_a_finer_time_is_rounded_down(tmp_path: 
     nanoseconds = finer.with_columns(pl.col("timestamp").str.to_datetime(time_unit="ns"))
     for frame in (finer, nanoseconds):
         assert not len(read(frame, Reading(period=period)))
-        assert len(read(frame, Reading(period=replace(period, name="2026-01")))) == 1
+        assert len(read(frame, Reading(period=attrs.evolve(period, name="2026-01")))) == 1
 
 
 def test_of_several_activity_columns_the_first_closes() -> None:

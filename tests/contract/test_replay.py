@@ -23,7 +23,7 @@ import pytest
 import travas as package
 from conftest import Ran, Run
 from travas import Attribute, Ledger, Mechanism, Release, Synthesis, Times
-from travas.errors import CONFIDENTIAL_HEADING
+from travas.errors import CONFIDENTIAL, CONFIDENTIAL_HEADING
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.process_map import ProcessMap
 from travas.model.release import MAKER
@@ -79,7 +79,7 @@ FORMATS = [(name, suffix) for name, rule in RULES.items() for suffix in writers(
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Logs:
-    """Two logs of one name in two folders; the second has one case more."""
+    """Two logs with the same name in two folders; the second has one more case."""
     (tmp_path / "alphabet.txt").write_text("\n".join([*ALPHABET, ""]))
     rows = [
         f"c{case},{activity},2025-02-{1 + step:02d} 08:00:00,ward {case % 2}"
@@ -127,7 +127,7 @@ def replaying(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         patched.setattr(Mechanism, "release", released)
         patched.setattr(Synthesis, "measure", recorded(Synthesis.measure))
         patched.setattr(ProcessMap, "measure", recorded(ProcessMap.measure))
-        patched.setattr("travas.mechanisms.synthesis.new_seed", lambda: 7)
+        patched.setattr("travas.mechanisms.synthesis_mechanism.new_seed", lambda: 7)
         yield
 
 
@@ -146,7 +146,7 @@ def charged(folder: Path) -> list[dict[str, Any]]:
 def public(words: str) -> str:
     """What a run said, without what is marked as confidential."""
     shown = re.sub(rf"{re.escape(CONFIDENTIAL_HEADING)}\n.*?\n\n", "", words, flags=re.DOTALL)
-    lines = (line for line in shown.splitlines() if not line.startswith("[confidential]"))
+    lines = (line for line in shown.splitlines() if not line.startswith(CONFIDENTIAL))
     return "\n".join(lines)
 
 
@@ -180,7 +180,7 @@ def check(rule: Mechanism, suffix: str, logs: Logs, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("suffix", [".bpmn", ".pnml", ".ptml"])
 def test_models_of_a_map_are_equal(suffix: str, logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Identifiers within a model are random: these draws are fixed, too."""
+    """Identifiers within a model are random: these draws are also fixed."""
     import pm4py  # noqa: F401  which draws some when it is imported
 
     models: list[str | list[str]] = []
@@ -259,7 +259,9 @@ def test_the_web_app_draws_the_same(name: str, logs: Logs, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("name", ["optimal", "synthesis", "map"])
-def test_a_look_behind_the_back_of_the_noise_is_noticed(name: str, logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_true_number_in_the_guarantee_file_is_detected(
+    name: str, logs: Logs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A guarantee file that states the number of activities of the log differs."""
     from travas.outputs import guarantee_file
 
@@ -271,7 +273,9 @@ def test_a_look_behind_the_back_of_the_noise_is_noticed(name: str, logs: Logs, m
         check(RULES[name].made(), ".json", logs, monkeypatch)
 
 
-def test_a_mechanism_that_tells_more_than_it_measured_is_noticed(logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mechanism_that_reveals_more_than_it_measured_is_detected(
+    logs: Logs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A release whose rule comes from the log: its longest trace."""
     original = package.Optimal._release
 

@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 import travas as package
@@ -34,7 +35,7 @@ CASES: dict[str, tuple[Request, list[Any], Recipe]] = {
         Recipe(timestamps="none"),
     ),
     "variants by travas": (
-        _request(package.mechanism("travas", 1, "1e-6", 5), replace(PATIENT)),
+        _request(package.mechanism("travas", 1, "1e-6", 5), attrs.evolve(PATIENT)),
         ["anonymize", "--mechanism", "travas", "--minimum-cases", 5, "--unit", "patient", "--max-cases", 2],
         Recipe("travas", unit="patient", max_cases="2").with_option("minimum_cases", 5),
     ),
@@ -84,9 +85,7 @@ CASES: dict[str, tuple[Request, list[Any], Recipe]] = {
 }  # fmt: skip
 
 ENTRANCES = (
-    "travas.cli.anonymize_command.run",
-    "travas.cli.synthesize_command.run",
-    "travas.cli.map_command.run",
+    "travas.cli.release_output.run",
     "travas.web.tasks.run",
 )
 

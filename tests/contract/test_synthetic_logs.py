@@ -12,6 +12,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from compared_engines import ALL, Engine
@@ -22,7 +23,7 @@ from test_front_ends import FRONT_ENDS, Case
 from conftest import Run
 from travas import Ledger, PrivacyUnit, Request, Variants, mechanism, run, verify
 from travas.mechanisms.gaussian_mechanism import MOST_KEYS
-from travas.mechanisms.synthesis import Synthesis
+from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.privacy.gaussian import GaussianNoise
 
 
@@ -43,10 +44,12 @@ def synthesis(epsilon: str, delta: str, unit: PrivacyUnit | None = None) -> Synt
 
 
 @pytest.mark.parametrize("engine", ALL)
-def test_every_engine_is_measured_alike(engine: Engine, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_every_engine_gives_the_same_measurements(
+    engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """From the reading of a unit's cases to the verified file."""
     frame, reading = PERSONS["the case itself"]
-    reading = replace(reading, max_cases=1, counted="cases")
+    reading = attrs.evolve(reading, max_cases=1, counted="cases")
     found = engine(frame, reading, tmp_path, request)
     rule = synthesis("20", "0.5", found.unit)
     expected = Variants.from_mapping(persons_twin(frame, reading))
@@ -110,7 +113,7 @@ def test_one_more_case_changes_every_measurement_within_its_bound(
     assert changed
 
 
-def test_every_front_end_measures_alike(tmp_path: Path, travas: Run) -> None:
+def test_every_front_end_gives_the_same_measurements(tmp_path: Path, travas: Run) -> None:
     ledger = tmp_path / "ledger.db"
     Ledger(ledger).create_budget("hospital", epsilon=10, delta="1e-4")
     log = write(tmp_path / "log.csv", list(map(list, LOG)))

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+import attrs
 import numpy as np
 import polars as pl
 import pytest
@@ -115,7 +116,7 @@ def plain_cases(rows: Sequence[Row], *, naive: bool = False) -> dict[str, PlainC
 
 
 def _first(rows: Sequence[Row], place: int) -> Any:
-    """The first value that is not missing; of simultaneous events with one name, the smallest."""
+    """The first value that is not missing; of simultaneous events with the same name, the smallest."""
     present = [row for row in rows if row[place] not in (None, "")]
     same: list[Any] = [row[place] for row in present if (row[2], row[1]) == (present[0][2], present[0][1])]
     return min(same, key=lambda value: value.encode() if isinstance(value, str) else value, default=None)
@@ -153,7 +154,7 @@ def xes(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.Fixture
             lines.append("</event>")
         lines.append("</trace>")
     (tmp_path / "log.xes").write_text("\n".join([*lines, "</log>"]))
-    return read(tmp_path / "log.xes", replace(reading, order="time"))
+    return read(tmp_path / "log.xes", attrs.evolve(reading, order="time"))
 
 
 ROWS = random_rows(60)
@@ -196,7 +197,7 @@ def test_every_engine_gives_the_totals_of_the_plain_twin(
 def test_every_engine_sums_exactly_the_cases_that_count(
     engine: Engine, counted: Counted, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    reading = replace(READING, unit="patient", max_cases=2, counted=counted)
+    reading = attrs.evolve(READING, unit="patient", max_cases=2, counted=counted)
     variants = engine(table(ROWS), reading, tmp_path, request)
     own: dict[str, list[tuple[str, PlainCase]]] = {}
     patients = {row[0]: row[5] for row in ROWS}
@@ -226,7 +227,7 @@ def test_only_cases_of_the_period_add_something_up_to_their_closing(
     engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     period = Period("2024", end_activities=("d", "é"))
-    reading = replace(READING, period=period, details=Details("read"))
+    reading = attrs.evolve(READING, period=period, details=Details("read"))
     totals = totals_of(engine(table(ROWS), reading, tmp_path, request))
     cases = [of_period(case, period) for case in plain_cases(ROWS).values()]
     assert 3 < sum(bool(case.activities) for case in cases) < len(cases)
@@ -291,15 +292,15 @@ def abstraction_of(chain: Sequence[str]) -> Abstraction:
 
 @pytest.mark.parametrize("chain", CHAINS, ids=" | ".join)
 def test_events_that_an_abstraction_keeps_keep_their_times(chain: Sequence[str]) -> None:
-    variants = read(table(ROWS), replace(READING, abstraction=abstraction_of(chain)))
+    variants = read(table(ROWS), attrs.evolve(READING, abstraction=abstraction_of(chain)))
     check(totals_of(variants), [generalised(chain, case) for case in plain_cases(ROWS).values()])
 
 
 @pytest.mark.parametrize("chain", LONG, ids=" | ".join)
-def test_databases_apply_abstractions_alike(
+def test_databases_apply_abstractions_in_the_same_way(
     chain: Sequence[str], tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    reading = replace(READING, abstraction=abstraction_of(chain))
+    reading = attrs.evolve(READING, abstraction=abstraction_of(chain))
     variants = duckdb(table(ROWS), reading, tmp_path, request)
     cases = [generalised(chain, case) for case in plain_cases(ROWS).values()]
     assert dict(variants.items()) == Counter(case.activities for case in cases if case.activities)
@@ -308,10 +309,10 @@ def test_databases_apply_abstractions_alike(
 
 def test_databases_refuse_to_measure_times_without_loops(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     with pytest.raises(ParameterError, match="abstraction has the step loops, which databases and Spark cannot apply"):
-        duckdb(table(ROWS), replace(READING, abstraction=abstraction_of(["loops"])), tmp_path, request)
+        duckdb(table(ROWS), attrs.evolve(READING, abstraction=abstraction_of(["loops"])), tmp_path, request)
 
 
-def test_a_database_knows_as_many_bins_as_are_allowed(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_database_supports_the_maximum_number_of_bins(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     question = q.AttributeBins(attribute="age", edges=tuple(range(q.MOST_EDGES)), contribution=7)
     totals = totals_of(duckdb(table(ROWS), READING, tmp_path, request))
     assert cells(totals.sums(question)) == plain_sums(question, list(plain_cases(ROWS).values()))

@@ -1,4 +1,4 @@
-"""What the browser tests and the screenshots share: a server in a process of its own, and Debian's Chromium."""
+"""What the browser tests and the screenshots share: a server in a separate process, and Debian's Chromium."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     python faults.py crash DIRECTORY RUNS SEED    kill -9 at random lines and at random times
     python faults.py race DIRECTORY PROCESSES COMPOSITION
     python faults.py full DIRECTORY               no file may grow beyond some size
-    python faults.py rights DIRECTORY             a ledger, then a directory, without the right to write
+    python faults.py rights DIRECTORY             a ledger, then a directory, without permission to write
 
 Each prints one JSON object. It is a script and not a fixture because a test process has threads, which do not fork well.
 """
@@ -152,7 +152,7 @@ def released(directory: Path) -> int:
 def race(directory: Path, processes: int, composition: Any) -> Counter[str]:
     ledger = directory / "ledger.db"
     affordable = processes
-    if composition != "none":  # else all make the ledger at once, too
+    if composition != "none":  # else all create the ledger at once as well
         budget = (
             travas.Ledger(ledger).create_budget("data", epsilon="3.6", delta="0.01", composition=composition).budget
         )
@@ -173,7 +173,7 @@ def race(directory: Path, processes: int, composition: Any) -> Counter[str]:
 
 
 def full(directory: Path) -> Counter[str]:
-    """Releases until the ledger may not grow any more, then some without room for the journal."""
+    """Releases until the ledger can no longer grow, then some without room for the journal."""
     ledger = directory / "ledger.db"
     travas.Ledger(ledger).create_account("data")
     found: Counter[str] = Counter()
@@ -194,7 +194,7 @@ def full(directory: Path) -> Counter[str]:
 
 
 def rights(directory: Path) -> Counter[str]:
-    """As someone else than root, whom no rights bind."""
+    """As a user other than root, who needs no permissions."""
     found: Counter[str] = Counter()
     directory.chmod(0o777)
     os.environ["XDG_DATA_HOME"] = str(directory)  # where a policy is looked for; root's home is closed to others

@@ -1,4 +1,4 @@
-"""The process map of the web app on a page of its own, under the same content-security policy, and what is measured there."""
+"""The process map of the web app on a separate page, under the same content-security policy, and what is measured there."""
 
 from __future__ import annotations
 

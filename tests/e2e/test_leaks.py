@@ -116,9 +116,7 @@ def test_no_canary_leaves_by_an_abstraction(
         ("log.parquet", "PAR1CANARY"),
     ],
 )  # fmt: skip
-def test_an_error_that_quotes_the_log_says_that_it_is_private(
-    name: str, text: str, tmp_path: Path, travas: Run
-) -> None:
+def test_an_error_that_quotes_the_log_is_marked_confidential(name: str, text: str, tmp_path: Path, travas: Run) -> None:
     log = tmp_path / name
     log.write_text(text)
     ran = travas("anonymize", log, *PARAMETERS, "-o", tmp_path / "out.xes")
@@ -127,7 +125,7 @@ def test_an_error_that_quotes_the_log_says_that_it_is_private(
     assert CANARY not in ran.out
 
 
-def test_reprs_hide_what_is_private(tmp_path: Path) -> None:
+def test_reprs_hide_what_is_confidential(tmp_path: Path) -> None:
     import travas
 
     variants = travas.read(plant_xes(tmp_path / "log.xes"))

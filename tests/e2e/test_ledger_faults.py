@@ -1,4 +1,4 @@
-"""Faults a ledger must survive: kill -9 anywhere, processes at once, a full disk, missing rights."""
+"""Faults a ledger must survive: kill -9 anywhere, concurrent processes, a full disk, missing permissions."""
 
 from __future__ import annotations
 

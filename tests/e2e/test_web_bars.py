@@ -33,9 +33,9 @@ MOST_PAINT, MOST_SHIFT, MOST_ANSWER, MOST_SLIDE = 1200, 0.05, 200, 100  # millis
 STEPS = {
     "log": "What the doctor found",
     "columns": "First rows of",
-    "protect": "is released with a probability above",
+    "protect": "to be released with a probability above",
     "forecast": "A look at the original log",
-    "confirm": "It can be cancelled free of charge",
+    "confirm": "You can cancel at no cost",
     "result": "What is missing",
 }
 SCREENS = {
@@ -73,7 +73,7 @@ def addresses(tab: Any, server: Server) -> dict[str, str]:
 
 
 def loaded(tab: Any, address: str, text: str) -> Measured:
-    """Load a page anew and wait until it is complete."""
+    """Load a page again and wait until it is complete."""
     tab.goto(address)
     tab.locator(".card").get_by_text(text).first.wait_for()
     tab.get_by_text("Loading …").wait_for(state="detached")
@@ -117,7 +117,7 @@ def clicked(browser: Any, server: Server) -> dict[str, float]:
     heading(tab, "Protect")
     for name in ("One person", "One case", "Process map", "Variants"):
         card(tab, name)
-    tab.get_by_text("Make traces coarser").click()
+    tab.get_by_text("Generalise traces before counting").click()
     press(tab, "Fold repetitions")
     press(tab, "Fold repetitions")
     to_confirm(tab)

@@ -91,7 +91,7 @@ def test_no_overlaps_and_no_arrows_through_boxes(show: Callable[..., Any]) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOGS)
-def test_the_bars_hold_on_every_public_log(name: str, show: Callable[..., Any]) -> None:
+def test_the_limits_hold_on_every_public_log(name: str, show: Callable[..., Any]) -> None:
     check_bars(show(graph_of(name)))
 
 

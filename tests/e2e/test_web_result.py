@@ -52,13 +52,13 @@ def test_a_release_that_protects_patients(page: Any, travas: Run, tmp_path: Path
     protect_persons(page, "patient", "2")
     page.get_by_text("guess whether a given patient was in the log").wait_for()
     half = page.get_by_text(
-        re.compile("different patient values is released with a probability above 50 %")
+        re.compile("different patient values to be released with a probability above 50 %")
     ).inner_text()
     to_confirm(page)
-    assert page.get_by_role("cell", name="all cases of one patient more or less").count() == 1
+    assert page.get_by_role("cell", name="adding or removing all cases of one patient").count() == 1
     release(page)
     shown = page.locator(".card").inner_text()
-    assert "all cases of one patient more or less: proven" in shown and "standing for" not in shown
+    assert "adding or removing all cases of one patient: proven" in shown and "standing for" not in shown
     assert "patient–variant pairs" in shown and "Not released: roughly" in shown
     result_tab(page, "Variants")
     heads = page.get_by_role("columnheader").all_inner_texts()
@@ -76,9 +76,9 @@ def test_a_release_that_protects_patients(page: Any, travas: Run, tmp_path: Path
     chosen = package.verify(promise).mechanism
     assert chosen.unit == package.PrivacyUnit("patient", 2)
     first = next(n for n in range(1, 1000) if (chosen.keep_probability(n) or 0) >= 0.5)
-    assert f"A variant of {first:,} " in half
+    assert f"a variant needs {first:,} " in half
     report = saved(page, "release.xes.gz.report.html", tmp_path, "r.html").read_text()
-    assert "at most 2 different variants per patient are counted, each once" in report
+    assert "each once per variant: at most 2 different variants per patient" in report
 
 
 def test_a_ladder_from_rungs_to_a_verified_release(page: Any, travas: Run, tmp_path: Path) -> None:
@@ -117,6 +117,6 @@ def test_a_synthetic_log_is_called_one_on_every_page(page: Any, travas: Run, tmp
         file = saved(page, f"release{suffix}", tmp_path, f"r{suffix}")
         promise = saved(page, f"release{suffix}.guarantee.json", tmp_path, f"r{suffix}.guarantee.json")
         assert travas("verify", promise, file).code == 0
-    assert package.read_synthetic(tmp_path / "r.json").origins
+    assert package.open_release(tmp_path / "r.json").origins
     report = saved(page, "release.xes.gz.report.html", tmp_path, "r.html").read_text()
     assert "Synthetic log." in report and "<td>generated</td>" in report

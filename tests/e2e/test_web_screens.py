@@ -176,7 +176,7 @@ def test_kill_9_and_a_restart_lose_nothing(browser: Any, tmp_path: Path) -> None
 
 
 def test_a_server_killed_while_it_charges_still_delivers(browser: Any, tmp_path: Path) -> None:
-    """The charge waits for another writer of the ledger; meanwhile the server is killed."""
+    """The charge waits for another writer of the ledger; while it waits, the server is killed."""
     with serving(tmp_path) as server, closing(sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)) as ledger:
         context = browser.new_context()
         tab = opened(context, server)

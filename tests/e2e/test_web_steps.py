@@ -78,7 +78,7 @@ def test_an_upload_shows_its_progress_and_can_be_cancelled(page: Any) -> None:
     to_columns(page)
 
 
-def test_a_wrong_column_is_one_line_and_can_be_mended(page: Any) -> None:
+def test_a_wrong_column_is_one_line_and_can_be_fixed(page: Any) -> None:
     rows = "".join(f"{n},visit,later,2025-01-01\n{n},release,soon,2025-01-02\n" for n in range(300))
     upload(page, content("log.csv", b"patient,what,when,day\n" + rows.encode()))
     to_columns(page)
@@ -97,6 +97,7 @@ def test_a_wrong_column_is_one_line_and_can_be_mended(page: Any) -> None:
     assert (
         "is not a timestamp" in alert(page) and "[confidential" in alert(page) and "/" not in alert(page).split(":")[0]
     )
+    assert alert(page).endswith("(“Format of timestamps”, step Columns, More)")
     press(page, "2 Columns")
     page.get_by_label("Timestamp, for the order of events", exact=True).click()
     page.get_by_role("option", name="day", exact=True).click()
@@ -134,7 +135,7 @@ def test_a_cancelled_run_leaves_nothing(page: Any, server: Server) -> None:
 
 
 def test_a_release_that_is_being_charged_has_no_cancel(page: Any, server: Server) -> None:
-    """Here the charge takes long, since somebody else writes to the ledger."""
+    """Here the charge takes long, because another process writes to the ledger."""
     press(page, "Try it with a made-up hospital log")
     to_release(page)
     name_data_set(page)
@@ -147,7 +148,7 @@ def test_a_release_that_is_being_charged_has_no_cancel(page: Any, server: Server
     heading(page, "Released")
 
 
-def test_a_mechanism_with_options_of_its_own(page: Any) -> None:
+def test_a_mechanism_with_its_own_options(page: Any) -> None:
     to_protection(page)
     page.get_by_text("More: mechanism").click()
     choose(page, "Mechanism", "prefix-tree")
@@ -158,8 +159,8 @@ def test_a_mechanism_with_options_of_its_own(page: Any) -> None:
     page.get_by_text("a whole number, or nothing").wait_for()
     page.get_by_label("Activities of the longest variant").fill("5")
     page.get_by_label("Noisy counts must exceed").fill("100")
-    page.get_by_label("Activities, one per line (needed").fill("register\ntriage\nrelease")
-    page.get_by_label("Activities, one per line (needed").blur()
+    page.get_by_label("Activities, one per line (required").fill("register\ntriage\nrelease")
+    page.get_by_label("Activities, one per line (required").blur()
     page.get_by_text("What is kept depends on more").wait_for()
     to_confirm(page)
     release(page)
@@ -184,7 +185,7 @@ def test_persons_need_a_column_and_a_number(page: Any) -> None:
 
 def test_chips_transform_a_made_up_trace(page: Any) -> None:
     to_protection(page)
-    page.get_by_text("Make traces coarser").click()
+    page.get_by_text("Generalise traces before counting").click()
     counted = page.get_by_role("group", name="what is counted of it").locator("svg")
     counted.wait_for()
     whole = counted.get_attribute("aria-label")

@@ -43,7 +43,7 @@ def test_no_step_has_a_violation(browser: Any, server: Server) -> None:
     tab.get_by_role("group", name="keep-probability curve").locator("svg").wait_for()
     check("protect")
     card(tab, "One person")
-    tab.get_by_text("Make traces coarser").click()
+    tab.get_by_text("Generalise traces before counting").click()
     tab.get_by_role("button", name="Fold repetitions").click()
     tab.get_by_text("More: mechanism").click()
     tab.get_by_label("First day of the period").wait_for()

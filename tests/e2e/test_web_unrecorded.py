@@ -19,7 +19,7 @@ pytest_plugins = ["web_fixtures"]
 
 @contextmanager
 def unwritable(server: Server) -> Iterator[None]:
-    """The activity log is a directory meanwhile: no rights and a full disk are reported in the same way."""
+    """The activity log is replaced by a directory: missing permissions and a full disk are reported in the same way."""
     log = server.storage.parent / "ledger.releases" / "activity.jsonl"
     kept = log.with_suffix(".kept")
     if log.exists():

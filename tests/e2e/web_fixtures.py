@@ -29,7 +29,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def page(browser: Any, server: Server) -> Iterator[Any]:
-    """A tab of a browser of its own. Nothing may be fetched from elsewhere, and no script may fail."""
+    """A tab of a separate browser. Nothing may be fetched from elsewhere, and no script may fail."""
     context = browser.new_context(viewport={"width": 1100, "height": 900}, accept_downloads=True)
     tab = opened(context, server)
     yield tab

@@ -56,12 +56,12 @@ def test_a_release_of_rare_variants_contradicts() -> None:
     assert "contradicts the claim (ε = 1, δ = 1e-6) for one case" in result.verdict
 
 
-def test_one_rare_variant_is_no_contradiction_at_a_large_delta() -> None:
+def test_one_rare_variant_is_not_a_contradiction_at_a_large_delta() -> None:
     result = claim(RARE, dict(list(RARE.items())[:3]), delta="0.01")
     assert not result.contradictions and "No contradiction" in result.verdict
 
 
-def test_a_shortened_trace_is_no_rare_variant() -> None:
+def test_a_shortened_trace_is_not_a_rare_variant() -> None:
     """A ladder releases prefixes; one of them may also be all that a single case has."""
     log: dict[Trace, int] = {("a", "b"): 1, ("a",): 1} | {("a", "b", f"{number}"): 1 for number in range(50)}
     assert not claim(log, {("a", "b"): 50, ("a",): 2}).contradictions
@@ -91,12 +91,12 @@ def test_a_synthetic_log_is_not_contradicted() -> None:
 
 def test_true_counts_contradict() -> None:
     result = claim(FREQUENT, FREQUENT)
-    assert {"exact counts", "counts with one error"} <= contradicting(result)
+    assert {"exact counts", "counts with the same error"} <= contradicting(result)
 
 
 def test_one_noise_for_all_counts_contradicts() -> None:
     result = claim(FREQUENT, {trace: count + 3 for trace, count in FREQUENT.items()})
-    assert contradicting(result) == {"counts with one error"}
+    assert contradicting(result) == {"counts with the same error"}
 
 
 def test_an_order_by_true_counts_contradicts(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_days_that_anybody_could_have_met_do_not_contradict(tmp_path: Path) -> N
     assert found.hits == 280 and found.p_value == 1 and "values of 'born'" not in contradicting(result)
 
 
-def test_xes_and_data_frames_are_audited_alike(tmp_path: Path) -> None:
+def test_xes_and_data_frames_give_the_same_audit(tmp_path: Path) -> None:
     import pandas as pd
 
     rows = events(60, secret=True)
@@ -273,7 +273,7 @@ def test_orders_and_texts() -> None:
     assert markov((10, 0.01))(5) == pytest.approx(0.02) and markov([0.5, 0.25])(1) == 0.75 and markov([0.5])(0) == 1
 
 
-def test_power_is_what_it_says() -> None:
+def test_power_is_that_of_the_binomial_distribution() -> None:
     found = finding(claim(RARE, RARE), "variants of one case")
     needed = found.needed(ERROR_RATE)
     assert needed is not None and found.at(needed) <= ERROR_RATE < found.at(needed - 1)

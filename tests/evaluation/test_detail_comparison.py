@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
+import attrs
 import numpy as np
 import polars as pl
 import pytest
 
 from conftest import Run
 from timed_log import timed_frame
-from travas import Attribute, Details, ParameterError, Reading, Times, read, synthesize
+from travas import Attribute, Details, ParameterError, Reading, Times, compare, read, synthesize
 from travas.evaluation.detail_comparison import compare_details, with_details
 from travas.evaluation.fetched_cases import fetched_cases
 from travas.model.release import Profile
@@ -37,6 +37,21 @@ def test_compare_says_how_far_times_and_attributes_are(tmp_path: Path, travas: R
     assert all(row["alone"] < 0.1 and row["by_last"] < 0.2 for row in details["attributes"])
     words = " ".join(travas("compare", tmp_path / "log.csv", release).out.split())
     assert "doublings apart" in words and "median is within a factor of two" in words and "attribute sex" in words
+
+
+@pytest.mark.parametrize("form", ["release", "json", "csv"])
+def test_compare_in_python_also_has_times_and_attributes(form: str, tmp_path: Path) -> None:
+    frame = timed_frame(300)
+    made = synthesize(frame, epsilon=4, delta="1e-6", times=Times(), attributes=["sex"])
+    log = read(frame, Reading(details=made.mechanism.details))
+    released = made if form == "release" else made.write(tmp_path / f"s.{form}")
+    found = compare(frame, released)
+    assert found.details == compare(log, released).details == compare_details(log, made)
+    assert found.as_json()["details"] == compare_details(log, made).as_json()
+    assert "throughput" in found.in_words() and "throughput: " in found._repr_html_()
+    without = compare(read(frame), released), compare(dict(log.items()), released)
+    for less in (*without, compare(frame, released, ["fake_variants"])):
+        assert less.details is None and less.in_words() == {}
 
 
 def test_only_what_was_read_can_be_compared(tmp_path: Path) -> None:
@@ -109,7 +124,7 @@ def test_the_counted_cases_of_a_unit_are_fetched(tmp_path: Path) -> None:
     with duckdb.connect(tmp_path / "log.db") as connection:
         connection.execute(f"CREATE TABLE log AS SELECT * FROM '{tmp_path}/log.parquet'")
     here = read(tmp_path / "log.parquet", reading)
-    there = read(f"duckdb://{tmp_path}/log.db", replace(reading, table="log"))
+    there = read(f"duckdb://{tmp_path}/log.db", attrs.evolve(reading, table="log"))
     assert here.totals is not None and there.totals is not None
     assert cases_of(fetched_cases(here.totals)) == cases_of(fetched_cases(there.totals))
     assert 100 < len(fetched_cases(there.totals).lengths) < 300  # at most two of the three cases of each

@@ -96,7 +96,7 @@ def test_the_direction_of_another_package_is_its_own(tmp_path: Path, monkeypatch
     (tmp_path / "misdirected.py").write_text(code.format(better="bigger"))
     monkeypatch.syspath_prepend(str(tmp_path))
     assert (find_metric("directed:loss").better, find_metric("directed:gain").better) == ("lower", "higher")
-    with pytest.raises(ParameterError, match="whose better is 'bigger'; use one of higher, lower, closer to zero"):
+    with pytest.raises(ParameterError, match="with better = 'bigger'; use one of higher, lower, closer to zero"):
         find_metric("misdirected:loss")
 
 

@@ -36,7 +36,7 @@ def silent(_: float) -> None:
 
 @pytest.fixture
 def visits(tmp_path: Path) -> Path:
-    """Three hundred persons with four visits each, all alike."""
+    """Three hundred persons with four equal visits each."""
     rows = [
         f"{person * 4 + visit},p{person},{step},2025-01-0{1 + number}"
         for person in range(300)

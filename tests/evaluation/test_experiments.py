@@ -8,9 +8,9 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import fields
 from pathlib import Path
 
+import attrs
 import polars as pl
 import pytest
 
@@ -69,6 +69,8 @@ def test_a_grid_is_every_log_mechanism_epsilon_delta_and_run(grid: Path) -> None
         ("0.1", (("max_length", 3), ("prune", 9))),
         ("0.01", (("max_length", 3), ("prune", 12))),
     }
+    grid.write_text(GRID.replace('"1", 0.1]', "0.30000000000000000001]"))
+    assert {cell.epsilon for cell in read_grid(grid).cells()} == {"", "1", "0.30000000000000000001"}  # exact, no float
     assert [cell.metrics for cell in tree[:3]] == [
         ("relative_log_similarity", "absolute_log_difference_length"),
         ("relative_log_similarity", "absolute_log_difference_length"),
@@ -124,7 +126,7 @@ def test_a_wider_grid_keeps_what_is_done(grid: Path, tmp_path: Path) -> None:
     assert kept.sort("key").equals(first.sort("key"))
 
 
-def test_killed_at_any_time_it_goes_on_where_it_was(grid: Path, tmp_path: Path) -> None:
+def test_a_killed_experiment_resumes_where_it_stopped(grid: Path, tmp_path: Path) -> None:
     results = tmp_path / "results.parquet"
     journal = tmp_path / "results.parquet.journal"
     command = [sys.executable, "-m", "travas", "experiment", str(grid), "-o", str(results), "--workers", "1"]
@@ -168,7 +170,7 @@ def test_another_experiment_on_the_same_results_is_refused(grid: Path, tmp_path:
             experiment(read_grid(grid), results, silent)
 
 
-def test_a_file_that_is_no_results_is_refused(grid: Path, tmp_path: Path) -> None:
+def test_a_file_that_does_not_contain_results_is_refused(grid: Path, tmp_path: Path) -> None:
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "other.parquet")
     with pytest.raises(LogError, match="not the results"):
         experiment(read_grid(grid), tmp_path / "other.parquet", silent)
@@ -206,7 +208,7 @@ def test_no_directory_is_made_for_the_results(grid: Path, tmp_path: Path, travas
         ("[[9, 12]]", "[[9, 12], [3, 4]]", "prune on small is a list; use"),
         ("[[9, 12]]", "[[9, 12, 13]]", "prune on small is a list; use"),
         ("[[9, 12]]", "[9, 12]", "prune on small is a list; use"),
-        ("[[9, 12]]", "[[9, 1.5]]", "prune on small is a list; use"),
+        ("[[9, 12]]", "[[9, 1.5]]", "tree on small: prune is '1.5': it must be a whole number"),
         ('"optimal"', '"ladder"\nrungs = ["full", "first"]', "rungs on small is a list; use one number or text"),
         ('"small.csv"', '{ file = "small.csv", activities = "activity" }', "activities = 'activity'; use a list"),
         ('"1", 0.1', '"one"', "epsilon is 'one'"),
@@ -216,7 +218,7 @@ def test_no_directory_is_made_for_the_results(grid: Path, tmp_path: Path, travas
         ('epsilon = ["1"]', 'epsilon = ["1e-9"]\ndelta = ["1e-8", "1e-9"]', "needs a noise table"),
         ("on.small", "on.large", "unknown key 'large'"),
         ("[mechanisms.ours]", "[mechanisms.original]", "a name other than"),
-        ("epsilon =", "epsilon = =", "not TOML"),
+        ("epsilon =", "epsilon = =", "not a TOML file"),
     ],
 )  # fmt: skip
 def test_a_wrong_grid_is_one_clear_line(grid: Path, old: str, new: str, words: str, travas: Run) -> None:
@@ -268,7 +270,7 @@ def test_a_missing_extra_is_found_before_the_first_run(
     assert ran.err.count("\n") == 1 and not list(grid.parent.glob("*.parquet*"))
 
 
-def test_an_extra_that_cannot_be_imported_is_no_result(
+def test_an_extra_that_cannot_be_imported_is_not_a_result(
     grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = tmp_path / "broken"
@@ -295,7 +297,7 @@ def test_which_metrics_need_an_extra_is_known(module: str, monkeypatch: pytest.M
     assert needing == [name for name in NUMBERS if METRICS[name].extra == extra]
 
 
-def test_the_command_runs_draws_and_says_that_it_is_private(grid: Path, tmp_path: Path, travas: Run) -> None:
+def test_the_command_runs_draws_and_says_that_it_is_confidential(grid: Path, tmp_path: Path, travas: Run) -> None:
     ran = travas("experiment", grid, "-o", tmp_path / "r.parquet", "--plot", tmp_path / "pictures")
     assert ran.code == 0, ran.err
     assert "CONFIDENTIAL" in ran.out and "31, 0 of them failed" in ran.out
@@ -340,7 +342,7 @@ def test_what_no_metric_can_judge_is_refused(table: str, line: str, grid: Path) 
 def test_the_page_names_every_key(grid: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text()
     keys = {option for name in MECHANISMS for option in MECHANISMS[name].options()} - {"alphabet", "person_table"}
-    keys |= {field.name for field in fields(Reading)} - {"unit", "max_cases", "counted"}
+    keys |= {field.name for field in attrs.fields(Reading)} - {"unit", "max_cases", "counted"}
     assert [key for key in sorted(keys) if f"`{key}`" not in page] == []
     example = page.partition("```toml\n")[2].partition("```")[0]
     log = (grid.parent / "small.csv").read_text()

@@ -1,4 +1,4 @@
-"""The forecast: expectations equal enumeration, intervals are those of a release, words for whoever signs."""
+"""The forecast: expectations equal enumeration, intervals are those of a release, words for the person who signs."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_only_where_the_number_of_cases_decides() -> None:
         forecast(Variants.from_mapping({}), [mechanism("optimal", "1", "1e-6")], parse_ladder("full"))
 
 
-def test_words_for_whoever_signs() -> None:
+def test_words_for_the_person_who_signs() -> None:
     about_epsilon, about_delta = explain.meaning(Fraction(1), Fraction(1, 10**6), "case")
     assert "by at most the factor 2.72" in about_epsilon and "at most 1 in 1,000,000" in about_delta
     rules = [mechanism("optimal", epsilon, delta) for epsilon in ("1", "8") for delta in ("1e-6", "0.1")]
@@ -149,7 +149,7 @@ def test_the_command_line_without_a_log(travas: Run, tmp_path: Path) -> None:
     assert travas("forecast", "--epsilon", "nan", "--delta", 1e-6).code == 2
 
 
-def test_the_command_line_with_a_log_is_private(small_csv: Path, travas: Run, tmp_path: Path) -> None:
+def test_the_command_line_with_a_log_is_confidential(small_csv: Path, travas: Run, tmp_path: Path) -> None:
     ran = travas("forecast", small_csv, "--plot", tmp_path / "f.svg")
     assert ran.code == 0 and ran.out.startswith("CONFIDENTIAL") and LOOKING in ran.out
     assert (tmp_path / "f.svg").stat().st_size > 10_000  # its title: tests/evaluation/test_pictures.py

@@ -17,7 +17,10 @@ DIVERSE = {tuple(f"a{(n * k) % 7}" for k in range(1, 9)) + ("x",) * (n // 49): 1
 def test_every_kind_has_an_outlook_without_a_log() -> None:
     found = outlooks(mechanisms(1, "1e-6"))
     assert [view.kind for view in found] == list(KINDS) and all(view.facts for view in found)
-    assert found[0].facts[0] == "a variant needs 14 cases to be released with a probability above 50 %"
+    assert (
+        found[0].facts[0]
+        == "a variant needs 14 cases to be released with a probability above 50 %, and 28 to be always released"
+    )
     assert "weak below about 520 cases" in found[2].facts
 
 

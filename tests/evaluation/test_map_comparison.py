@@ -1,4 +1,4 @@
-"""Maps compared with the original: distances are those of the definition, on the command line, too."""
+"""Maps compared with the original: distances are those of the definition, also on the command line."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ import numpy as np
 import pytest
 
 from conftest import Run
-from travas import LogError, MapRelease, Variants, compare, mechanism, read
+from travas import LogError, MapRelease, ParameterError, Reading, Variants, compare, mechanism, process_map, read
+from travas.evaluation.compared_logs import released_variants
 from travas.evaluation.map_comparison import compare_map
 from travas.evaluation.pm4py_models import map_fitness_and_precision
+from travas.maps.map_release import map_release
+from travas.model.abstraction import parse_ladder
 from travas.model.release import MAKER
 from travas.model.traces import Trace
 from travas.outputs.example import write_hospital_log
 from travas.privacy.noise import Seeded
-from travas.verification.map_file import read_map
+from travas.verification.measured_file import read_map
 
 LOG: dict[Trace, int] = {("a", "b", "b"): 600_000, ("a",): 400_000}
 
@@ -55,7 +58,33 @@ def test_on_the_command_line(tmp_path: Path, travas: Run) -> None:
     assert travas("compare", log, out, "--metric", "case_coverage").code == 2
 
 
-@pytest.mark.parametrize("use", [read, lambda released: compare(LOG, released)], ids=["read", "compare"])
+@pytest.mark.parametrize("form", ["release", "file"])
+def test_a_map_is_compared_in_python_as_on_the_command_line(form: str, tmp_path: Path) -> None:
+    made = mechanism("map", 4, "1e-3").with_random_bytes(Seeded(1)).release(Variants.from_mapping(LOG))
+    found = compare(LOG, made if form == "release" else made.write(tmp_path / "map.json"))
+    expected = compare_map(Variants.from_mapping(LOG), map_release(made))
+    assert found.process_map is not None and found.values == {}
+    assert (found.process_map.kept_mass, found.process_map.coverage) == (expected.kept_mass, expected.coverage)
+    assert found.as_json() == {"process_map": found.process_map.as_json()}
+    assert "numbers of cases: off by" in found._repr_html_()
+    with pytest.raises(ParameterError, match="which has its own measures; remove all but fitness") as refused:
+        compare("not read.csv", made, ["case_coverage", "fitness"])
+    assert refused.value.field == "metrics"
+    with pytest.raises(ParameterError, match="plot is set but the release is a process map"):
+        compare("not read.csv", made, plot=tmp_path / "map.png")
+
+
+def test_a_map_is_compared_under_its_own_abstraction(tmp_path: Path) -> None:
+    log = write_hospital_log(tmp_path / "hospital.csv")
+    rules = tmp_path / "rules.csv"
+    rules.write_text("register,in\nin,arrived\n")  # applied twice, it would be another rule
+    grouped = Reading(abstraction=parse_ladder(f"group:{rules}")[0])
+    made = process_map(log, epsilon=4, delta="1e-3", reading=grouped)
+    found = [compare_map(read(log, grouped), made), *(compare(one, made).process_map for one in (log, read(log)))]
+    assert len({(one.kept_mass, one.false_pairs, one.coverage) for one in found if one is not None}) == 1
+
+
+@pytest.mark.parametrize("use", [read, released_variants], ids=["read", "compare"])
 def test_a_map_is_not_read_as_a_log(use: Callable[[Any], object], tmp_path: Path) -> None:
     released = mechanism("map", 4, "1e-3").with_random_bytes(Seeded(1)).release(Variants.from_mapping(LOG))
     with pytest.raises(LogError, match="a process map has no traces; use its pairs"):
@@ -63,6 +92,15 @@ def test_a_map_is_not_read_as_a_log(use: Callable[[Any], object], tmp_path: Path
     released.write(tmp_path / "map.json")
     with pytest.raises(LogError, match=r"map\.json: a process map has no traces; use its pairs"):
         use(tmp_path / "map.json")
+
+
+def test_another_file_of_a_map_names_the_one_to_compare(tmp_path: Path, travas: Run) -> None:
+    (tmp_path / "log.csv").write_text("case_id,activity\n1,a\n1,b\n")
+    path = process_map(LOG, epsilon=3, delta="1e-3").write(tmp_path / "map.csv")
+    with pytest.raises(LogError, match=r"map.csv: a process map, of which only the \.json file can be compared"):
+        compare(LOG, path)
+    ran = travas("compare", tmp_path / "log.csv", path, "--order", "file")
+    assert ran.code == 2 and "only the .json file can be compared; use that one" in " ".join(ran.err.split())
 
 
 def test_the_model_of_a_map(tmp_path: Path, travas: Run) -> None:

@@ -26,7 +26,7 @@ logs = st.dictionaries(st.lists(names, min_size=1, max_size=5).map(tuple), st.in
 
 @cache
 def plain_edit_distance(one: tuple[str, ...], other: tuple[str, ...]) -> int:
-    """Wagner and Fischer, in so many words."""
+    """The algorithm of Wagner and Fischer, without shortcuts."""
     row = list(range(len(other) + 1))
     for i, left in enumerate(one, start=1):
         above, row[0] = row[0], i
@@ -35,23 +35,23 @@ def plain_edit_distance(one: tuple[str, ...], other: tuple[str, ...]) -> int:
     return row[-1]
 
 
-def plain_similarity(original: Log, private: Log) -> float:
+def plain_similarity(original: Log, released: Log) -> float:
     """The earth mover's distance as a linear programme."""
-    rows, columns = list(original), list(private)
+    rows, columns = list(original), list(released)
     costs = [plain_edit_distance(a, b) / max(len(a), len(b)) for a, b in product(rows, columns)]
     constraints = np.zeros((len(rows) + len(columns), len(costs)))
     for place, (i, j) in enumerate(product(range(len(rows)), range(len(columns)))):
         constraints[i, place] = constraints[len(rows) + j, place] = 1
     masses = [n / sum(original.values()) for n in original.values()] + [
-        n / sum(private.values()) for n in private.values()
+        n / sum(released.values()) for n in released.values()
     ]
     return 1 - float(linprog(costs, A_eq=constraints, b_eq=masses, method="highs").fun)
 
 
-def plain_difference(original: Log, private: Log, buffer: str) -> int:
+def plain_difference(original: Log, released: Log, buffer: str) -> int:
     """Case by case: an assignment of single cases, the shorter side filled up with buffer places."""
-    more = {t: n - private.get(t, 0) for t, n in original.items() if n > private.get(t, 0)}
-    less = {t: n - original.get(t, 0) for t, n in private.items() if n > original.get(t, 0)}
+    more = {t: n - released.get(t, 0) for t, n in original.items() if n > released.get(t, 0)}
+    less = {t: n - original.get(t, 0) for t, n in released.items() if n > original.get(t, 0)}
     left = [t for t, n in more.items() for _ in range(n)]
     right = [t for t, n in less.items() for _ in range(n)]
     if len(left) < len(right):
@@ -70,35 +70,35 @@ def plain_difference(original: Log, private: Log, buffer: str) -> int:
 
 @given(logs, logs)
 @settings(deadline=None, max_examples=300)
-def test_similarity_is_the_linear_programmes(original: Log, private: Log) -> None:
-    assert relative_log_similarity(original, private) == pytest.approx(plain_similarity(original, private), abs=1e-9)
+def test_similarity_is_the_linear_programmes(original: Log, released: Log) -> None:
+    assert relative_log_similarity(original, released) == pytest.approx(plain_similarity(original, released), abs=1e-9)
 
 
 @given(logs, logs, st.sampled_from(["length", "penalty"]))
 @settings(deadline=None, max_examples=300)
-def test_difference_is_the_assignments(original: Log, private: Log, buffer: str) -> None:
-    assert absolute_log_difference(original, private, buffer) == plain_difference(original, private, buffer)  # type: ignore[arg-type]
+def test_difference_is_the_assignments(original: Log, released: Log, buffer: str) -> None:
+    assert absolute_log_difference(original, released, buffer) == plain_difference(original, released, buffer)  # type: ignore[arg-type]
 
 
 @given(logs, st.dictionaries(st.lists(names, min_size=1, max_size=5).map(tuple), st.integers(1, 6), max_size=4))
 @settings(deadline=None, max_examples=150)
-def test_properties(original: Log, private: Log) -> None:
-    similarity = relative_log_similarity(original, private)
+def test_properties(original: Log, released: Log) -> None:
+    similarity = relative_log_similarity(original, released)
     assert -1e-12 <= similarity <= 1 + 1e-12
     assert relative_log_similarity(original, original) == pytest.approx(1, abs=1e-12)
     assert absolute_log_difference(original, original) == absolute_log_difference(original, original, "penalty") == 0
-    if private:
-        assert relative_log_similarity(private, original) == pytest.approx(similarity, abs=1e-9)
+    if released:
+        assert relative_log_similarity(released, original) == pytest.approx(similarity, abs=1e-9)
         for buffer in ("length", "penalty"):
-            there = absolute_log_difference(original, private, buffer)
-            assert there == absolute_log_difference(private, original, buffer)
-        doubled = {trace: 2 * count for trace, count in private.items()}
+            there = absolute_log_difference(original, released, buffer)
+            assert there == absolute_log_difference(released, original, buffer)
+        doubled = {trace: 2 * count for trace, count in released.items()}
         assert relative_log_similarity(original, doubled) == pytest.approx(similarity, abs=1e-9)
-    events = sum(len(t) * n for t, n in original.items()) + sum(len(t) * n for t, n in private.items())
-    assert 0 <= absolute_log_difference(original, private) <= events
+    events = sum(len(t) * n for t, n in original.items()) + sum(len(t) * n for t, n in released.items())
+    assert 0 <= absolute_log_difference(original, released) <= events
 
 
-def test_an_empty_private_log() -> None:
+def test_an_empty_released_log() -> None:
     original: Log = {("a", "b"): 3, ("c",): 2}
     assert relative_log_similarity(original, {}) == 0
     assert absolute_log_difference(original, {}) == 8
@@ -110,15 +110,17 @@ def test_an_empty_private_log() -> None:
 def test_counts_of_any_size() -> None:
     """The same distributions from small counts and from large ones: the transport must not care."""
     original: Log = {("a", "b"): 3, ("c",): 2, ("a", "a", "c"): 1}
-    private: Log = {("a", "b"): 1, ("c", "c"): 4}
-    exact = relative_log_similarity(original, private)
+    released: Log = {("a", "b"): 1, ("c", "c"): 4}
+    exact = relative_log_similarity(original, released)
     for factor in (10**3, 10**5, 10**7):
         large = {trace: count * factor for trace, count in original.items()}
-        other = {trace: count * (factor + 1) for trace, count in private.items()}
+        other = {trace: count * (factor + 1) for trace, count in released.items()}
         assert relative_log_similarity(large, other) == pytest.approx(exact, abs=1e-12)
-        grown = {trace: count * factor for trace, count in private.items()}
+        grown = {trace: count * factor for trace, count in released.items()}
         for buffer in ("length", "penalty"):
-            assert absolute_log_difference(large, grown, buffer) == factor * plain_difference(original, private, buffer)
+            assert absolute_log_difference(large, grown, buffer) == factor * plain_difference(
+                original, released, buffer
+            )
 
 
 def test_more_than_a_thousand_activities_and_long_names() -> None:
@@ -136,9 +138,9 @@ def test_the_longest_traces(data: Path) -> None:
     longest = [tuple(map(str, trace)) for trace, _ in sorted(log.items(), key=lambda item: len(item[0]))[-6:]]
     assert max(map(len, longest)) == 1814
     original: Log = dict.fromkeys(longest[:4], 2)
-    private: Log = dict.fromkeys(longest[2:], 1)
-    assert relative_log_similarity(original, private) == pytest.approx(plain_similarity(original, private), abs=1e-9)
-    assert absolute_log_difference(original, private) == plain_difference(original, private, "length")
+    released: Log = dict.fromkeys(longest[2:], 1)
+    assert relative_log_similarity(original, released) == pytest.approx(plain_similarity(original, released), abs=1e-9)
+    assert absolute_log_difference(original, released) == plain_difference(original, released, "length")
 
 
 def test_the_published_figures_of_travas(data: Path) -> None:
@@ -166,16 +168,16 @@ def test_the_published_figures_of_travas(data: Path) -> None:
 
 def test_simple_figures() -> None:
     original: Log = {("a", "b"): 6, ("a", "c"): 3, ("d",): 1}
-    private: Log = {("a", "b"): 5, ("x", "b"): 5}
-    assert metrics.case_coverage(original, private) == 0.6
-    assert metrics.variant_coverage(original, private) == pytest.approx(1 / 3)
-    assert metrics.total_variation_distance(original, private) == pytest.approx(0.5)
-    assert metrics.log_size_difference(original, private) == 0
-    assert metrics.fake_variants(original, private) == 1
-    edges = metrics.directly_follows_difference(original, private)
+    released: Log = {("a", "b"): 5, ("x", "b"): 5}
+    assert metrics.case_coverage(original, released) == 0.6
+    assert metrics.variant_coverage(original, released) == pytest.approx(1 / 3)
+    assert metrics.total_variation_distance(original, released) == pytest.approx(0.5)
+    assert metrics.log_size_difference(original, released) == 0
+    assert metrics.fake_variants(original, released) == 1
+    edges = metrics.directly_follows_difference(original, released)
     assert edges.lost == {("a", "c"): 3} and edges.added == {("x", "b"): 5} and edges.kept == 1
-    assert metrics.trace_lengths(original, private) == {1: (1, 0), 2: (9, 10)}
-    assert metrics.top_variants(original, private, 2) == [(("a", "b"), 6, 5), (("a", "c"), 3, 0)]
+    assert metrics.trace_lengths(original, released) == {1: (1, 0), 2: (9, 10)}
+    assert metrics.top_variants(original, released, 2) == [(("a", "b"), 6, 5), (("a", "c"), 3, 0)]
 
 
 @given(logs)
@@ -270,7 +272,9 @@ def test_compare_with_an_empty_release_and_with_other_columns(travas: Run, small
         ("x", "not a release"),
     ],
 )
-def test_a_private_log_that_is_no_log(travas: Run, small_csv: Path, tmp_path: Path, content: str, why: str) -> None:
+def test_a_released_log_that_is_damaged_is_refused(
+    travas: Run, small_csv: Path, tmp_path: Path, content: str, why: str
+) -> None:
     bad = tmp_path / "bad.json"
     bad.write_text(content)
     ran = travas("compare", small_csv, bad)

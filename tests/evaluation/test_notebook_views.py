@@ -32,7 +32,7 @@ def test_a_forecast_is_marked_and_complete() -> None:
     ]  # fmt: skip
 
 
-def test_their_plain_texts_are_marked() -> None:
+def test_plain_texts_of_confidential_results_are_marked() -> None:
     """Consoles, tracebacks and `text/plain` of notebooks show these."""
     forecast = travas.forecast(LOG, [travas.Optimal(1, "1e-6")], parse_ladder("full"))
     of_map = MapComparison(0.1, 0.9, 0.1, 3, None)

@@ -39,4 +39,4 @@ def test_what_shows_no_log_or_a_release_does_not(titles: list[str], tmp_path: Pa
     rule = mechanism("optimal", "1", "1e-6")
     pictures.draw_chances([(rule, chances(rule))], tmp_path / "k.png")
     anonymize({("a", "b"): 300}, epsilon=1, delta="1e-6").draw(tmp_path / "r.png")
-    assert titles[0] == "" and titles[1].startswith("1 variants released")
+    assert titles[0] == "" and titles[1].startswith("Released log: 1 variants ")

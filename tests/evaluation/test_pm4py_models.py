@@ -34,11 +34,11 @@ def events(log: Log) -> pd.DataFrame:
     return table
 
 
-def plain(original: Log, private: Log) -> tuple[float, float]:
+def plain(original: Log, released: Log) -> tuple[float, float]:
     """The definition, by pm4py alone."""
     import pm4py
 
-    net, initial, final = pm4py.discover_petri_net_inductive(events(private), noise_threshold=0.2)
+    net, initial, final = pm4py.discover_petri_net_inductive(events(released), noise_threshold=0.2)
     table = events(original)
     fitness = pm4py.fitness_token_based_replay(table, net, initial, final)["log_fitness"]
     return fitness, pm4py.precision_token_based_replay(table, net, initial, final)
@@ -63,13 +63,13 @@ def shuffled_memory() -> Iterator[None]:
             part.__hash__ = original
 
 
-def agrees(original: Log, private: Log) -> bool:
+def agrees(original: Log, released: Log) -> bool:
     """Does pm4py give our numbers? If it has several for these logs, for they depend on addresses: one of them?"""
-    ours = models.fitness_and_precision(original, private)
-    if plain(original, private) == pytest.approx(ours, rel=0, abs=1e-9):
+    ours = models.fitness_and_precision(original, released)
+    if plain(original, released) == pytest.approx(ours, rel=0, abs=1e-9):
         return True
     with shuffled_memory():
-        return any(plain(original, private) == pytest.approx(ours, rel=0, abs=1e-9) for _ in range(60))
+        return any(plain(original, released) == pytest.approx(ours, rel=0, abs=1e-9) for _ in range(60))
 
 
 def played(draw: random.Random) -> Log:
@@ -111,7 +111,7 @@ def played(draw: random.Random) -> Log:
     return log
 
 
-def released(draw: random.Random, log: Log) -> Log:
+def random_release(draw: random.Random, log: Log) -> Log:
     """What a mechanism could leave of a log."""
     noisy = {variant: count + draw.randint(-3, 3) for variant, count in log.items() if draw.random() < 0.6}
     return {variant: count for variant, count in noisy.items() if count > 0} or {("t0",): 1}
@@ -126,40 +126,40 @@ def small_logs(names: list[str]) -> st.SearchStrategy[Log]:
 def test_logs_of_process_trees(seed: int) -> None:
     draw = random.Random(seed)
     original = played(draw)
-    assert agrees(original, draw.choice([original, released(draw, original), played(draw)]))
+    assert agrees(original, draw.choice([original, random_release(draw, original), played(draw)]))
 
 
 @settings(max_examples=120, deadline=None, derandomize=True)
 @given(small_logs(list("abcd")), small_logs(list("abcde")))
-def test_any_two_logs(original: Log, private: Log) -> None:
-    assert agrees(original, private)
+def test_any_two_logs_have_the_results_of_pm4py(original: Log, released: Log) -> None:
+    assert agrees(original, released)
 
 
 @settings(max_examples=120, deadline=None, derandomize=True)
 @given(small_logs(ODD_NAMES), small_logs(ODD_NAMES))
-def test_odd_names(original: Log, private: Log) -> None:
-    assert agrees(original, private)
+def test_odd_names(original: Log, released: Log) -> None:
+    assert agrees(original, released)
 
 
-def test_activities_the_model_does_not_know() -> None:
+def test_activities_that_are_not_in_the_model() -> None:
     original: Log = {("a", "x", "b"): 3, ("x",): 2, ("b", "x", "x"): 1}
-    private: Log = {("a", "b"): 10}
-    assert agrees(original, private)
-    assert models.fitness({("x", "y"): 1}, private) < models.fitness({("a", "x", "b"): 1}, private) == 1
+    released: Log = {("a", "b"): 10}
+    assert agrees(original, released)
+    assert models.fitness({("x", "y"): 1}, released) < models.fitness({("a", "x", "b"): 1}, released) == 1
 
 
 def test_long_rows_of_skips() -> None:
     """pm4py finds no invisible route of more than 51 transitions."""
     names = [f"{number:02d}" for number in range(60)]
-    private = {(name,): 1 for name in names} | {tuple(names): 1}
+    released = {(name,): 1 for name in names} | {tuple(names): 1}
     for skipped in range(48, 55):
-        assert agrees({("00", names[skipped + 1]): 1}, private)
+        assert agrees({("00", names[skipped + 1]): 1}, released)
 
 
 def test_invisible_routes_back_to_where_they_began() -> None:
     """A place that lacked a token at first can have one later: then pm4py takes its route to itself."""
-    private = {"tmynoq": 4, "sgpotiw": 32, "kty": 7, "pstqxk": 27, "siptx": 30, "txnm": 1, "kpstq": 1}
-    assert agrees({("t", "w"): 1}, {tuple(trace): count for trace, count in private.items()})
+    released = {"tmynoq": 4, "sgpotiw": 32, "kty": 7, "pstqxk": 27, "siptx": 30, "txnm": 1, "kpstq": 1}
+    assert agrees({("t", "w"): 1}, {tuple(trace): count for trace, count in released.items()})
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_invisible_routes_back_to_where_they_began() -> None:
         ("sepsis.xes.gz", 0.987238567573399, 0.45247625508819533),
     ],
 )
-def test_untouched_logs(file: str, fitness: float, precision: float) -> None:
+def test_fitness_and_precision_of_public_logs(file: str, fitness: float, precision: float) -> None:
     log = read(file)
     assert models.fitness_and_precision(log, log) == pytest.approx((fitness, precision), rel=0, abs=1e-9)
     assert (models.fitness(log, log), models.precision(log, log)) == models.fitness_and_precision(log, log)
@@ -187,8 +187,8 @@ def test_releases_of_sepsis(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(token_replay, "get_places_shortest_path_by_hidden", routes)
     log = read("sepsis.xes.gz")
     draw = random.Random(seed)
-    private = dict.fromkeys(draw.sample(sorted(log), 60), 1) | {v: n for v, n in log.items() if n > 3}
-    assert models.fitness_and_precision(log, private) == pytest.approx(plain(log, private), rel=0, abs=1e-9)
+    released = dict.fromkeys(draw.sample(sorted(log), 60), 1) | {v: n for v, n in log.items() if n > 3}
+    assert models.fitness_and_precision(log, released) == pytest.approx(plain(log, released), rel=0, abs=1e-9)
 
 
 def read(file: str) -> Log:
@@ -201,13 +201,13 @@ def read(file: str) -> Log:
 
 @pytest.mark.parametrize("empty", [{}, {(): 5}])
 def test_an_empty_log_has_no_numbers(empty: Log) -> None:
-    for original, private, why in [
+    for original, released, why in [
         ({("a",): 1}, empty, "it has no model"),
         (empty, {("a",): 1}, "original log is empty"),
     ]:
         for number in (models.fitness, models.precision):
             with pytest.raises(LogError, match=why) as raised:
-                number(original, private)
+                number(original, released)
             assert "\n" not in str(raised.value)
 
 
@@ -229,10 +229,10 @@ def test_a_model_is_replayed_once() -> None:
 
 
 def test_another_original_is_another_replay() -> None:
-    private = {("a", "b"): 1}
+    released = {("a", "b"): 1}
     fit, unfit = {("a", "b"): 1}, {("b", "a"): 1}
-    assert models.fitness(fit, private) == 1 > models.fitness(unfit, private)
-    assert models.fitness(fit, private) == 1
+    assert models.fitness(fit, released) == 1 > models.fitness(unfit, released)
+    assert models.fitness(fit, released) == 1
 
 
 def test_without_pm4py(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,12 +253,12 @@ def test_imported_late_and_silent() -> None:
     assert (done.stdout, done.stderr) == ("", "")
 
 
-def test_where_pm4py_differs_from_itself() -> None:
+def test_where_runs_of_pm4py_differ() -> None:
     """Two invisible routes of one length: pm4py takes one by memory addresses, we always take the same."""
     original: Log = {("b",): 1}
-    private: Log = {("c",): 32, ("a",): 35, ("b", "c"): 1, ("c", "a", "c", "b"): 1}
+    released: Log = {("c",): 32, ("a",): 35, ("b", "c"): 1, ("c", "a", "c", "b"): 1}
     with shuffled_memory():
-        theirs = {plain(original, private)[0] for _ in range(40)}
+        theirs = {plain(original, released)[0] for _ in range(40)}
     assert sorted(theirs) == pytest.approx([5 / 6, 6 / 7])
-    code = f"from travas.evaluation import pm4py_models as models; print(models.fitness({original}, {private}))"
+    code = f"from travas.evaluation import pm4py_models as models; print(models.fitness({original}, {released}))"
     assert {in_a_new_process(code, seed).stdout.strip() for seed in range(4)} == {str(5 / 6)}

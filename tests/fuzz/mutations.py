@@ -25,8 +25,8 @@ from travas.privacy.numbers import exact_delta, exact_epsilon
 from travas.project.project_file import file_values
 from travas.sources import xes_reader, xes_scanner
 from travas.sources.engine import without_secrets
-from travas.sources.log_location import location_of
-from travas.verification.map_file import read_map
+from travas.sources.log_location import database_of
+from travas.verification.measured_file import read_map, read_synthetic
 from travas.verification.release_file import read_release, stated_by
 
 CORPUS = Path(__file__).with_name("corpus")
@@ -82,7 +82,7 @@ def _read_csv(path: Path) -> None:
 
 
 def _read_xes(path: Path) -> None:
-    """Plain traces are read as the parser reads them, and refused alike."""
+    """Plain traces are read as the parser reads them, and refused in the same cases."""
     outcomes: list[object] = []
     for is_scannable in (xes_scanner.is_scannable, lambda root, head: False):
         with mock.patch.object(xes_reader, "is_scannable", is_scannable):
@@ -125,7 +125,7 @@ def _check_url(url: str) -> None:
     secret = ":s3cr3t-pass@"
     assert secret not in without_secrets(f"cannot connect to {url}") or "://" not in url.partition(secret)[0]
     if re.match(r"(postgresql|postgres|duckdb)://", url):
-        assert secret not in str(location_of(url)), "a password is shown"
+        assert secret not in str(database_of(url)), "a password is shown"
 
 
 def _numbers(text: str) -> None:
@@ -143,7 +143,7 @@ TARGETS: dict[str, Callable[[Path], object]] = {
     "formats": lambda path: travas.read(path),
     "doctor": lambda path: travas.doctor(path),
     "release": _read_release,
-    "synthetic": lambda path: travas.read_synthetic(path),
+    "synthetic": read_synthetic,
     "map": read_map,
     "guarantee": lambda path: travas.verify(path),
     "grid": lambda path: read_grid(path, path.parent),

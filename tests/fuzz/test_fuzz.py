@@ -13,7 +13,7 @@ from mutations import TARGETS, files_of, fuzz
 from travas import LogError, TravasError, verify
 from travas.sources.arrow_size import check_arrow
 from travas.sources.engine import without_secrets
-from travas.sources.log_location import location_of
+from travas.sources.log_location import database_of, location_of
 from travas.verification.release_file import read_release
 
 SHORT = 60
@@ -125,3 +125,4 @@ def test_damaged_metadata_of_arrow_files_are_refused(tmp_path: Path) -> None:
 def test_passwords_of_mistyped_urls_are_not_shown(url: str) -> None:
     assert "s3cr3t" not in without_secrets(f"{url}: no such file")
     assert "s3cr3t" not in str(location_of(url)) or url.startswith("postgresql::")
+    assert "s3cr3t" not in str(database_of(url))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from travas import Variants, mechanism
-from travas.mechanisms.synthesis import Synthesis
+from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.model.traces import Trace
 from travas.synthesis.measurements import Measurements
 

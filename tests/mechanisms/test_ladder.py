@@ -125,11 +125,11 @@ def test_two_rungs_compose_on_every_small_log(shares: str, monkeypatch: pytest.M
     assert worst <= rule.delta
     assert worst > max(
         Fraction(part) * rule.delta for part in rule.shares or ()
-    )  # not parallel: being absent upstairs tells too
+    )  # not parallel: absence on earlier rungs also reveals something
 
 
-def test_who_goes_on_may_not_depend_on_true_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check above has teeth: a ladder on which only variants of five cases or more go on fails it."""
+def test_a_ladder_whose_next_rung_depends_on_true_counts_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check above can fail: it rejects a ladder on which only variants of five cases or more go on."""
     rule = ladder("1", "0.1", rungs="full,prefix:1", shares="1/2,1/2")
     right = Grouped.counts
 
@@ -353,7 +353,7 @@ def test_every_rung_stands_in_the_guarantee_and_is_verified(small_csv: Path, tra
 
 def test_a_ladder_and_another_mechanism_are_refused(small_csv: Path, travas: Run, tmp_path: Path) -> None:
     asked = ("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "out.csv")
-    assert "set only one of them" in travas(*asked, "--ladder", "default", "--mechanism", "travas").err
+    assert "remove one of them" in travas(*asked, "--ladder", "default", "--mechanism", "travas").err
     assert "optimal has no option shares" in travas(*asked, "--shares", "1/2,1/2").err
     assert travas(*asked, "--mechanism", "ladder", "--minimum-cases", 3).code == 0
 

@@ -1,4 +1,4 @@
-"""ProcessMap: what cases add is bounded, what is measured is the sum of it plus noise, and odd logs are released too."""
+"""ProcessMap: what cases add is bounded, what is measured is the sum of it plus noise, and unusual logs are also released."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ RULES = {
 @pytest.mark.parametrize("stranger", STRANGERS.values(), ids=STRANGERS.keys())
 @pytest.mark.parametrize("name", RULES)
 def test_what_a_case_adds_is_bounded_in_every_stage(name: str, stranger: Trace) -> None:
-    """Lemma 1, on outputs of the mechanism itself, for every case of the log and for odd ones."""
+    """Lemma 1, on outputs of the mechanism itself, for every case of the log and for unusual ones."""
     rule = RULES[name]
     plain = Variants.from_mapping(SMALL)
     outputs = rule.measure(Variants(plain.alphabet, plain.keys, plain.counts, unit=rule.unit, counted="cases"))

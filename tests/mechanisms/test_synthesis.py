@@ -27,7 +27,7 @@ from travas.mechanisms.coded_traces import (
     transition_sums,
 )
 from travas.mechanisms.gaussian_mechanism import MOST_KEYS
-from travas.mechanisms.synthesis import Synthesis
+from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.mechanisms.synthesis_stages import CONTROL_FLOW
 from travas.model.integer_root import integer_root
 from travas.model.trace_features import LENGTH_EDGES, cells
@@ -114,7 +114,7 @@ RULES = {
 @pytest.mark.parametrize("stranger", STRANGERS.values(), ids=STRANGERS.keys())
 @pytest.mark.parametrize("name", RULES)
 def test_what_a_case_adds_is_bounded_in_every_stage(name: str, stranger: Trace) -> None:
-    """Lemma 1, on outputs of the mechanism itself, for every case of the log and for odd ones."""
+    """Lemma 1, on outputs of the mechanism itself, for every case of the log and for unusual ones."""
     rule = RULES[name]
     unit, names = rule.unit, {stage.name for stage in rule.noise.calibration.stages}
     plain = Variants.from_mapping(SMALL)

@@ -229,7 +229,7 @@ def test_the_shares_are_stated() -> None:
         (lambda: Attribute("age", ["one"]), "not a number"),
         (lambda: Attribute(""), "name of a column"),
         (lambda: rule(attributes=["a", "a"]), "once"),
-        (lambda: rule(attributes=["concept:name"]), "uses itself"),
+        (lambda: rule(attributes=["concept:name"]), "column of every released log"),
         (lambda: rule(attributes="sex"), "list of attributes"),
         (lambda: rule(attributes=[f"a{n}" for n in range(101)]), "at most 100"),
         (lambda: rule(times=Times(), shares="times=0"), "their share is 0"),
@@ -272,7 +272,7 @@ def test_times_are_released_by_default_if_there_is_a_column() -> None:
     assert synthesize(frame, epsilon=1, delta="1e-6", times=None).event_times is None
 
 
-def test_numbers_that_order_events_are_no_times() -> None:
+def test_numbers_that_order_events_are_not_times() -> None:
     frame = timed_frame(300).with_columns(timestamp=np.arange(len(timed_frame(300))))
     assert synthesize(frame, epsilon=1, delta="1e-6").event_times is None
     with pytest.raises(LogError, match="timestamp"):
@@ -299,7 +299,7 @@ def test_odd_times_are_released(seconds: int) -> None:
     assert isinstance(made, SyntheticRelease) and made.event_times is not None
 
 
-def test_an_empty_log_has_times_too() -> None:
+def test_an_empty_log_also_has_times() -> None:
     made = synthesize(timed_frame(5).clear(), epsilon=1, delta="1e-6", attributes=["sex"], times=Times())
     assert made.event_times is not None and len(made.to_polars()) == sum(
         len(trace) * count for trace, count in zip(made.variants, made.counts, strict=True)

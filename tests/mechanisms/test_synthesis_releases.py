@@ -1,4 +1,4 @@
-"""Synthetic logs of odd logs, and what every release and its files say."""
+"""Synthetic logs of unusual logs, and what every release and its files say."""
 
 from __future__ import annotations
 

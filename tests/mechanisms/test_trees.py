@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import Ledger, ParameterError, Standing, Variants, anonymize, mechanism, read
+from travas import Ledger, Mechanism, ParameterError, Standing, Variants, anonymize, mechanism, read
 from travas.evaluation.published import SaCoFaPublished
 from travas.mechanisms import prefix_tree
 from travas.mechanisms.prefix_tree import PrefixTree, TwoSidedNoise
@@ -161,13 +161,21 @@ def test_a_dead_tree_ends_early() -> None:
         rule.release(Variants.from_mapping({("a", "b"): 5}))
 
 
-def test_an_alphabet_of_another_width_is_refused_and_costs_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "rule",
+    [
+        mechanism("prefix-tree", 1, "0.01", max_length=3, prune=9, alphabet=["a"]),
+        mechanism("synthesis", 1, "0.01", alphabet=["a"]),
+        mechanism("map", 1, "0.01", alphabet=["a"]),
+    ],
+    ids=lambda rule: rule.name,
+)
+def test_an_alphabet_of_another_width_is_refused_and_costs_nothing(rule: Mechanism, tmp_path: Path) -> None:
     log, ledger = {(("a", "start"), ("a", "complete")): 50}, Ledger(tmp_path / "ledger.db")
-    tree = mechanism("prefix-tree", 1, "0.01", max_length=3, prune=9, alphabet=["a"])
     ledger.create_account("log")
-    with pytest.raises(ParameterError, match="2 columns"):
-        anonymize(log, tree, ledger=ledger, dataset="log")
-    assert ledger.history() == []
+    with pytest.raises(ParameterError, match="2 columns") as refused:
+        anonymize(log, rule, ledger=ledger, dataset="log")
+    assert ledger.history() == [] and refused.value.field == "alphabet" and refused.value.confidential
 
 
 def test_sacofa_drops_what_never_follows_once_it_can_afford_to_know() -> None:

@@ -23,7 +23,7 @@ from travas.mechanisms.sacofa import SaCoFa
 from travas.mechanisms.selection import PartitionSelection
 from travas.privacy.group_privacy import step
 from travas.privacy.noise import Noise
-from travas.privacy.noise_tables import ONE, Table, optimal_table, travas_table
+from travas.privacy.noise_tables import ONE, NoiseTable, optimal_table, travas_table
 
 Chances = dict[int | None, int]
 TREES = {"max_length": 1, "prune": 3, "alphabet": ["a", "b"]}
@@ -36,11 +36,11 @@ def growth_below(epsilon: Fraction) -> Fraction:
         return Fraction((Decimal(epsilon.numerator) / epsilon.denominator).exp() * (1 - Decimal("1e-85")))
 
 
-def weights(table: Table) -> list[int]:
+def weights(table: NoiseTable) -> list[int]:
     return [above - below for below, above in pairwise([0, *table.boundaries()])]
 
 
-def outputs(table: Table, cases: int) -> Chances:
+def outputs(table: NoiseTable, cases: int) -> Chances:
     """What may come out of a count, times 2^128; None is "absent"."""
     chances: Chances = {}
     for drawn, weight in enumerate(weights(table), start=1):
@@ -63,7 +63,7 @@ def excess(with_unit: list[Chances], without: list[Chances], growth: Fraction) -
 
 
 def partitions(total: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
-    """Every way to place so many equal cases on cells that have no names: (3,), (2, 1), (1, 1, 1)."""
+    """Every way to put equal cases into cells that have no names: (3,), (2, 1), (1, 1, 1)."""
     if total == 0:
         yield ()
     for first in range(min(total, most or total), 0, -1):
@@ -173,7 +173,7 @@ def test_group_privacy_holds_when_all_cases_are_alike_and_is_tight(
     st.fractions(0, Fraction(99, 100), max_denominator=10**9),
     st.integers(1, 1000),
 )
-def test_a_step_is_rounded_against_us(epsilon: Fraction, delta: Fraction, most: int) -> None:
+def test_a_step_is_rounded_conservatively(epsilon: Fraction, delta: Fraction, most: int) -> None:
     found = step(epsilon, delta, most, "cases")
     with localcontext() as context:
         context.prec = 80
@@ -244,7 +244,7 @@ def test_a_log_counted_for_another_unit_is_refused(name: str) -> None:
         make(name, PrivacyUnit()).release(right)
 
 
-def test_a_mechanism_that_knows_no_unit_refuses_one() -> None:
+def test_a_mechanism_without_support_for_units_refuses_one() -> None:
     from travas.mechanisms.optimal import Optimal
 
     class Old(Optimal):
@@ -257,7 +257,7 @@ def test_a_mechanism_that_knows_no_unit_refuses_one() -> None:
 @pytest.mark.parametrize(
     ("name", "most", "why"),
     [
-        ("patient", 0, "max_cases is 0: it must be a whole number from 1 to 1000"),
+        ("patient", 0, "max_cases is 0: it must be a whole number from 1 to 1,000"),
         ("patient", 1001, "max_cases is 1001"),
         ("patient", True, "max_cases is True"),
         ("patient", 2.0, "max_cases is 2.0"),
@@ -268,12 +268,12 @@ def test_a_mechanism_that_knows_no_unit_refuses_one() -> None:
         ("case", 2, "the unit is the case itself"),
     ],
 )
-def test_units_that_are_none(name: Any, most: Any, why: str) -> None:
+def test_invalid_units_are_refused(name: Any, most: Any, why: str) -> None:
     with pytest.raises(ParameterError, match=why):
         PrivacyUnit(name, most)
 
 
-def test_what_is_too_little_for_a_case_is_said_so() -> None:
+def test_a_share_per_case_that_is_too_small_is_reported() -> None:
     unit = PrivacyUnit("patient", 100)
     with pytest.raises(ParameterError, match=r"delta is 1e-21: below 1e-20.*the share of one of 100 cases per patient"):
         mechanism("optimal", 1, "1e-19", unit=unit)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from conftest import Run
 from travas import LogError, ParameterError, Reading, Variants, anonymize, read, summary
+from travas.errors import CONFIDENTIAL
 from travas.model.abstraction import FULL, Abstraction, parse_ladder
 
 Trace = tuple[str, ...]
@@ -147,7 +148,7 @@ def test_activities_of_several_columns() -> None:
 
 
 def test_the_rule_goes_with_the_log_and_into_the_release(small_csv: Path) -> None:
-    reading = Reading(abstraction="prefix:1")  # type: ignore[arg-type]
+    reading = Reading(abstraction="prefix:1")
     variants = read(small_csv, reading)
     assert variants.abstraction == Abstraction.parse("prefix:1") and summary(variants).variants == 2
     assert read(variants, Reading()) is variants
@@ -179,7 +180,7 @@ def test_nothing_left_is_an_empty_release(small_csv: Path, travas: Run, tmp_path
     out = tmp_path / "out.json"
     rule = f"only:{tmp_path}/rules"
     ran = travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "--abstraction", rule, "-o", out)
-    assert ran.code == 0 and "[confidential] 26 cases with an empty trace" in ran.out
+    assert ran.code == 0 and f"{CONFIDENTIAL} 26 cases with an empty trace" in ran.out
     assert json.loads(out.read_text())["variants"] == []
     assert str(tmp_path) not in out.read_text() + (tmp_path / "out.json.guarantee.json").read_text()
 

@@ -6,6 +6,7 @@ import errno
 import sys
 from types import ModuleType
 
+import polars as pl
 import pytest
 
 from travas.errors import ChargedError, is_out_of_memory
@@ -41,6 +42,7 @@ TOO_LITTLE = {
     "Python": MemoryError(),
     "the system": OSError(errno.ENOMEM, "Cannot allocate memory"),
     "a thread": RuntimeError("can't start new thread"),
+    "the threads of Polars": pl.exceptions.PanicException("could not spawn threads: ThreadPoolBuildError { … }"),
     "a library": NOT_MAPPED,
     "a library, told by numpy": after(NOT_MAPPED, ImportError("see the installation guide")),
     "while another error was handled": handling(MemoryError(), SystemError("no exception set")),
@@ -49,6 +51,7 @@ TOO_LITTLE = {
 OTHER = {
     "no module": ModuleNotFoundError("No module named 'numpy'"),
     "no room for static data of threads": ImportError("x.so: cannot allocate memory in static TLS block"),
+    "a bug of Polars": pl.exceptions.PanicException("index out of bounds"),
     "a disk": OSError(errno.ENOSPC, "No space left on device"),
     "a message of another library": ValueError("Cannot allocate memory"),
     "a name": NameError("name 'x' is not defined"),

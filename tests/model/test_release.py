@@ -1,4 +1,4 @@
-"""A release is made by a mechanism or read from a file: nobody states a guarantee for numbers of their own."""
+"""A release is made by a mechanism or read from a file: a guarantee cannot be stated for other numbers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from dataclasses import replace
 import pytest
 
 import travas
-from travas import Optimal, ParameterError, Release, anonymize
-from travas.mechanisms.synthesis import Synthesis
+from travas import Mechanism, Optimal, ParameterError, ProcessMap, Release, Variants, anonymize
+from travas.mechanisms.synthesis_mechanism import Synthesis
+from travas.model import explain
+from travas.privacy.noise import Seeded
 from travas.synthesis.synthetic_release import SyntheticRelease
 
 OPTIMAL = Optimal(epsilon=1, delta="1e-6")
@@ -40,7 +42,29 @@ def test_a_synthetic_release_is_not_either() -> None:
     assert release.regenerate(cases=10, seed=1).guarantee == release.guarantee
 
 
-def test_copies_are_the_release_itself() -> None:
+def test_copies_are_identical_to_the_release() -> None:
     release = anonymize(LOG, OPTIMAL)
     assert pickle.loads(pickle.dumps(release)) == copy.copy(release) == release
     assert "MAKER" not in travas.__all__
+
+
+def seeded(mechanism: Mechanism, log: dict[tuple[str, ...], int]) -> Release:
+    return mechanism.with_random_bytes(Seeded(0)).release(Variants.from_mapping(log))
+
+
+def test_every_kind_says_what_it_is() -> None:
+    variants, synthetic, drawn = (seeded(kind(2, "1e-6"), LOG) for kind in (Optimal, Synthesis, ProcessMap))
+    assert variants.headline == "Released log: 2 variants"
+    assert synthetic.headline == f"Synthetic log: {sum(synthetic.counts):,} generated cases"
+    assert drawn.headline.startswith("Process map: 2 activities, ")
+    assert [release.is_event_log for release in (variants, synthetic, drawn)] == [True, True, False]
+    assert variants.operation == "addition and suppression" and synthetic.operation == "substitution"
+    assert variants.origins == drawn.origins == () and len(synthetic.origins) == len(synthetic.variants) > 0
+
+
+def test_every_kind_warns_of_what_is_of_little_use() -> None:
+    empty = [seeded(kind("0.1", "1e-9"), {}).warnings for kind in (Optimal, Synthesis, ProcessMap)]
+    assert "The release is empty" in empty[0][0]
+    assert empty[1:] == [(explain.EMPTY_SYNTHETIC,), (explain.EMPTY_MAP,)]
+    many: dict[tuple[str, ...], int] = {(f"a{number}",): 900 for number in range(6)}
+    assert [seeded(kind(2, "1e-6"), many).warnings for kind in (Optimal, Synthesis, ProcessMap)] == [()] * 3

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from travas import OutputError
-from travas.outputs import atomic
+from travas.outputs import atomic, target_locks
 from travas.outputs.atomic import Existing, atomic_output, reserved
 
 
@@ -48,7 +48,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_a_name_that_exists_is_refused_or_replaced(tmp_path: Path) -> None:
     path = tmp_path / "out.txt"
     path.write_text("old")
-    with pytest.raises(OutputError, match="exists already"), atomic_output(path, "fail"):
+    with pytest.raises(OutputError, match="already exists"), atomic_output(path, "fail"):
         pytest.fail("the block must not run")
     with atomic_output(path, "replace") as partial:
         partial.write_text("new")
@@ -92,7 +92,7 @@ def test_of_many_threads_to_one_new_name_one_succeeds(
 ) -> None:
     """Also on a file system without locks, where all of them get past the reservation."""
     if not locks:
-        monkeypatch.setattr(atomic, "_lock", lambda path, target: None)
+        monkeypatch.setattr(target_locks, "_lock", lambda path, target: None)
     barrier = threading.Barrier(4)
     for round_number in range(20):
         folder = tmp_path / str(round_number)
@@ -258,7 +258,7 @@ for step in range(100):
 
 @pytest.mark.parametrize("existing", ["fail", "replace"])
 def test_a_kill_at_any_step_leaves_a_pair_or_one_file_missing(existing: str, tmp_path: Path) -> None:
-    """Every system call of publishing, one after the other. Before, a new guarantee could be beside an old release."""
+    """Every system call of publishing, one after the other. Before, a new guarantee could be next to an old release."""
     subprocess.run([sys.executable, "-c", KILLED, existing], cwd=tmp_path, check=True)
     states: Counter[tuple[str | None, str | None]] = Counter()
     for folder in tmp_path.iterdir():

@@ -65,7 +65,7 @@ def test_the_log_under_another_name(link: object, logs: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["out.csv.guarantee.json", "out.csv.README.txt"])
-def test_the_files_beside_a_release_must_not_be_inputs_either(name: str, tmp_path: Path) -> None:
+def test_the_files_next_to_a_release_must_not_be_inputs_either(name: str, tmp_path: Path) -> None:
     log = tmp_path / name
     log.write_text("{}")
     with pytest.raises(OutputError, match=f"{name}: is the log itself"):
@@ -80,7 +80,7 @@ def test_the_ledger_is_not_an_output(name: str, tmp_path: Path) -> None:
     check_not_input(tmp_path / "other.json", [], tmp_path / "ledger.json")
 
 
-def test_what_is_no_path_matches_nothing(tmp_path: Path) -> None:
+def test_a_value_that_is_not_a_path_matches_nothing(tmp_path: Path) -> None:
     check_not_input(tmp_path / "out.csv", ["postgresql://host/db?x=[1]", "a\0b", "duckdb:///x.db"])
 
 

@@ -11,7 +11,7 @@ import pytest
 import travas as package
 from conftest import Run
 from travas import Optimal, ParameterError, verify
-from travas.model.mechanism import NO_TIMES
+from travas.model.release_kind import NO_TIMES
 from travas.outputs.guarantee_file import file_digest
 from travas.verification.release_file import read_release
 
@@ -28,7 +28,7 @@ def test_events_have_an_order_but_no_times(suffix: str, small_csv: Path, tmp_pat
     stated = json.loads(Path(f"{out}.guarantee.json").read_text())
     assert stated["timestamps"] == NO_TIMES and stated["release"]["timestamps"] == "none"
     assert travas("verify", f"{out}.guarantee.json", out).code == 0
-    assert f"Timestamps: {NO_TIMES}" in Path(f"{out}.README.txt").read_text()
+    assert "There are no timestamps: events are in order" in Path(f"{out}.README.txt").read_text()
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
@@ -69,6 +69,16 @@ def test_times_that_were_put_back_are_noticed(tmp_path: Path) -> None:
         verify(guarantee, path)
 
 
+def test_times_that_the_guarantee_denies_are_noticed(tmp_path: Path) -> None:
+    path = package.anonymize({("b", "a"): 300}, OPTIMAL).write(tmp_path / "out.csv")
+    guarantee = Path(f"{path}.guarantee.json")
+    stated = json.loads(guarantee.read_text())
+    stated["timestamps"], stated["release"]["timestamps"] = NO_TIMES, "none"
+    guarantee.write_text(json.dumps(stated))
+    with pytest.raises(package.VerificationError, match="not those that travas writes"):
+        verify(guarantee, path)
+
+
 def test_a_guarantee_with_an_unknown_rule_for_timestamps_is_refused(tmp_path: Path) -> None:
     path = package.anonymize({("b", "a"): 300}, OPTIMAL).without_timestamps().write(tmp_path / "out.csv")
     guarantee = Path(f"{path}.guarantee.json")
@@ -77,10 +87,11 @@ def test_a_guarantee_with_an_unknown_rule_for_timestamps_is_refused(tmp_path: Pa
         verify(guarantee, path)
 
 
-def test_the_report_does_not_speak_of_artificial_times(tmp_path: Path) -> None:
+def test_the_report_does_not_mention_artificial_times(tmp_path: Path) -> None:
     path = package.anonymize({("b", "a"): 300}, OPTIMAL).without_timestamps().write(tmp_path / "out.csv")
     html = package.write_report(f"{path}.guarantee.json", path, tmp_path / "report.html").read_text()
     assert "there are no timestamps" in html and "timestamps are artificial" not in html
+    assert "estimated frequencies, canonical order, no timestamps" in html
 
 
 def test_other_kinds_and_other_words_are_refused(small_csv: Path, tmp_path: Path, travas: Run) -> None:

@@ -35,7 +35,7 @@ def words_of(release: travas.Release) -> str:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_guarantee_is_there_in_words(kind: str) -> None:
     words = words_of(release_of(kind))
-    assert "Protects one case" in words and "ε = 1, δ = 1e-6" in words
+    assert "for adding or removing one case" in words and "ε = 1, δ = 1e-6" in words
     assert "changes the probability of any conclusion by at most the factor 2.72" in words
     assert "weak protection" not in words
     assert "weak protection" in words_of(release_of(kind, epsilon=8))
@@ -88,7 +88,7 @@ def test_an_empty_release_says_why(kind: str) -> None:
 def test_a_release_without_a_guarantee_is_marked() -> None:
     seeded = travas.Optimal(1, "1e-6").with_random_bytes(Seeded(1))
     words = words_of(travas.anonymize(LOG, seeded, guarantee="not required"))
-    assert "NO established guarantee" in words and "Protects" not in words
+    assert "NO established guarantee" in words and "The guarantee holds" not in words
 
 
 def test_every_kind_goes_to_pm4py() -> None:
@@ -100,3 +100,11 @@ def test_every_kind_goes_to_pm4py() -> None:
         assert found == dict(zip(release.variants, release.counts, strict=True))
     pairs, starts, ends = release_of("process map").to_pm4py()
     assert ("register", "visit") in pairs and "register" in starts and "release" in ends
+
+
+def test_a_synthetic_log_that_rests_on_noise_says_so() -> None:
+    mechanism = travas.Synthesis(1, "1e-6", alphabet=[f"a{number}" for number in range(9)])
+    rare = {tuple(f"a{(7 * case + step) % 9}" for step in range(1 + case % 6)): 1 for case in range(30)}
+    weak = mechanism.with_random_bytes(Seeded(3)).release(travas.Variants.from_mapping(rare))
+    assert weak.variants and "generated from is noise" in weak.warnings[0]
+    assert weak.warnings[0] in words_of(weak)

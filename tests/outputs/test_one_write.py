@@ -127,7 +127,7 @@ def _web(guarantee: Path, release: Path, output: Path) -> None:
 def test_a_report_does_not_overwrite_what_it_is_about(
     write: Callable[[Path, Path, Path], None], which: int, files: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    """Under a second name of the same file, too: the first one would be another file afterwards."""
+    """Also under a second name of the same file: the first one would be another file afterwards."""
     output = tmp_path / "report.html"
     output.hardlink_to(files[which])
     before = [path.read_bytes() for path in files]
@@ -137,7 +137,7 @@ def test_a_report_does_not_overwrite_what_it_is_about(
     assert [path.read_bytes() for path in files] == before and output.samefile(files[which])
 
 
-def test_the_command_line_refuses_it_too(travas: Run, files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_command_line_also_refuses_it(travas: Run, files: tuple[Path, Path], tmp_path: Path) -> None:
     output = tmp_path / "report.html"
     output.symlink_to(files[1])
     ran = travas("report", *files, "-o", output, "--force")

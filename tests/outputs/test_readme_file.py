@@ -1,4 +1,4 @@
-"""The README beside every release: ten lines for people, of public facts only."""
+"""The README next to every release: ten lines for people, of public facts only."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from travas.outputs.readme_file import readme_path
 
 LOG: Mapping[tuple[str, ...], int] = {("a", "b", "c"): 4000, ("a", "c"): 2000}
 KINDS: dict[str, tuple[Mechanism, str]] = {
-    "variants": (travas.Optimal(epsilon=1, delta="1e-6"), "It is sequences of activities"),
+    "variants": (travas.Optimal(epsilon=1, delta="1e-6"), "It contains sequences of activities"),
     "ladder": (travas.mechanism("ladder", "1", "1e-6"), "can be incomplete"),
-    "synthetic": (travas.Synthesis(epsilon=1, delta="1e-6"), "It is a synthetic log"),
-    "map": (travas.ProcessMap(epsilon=1, delta="1e-6"), "It is a process map"),
+    "synthetic": (travas.Synthesis(epsilon=1, delta="1e-6"), "It contains a synthetic log"),
+    "map": (travas.ProcessMap(epsilon=1, delta="1e-6"), "It contains a process map"),
 }
 
 
@@ -28,8 +28,8 @@ def test_it_says_what_the_file_is_and_how_to_check_it(kind: str, tmp_path: Path,
     path = anonymized(mechanism, tmp_path / "mine.json")
     text = readme_path(path).read_text(encoding="utf-8")
     assert words in text and "not a copy of the original log" in text
-    assert "one case more or less: ε = 1, δ = 1e-6" in text and "several cases is protected less" in text
-    assert ("Timestamps: artificial" in text) == (kind != "map")
+    assert "adding or removing one case: ε = 1, δ = 1e-6" in text and "several cases is protected less" in text
+    assert ("Timestamps are artificial: only" in text) == (kind != "map")
     assert 8 <= len(text.splitlines()) <= 13
     command = shlex.split(text.splitlines()[-1].partition("travas ")[2])
     assert travas(command[0], *(tmp_path / name for name in command[1:])).code == 0
@@ -55,7 +55,7 @@ def test_it_names_the_person_that_is_protected(tmp_path: Path, travas: Run) -> N
     ran = travas("anonymize", log, "--epsilon", 1, "--delta", "1e-6", "--unit", "patient", "--max-cases", 2, "-o", out)
     assert ran.code == 0, ran.err
     text = readme_path(out).read_text(encoding="utf-8")
-    assert "all cases of one patient more or less" in text and "beyond 2 are not counted" in text
+    assert "adding or removing all cases of one patient" in text and "counts at most 2 cases per patient." in text
 
 
 def test_without_a_guarantee_it_says_so(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_without_a_guarantee_it_says_so(tmp_path: Path) -> None:
         reading=Reading(),
     )
     text = readme_path(made.write(tmp_path / "out.json")).read_text(encoding="utf-8")
-    assert "NO established guarantee" in text and "It protects" not in text
+    assert "NO established guarantee" in text and "The guarantee holds" not in text
 
 
 def test_two_releases_in_one_folder_do_not_collide(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_two_releases_in_one_folder_do_not_collide(tmp_path: Path) -> None:
 
 def test_a_readme_that_is_in_the_way_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     (tmp_path / "out.csv.README.txt").write_text("mine")
-    with pytest.raises(OutputError, match=r"out\.csv\.README\.txt: exists already") as caught:
+    with pytest.raises(OutputError, match=r"out\.csv\.README\.txt: already exists") as caught:
         travas.anonymize(LOG, epsilon=1, delta="1e-6").write(tmp_path / "out.csv")
     assert caught.value.field == "existing"
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv.README.txt"]

@@ -10,8 +10,17 @@ import polars as pl
 import pytest
 
 from timed_log import timed_frame
-from travas import Attribute, SyntheticRelease, Times, VerificationError, read_synthetic, synthesize, verify
+from travas import (
+    Attribute,
+    SyntheticRelease,
+    Times,
+    VerificationError,
+    synthesize,
+    verify,
+    write_report,
+)
 from travas.outputs.guarantee_file import file_digest, guarantee_path
+from travas.verification.measured_file import read_synthetic
 
 ZONE = "America/New_York"
 
@@ -45,6 +54,15 @@ def test_every_format_can_be_verified(release: SyntheticRelease, tmp_path: Path,
     assert '"timestamps": "generated from noisy measurements' in text and '"control_flow": "0.65"' in text
 
 
+def test_every_place_says_that_times_are_generated(release: SyntheticRelease, tmp_path: Path) -> None:
+    path = release.write(tmp_path / "log.csv")
+    page = write_report(guarantee_path(path), path, tmp_path / "report.html").read_text()
+    assert "timestamps are generated from noisy measurements. None of it uses the log" in page
+    assert "true timestamps (those in the file are generated)" in page and "artificial" not in page
+    assert "traces generated, canonical order, generated timestamps" in page
+    assert set(release.to_polars()["travas:timestamps"]) == {"generated"}
+
+
 def test_a_release_read_back_has_the_same_times(release: SyntheticRelease, tmp_path: Path) -> None:
     again = read_synthetic(release.write(tmp_path / "log.json"))
     assert again.to_polars().equals(release.to_polars())
@@ -73,7 +91,7 @@ def test_csv_and_parquet_hold_the_same_events(release: SyntheticRelease, tmp_pat
 
 
 def _changed(path: Path, table: pl.DataFrame) -> Path:
-    """The file with another content, and a guarantee file that speaks of it."""
+    """The file with another content, and a guarantee file that states it."""
     before = file_digest(path)
     table.write_parquet(path)
     guarantee = guarantee_path(path)
@@ -90,7 +108,7 @@ def _changed(path: Path, table: pl.DataFrame) -> Path:
     ],
     ids=["times go back", "another attribute", "two values in a case"],
 )
-def test_a_changed_table_is_found_out(release: SyntheticRelease, tmp_path: Path, change: pl.Expr) -> None:
+def test_a_changed_table_is_detected(release: SyntheticRelease, tmp_path: Path, change: pl.Expr) -> None:
     path = release.write(tmp_path / "log.parquet")
     _changed(path, pl.read_parquet(path).with_columns(change))
     with pytest.raises(VerificationError):
@@ -98,10 +116,10 @@ def test_a_changed_table_is_found_out(release: SyntheticRelease, tmp_path: Path,
 
 
 @pytest.mark.parametrize("field", ["blocks", "pairs", "settings"])
-def test_changed_measurements_are_found_out(release: SyntheticRelease, field: str) -> None:
+def test_changed_measurements_are_detected(release: SyntheticRelease, field: str) -> None:
     from dataclasses import replace
 
-    from travas.mechanisms.synthesis import Synthesis
+    from travas.mechanisms.synthesis_mechanism import Synthesis
     from travas.verification.detail_plausibility import impossible_details
 
     made, rule = release.measurements, release.mechanism

@@ -230,7 +230,7 @@ def test_a_changed_release_is_found(tmp_path: Path) -> None:
         "[" * 200_000,
     ],
 )
-def test_what_is_no_guarantee_file_is_refused(content: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_guarantee_is_refused(content: str, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(content)
     with pytest.raises(travas.LogError, match="guarantee file"):
@@ -240,15 +240,15 @@ def test_what_is_no_guarantee_file_is_refused(content: str, tmp_path: Path) -> N
 def test_nothing_is_replaced_unasked_and_nothing_half_written(tmp_path: Path) -> None:
     made = release({("a",): 14})
     made.write(tmp_path / "out.json")
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="already exists"):
         made.write(tmp_path / "out.json")
     release({("b",): 14}).write(tmp_path / "out.json", existing="replace")
     assert released(tmp_path / "out.json") == {("b",): 14}
     (tmp_path / "out.json").unlink()
-    with pytest.raises(OutputError, match=r"README\.txt: exists already"):
+    with pytest.raises(OutputError, match=r"README\.txt: already exists"):
         made.write(tmp_path / "out.json")
     (tmp_path / "out.json.README.txt").unlink()
-    with pytest.raises(OutputError, match=r"guarantee\.json: exists already"):
+    with pytest.raises(OutputError, match=r"guarantee\.json: already exists"):
         made.write(tmp_path / "out.json")
     with pytest.raises(OutputError, match="does not exist; create it first"):
         made.write(tmp_path / "no" / "out.json")
@@ -284,7 +284,7 @@ except travas.OutputError as error:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_gzip_header_tells_neither_name_nor_time(tmp_path: Path) -> None:
+def test_a_gzip_header_contains_neither_name_nor_time(tmp_path: Path) -> None:
     path = release({("a",): 14}).write(tmp_path / "out.xes.gz")
     head = path.read_bytes()[:10]
     assert head[3] == 0 and head[4:8] == bytes(4)

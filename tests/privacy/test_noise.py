@@ -16,7 +16,7 @@ from travas import ParameterError, VerificationError
 from travas.privacy.noise import Noise, Seeded
 from travas.privacy.noise_tables import (
     ONE,
-    Table,
+    NoiseTable,
     exponential_bounds,
     optimal_table,
     predicted_length,
@@ -41,8 +41,8 @@ BUILDERS = {"optimal": optimal_table, "travas": travas_table}
 parameters = pytest.mark.parametrize(("epsilon", "delta"), [*PAPER, *DEFENSIBLE, *EXTREME])
 
 
-def table_of(boundaries: list[int]) -> Table:
-    return Table(
+def table_of(boundaries: list[int]) -> NoiseTable:
+    return NoiseTable(
         np.array([b >> 64 for b in boundaries], dtype=np.uint64),
         np.array([b & (2**64 - 1) for b in boundaries], dtype=np.uint64),
     )
@@ -154,7 +154,7 @@ def test_the_verifier_can_fail() -> None:
         Noise(table_of([boundaries[1], boundaries[0], *boundaries[2:]]), e, d)
 
 
-def test_one_unit_too_much_is_seen() -> None:
+def test_one_unit_too_much_is_detected() -> None:
     """δ·2^128 is a whole number here: a table that spends it exactly passes, one more unit fails."""
     e, d = Fraction(20), Fraction(1, 4)
     exactly = ONE // 4
@@ -225,7 +225,7 @@ def fake(*halves: int) -> object:
     return random_bytes
 
 
-def plain_draw(table: Table, uniform: int) -> int:
+def plain_draw(table: NoiseTable, uniform: int) -> int:
     return 1 + sum(boundary <= uniform for boundary in list(table.boundaries())[:-1])
 
 
@@ -275,7 +275,7 @@ def test_a_verified_table_cannot_be_changed() -> None:
 
 def test_a_table_of_another_type_is_refused() -> None:
     with pytest.raises(VerificationError, match="unsigned 64-bit"):
-        Table(np.array([1], dtype=np.int64), np.array([1], dtype=np.uint64))
+        NoiseTable(np.array([1], dtype=np.int64), np.array([1], dtype=np.uint64))
 
 
 def test_the_centre_is_the_rounded_mean() -> None:

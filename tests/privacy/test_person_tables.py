@@ -21,8 +21,8 @@ from travas.mechanisms.selection import PartitionSelection
 from travas.privacy import person_tables
 from travas.privacy.composition import composed_delta
 from travas.privacy.noise import Noise
-from travas.privacy.noise_tables import ONE, Table, optimal_table, table_from
-from travas.privacy.person_tables import Gaussian, joint_noise, threshold_of, variance_of
+from travas.privacy.noise_tables import ONE, NoiseTable, optimal_table, table_from
+from travas.privacy.person_tables import GaussianTable, joint_noise, threshold_of, variance_of
 
 
 def growth_below(epsilon: Fraction) -> Fraction:
@@ -32,11 +32,11 @@ def growth_below(epsilon: Fraction) -> Fraction:
         return Fraction((Decimal(epsilon.numerator) / epsilon.denominator).exp() * (1 - Decimal("1e-85")))
 
 
-def weights_of(table: Table) -> list[int]:
+def weights_of(table: NoiseTable) -> list[int]:
     return [above - below for below, above in pairwise([0, *table.boundaries()])]
 
 
-def table_of(weights: Sequence[int]) -> Table:
+def table_of(weights: Sequence[int]) -> NoiseTable:
     return table_from(accumulate(weights))
 
 
@@ -45,7 +45,7 @@ def bound(weights: Sequence[int], epsilon: Fraction, delta: Fraction, counts: in
 
 
 def hockey_stick(weights: Sequence[int], epsilon: Fraction, counts: int) -> Fraction:
-    """δ for so many counts that change by one each, tuple by tuple of their noise, the worse of both directions."""
+    """δ for a number of counts that change by one each, tuple by tuple of their noise, the worse of both directions."""
     growth, worst = growth_below(epsilon), Fraction(0)
     for one in (list(weights), list(reversed(weights))):
         total = Fraction(0)
@@ -123,7 +123,7 @@ def test_never_below_the_brute_force_on_any_table(parts: list[int], counts: int,
 )
 @settings(deadline=None, max_examples=100)
 def test_exact_on_gaussian_tables(sigma: Fraction, threshold: int, counts: int, epsilon: Fraction) -> None:
-    weights = weights_of(Gaussian(sigma, threshold).table())
+    weights = weights_of(GaussianTable(sigma, threshold).table())
     truth = hockey_stick(weights, epsilon, counts)
     found = bound(weights, epsilon, Fraction(1, 10**12), counts)
     assert truth <= found <= truth * (1 + Fraction(1, 10**6)) + Fraction(1, 10**12)
@@ -135,7 +135,7 @@ def test_exact_on_gaussian_tables(sigma: Fraction, threshold: int, counts: int, 
 def test_cells_that_noise_shares_cost_more_never_less(
     counts: int, most_cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    weights = weights_of(Gaussian(Fraction(5, 2), 7).table())
+    weights = weights_of(GaussianTable(Fraction(5, 2), 7).table())
     fine = bound(weights, Fraction(1, 2), Fraction(1, 10**9), counts)
     monkeypatch.setattr("travas.privacy.composition._MOST_CELLS", most_cells)
     coarse = bound(weights, Fraction(1, 2), Fraction(1, 10**9), counts)
@@ -146,7 +146,7 @@ def test_cells_that_noise_shares_cost_more_never_less(
 
 
 EPSILON, DELTA, COUNTS = Fraction(1), Fraction(1, 10**6), 10
-RIGHT = Gaussian(Fraction("13.515625"), 73)
+RIGHT = GaussianTable(Fraction("13.515625"), 73)
 
 
 def test_the_right_table_passes() -> None:
@@ -157,14 +157,14 @@ def test_the_right_table_passes() -> None:
 @pytest.mark.parametrize(
     ("shape", "counts"),
     [
-        (Gaussian(RIGHT.sigma * Fraction(98, 100), RIGHT.threshold), COUNTS),  # σ too small
-        (Gaussian(RIGHT.sigma * Fraction(108, 100), RIGHT.threshold), COUNTS),  # σ too large for the ends
-        (Gaussian(RIGHT.sigma, RIGHT.threshold - 1), COUNTS),  # too short
+        (GaussianTable(RIGHT.sigma * Fraction(98, 100), RIGHT.threshold), COUNTS),  # σ too small
+        (GaussianTable(RIGHT.sigma * Fraction(108, 100), RIGHT.threshold), COUNTS),  # σ too large for the ends
+        (GaussianTable(RIGHT.sigma, RIGHT.threshold - 1), COUNTS),  # too short
         (RIGHT, COUNTS + 1),
     ],
 )
-def test_wrong_tables_are_refused(shape: Gaussian, counts: int) -> None:
-    with pytest.raises(VerificationError, match="spends delta .*more than the 1e-6 asked for"):
+def test_wrong_tables_are_refused(shape: GaussianTable, counts: int) -> None:
+    with pytest.raises(VerificationError, match="spends delta .*more than the 1e-6 requested"):
         Noise(shape.table(), EPSILON, DELTA, counts)
 
 
@@ -186,7 +186,7 @@ def test_tables_with_changed_weights_are_refused(wrong: str) -> None:
         Noise(table_of(weights), EPSILON, DELTA, COUNTS)
 
 
-def test_a_table_for_one_count_is_no_table_for_two() -> None:
+def test_a_table_for_one_count_is_refused_for_two() -> None:
     with pytest.raises(VerificationError, match="spends delta"):
         Noise(optimal_table(EPSILON, DELTA), EPSILON, DELTA, 2)
 

@@ -180,7 +180,7 @@ def ladder(
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet"])
 @pytest.mark.parametrize("frequencies", ["estimated", "noisy"])
-def test_a_ladder_is_told_rung_by_rung(suffix: str, frequencies: str, tmp_path: Path) -> None:
+def test_a_ladder_is_described_rung_by_rung(suffix: str, frequencies: str, tmp_path: Path) -> None:
     release, path = ladder(tmp_path, suffix, frequencies=frequencies)
     assert len(set(release.variants)) < len(release.variants)  # a trace on two rungs
     found = read_content(Path(f"{path}.guarantee.json"), path)
@@ -250,16 +250,20 @@ def test_rungs_that_are_not_those_of_the_guarantee_have_no_report(tmp_path: Path
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("optimal", "at most 2 different variants per patient are counted, each once"),
-        ("ladder", "cases: at most 2 per patient."),
+        ("optimal", "different values of patient, each once per variant: at most 2 different variants per patient"),
+        ("ladder", "cases: at most 2 cases per patient."),
     ],
 )
-def test_the_unit_is_told_in_words(name: str, told: str, tmp_path: Path) -> None:
+def test_the_unit_is_stated_in_words(name: str, told: str, tmp_path: Path) -> None:
     log = write_hospital_log(tmp_path / "log.csv")
     reading = package.Reading(unit="patient", max_cases=2)
     path = anonymize(log, mechanism(name, 1, "1e-6"), reading=reading).write(tmp_path / "r.json")
     html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
-    assert told in html and "all cases of one patient more or less" in html and "whether a given patient was in" in html
+    assert (
+        told in html
+        and "adding or removing all cases of one patient" in html
+        and "whether a given patient was in" in html
+    )
     assert machine(html)["unit"]["max_cases"] == 2 and "<polyline" in html
     assert ("different patient values" in html) == (name == "optimal")
 

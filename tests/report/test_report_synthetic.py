@@ -62,4 +62,4 @@ def test_an_empty_synthetic_log_is_explained(tmp_path: Path) -> None:
 
 def test_the_picture_says_that_it_is_synthetic(release: SyntheticRelease, tmp_path: Path) -> None:
     picture = release.draw(tmp_path / "picture.svg").read_text()
-    assert "Synthetic log" in picture and "variants released" not in picture
+    assert "Synthetic log: " in picture and "Released log" not in picture

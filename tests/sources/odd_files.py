@@ -1,6 +1,6 @@
-"""Twenty-six odd logs as programs and people write them, each with a sentence that says what is odd.
+"""Twenty-six unusual logs as programs and people write them, each with a sentence that says what is unusual.
 
-Every one contains the same four cases, so that whoever reads it right finds the same variants. `docs/doctor.md` shows
+Every one contains the same four cases, so that every correct reader returns the same variants. `docs/doctor.md` shows
 them: `python tests/sources/odd_files.py` prints the table.
 """
 
@@ -124,7 +124,7 @@ def pairs() -> str:
 
 @dataclass(frozen=True)
 class OddFile:
-    """A file: its name, what is odd, how it is made, and what the doctor must mention.
+    """A file: its name, what is unusual, how it is made, and what the doctor must mention.
 
     `extra` are options that the doctor names in words but does not propose by itself, because they drop something.
     """
@@ -184,10 +184,11 @@ ODD_FILES = (
     OddFile("pairs.csv", "Every activity has a row when it starts and one when it ends.",
             text(pairs()), ("lifecycle", "START 12", "COMPLETE 12")),
     OddFile("twice.csv", "The export contains every row twice.",
-            text(table() + "\n".join(table().splitlines()[1:]) + "\n"), ("12 events", "--drop-duplicates"),
+            text(table() + "\n".join(table().splitlines()[1:]) + "\n"), ("12 events", "duplicate_events to 'drop'"),
             extra=(("duplicate_events", "drop"),)),
     OddFile("holes.csv", "Rows without a case or an activity.",
-            text(table() + ",Röntgen,2024-02-03 10:00:00\n1001,,2024-02-03 10:00:00\n"), ("1 cell missing", "--on-missing drop"),
+            text(table() + ",Röntgen,2024-02-03 10:00:00\n1001,,2024-02-03 10:00:00\n"),
+            ("1 cell missing", "on_missing to 'drop'"),
             extra=(("on_missing", "drop"),)),
     OddFile("pairs.xes.gz", "XES with start and complete events.",
             lambda path: path.write_bytes(gzip.compress(xes(lifecycle=True).encode())), ("start 12", "complete 12")),
@@ -209,7 +210,7 @@ def main(out: io.TextIOBase | Any = sys.stdout) -> None:
     """Print the table of docs/doctor.md."""
     from travas import doctor
 
-    print("| file | what is odd | options that the doctor proposes |\n|---|---|---|", file=out)
+    print("| file | what is unusual | options that the doctor proposes |\n|---|---|---|", file=out)
     with tempfile.TemporaryDirectory() as folder:
         for odd in ODD_FILES:
             path = Path(folder) / odd.name

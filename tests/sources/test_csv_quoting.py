@@ -158,7 +158,7 @@ def test_what_is_strict_is_read_as_it_stands(path: Path, text: str, expected: st
     assert variants(write(path, text, encoding)) == {(expected,): 1}
 
 
-def test_one_cell_too_many_is_refused_in_the_last_line_too(path: Path) -> None:
+def test_one_cell_too_many_is_also_refused_in_the_last_line(path: Path) -> None:
     for end in ("", "\n"):
         with pytest.raises(LogError, match="row 2 .* has 3 cells, the header 2"):
             variants(write(path, f"case_id,activity\n1,a\n2,b,{end}"))
@@ -176,6 +176,11 @@ def test_the_dialect_comes_from_the_header_and_not_from_the_rows(path: Path) -> 
         variants(write(path, "'case_id','activity'\n1,it's\n"))
     assert variants(write(path, "case_id,activity\n'1,x'\n")) == {("x'",): 1}
     assert variants(write(path, 'case_id;activity\n1;"a,b"\n2;c,d,e,f\n')) == {("a,b",): 1, ("c,d,e,f",): 1}
+
+
+@pytest.mark.parametrize("name", ["tab", "\\t"])
+def test_a_tab_has_a_name(name: str) -> None:
+    assert Reading(delimiter=name) == Reading(delimiter="\t")
 
 
 def test_delimiter_and_quote_cannot_be_the_same_or_a_line_break(path: Path) -> None:

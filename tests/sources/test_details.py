@@ -88,7 +88,7 @@ def test_all_precisions_give_the_same_buckets(unit: Any) -> None:
     assert buckets(totals_of(frame(times, pl.Datetime(unit)))) == [0, 2]
 
 
-def test_less_than_a_microsecond_orders_events_but_is_no_duration() -> None:
+def test_less_than_a_microsecond_orders_events_but_is_not_a_duration() -> None:
     times = pl.Series([10**18 + 1, 10**18 + 10**9]).cast(pl.Datetime("ns"))
     assert buckets(totals_of(frame(times.to_list()).with_columns(timestamp=times))) == [1]
     assert buckets(totals_of(frame(times.to_list()).with_columns(timestamp=times.dt.offset_by("-2ns")))) == [1]
@@ -160,7 +160,7 @@ def test_every_event_without_a_timestamp_is_judged_alone(tmp_path: Path) -> None
         read(path, TIMES)
 
 
-def test_text_that_is_no_timestamp_is_refused_in_the_first_reading(tmp_path: Path) -> None:
+def test_text_that_is_not_a_timestamp_is_refused_in_the_first_reading(tmp_path: Path) -> None:
     path = tmp_path / "log.xes"
     path.write_text(xes_of([{"concept:name": "a", "time:timestamp": "yesterday"}]))
     assert len(read(path)) == 1
@@ -222,7 +222,7 @@ def test_attributes_that_are_not_constant_within_a_case_are_noted(ties: str, tmp
     path.write_text(xes_of(events))
     for source in (frame(times, **columns), path):
         assert read(source, reading).notes == tuple(
-            f"the attribute {name!r} has several values in 1 case; the first one counts" for name in ("ward", "age")
+            f"the attribute {name!r} has several values in 1 case; the first one is used" for name in ("ward", "age")
         )
     path.write_text(xes_of(events, '<string key="ward" value="C"/><string key="age" value="5"/>'))
     assert read(path, reading).notes == ()  # the trace itself has a value
@@ -293,7 +293,7 @@ def test_without_details_there_is_no_handle() -> None:
     assert read(frame(["2024-01-01"])).totals is None
 
 
-def test_floats_of_pandas_are_numbers_but_no_names() -> None:
+def test_floats_of_pandas_are_numbers_but_not_names() -> None:
     table = frame(["2024-01-01", "2024-01-02"], None, age=[None, 7.5]).to_pandas()
     totals = totals_of(table, Reading(details=Details(numbers=("age",))))
     assert totals.sums(q.AttributeBins(attribute="age", edges=(7, 8), contribution=1)).tolist() == [0, 1, 0, 0]

@@ -7,10 +7,10 @@ import io
 import json
 import shlex
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pandas as pd
 import polars as pl
 import pytest
@@ -32,7 +32,9 @@ def test_the_doctor_reads_odd_files_right(odd: OddFile, tmp_path: Path) -> None:
     assert [words for words in odd.says if words not in said] == []
     assert len(diagnosis.readings) == odd.readings
     settings: dict[str, Any] = dict(odd.extra)
-    found = [dict(read(tmp_path / odd.name, replace(reading, **settings)).items()) for reading in diagnosis.readings]
+    found = [
+        dict(read(tmp_path / odd.name, attrs.evolve(reading, **settings)).items()) for reading in diagnosis.readings
+    ]
     assert EXPECTED in found
 
 
@@ -60,7 +62,7 @@ def test_the_command_line_is_what_the_doctor_proposes(tmp_path: Path, travas: Ru
     assert [path.name for path in tmp_path.iterdir()] == [odd.name]
 
 
-def test_a_log_that_needs_no_options_is_told_so(tmp_path: Path, travas: Run) -> None:
+def test_a_log_that_needs_no_options_is_reported_as_such(tmp_path: Path, travas: Run) -> None:
     log = write_hospital_log(tmp_path / "hospital.csv")
     ran = travas("doctor", log)
     assert ran.code == 0 and "no options are needed" in ran.out and "[reading]" not in ran.out
@@ -91,7 +93,7 @@ BAD = """Fall;Schritt;schritt 2;Zeit;Patient;Lebenszyklus
 """
 
 
-def test_everything_is_said_at_once(tmp_path: Path) -> None:
+def test_all_findings_are_reported_at_once(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text(BAD + "".join(f"4;Ende;x;2024-02-05 09:{n};p3;complete\n" for n in range(10, 20)))
     found = doctor(tmp_path / "log.csv")
     said = {(finding.topic, finding.level) for finding in found.findings}
@@ -108,6 +110,36 @@ def test_everything_is_said_at_once(tmp_path: Path) -> None:
     found = doctor(tmp_path / "log.csv")
     said = {(finding.topic, finding.level) for finding in found.findings}
     assert {("duplicates", "choice"), ("ties", "choice"), ("order", "fact")} <= said and ("time", "problem") not in said
+
+
+def test_the_doctor_names_parameters_and_the_command_line_its_options(tmp_path: Path, travas: Run) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text(BAD.replace("never", "2024-02-03 10:00").replace("T08:00+01:00", " 08:00"))
+    found = {finding.topic: finding for finding in doctor(log).findings if finding.field}
+    assert {topic: finding.field for topic, finding in found.items()} == {
+        "missing": "on_missing", "duplicates": "duplicate_events", "ties": "ties", "persons": "unit",
+    }  # fmt: skip
+    assert all(f"set {finding.field}" in finding.text and "--" not in finding.text for finding in found.values())
+    shown = travas("doctor", log).out
+    for option in ("--on-missing", "--duplicate-events", "--ties", "--unit"):
+        assert f"(option {option})" in " ".join(shown.replace("│", " ").split())
+    fields = {each["field"] for each in json.loads(travas("doctor", log, "--json").out)["findings"]}
+    assert fields == {None, "on_missing", "duplicate_events", "ties", "unit"}
+
+
+@pytest.mark.parametrize(
+    ("content", "field"),
+    [("x\n1\n1\n", "activity"), ("case_id,activity,timestamp\n1,a,soon\n1,b,later\n", "timestamp_format")],
+)
+def test_a_problem_names_the_parameter_to_set(content: str, field: str, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(content)
+    assert field in [problem.field for problem in doctor(tmp_path / "log.csv").problems]
+
+
+def test_traces_without_a_name_are_a_problem_with_its_parameter(tmp_path: Path) -> None:
+    (tmp_path / "log.xes").write_text(xes(names=lambda _: ""))
+    [problem] = [each for each in doctor(tmp_path / "log.xes").problems if each.topic == "case"]
+    assert problem.field == "duplicate_cases" and problem.text.endswith("to 'separate' if every trace is a case")
 
 
 def test_nothing_that_decides_about_privacy_is_proposed(tmp_path: Path) -> None:
@@ -149,7 +181,7 @@ def test_frames_are_examined() -> None:
     "name", ["log.xes", "log.csv", "log.parquet", "log.xlsx", "log.feather", "log.zip", "log.csv.zst"]
 )
 @pytest.mark.parametrize("content", [b"\0" * 50, b"<log>", b"PK\x03\x04xx", b"a,b\n1,2,3\n", b"ARROW1" * 3, b'a,"b\n'])
-def test_damaged_files_are_problems_and_no_crash(name: str, content: bytes, tmp_path: Path) -> None:
+def test_damaged_files_are_reported_as_problems(name: str, content: bytes, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content)
     try:
         found = doctor(tmp_path / name)

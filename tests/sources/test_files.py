@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -22,7 +23,7 @@ def variants(source: object, reading: Reading = BY_FILE) -> dict[object, int]:
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Path:
-    """A case across three files, whose names sort otherwise than they were written."""
+    """A case across three files, whose names are not sorted in the order in which they were written."""
     parts = {"b": ("1", "two"), "c/0": ("1", "three"), "a": ("1", "one")}
     for name, (case, activity) in parts.items():
         path = tmp_path / "lake" / f"{name}.parquet"
@@ -39,10 +40,23 @@ def test_a_folder_is_one_log_in_the_order_of_its_names(lake: Path) -> None:
     assert variants(lake / "[ab].parquet") == {("one", "two"): 1, ("x", "x"): 1}
 
 
-def test_a_name_that_looks_like_a_glob_is_a_name_where_it_exists(tmp_path: Path) -> None:
-    (tmp_path / "[ab].csv").write_text("case_id,activity\n1,this\n")
-    (tmp_path / "a.csv").write_text("case_id,activity\n1,other\n")
-    assert variants(tmp_path / "[ab].csv") == {("this",): 1}
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow", ".feather"])
+@pytest.mark.parametrize("name", ["[ab]", "*", "a?"])
+def test_a_name_that_looks_like_a_glob_is_a_name_where_it_exists(name: str, suffix: str, tmp_path: Path) -> None:
+    for file, activity in ((name, "this"), ("a", "other"), ("ab", "other")):
+        table, target = pl.DataFrame({"case_id": ["1"], "activity": [activity]}), tmp_path / f"{file}{suffix}"
+        if suffix == ".csv":
+            table.write_csv(target)
+        elif suffix == ".parquet":
+            table.write_parquet(target)
+        else:
+            table.write_ipc(target)
+    assert variants(tmp_path / f"{name}{suffix}") == {("this",): 1}
+
+
+def test_a_parquet_file_of_pandas_without_rows_is_a_log(tmp_path: Path) -> None:
+    pd.DataFrame({"case_id": [], "activity": []}, dtype="str").to_parquet(tmp_path / "empty.parquet")
+    assert variants(tmp_path / "empty.parquet") == {}
 
 
 def test_folders_of_csv(tmp_path: Path) -> None:
@@ -60,7 +74,7 @@ def test_folders_of_csv(tmp_path: Path) -> None:
         variants(tmp_path)
 
 
-def test_what_is_no_log_in_a_folder_is_refused(lake: Path, tmp_path: Path, small_csv: Path) -> None:
+def test_a_file_in_a_folder_that_is_not_a_log_is_refused(lake: Path, tmp_path: Path, small_csv: Path) -> None:
     small_csv.rename(lake / "small.csv")
     with pytest.raises(LogError, match="only if all are XES, all CSV, all Parquet"):
         variants(lake)
@@ -78,7 +92,7 @@ def test_what_is_no_log_in_a_folder_is_refused(lake: Path, tmp_path: Path, small
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_passes_change_nothing(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_passes_changes_nothing(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many passes as events; the words about what is wrong still name the row."""
     rows = [(f"c{n % 13}", f"a{n * 7 % 5}", f"2020-01-{1 + n % 4:02d}") for n in range(200)]
     path = tmp_path / f"log{suffix}"

@@ -1,4 +1,4 @@
-"""Formats of logs: what is in them is read alike, damaged and malicious files are refused in one line."""
+"""Formats of logs: what is in them is read in the same way, damaged and malicious files are refused in one line."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_a_zip_archive_must_contain_one_log(tmp_path: Path) -> None:
         read(path)
 
 
-def test_workbooks(tmp_path: Path) -> None:
+def test_the_cells_of_workbooks_are_text(tmp_path: Path) -> None:
     """Cells are text by their own type: one number as text does not change the others."""
     rows = cells(without_zone, ["case_id", "activity", "timestamp"])
     excel(tmp_path / "log.xlsx", {"Notes": [["x"]], "log": rows})

@@ -51,7 +51,7 @@ def test_texts_and_what_is_missing() -> None:
     drop = Reading(on_missing="drop", order="file")
     assert dict(read(log, drop).items()) == {("NA",): 1, ("1.0",): 1, ("x",): 1}
     log["activity"] = pd.Series(["\ud800"] * 8, dtype=object)
-    with pytest.raises(LogError, match="half a surrogate pair"):
+    with pytest.raises(LogError, match="contains a lone surrogate"):
         read(log, drop)
 
 

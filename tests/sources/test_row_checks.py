@@ -55,7 +55,7 @@ def test_numbers_are_those_of_a_plain_count(seed: int) -> None:
     assert any(f"'a' ({spelled['a']})" in text and f"'A' ({spelled['A']})" in text for text in said)
 
 
-def test_nothing_is_said_about_rows_in_order() -> None:
+def test_rows_in_order_are_not_reported() -> None:
     rows = [(case, "a", f"2024-01-01T00:00:{second:02d}") for second in range(5) for case in "123"]
     table = pl.DataFrame(rows, schema=["case_id", "activity", "timestamp"], orient="row")
     assert {finding.topic for finding in doctor(table).findings}.isdisjoint({"duplicates", "ties", "order", "missing"})
@@ -68,3 +68,15 @@ def test_every_value_of_a_long_column_is_examined() -> None:
     found = times_of(pl.Series([*good[:100_001], "soon", *good[100_001:], "2024-01-01 10:00:00+01:00", "", None]))
     assert (found.unfit, found.unfit_example, found.instants) == (1, "soon", None)
     assert 0 < found.zoned < 0.0001
+
+
+@pytest.mark.parametrize("column", ["case_id", "activity"])
+def test_a_column_that_has_no_names_is_a_problem(column: str) -> None:
+    table = pl.DataFrame({"case_id": ["1"], "activity": ["a"]}).with_columns(pl.col(column).implode().alias(column))
+    problems = [finding.text for finding in doctor(table).problems]
+    assert any(f"column {column!r} has the type List(String)" in text for text in problems), problems
+
+
+def test_one_activity_is_singular() -> None:
+    said = [finding.text for finding in doctor(pl.DataFrame({"case_id": ["1"], "activity": ["a"]})).findings]
+    assert "1 case, 1 activity" in said

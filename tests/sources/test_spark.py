@@ -38,6 +38,7 @@ from travas import (
 from travas.privacy.guarantee import Counted
 from travas.privacy.noise import Seeded
 from travas.sources import spark as engine
+from travas.sources.reading import BY_QUERY
 from travas.sources.remote import RemoteVariants
 
 SINGLETONS = 5000
@@ -138,7 +139,7 @@ def test_only_what_is_kept_travels(singletons: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("counted", ["units", "cases"])
 def test_a_release_for_persons(counted: Counted, spark: Any) -> None:
-    """400 patients of three cases each, two alike, and one with a thousand cases of their own."""
+    """400 patients of three cases each, two alike, and one with a thousand unique cases."""
     query = (
         "SELECT string(id) AS case_id, if(id % 3 = 0, 'a', 'b') AS activity, 0 AS timestamp, id div 3 AS patient "
         "FROM range(1200) UNION ALL SELECT concat('x', id), concat('CANARY', id), 0, -1 FROM range(1000)"
@@ -169,6 +170,12 @@ def test_a_log_that_changes_meanwhile_is_not_released(singletons: Path) -> None:
     store = variants._store  # type: ignore[attr-defined]
     with pytest.raises(LogError, match="changed while it was being read; nothing was released"):
         replace(store, frame=store.frame.where("count > 1")).traces(range(10))
+
+
+def test_the_guarantee_says_that_a_frame_is_a_query(spark: Any, singletons: Path) -> None:
+    frame = spark.createDataFrame([("c1", "register", 1)], ["case_id", "activity", "timestamp"])
+    assert anonymize(frame, epsilon=1, delta="1e-6").guarantee.assumptions == (BY_QUERY,)
+    assert anonymize(f"spark:{singletons}", epsilon=1, delta="1e-6").guarantee.assumptions == ()
 
 
 def test_the_session_is_left_as_it_was(spark: Any, singletons: Path) -> None:
@@ -243,7 +250,26 @@ def test_one_clear_line(spark: Any, source: str, reading: Reading, words: str) -
     assert "\n" not in str(error.value) and "CANARY" not in str(error.value)
 
 
-def test_what_is_not_a_frame(spark: Any) -> None:
+def test_a_path_is_not_a_pattern(spark: Any, tmp_path: Path) -> None:
+    for name, activity in (("log[1]", "public"), ("log1", "secret")):
+        pl.DataFrame({"case": ["1"], "activity": [activity]}).write_parquet(tmp_path / f"{name}.parquet")
+    with pytest.raises(ParameterError, match="takes for a pattern"):
+        read(f"spark:{tmp_path}/log[1].parquet")
+
+
+def test_the_name_of_a_folder_is_text_whatever_the_others_are(spark: Any, tmp_path: Path) -> None:
+    def counted(*activities: str) -> dict[Any, int]:
+        for activity in activities:
+            folder = tmp_path / f"activity={activity}"
+            folder.mkdir()
+            pl.DataFrame({"case": [f"{activity} 1"], "timestamp": [1]}).write_parquet(folder / "part.parquet")
+        return dict(read(f"spark:{tmp_path}").items())
+
+    assert counted("01", "02") == {("01",): 1, ("02",): 1}
+    assert counted("x") == {("01",): 1, ("02",): 1, ("x",): 1}
+
+
+def test_a_session_is_not_a_log(spark: Any) -> None:
     with pytest.raises(LogError, match="a SparkSession is not an event log"):
         read(spark)
     assert engine.Spark() == engine.Spark()
@@ -267,7 +293,7 @@ def test_an_interrupted_query_is_cancelled_on_the_cluster(spark: Any) -> None:
 
 
 @pytest.mark.slow
-def test_a_session_of_its_own_is_silent_and_can_be_interrupted(singletons: Path, tmp_path: Path) -> None:
+def test_a_separate_session_is_silent_and_can_be_interrupted(singletons: Path, tmp_path: Path) -> None:
     Ledger.default().create_account("events")
 
     def start(source: str, *words: str) -> subprocess.Popen[str]:
@@ -288,7 +314,7 @@ def test_a_session_of_its_own_is_silent_and_can_be_interrupted(singletons: Path,
 
 @pytest.mark.slow
 def test_spark_connect(singletons: Path) -> None:
-    """A server of its own, and a client in a process of its own: SPARK_REMOTE is all it is told."""
+    """A separate server, and a client in a separate process that gets SPARK_REMOTE only."""
     if find_spec("grpc") is None:
         missing("grpcio")
     script = (

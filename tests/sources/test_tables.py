@@ -165,7 +165,7 @@ def test_identifiers_whose_text_may_be_that_of_another_are_refused(values: list[
 
 
 @pytest.mark.parametrize("role", ["case_id", "activity", "person"])
-def test_floats_are_no_identifiers_and_no_names(path: Path, role: str) -> None:
+def test_floats_are_neither_identifiers_nor_names(path: Path, role: str) -> None:
     """Whole numbers become floats where one is missing, and large ones are rounded: one case changes all others."""
     frame = pl.DataFrame({"case_id": [1, 2], "activity": [1, 2], "person": [1, 2]}).cast({role: pl.Float64})
     frame.write_parquet(path.with_suffix(".parquet"))
@@ -317,7 +317,7 @@ def test_parquet_of_every_column_type(tmp_path: Path) -> None:
     st.sampled_from(["file", "time"]), st.sampled_from(["file", "activity"]),
 )  # fmt: skip
 @settings(deadline=None, max_examples=60)
-def test_a_plain_twin(rows: list[tuple[str, str, int]], order: str, ties: str) -> None:
+def test_variants_are_those_of_a_plain_twin(rows: list[tuple[str, str, int]], order: str, ties: str) -> None:
     """Sorting and counting with nothing but dicts."""
     if order == "file":
         ties = "file"

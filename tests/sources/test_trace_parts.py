@@ -145,7 +145,7 @@ def test_a_mark_behind_a_trace_does_not_say_that_names_are_escaped(
 
 
 @pytest.mark.parametrize("pad", [1, 9000])
-def test_an_event_with_a_key_does_not_hide_what_is_no_event(
+def test_an_event_with_a_key_does_not_hide_elements_that_are_not_events(
     pad: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small_limits(monkeypatch)
@@ -183,7 +183,7 @@ def parts_read(path: Path, text: bytes, patch: pytest.MonkeyPatch) -> list[list[
     return parts
 
 
-def test_a_long_trace_is_divided_alike_in_every_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_trace_is_divided_in_the_same_way_in_every_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small_limits(monkeypatch)
     marks = [attribute(f"mark{number}", "z" * (number * 37 % 1500)) for number in range(60)]
     case = trace("<!-- -->", *(mark + event() for mark in marks))
@@ -260,7 +260,7 @@ def test_the_doctor_reads_the_first_of_two_persons(tmp_path: Path, monkeypatch: 
 
 
 def tag_of(size: int, kind: str) -> str:
-    """A tag with so many bytes up to the next one."""
+    """A tag with a given number of bytes up to the next one."""
     empty = attribute("x", "")
     filling = size - len(empty)
     return {"value": attribute("x", "y" * filling), "space": empty + "\n" * filling}[kind]

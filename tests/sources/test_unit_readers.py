@@ -122,7 +122,7 @@ def test_events_of_a_case_may_leave_its_unit_out_but_not_change_it(tmp_path: Pat
     }
 
 
-def test_a_case_that_is_nobodys(tmp_path: Path) -> None:
+def test_a_case_without_a_unit_is_dropped_or_refused(tmp_path: Path) -> None:
     table, tree = tmp_path / "log.csv", tmp_path / "log.xes"
     table.write_text(HEAD + "1,a,p\n2,a,\n3,b,\n")
     tree.write_text(xes({"1": ("p", ("a",)), "2": ("", ("a",)), "3": ("", ("b",))}))
@@ -161,19 +161,19 @@ def test_traces_of_one_name_are_one_case_of_one_person(tmp_path: Path) -> None:
     [
         ({"unit": "patient"}, "max_cases is not set; .* without looking at the log"),
         ({"max_cases": 3}, "max_cases is set but unit is not"),
-        ({"unit": "patient", "max_cases": 0}, "max_cases is 0: .* from 1 to 1000"),
+        ({"unit": "patient", "max_cases": 0}, "max_cases is 0: .* from 1 to 1,000"),
         ({"unit": "", "max_cases": 2}, "unit is ''"),
         ({"unit": "case", "max_cases": 1}, "reserved for single cases"),
         ({"unit": "patient", "max_cases": 2, "counted": "persons"}, "counted is 'persons'; use one of units, cases"),
         ({"unit": "patient", "max_cases": 2, "duplicate_cases": "separate"}, "cases have no unique names"),
     ],
 )
-def test_readings_that_make_no_sense(options: dict[str, Any], why: str) -> None:
+def test_inconsistent_readings_are_refused(options: dict[str, Any], why: str) -> None:
     with pytest.raises(ParameterError, match=why):
         Reading(**options)
 
 
-def test_what_is_counted_already_has_no_unit_left(tmp_path: Path) -> None:
+def test_counts_cannot_be_read_for_a_unit(tmp_path: Path) -> None:
     log = {("a",): 50}
     release = anonymize(log, epsilon=1, delta="1e-3")
     path = release.write(tmp_path / "out.json")
@@ -206,7 +206,7 @@ def test_every_mechanism_gets_the_counts_it_needs() -> None:
 
 @pytest.fixture
 def clinic(tmp_path: Path) -> Path:
-    """300 patients of four visits each, two alike; one more with secrets of their own."""
+    """300 patients of four visits each, two alike; one more with unique secrets."""
     visits = [("register", "visit"), ("register", "visit"), ("register", "release"), ("visit",)]
     log: Log = {f"CANARY-{p}-{v}": (f"CANARY-patient-{p}", visits[v]) for p in range(300) for v in range(4)}
     log |= {f"CANARY-case-{n}": ("CANARY-person", (f"CANARY-{n}",)) for n in range(30)}
@@ -222,7 +222,7 @@ def test_persons_from_the_command_line(
     out = tmp_path / f"out{suffix}"
     ran = travas("anonymize", clinic, *SIGNED, "--unit", "patient", "--max-cases", 3, "-o", out, "--minimum-cases", 2)
     assert ran.code == 0, ran.err
-    assert "for all cases of one patient more or less: proven" in " ".join(ran.out.split())
+    assert "for adding or removing all cases of one patient: proven" in " ".join(ran.out.split())
     assert "at most 3 different variants per patient" in ran.out
     promise = json.loads(Path(f"{out}.guarantee.json").read_text())
     assert promise["unit"] == {
@@ -230,7 +230,7 @@ def test_persons_from_the_command_line(
     }  # fmt: skip
     assert promise["neighbours"] == "add or remove all cases of one patient"
     checked = travas("verify", f"{out}.guarantee.json", out)
-    assert checked.code == 0 and "all cases of one patient more or less" in checked.out
+    assert checked.code == 0 and "adding or removing all cases of one patient" in checked.out
     assert set(dict(read(out).items())) == {("register", "visit"), ("register", "release"), ("visit",)}
     if suffix == ".xes":
         assert '<string key="privacy:level" value="patient"/>' in out.read_text()
@@ -294,12 +294,14 @@ def test_inspect_and_compare_count_persons(travas: Run, clinic: Path, tmp_path: 
         (("--unit", "patient"), "max_cases is not set"),
         (("--max-cases", "3"), "max_cases is set but unit is not"),
         (("--unit", "patient", "--max-cases", "three"), "max_cases is 'three': it must be a whole number"),
-        (("--unit", "patient", "--max-cases", "1001"), "from 1 to 1000"),
+        (("--unit", "patient", "--max-cases", "1001"), "from 1 to 1,000"),
         (("--unit", "person", "--max-cases", "2"), "no column 'person' for the unit"),
         (("--unit", "activity", "--max-cases", "2"), "has several values of the unit 'activity'"),
     ],
 )
-def test_wrong_words(words: tuple[str, ...], why: str, travas: Run, clinic: Path, tmp_path: Path) -> None:
+def test_wrong_options_of_a_unit_are_refused_in_one_line(
+    words: tuple[str, ...], why: str, travas: Run, clinic: Path, tmp_path: Path
+) -> None:
     ran = travas("anonymize", clinic, *SIGNED, *words, "-o", tmp_path / "out.xes")
     assert ran.code == 2 and why in ran.err and len(ran.err.splitlines()) == 1
     assert "CANARY" not in ran.err or "[confidential: about the original log]" in ran.err
@@ -316,12 +318,12 @@ def test_a_forged_unit_is_found(unit: object, travas: Run, clinic: Path, tmp_pat
     assert ran.code in (1, 2) and len(ran.err.splitlines()) == 1
 
 
-def test_the_report_speaks_of_the_person(travas: Run, clinic: Path, tmp_path: Path) -> None:
+def test_the_report_names_the_person(travas: Run, clinic: Path, tmp_path: Path) -> None:
     out, page = tmp_path / "out.json", tmp_path / "report.html"
     assert travas("anonymize", clinic, *SIGNED, "--unit", "patient", "--max-cases", 3, "-o", out).code == 0
     ran = travas("report", f"{out}.guarantee.json", out, "-o", page)
     assert ran.code == 0, ran.err
     text = page.read_text()
-    assert "for all cases of one patient more or less" in text and "CANARY" not in text
-    assert "one patient with all cases; at most 3 are counted" in text
+    assert "for adding or removing all cases of one patient" in text and "CANARY" not in text
+    assert "one patient with all cases; the release counts at most 3 cases per patient" in text
     assert "several values in the column patient" in text and "several cases" not in text

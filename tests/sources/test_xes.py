@@ -54,6 +54,45 @@ def test_a_namespace_a_byte_order_mark_utf16_and_comments(path: Path) -> None:
     assert variants(path, text.replace('"1.0"?', '"1.0" encoding="UTF-16"?').encode("utf-16")) == {("ä", "𝄞"): 1}
 
 
+@pytest.mark.parametrize(
+    "encoding", ["cp1252", "ISO-8859-1", "Shift_JIS", "EUC-JP", "GB18030", "UTF-16LE", "ISO-10646-UCS-2"]
+)
+def test_encodings_without_a_state_are_read(encoding: str, path: Path) -> None:
+    name = "東" if encoding in ("Shift_JIS", "EUC-JP", "GB18030") else "ä"
+    text = log_of(named("1", name)).replace('"1.0"?', f'"1.0" encoding="{encoding}"?')
+    assert variants(path, text.encode("utf-16" if "UCS" in encoding else encoding)) == {(name,): 1}
+
+
+@pytest.mark.parametrize("encoding", ["ISO-2022-JP", "ISO-2022-KR", "ISO-2022-CN", "UTF-7", "HZ", "UCS-4"])
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_an_encoding_in_which_a_case_can_change_how_others_are_read_is_refused(
+    encoding: str, quote: str, path: Path
+) -> None:
+    text = log_of(named("1", "A"), named("2", "B~C")).replace('"1.0"?', f'"1.0" encoding={quote}{encoding}{quote}?')
+    content = text.encode("utf-32-be" if encoding == "UCS-4" else "ascii").replace(b'"A"', b'"A\x1b(J"')
+    with pytest.raises(LogError, match="not supported; convert the file to UTF-8|malformed XML"):
+        variants(path, content)
+
+
+def test_the_encoding_is_that_of_the_parser(path: Path) -> None:
+    """Which finds it however the declaration is written, and whatever else it contains."""
+    for space in (" ", "\n", " " * 5000):
+        text = log_of(named("1", "A")).replace('"1.0"?', f'"1.0"{space}encoding = "ISO-2022-JP"?')
+        with pytest.raises(LogError, match="'ISO-2022-JP', which is not supported"):
+            variants(path, text)
+
+
+@pytest.mark.parametrize("encoding", ["cp037", "cp500", "cp1047"])
+def test_ebcdic_is_refused(encoding: str, path: Path) -> None:
+    text = log_of(named("1", "A")).replace('"1.0"?', f'"1.0" encoding="{encoding}"?')
+    try:
+        content = text.encode(encoding)
+    except LookupError:  # Python does not know it, libxml2 does
+        content = text.encode("cp037")
+    with pytest.raises(LogError, match="'EBCDIC', which is not supported|malformed XML"):
+        variants(path, content)
+
+
 def test_gzip_is_seen_by_content(path: Path) -> None:
     text = gzip.compress(log_of(named("1", "a")).encode())
     assert variants(path, text) == {("a",): 1}
@@ -74,14 +113,14 @@ def test_several_columns_make_tuples(path: Path) -> None:
     assert variants(path, text, reading) == {(("a", "start"), ("a", "end")): 1}
 
 
-def test_empty_traces_are_left_out_and_said(path: Path) -> None:
+def test_empty_traces_are_left_out_and_noted(path: Path) -> None:
     path.write_text(log_of(named("1", "a"), named("2"), named("3")))
     found = read(path)
     assert dict(found.items()) == {("a",): 1}
     assert found.notes == ("2 traces without events were left out",)
 
 
-def test_time_orders_and_ties_are_broken_as_told(path: Path) -> None:
+def test_time_orders_and_ties_are_broken_as_stated(path: Path) -> None:
     text = log_of(
         timed(
             "1",
@@ -159,6 +198,7 @@ def test_what_is_not_xes_is_refused_in_one_line(path: Path, text: str, why: str)
         variants(path, text)
     assert "\n" not in str(error.value)
     assert str(path) in str(error.value)
+    assert error.value.confidential or "malformed" not in why  # a line and a column are about the log
 
 
 def test_a_doctype_in_utf16_is_refused(path: Path) -> None:
@@ -179,7 +219,7 @@ def test_gzip_faults(path: Path) -> None:
         variants(zipped, bytes(damaged))
 
 
-def test_timestamps_that_are_none_are_quoted_as_private(path: Path) -> None:
+def test_invalid_timestamps_are_quoted_and_marked_confidential(path: Path) -> None:
     with pytest.raises(LogError, match=r"'soon' in trace 1 is not a timestamp.*\[confidential"):
         variants(path, log_of(timed("1", ("a", "soon", "1"))), Reading(order="time"))
     text = log_of(timed("1", ("b", "02.01.2020", "1"), ("a", "01.01.2020", "1")))

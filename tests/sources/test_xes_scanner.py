@@ -160,7 +160,7 @@ def test_other_documents_are_read_or_refused_as_by_the_parser(
 
 
 def encoded(declaration: str, name: str, encoding: str) -> bytes:
-    """A log of five traces with one name."""
+    """A log of five traces with the same name."""
     traces = "".join(trace(number, name) for number in range(5)).replace("ä", "-")
     return f"{declaration}<log>{traces}</log>".encode(encoding)
 
@@ -238,7 +238,7 @@ def test_mutated_documents_are_read_or_refused_as_by_the_parser(
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
-def test_pieces_of_any_size_are_read_alike(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_of_any_size_give_the_same_result(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "log.xes.gz"
     path.write_bytes(gzip.compress((HEAD + "".join([*TRACES, *ODD.values()][:14]) + "</log>").encode()))
     whole = outcome(path, Reading(duplicate_cases="separate"), False, monkeypatch)

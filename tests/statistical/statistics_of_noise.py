@@ -1,6 +1,6 @@
 """The constants and tests of all statistical checks, in one place.
 
-A check raises a false alarm with probability at most FALSE_ALARM; it must also reject wrong noise, shown beside it.
+A check raises a false alarm with probability at most FALSE_ALARM; it must also reject wrong noise, as the test next to it shows.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def test_neighbouring_logs_cannot_be_told_apart_beyond_the_guarantee(name: str, 
 
 
 def test_the_attack_finds_noise_that_is_too_small(tmp_path: Path, travas: object) -> None:
-    """Noise made for ε = 2.5 but sold as ε = 1 is caught: the attack has teeth."""
+    """Noise made for ε = 2.5 but claimed to be for ε = 1 is detected: the attack works."""
     drawn = [outputs(travas, write_log(tmp_path / f"{cases}.csv", cases), "optimal", "2.5") for cases in range(1, 5)]
     found = max(delta_at_least(there, here, exp(1)) for here, there in pairwise(drawn))
     assert found > float(DELTA)

@@ -13,14 +13,14 @@ from statistics_of_noise import fits
 from travas import mechanism
 from travas.mechanisms.selection import PartitionSelection
 from travas.privacy.noise import Noise
-from travas.privacy.noise_tables import ONE, Table, laplace_table
+from travas.privacy.noise_tables import ONE, NoiseTable, laplace_table
 from travas.privacy.sampling import DiscreteLaplace
 
 DRAWS = 4_000_000
 CASES = [("1", "0.05"), ("0.1", "0.01"), ("2", "1e-6"), ("0.05", "0.5")]
 
 
-def weights(table: Table) -> list[int]:
+def weights(table: NoiseTable) -> list[int]:
     return [b - a for a, b in pairwise([0, *table.boundaries()])]
 
 
@@ -42,7 +42,7 @@ def unverified(boundaries: list[int]) -> Noise:
     noise = object.__new__(Noise)
     high = np.array([b >> 64 for b in boundaries], dtype=np.uint64)
     low = np.array([b & (2**64 - 1) for b in boundaries], dtype=np.uint64)
-    object.__setattr__(noise, "table", Table(high, low))
+    object.__setattr__(noise, "table", NoiseTable(high, low))
     return noise
 
 

@@ -1,4 +1,4 @@
-"""Third-party files that the web app serves: each is the one that was checked, with its licences beside it."""
+"""Third-party files that the web app serves: each is the one that was checked, with its licences next to it."""
 
 from __future__ import annotations
 

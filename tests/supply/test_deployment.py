@@ -1,4 +1,4 @@
-"""Workflows run what a developer runs, with pinned actions; the container has no rights that it does not need."""
+"""Workflows run what a developer runs, with pinned actions; the container has no permissions that it does not need."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def instructions(name: str) -> list[str]:
     return re.findall(rf"^{name} (.+)", text, re.MULTILINE)
 
 
-def test_the_container_runs_as_nobody_special_and_is_checked() -> None:
+def test_the_container_runs_without_privileges_and_is_checked() -> None:
     assert instructions("USER") == ["10001:10001"]
     assert "http://127.0.0.1:8080/health" in instructions("HEALTHCHECK")[0]
     assert json.loads(instructions("ENTRYPOINT")[0]) == ["travas"]

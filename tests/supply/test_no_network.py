@@ -67,6 +67,6 @@ def test_no_command_opens_a_socket_beyond_loopback(tmp_path: Path) -> None:
 
 
 def test_an_attempt_is_noted(tmp_path: Path) -> None:
-    """The oracle: one socket to an address that nobody has."""
+    """The oracle: one socket to an address that is not in use."""
     _, tried = noted(SCRIPT.replace("codes = []", f"codes = []\n{ATTEMPT}"), [["--version"]], tmp_path)
     assert len(tried) == 1 and "192.0.2.1" in tried[0][1]

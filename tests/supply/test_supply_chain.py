@@ -75,7 +75,7 @@ class Registry(BaseHTTPRequestHandler):
         (("sound-2.0", "strange-3.0", "weak-1.0"), 1, "{'weak': ['GHSA-1']}"),
     ],
 )
-def test_what_a_registry_knows_and_does_not_answer_is_said(
+def test_vulnerabilities_and_failures_of_a_registry_are_reported(
     packages: tuple[str, ...], code: int, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     parts = [dict(zip(("name", "version"), package.split("-"), strict=True)) for package in packages]
@@ -88,7 +88,7 @@ def test_what_a_registry_knows_and_does_not_answer_is_said(
 
 @pytest.mark.slow
 def test_wheel_and_source_distribution_are_reproducible(tmp_path: Path) -> None:
-    """Two clones of one commit, with other rights, another time zone and another language: the same bytes."""
+    """Two clones of one commit, with different permissions, time zone and language: the same bytes."""
     built = []
     for name, umask, zone, language in (("one", 0o022, "UTC", "C.UTF-8"), ("a longer name", 0o077, "Asia/Tokyo", "C")):
         subprocess.run(["git", "clone", "--quiet", ROOT, tmp_path / name], check=True, umask=umask)

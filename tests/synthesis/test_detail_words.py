@@ -14,7 +14,7 @@ from travas.synthesis.detail_words import details_in_words, duration_in_words
     ("seconds", "words"),
     [(0, "0 seconds"), (1, "1 second"), (90, "1.5 minutes"), (7200, "2 hours"), (86_400, "1 day"), (4e9, "127 years")],
 )
-def test_durations_are_said_in_their_largest_unit(seconds: float, words: str) -> None:
+def test_durations_are_formatted_in_their_largest_unit(seconds: float, words: str) -> None:
     assert duration_in_words(seconds) == words
 
 

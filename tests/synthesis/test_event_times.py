@@ -103,7 +103,7 @@ def test_generated_cases_start_when_cases_start() -> None:
     assert np.mean(year) > 0.95
 
 
-def test_weeks_are_measured_where_blocks_stand_out_and_beside_these() -> None:
+def test_weeks_are_measured_where_blocks_stand_out_and_next_to_them() -> None:
     blocks = np.zeros(BLOCKS, dtype=np.int64)
     assert choose_blocks(blocks + (np.arange(BLOCKS) == 5), 10, 3.0).tolist() == [5]  # the largest one
     blocks[[0, 40, 41, 42, 43, 99, 127]] = [95, 91, 121, 89, 95, 119, 200]  # by 10·3: 4 above 120, 3 above 90

@@ -38,7 +38,7 @@ from travas.synthesis.measurements import Measurements
 from travas.synthesis.randomness import generator
 from travas.synthesis.simulation import Tilt, simulate
 from travas.synthesis.synthetic_release import SyntheticRelease
-from travas.verification.synthetic_file import read_synthetic
+from travas.verification.measured_file import read_synthetic
 
 LOG: dict[Trace, int] = {
     tuple("abcd"): 900, tuple("abbcd"): 300, tuple("acbd"): 250, tuple("ad"): 200, tuple("abcabcd"): 150, tuple("abeed"): 120,
@@ -123,7 +123,7 @@ def test_noise_alone_makes_no_cases(cases: float, plausible: bool) -> None:
 
 
 def test_a_log_of_released_variants_has_few_other_cases() -> None:
-    """500 cases of one variant: what was generated beside them came from noise, about 100 cases of it."""
+    """500 cases of one variant: what was generated in addition came from noise, about 100 cases of it."""
     rule = mechanism("synthesis", 1, "1e-6")
     made = [
         rule.with_random_bytes(Seeded(seed)).release(Variants.from_mapping({tuple("abc"): 500})) for seed in range(5)
@@ -231,7 +231,7 @@ def test_nothing_measured_gives_nothing() -> None:
     assert generate(_empty(), 1, cases=100) == []
 
 
-def test_noise_alone_is_no_error() -> None:
+def test_noise_alone_is_not_an_error() -> None:
     """Measurements of pure noise over a public alphabet: a log comes out, and `quality` says what it is worth."""
     rule = mechanism("synthesis", "1", "1e-6", alphabet=["a", "b", "c"])
     for _ in range(10):

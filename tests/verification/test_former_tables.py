@@ -23,7 +23,7 @@ from travas import (
 )
 from travas.mechanisms.optimal import Optimal
 from travas.mechanisms.selection import PartitionSelection
-from travas.privacy.person_tables import Gaussian
+from travas.privacy.person_tables import GaussianTable
 
 PATIENT = PrivacyUnit("patient", 10)
 TABLE = {"table": "gaussian", "sigma": "13.515625", "threshold": 73}
@@ -105,7 +105,7 @@ def test_the_recorded_table_is_verified_and_not_searched_again(tmp_path: Path, m
     assert stated["description"] == DESCRIPTION | {"person_table": TABLE}
     monkeypatch.setattr("travas.mechanisms.selection.joint_noise", lambda *_: None)
     rebuilt = verify(guarantee, tmp_path / "out.json").mechanism
-    assert isinstance(rebuilt, PartitionSelection) and rebuilt.person_table == Gaussian(Fraction("13.515625"), 73)
+    assert isinstance(rebuilt, PartitionSelection) and rebuilt.person_table == GaussianTable(Fraction("13.515625"), 73)
 
 
 def test_what_another_machine_chose_verifies_if_it_keeps_the_guarantee(tmp_path: Path, no_search: None) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from travas import LogError, VerificationError, process_map, read_map, verify
+from travas import LogError, VerificationError, process_map, verify
+from travas.verification.measured_file import read_map
 
 LOG = {("a", "b", "c"): 3000, ("a", "c"): 1500}
 Change = Callable[[dict[str, Any]], None]
@@ -80,7 +81,7 @@ def test_a_changed_map_is_refused(name: str, tmp_path: Path) -> None:
     ],
     ids=["pairs", "sizes", "throughput", "buckets", "sums", "columns", "reading"],
 )
-def test_a_damaged_map_is_no_map(change: Change, tmp_path: Path) -> None:
+def test_a_damaged_map_is_refused(change: Change, tmp_path: Path) -> None:
     with pytest.raises(LogError, match="not a process map"):
         read_map(forged(tmp_path, change))
 

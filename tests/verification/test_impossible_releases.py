@@ -1,4 +1,4 @@
-"""`verify` refuses what a release file itself proves wrong, even if somebody computed a new digest for it."""
+"""`verify` refuses what a release file itself proves wrong, even with a new digest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`verify` refuses a synthetic log that its own file proves wrong, even if somebody computed new digests for it."""
+"""`verify` refuses a synthetic log that its own file proves wrong, even with new digests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from travas import LogError, Synthesis, SyntheticRelease, VerificationError, anonymize, read_synthetic, verify
+from travas import LogError, Synthesis, SyntheticRelease, VerificationError, anonymize, verify
+from travas.verification.measured_file import read_synthetic
 
 LOG: dict[tuple[str, ...], int] = {
     ("register", "visit", "release"): 900,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import Run
-from travas import Mechanism, PrivacyUnit, Synthesis, Times, VerificationError, mechanism
+from travas import MeasurementLosses, Mechanism, PrivacyUnit, Synthesis, Times, VerificationError, mechanism
 from travas.budget.accounting import Spending, compose
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.selection import PartitionSelection
@@ -56,6 +56,18 @@ def test_the_curve_keeps_what_is_stated_and_falls(name: str, options: dict[str, 
     stated = found[2]
     assert stated.epsilon == rule.epsilon and stated.at_most <= rule.delta + ROUNDING
     assert found[0].at_most > 0
+
+
+@pytest.mark.parametrize(("name", "options"), MADE)
+def test_the_curve_is_computed_from_the_noise_that_is_sampled(name: str, options: dict[str, Any]) -> None:
+    """Every table that a release samples is in what the mechanism states about its losses, and no other."""
+    rule = made(name, options)
+    losses = rule.unit_losses()
+    assert losses is not None
+    parts = losses if isinstance(losses, tuple) else (losses,)
+    stated = {id(part.noise) for part in parts if part.noise is not None}
+    sampled = {id(noise) for noise in rule.tables()} or {id(getattr(rule, "noise", None))}
+    assert stated == (sampled if isinstance(losses, MeasurementLosses) or rule.tables() else set())
 
 
 def test_times_are_part_of_the_curve() -> None:

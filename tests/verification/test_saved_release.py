@@ -13,6 +13,7 @@ import travas
 from travas import Release, Standing
 from travas.model.traces import Trace
 from travas.privacy.noise import Seeded
+from travas.sources.example_log import hospital_log
 
 LOG: dict[Trace, int] = {("a", "b", "c"): 300, ("a", "c"): 200, ("a", "b", "b", "c"): 40, ("c",): 3}
 UNIT = travas.PrivacyUnit("patient", 2)
@@ -66,6 +67,23 @@ def test_what_has_no_guarantee_gets_none_by_being_opened(tmp_path: Path) -> None
     assert travas.open_release(tmp_path / "release.json").guarantee.standing == Standing.NOT_ESTABLISHED
 
 
+@pytest.mark.parametrize("kind", [travas.Synthesis, travas.ProcessMap])
+def test_measurements_from_a_seed_get_no_guarantee_by_being_opened(
+    kind: type[travas.Mechanism], tmp_path: Path
+) -> None:
+    made = variants(kind(2, "1e-3", random_bytes=Seeded(1)), guarantee="not required")
+    again = travas.open_release(made.write(tmp_path / "release.json"))
+    assert again.guarantee.standing == Standing.NOT_ESTABLISHED and type(again) is type(made)
+
+
+def test_a_synthetic_log_that_is_opened_can_be_generated_again(tmp_path: Path) -> None:
+    made = travas.synthesize(LOG, epsilon=2, delta="1e-3")
+    again = travas.open_release(made.write(tmp_path / "release.json"))
+    assert isinstance(again, travas.SyntheticRelease)
+    one, other = again.regenerate(cases=70, seed=3), made.regenerate(cases=70, seed=3)
+    assert (one.variants, one.counts, one.notices) == (other.variants, other.counts, other.notices)
+
+
 def test_it_can_be_written_in_another_format(tmp_path: Path) -> None:
     made = RELEASES["variants"](tmp_path)
     made.write(tmp_path / "release.json")
@@ -87,6 +105,8 @@ DAMAGES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "wrong counts": (lambda stated: stated["release"].update(frequencies="x"), "frequencies is 'x'"),
     "wrong times": (lambda stated: stated["release"].update(timestamps="x"), "timestamps is 'x'"),
     "another kind": (lambda stated: stated.update(kind="process map"), "not a process map"),
+    "a reading of text": (lambda stated: stated.update(reading="x"), "the description of the reading is incomplete"),
+    "a lone surrogate": (lambda stated: stated["release"].update(assumptions=["\ud800"]), "it is not JSON"),
     "a third kind": (lambda stated: stated.update(kind="synthetic log"), "not a synthetic log with its measurements"),
 }
 
@@ -104,8 +124,60 @@ def test_a_damaged_guarantee_file_is_refused_in_one_line(name: str, tmp_path: Pa
     assert str(refused.value).startswith(str(tmp_path / "release.json")) and "\n" not in str(refused.value)
 
 
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("example") / "log.csv"
+    path.write_text(hospital_log())
+    return path
+
+
+Damage = Callable[[dict[str, Any]], object]
+DAMAGED: dict[str, tuple[str, Damage]] = {
+    "a trace without activities": ("variants", lambda content: content["variants"].__setitem__(0, [])),
+    "an activity without a name": ("variants", lambda content: content["variants"].__setitem__(0, [""])),
+    "an activity of two columns": ("variants", lambda content: content["variants"].__setitem__(0, [["a", "b"]])),
+    "a name that cannot be written": ("variants", lambda content: content["variants"].__setitem__(0, ["\ud800"])),
+    "no columns": ("variants", lambda content: content.update(columns=[])),
+    "two columns": ("variants", lambda content: content.update(columns=["x", "y"])),
+    "a count beyond 64 bits": ("variants", lambda content: content["noisy"].__setitem__(0, 1 << 63)),
+    "a count below the threshold": ("variants", lambda content: content["noisy"].__setitem__(0, -1)),
+    "no rule": (
+        "variants",
+        lambda content: content.update(abstractions=[], variants=[], noisy=[], counts=[], rungs=[]),
+    ),
+    "no number of cases": ("a ladder", lambda content: content.pop("cases")),
+    "a generated trace without activities": ("times", lambda content: content["variants"].__setitem__(0, [])),
+    "no times": ("times", lambda content: content["measurements"].pop("times")),
+    "a missing contribution": ("times", lambda content: content["measurements"]["contributions"].popitem()),
+    "a map without a rule": ("a process map", lambda content: content.update(abstractions=[])),
+    "a map of a reading of text": ("a process map", lambda content: content.update(reading="x")),
+    "a map of one number less": (
+        "a process map",
+        lambda content: content["measurements"]["contributions"].popitem(),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_release_is_refused_in_one_line(name: str, tmp_path: Path, example: Path) -> None:
+    kind, damage = DAMAGED[name]
+    made = travas.synthesize(example, epsilon=5, delta="1e-3") if kind == "times" else RELEASES[kind](tmp_path)
+    path = made.write(tmp_path / "release.json")
+    content = json.loads(path.read_text())
+    damage(content)
+    path.write_text(json.dumps(content))
+    with pytest.raises(travas.LogError, match=r"release\.json: (not a|is damaged: )") as refused:
+        travas.open_release(path)
+    assert "\n" not in str(refused.value)
+    if kind == "a process map":  # which a comparison opens as well
+        with pytest.raises(travas.LogError, match=r"release\.json: (not a|is damaged: )"):
+            travas.compare(example, path)
+    elif name == "no times":
+        assert travas.compare(example, path).details is None
+
+
 @pytest.mark.parametrize("path", [None, 5, b"release.json"])
-def test_what_is_no_path_is_refused_in_one_line(path: Any) -> None:
+def test_a_value_that_is_not_a_path_is_refused_in_one_line(path: Any) -> None:
     with pytest.raises(travas.ParameterError, match="^path is .*; use the path of a .json release$") as refused:
         travas.open_release(path)
     assert refused.value.field == "path"

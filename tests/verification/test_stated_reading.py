@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from conftest import Run
@@ -16,6 +16,7 @@ from travas import (
     LogError,
     Optimal,
     ParameterError,
+    Period,
     Reading,
     VerificationError,
     anonymize,
@@ -24,6 +25,7 @@ from travas import (
 )
 from travas.model.variants import Roles
 from travas.outputs.guarantee_file import VERSION
+from travas.sources.reading import QUERY_USED
 
 ROLES = Roles("visit", ("activity",), "timestamp")
 
@@ -66,6 +68,20 @@ def test_a_recognised_case_column_is_part_of_the_account(visits: Path, tmp_path:
     assert len(ledger.history()) == 2
 
 
+@pytest.mark.parametrize(("used", "words"), [("period", "when the release was made"), ("query", "the log was read by")])
+def test_the_assumption_of_a_period_and_of_a_query_cannot_be_left_out(visits: Path, used: str, words: str) -> None:
+    reading = Reading(case="visit", period=Period("2020-01", end_activities=("b",), grace="7d"))
+    path, content = stated(visits, reading)
+    verify(f"{path}.guarantee.json", path)
+    if used == "query":
+        content["reading"]["query"] = QUERY_USED
+    else:
+        assert content["assumed_public"].pop() == content["release"].pop("assumptions")[0]
+    Path(f"{path}.guarantee.json").write_text(json.dumps(content))
+    with pytest.raises(VerificationError, match=f"does not state what its reading assumes: {words}"):
+        verify(f"{path}.guarantee.json", path)
+
+
 def test_two_meanings_of_a_case_are_two_guarantees(visits: Path) -> None:
     _, by_visit = stated(visits, Reading(case="visit"), "visit.json")
     _, by_patient = stated(visits, Reading(case="patient"), "patient.json")
@@ -89,7 +105,7 @@ def test_a_description_is_the_reading(reading: Reading) -> None:
     assert Reading.from_description(described) == reading
 
 
-def test_the_text_of_a_query_stays_here() -> None:
+def test_the_text_of_a_query_is_not_released() -> None:
     described = Reading(case="visit", query="SELECT * FROM events WHERE patient <> 'Anna'").describe(ROLES)
     assert "Anna" not in json.dumps(described) and described["query"]
 
@@ -125,6 +141,13 @@ def test_compare_reads_the_original_as_it_was_read(visits: Path, travas: Run) ->
     assert json.loads(ran.out)["case_coverage"] == 0  # a visit is a b, a patient a b a b a b
 
 
+def test_compare_reads_the_original_as_for_a_release_in_memory(visits: Path) -> None:
+    made = anonymize(visits, Optimal(1, "1e-6"), reading=Reading(case="patient"))
+    assert compare(visits, made, ["case_coverage"]).values == {"case_coverage": 1.0}
+    other = compare(visits, made, ["case_coverage"], reading=Reading(case="visit"))
+    assert other.values == {"case_coverage": 0.0}
+
+
 def test_a_guarantee_of_version_1_verifies_and_says_what_it_lacks(visits: Path, travas: Run) -> None:
     path, content = stated(visits, Reading(case="visit"))
     del content["description"], content["reading"]
@@ -143,7 +166,7 @@ def test_counts_have_no_reading(tmp_path: Path) -> None:
 
 
 def test_the_report_says_what_a_case_is(visits: Path, travas: Run, tmp_path: Path) -> None:
-    path, _ = stated(visits, replace(Reading(case="patient"), on_missing="drop"))
+    path, _ = stated(visits, attrs.evolve(Reading(case="patient"), on_missing="drop"))
     ran = travas("report", f"{path}.guarantee.json", path, "-o", tmp_path / "report.html")
     assert ran.code == 0, ran.err
     assert "case: patient" in (tmp_path / "report.html").read_text()

@@ -94,11 +94,14 @@ def test_only_the_owner_can_enter(archive: Archive, tmp_path: Path) -> None:
     asked = begun(archive)
     assert archive.path.stat().st_mode & 0o777 == archive.folder(asked.id).stat().st_mode & 0o777 == 0o700
     (tmp_path / "link").symlink_to(archive.path)
-    with pytest.raises(OutputError, match="not a directory owned by you; remove it, or use another --archive"):
+    with pytest.raises(
+        OutputError, match="not a directory owned by you; remove it, or use another directory"
+    ) as linked:
         Archive(tmp_path / "link")
     (tmp_path / "file").touch()
-    with pytest.raises(OutputError, match="use another --archive"):
+    with pytest.raises(OutputError, match="cannot be used as the archive .*; use another directory") as refused:
         Archive(tmp_path / "file" / "archive")
+    assert linked.value.field == refused.value.field == "archive"  # by which the command line names its option
 
 
 def test_every_charge_is_listed_with_what_became_of_it(archive: Archive, ledger: travas.Ledger, tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from web_drafts import ADA, Draft
 
 import travas
 from travas.errors import TravasError
-from travas.outputs.atomic import is_reserved, reserved
+from travas.outputs.atomic import reserved
+from travas.outputs.target_locks import is_reserved
 from travas.web.archive import RELEASE, Archive
 from travas.web.archive_list import listed, reconcile
 from travas.web.releasing import reopened

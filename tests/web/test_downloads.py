@@ -87,7 +87,7 @@ def test_a_report_without_a_sign_off_that_came_meanwhile_is_not_kept(
         tasks_report(*arguments, signed_off_by)
 
     monkeypatch.setattr(tasks, "report", report)
-    with pytest.raises(TravasError, match="signed off meanwhile; download it again"):
+    with pytest.raises(TravasError, match="signed off in the meantime; download it again"):
         prepared(draft, "release.zip")
     assert draft.archive.has_release(release)
     with ZipFile(prepared(draft, "release.zip")) as packed:

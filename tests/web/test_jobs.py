@@ -1,4 +1,4 @@
-"""Jobs in processes of their own: what they say, what stops them, and what the charge changes."""
+"""Jobs in separate processes: what they say, what stops them, and what the charge changes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from travas.errors import TravasError
+from travas.errors import CONFIDENTIAL, ChargedError, TravasError
 from travas.pipeline import Phase
 from travas.web.activity import ActivityLog
 from travas.web.browsers import Browsers
+from travas.web.failures import in_words
 from travas.web.jobs import Job, Limits
 from travas.web.preview import Preview
 from travas.web.settings import Settings
@@ -27,7 +28,7 @@ def fails(_: object) -> None:
 
 
 class Panic(BaseException):
-    """What Polars raises for a bug of its own."""
+    """What Polars raises for its own bugs."""
 
 
 def panics(_: object) -> None:
@@ -39,7 +40,23 @@ def has_no_memory(_: object) -> None:
 
 
 def refuses(_: object) -> None:
-    raise TravasError("one\nline")
+    raise TravasError("one\nline", field="unit", other_fields=("prune",))
+
+
+class OwnError(TravasError):
+    """An error of another package, made from something else than its message."""
+
+    def __init__(self, unit: str, value: str) -> None:
+        super().__init__(f"the {unit} of {value!r} is unknown", field=unit, confidential=True)
+
+
+def refuses_in_its_own_way(_: object) -> None:
+    raise OwnError("unit", "Ann")
+
+
+def refuses_after_the_charge(watch: Callable[[str, float], None]) -> None:
+    watch(Phase.CHARGING, 0.0)
+    raise ChargedError("interrupted", account="ward", interrupted=True, completed=True)
 
 
 def sleeps(_: object) -> None:
@@ -58,13 +75,22 @@ def settled(job: Job) -> Job:
     return job
 
 
-def test_a_job_tells_what_went_wrong_and_nothing_of_the_log() -> None:
-    assert settled(Job(refuses)).error == "one line"
+def test_a_job_reports_what_went_wrong_without_values_of_the_log() -> None:
+    refused = settled(Job(refuses)).error
+    assert refused is not None and (in_words(refused), refused.field, refused.other_fields) == (
+        "one line (step Protect)",
+        "unit",
+        ("prune",),
+    )
+    foreign = settled(Job(refuses_in_its_own_way)).error
+    assert type(foreign) is TravasError and foreign.field == "unit" and foreign.confidential
+    assert str(foreign) == f"the unit of 'Ann' is unknown {CONFIDENTIAL}"
     for task, kind in ((fails, "RuntimeError"), (panics, "Panic")):
-        failed = settled(Job(task)).error
+        failed = str(settled(Job(task, name="log.csv")).error)
+        assert failed.startswith("log.csv: ")
         assert f"({kind})" in failed and "CANARY" not in failed
-    assert settled(Job(has_no_memory)).error == "not enough memory for this log"
-    assert "ended unexpectedly" in settled(Job(dies)).error
+    assert str(settled(Job(has_no_memory)).error) == "not enough memory for this log"
+    assert "ended unexpectedly" in str(settled(Job(dies)).error)
 
 
 def test_a_cancelled_job_is_dead() -> None:
@@ -167,7 +193,7 @@ if __name__ == "__main__":
 
 
 def server_with(task: str, marker: Path, end: str = "") -> subprocess.Popen[str]:
-    """A server with one job, in a process group of its own."""
+    """A server with one job, in a separate process group."""
     script = marker.with_name("server.py")
     script.write_text(_SERVER)
     return subprocess.Popen(
@@ -205,7 +231,7 @@ def test_a_job_without_a_server_prints_nothing_of_the_log(tmp_path: Path) -> Non
     with server_with("quotes_the_log", started) as server:
         wait_for(started.exists)
         server.kill()
-        _, printed = server.communicate()  # ends when the job has ended, too
+        _, printed = server.communicate()  # ends when the job has also ended
     assert started.with_suffix(".failed").exists() and "CANARY" not in printed and "Traceback" not in printed
 
 
@@ -237,7 +263,7 @@ def test_a_dead_process_to_fork_from_is_an_error_of_the_job(monkeypatch: pytest.
     job = Job(sleeps, limits=Limits(1 << 30, 60))
     job.start()
     assert job.done and not job.cancelled
-    assert job.error.startswith("no process can be started on this machine (it ended)")
+    assert str(job.error).startswith("no process can be started on this machine (it ended)")
 
 
 def test_closing_deletes_every_log_whatever_fails(tmp_path: Path) -> None:
@@ -304,13 +330,19 @@ def test_a_task_that_was_cancelled_never_charges(tmp_path: Path) -> None:
         assert not job.charging and not (tmp_path / "marker").exists()
         job.kill()
     wait_for(lambda: job.done)
-    assert job.error == "cancelled" and not (tmp_path / "marker").exists()
+    assert str(job.error) == "cancelled" and not (tmp_path / "marker").exists()
 
 
 def test_what_fails_after_the_charge_says_so() -> None:
-    assert settled(Job(dies_after_the_charge, Phase.WRITING)).error.endswith(
+    assert str(settled(Job(dies_after_the_charge, Phase.WRITING)).error).endswith(
         "the charge stands, because noise may have been drawn"
     )
-    assert "may have been charged: look at the account" in settled(Job(dies_after_the_charge, Phase.CHARGING)).error
-    failed = settled(Job(fails_after_the_charge)).error
+    assert "may have been charged: check the account" in str(settled(Job(dies_after_the_charge, Phase.CHARGING)).error)
+    error = settled(Job(refuses_after_the_charge)).error
+    assert isinstance(error, ChargedError) and (error.account, error.interrupted, error.completed) == (
+        "ward",
+        True,
+        True,
+    )
+    failed = str(settled(Job(fails_after_the_charge)).error)
     assert "CANARY" not in failed and failed.endswith("the charge stands, because noise may have been drawn")

@@ -79,7 +79,7 @@ def test_the_log_is_read_for_a_forecast_only_if_that_is_recorded(session: Sessio
 
 def test_findings_are_kept_back_until_they_are_recorded(session: Session) -> None:
     session.owner.activity.path.mkdir()
-    job: Any = SimpleNamespace(result="diagnosis", cancelled=False, error="")
+    job: Any = SimpleNamespace(result="diagnosis", cancelled=False, error=None)
     for _ in range(2):
         findings._keep(session, job)
         assert session.steps.diagnosis is None and "cannot be recorded" in session.steps.unexamined

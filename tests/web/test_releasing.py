@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from web_drafts import Draft
 
 import travas
+from travas.errors import TravasError
 from travas.web import releasing
 from travas.web.archive_list import listed
 from travas.web.jobs import Job
@@ -60,7 +61,7 @@ def test_the_comparison_reads_the_log_as_the_release_did(draft: Draft, monkeypat
     monkeypatch.setattr(Job, "start", start_at_once)
     draft.session.reading = travas.Reading(ties="activity")
     released(draft)
-    draft.session.reading = replace(draft.session.reading, ties="file")
+    draft.session.reading = attrs.evolve(draft.session.reading, ties="file")
     assert draft.session.released is not None and draft.session.released.reading is not None
     assert draft.session.released.reading.ties == "activity"
 
@@ -76,7 +77,7 @@ def test_a_draft_that_another_tab_changes_before_the_start_is_not_released(
     monkeypatch.setattr(type(draft.recipe.build()), "guarantee", changed)
     page = draft.page()
     asyncio.run(releasing.start_release(page))
-    assert page.refused == ["the draft was changed in another tab meanwhile; check it, then release it again"]
+    assert page.refused == ["the draft was changed in another tab in the meantime; check it, then release it again"]
     assert draft.session.job is None and not draft.archive.records()
 
 
@@ -85,7 +86,7 @@ def test_a_release_whose_process_died_after_it_was_written_is_pointed_out(
 ) -> None:
     def die(self: Job) -> None:
         start_at_once(self)
-        self.result, self.error = None, "the process ended unexpectedly; the charge stands"
+        self.result, self.error = None, TravasError("the process ended unexpectedly; the charge stands")
 
     monkeypatch.setattr(Job, "start", die)
     released(draft)

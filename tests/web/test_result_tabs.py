@@ -9,6 +9,9 @@ from zipfile import ZipFile
 import pytest
 
 import travas
+from timed_log import timed_frame
+from travas.budget.account import Account
+from travas.model.abstraction import parse_ladder
 from travas.model.release import Release
 from travas.model.traces import Trace
 from travas.model.variants import Variants
@@ -17,12 +20,14 @@ from travas.plots.charts import coverage_curve
 from travas.plots.chevrons import colour_of
 from travas.plots.svg import name_of
 from travas.privacy.noise import Seeded
-from travas.report.decision import ReleaseFacts, figures, missing, verdict
+from travas.report.decision import decision_on
 from travas.report.report_file import write_report
 from travas.sources.example_log import PAPER_LOG
 from travas.sources.reading import Reading
+from travas.web import tasks
 from travas.web.comparison import compare_release, twin_graphs
 from travas.web.handover import bundled, contents, pack
+from travas.web.recipe import Recipe
 from travas.web.result_map import map_of_release
 from travas.web.result_variants import headings, ranking, variant_rows
 
@@ -48,9 +53,9 @@ def test_order_and_figures_are_those_of_the_estimates() -> None:
     assert [(row["low"], row["high"]) for row in rows] == [estimates.intervals[place] for place in ranked]
     traces = [tuple(names[number] for number in row["trace"]) for row in rows]
     assert traces == [tuple(map(name_of, release.variants[place])) for place in ranked]
-    number, cases, share, privacy = figures(ReleaseFacts.of(release))
+    number, cases, share, privacy = decision_on(release).figures
     assert number.value == f"{len(release.variants):,}" and privacy.value == "ε = 1"
-    low, high = ReleaseFacts.of(release).coverage or (0, 0)
+    low, high = decision_on(release).coverage or (0, 0)
     assert cases.value == f"{sum(estimates.counts):,.0f}" and share.value == f"{low:.0%} – {high:.0%}" and low <= high
     assert "interval" in headings(release) and "origin" not in headings(release)
 
@@ -67,35 +72,39 @@ def test_the_map_of_variants_adds_up_to_their_estimates() -> None:
     [((0, 100), "covers most of the cases"), ((0, 3000), "may be missing"), ((9000, 20000), "fewer than half")],
 )
 def test_the_verdict_says_what_is_covered(missing_cases: tuple[float, float], words: str) -> None:
-    facts = ReleaseFacts.of(variants_release())
+    facts = decision_on(variants_release())
     assert facts.estimate is not None
-    assert words in verdict(replace(facts, estimate=replace(facts.estimate, missing_cases_interval=missing_cases)))
+    assert words in replace(facts, estimate=replace(facts.estimate, missing_cases_interval=missing_cases)).verdict
 
 
 def test_the_verdict_warns() -> None:
     release = variants_release()
-    assert verdict(ReleaseFacts.of(release, ("weak",))).startswith(
-        "It can be checked by anyone, but the protection is weak"
-    )
-    few = replace(ReleaseFacts.of(release), variants=1)
-    assert few.warnings and "little use" in verdict(few)
+    assert decision_on(release, ("weak",)).verdict.startswith("It can be checked by anyone, but the protection is weak")
+    few = replace(decision_on(release), variants=1)
+    assert few.warnings and "little use" in few.verdict
     chosen = travas.Optimal(epsilon=1, delta="1e-4").with_random_bytes(Seeded(1))
     seeded = chosen.release(Variants.from_mapping(LOG))
-    assert "not established" in verdict(ReleaseFacts.of(seeded))
-    assert missing(ReleaseFacts.of(release))[0].startswith("Not released: ")
+    assert "not established" in decision_on(seeded).verdict
+    assert decision_on(release).missing[0].startswith("Not released: ")
 
 
 def test_figures_of_a_synthetic_log_and_of_a_map() -> None:
     synthetic = travas.synthesize(LOG, epsilon=2, delta="1e-4")
-    assert figures(ReleaseFacts.of(synthetic))[0].value == f"{sum(synthetic.counts):,}" and "origin" in headings(
-        synthetic
-    )
+    assert decision_on(synthetic).figures[0].value == f"{sum(synthetic.counts):,}" and "origin" in headings(synthetic)
     drawn = travas.process_map(LOG, epsilon=2, delta="1e-4")
     assert (
-        figures(ReleaseFacts.of(drawn))[1].value == f"{len(drawn.pairs):,}"
-        and "noise alone" in missing(ReleaseFacts.of(drawn))[1]
+        decision_on(drawn).figures[1].value == f"{len(drawn.pairs):,}"
+        and "noise alone" in decision_on(drawn).missing[1]
     )
     assert len(map_of_release(drawn).pairs) == len(drawn.pairs)
+
+
+def test_the_report_on_any_file_of_a_map_has_its_numbers(tmp_path: Path) -> None:
+    drawn = travas.process_map(LOG, epsilon=2, delta="1e-4")
+    path, account = drawn.write(tmp_path / "release.csv"), Account(None, None, ())
+    tasks.report(drawn, path, tmp_path / "r.html", "", account, Recipe(epsilon="2", delta="1e-4"), quiet)
+    page = (tmp_path / "r.html").read_text()
+    assert f"SHA-256 {drawn.measurements.digest}" in page and "not in this report" not in page
 
 
 def test_an_activity_has_one_colour_that_dark_text_can_be_read_on() -> None:
@@ -114,6 +123,27 @@ def test_an_activity_has_one_colour_that_dark_text_can_be_read_on() -> None:
 def test_the_coverage_curve_says_what_it_shows() -> None:
     assert "half of them by the first 2 variants, 80% by all" in coverage_curve([40, 20, 20], 100, "cases")
     assert "less than half of them by all variants" in coverage_curve([10], 100, "cases")
+
+
+def test_before_and_after_compares_with_the_original_itself_and_its_steps_as_released(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("case_id,activity\n" + "".join(f"{case},{name}\n" for case in range(400) for name in "abc"))
+    reading = Reading(order="file", abstraction=parse_ladder("prefix:2")[0])
+    release = travas.anonymize(path, epsilon=5, delta="0.1", reading=reading)
+    found = compare_release(path, "log.csv", reading, release, 1 << 30, quiet)
+    values = {name: value for name, value, _ in found.metrics}
+    assert values["case coverage"] == "0.000" and values["case coverage abstracted"] == "1.000"
+    assert {(row.before, row.after): row.original for row in found.differences} == {
+        ("", "a"): 400, ("a", "b"): 400, ("b", ""): 400,
+    }  # fmt: skip
+
+
+def test_before_and_after_of_a_synthetic_log_has_its_times(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    timed_frame(300).write_csv(path)
+    release = travas.synthesize(path, epsilon=4, delta="1e-4", times=travas.Times())
+    found = compare_release(path, "log.csv", Reading(), release, 1 << 30, quiet)
+    assert "throughput" in {name for name, _, _ in found.metrics} and found.differences
 
 
 def test_before_and_after_has_the_true_numbers_on_one_side(tmp_path: Path) -> None:

@@ -4,33 +4,37 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
+from typing import get_args
 from xml.etree import ElementTree
 
+import attrs
 import pytest
 
 import travas
-from travas.budget.account import Approval
-from travas.evaluation.coverage import coverage
+from travas.evaluation.coverage import EPSILONS, KINDS, coverage
+from travas.mechanisms import MECHANISMS
 from travas.outputs.example import write_hospital_log
 from travas.plots.charts import guess_chart, keep_curve
 from travas.sources.doctor.diagnosis import PROPOSED
 from travas.web import tasks
 from travas.web.activity import ActivityLog
 from travas.web.browsers import Browser
+from travas.web.curve import view
 from travas.web.outlook import outlook
 from travas.web.preview import Preview
-from travas.web.recipe import Recipe
+from travas.web.recipe import OFFERED, Recipe
 from travas.web.sessions import Session
 from travas.web.steps.abstraction_chips import EXAMPLE, RULES
 from travas.web.steps.column_grid import HIDDEN, grid_options
 from travas.web.steps.confirm_account import look_up_account, suggested_name
-from travas.web.steps.confirm_policy import check_policy
+from travas.web.steps.confirm_policy import PolicyLookup, look_up_policy
 from travas.web.steps.findings import Fix, findings_of, fixes
 from travas.web.steps.protect_more import RUNGS
-from travas.web.steps.protect_strength import PRESETS
-from travas.web.steps.sequence import STEPS
-from travas.web.steps.state import RESULT
+from travas.web.steps.protect_strength import PRESETS, words_of
+from travas.web.steps.sequence import STEPS, step_of
+from travas.web.steps.state import StepName
 from travas.web.typed_period import TypedPeriod
 
 GERMAN = "Fallnummer;Tätigkeit;Zeit;Patient\n" + "".join(
@@ -61,7 +65,7 @@ def test_the_doctors_fixes_read_the_log_and_set_nothing_else(tmp_path: Path) -> 
     proposed = fixes(found, travas.Reading())
     assert {fix.name for fix in proposed} <= set(PROPOSED)
     assert Fix("encoding", "cp1252") in proposed and Fix("timestamp_format", "%d.%m.%Y %H:%M") in proposed
-    fixed = replace(travas.Reading(), **{fix.name: fix.value for fix in proposed})
+    fixed = attrs.evolve(travas.Reading(), **{fix.name: fix.value for fix in proposed})
     assert fixes(found, fixed) == () and len(travas.read(log, fixed)) == 1
     assert str(log) not in repr(found)
 
@@ -83,11 +87,10 @@ def test_findings_on_the_page_have_no_numbers_to_choose_by_and_no_flags(tmp_path
     assert {"size", "persons"} <= {each.topic for each in found.findings}
     shown = list(findings_of(found))
     assert shown and not {"size", "persons"} & {each.topic for each in shown}
-    repeated = replace(found.findings[0], text="to read them once, use --drop-duplicates; or --ties COLUMN")
+    assert "--" not in repr(shown)
+    repeated = travas.Observation("duplicates", "set duplicate_events to 'drop'", "choice", "duplicate_events")
     [words] = [each.text for each in findings_of(replace(found, findings=(repeated,)))]
-    assert (
-        words == "to read them once, use “Duplicate events: drop” (step Columns, More); or “Ties” (step Columns, More)"
-    )
+    assert words == "set duplicate_events to 'drop' (“Duplicate events”, step Columns, More)"
 
 
 # ------------------------------------------------------------------------------------------------------------- grid
@@ -124,12 +127,12 @@ def test_the_recommendation_depends_on_the_recipe_alone() -> None:
 
 
 def test_coverage_is_the_share_of_cases() -> None:
-    one = coverage({("a", "b"): 3000}, "1e-6", epsilons=("1",))
-    assert {cell.kind: cell.share for cell in one.cells} == {"variants": 1, "synthetic log": 1, "process map": 1}
-    rare = coverage({(f"a{n}", f"b{n}"): 1 for n in range(50)}, "1e-6", epsilons=("1",))
+    one = coverage({("a", "b"): 3000}, "1e-6")
+    assert {(cell.kind, cell.epsilon): cell.share for cell in one.cells} == dict.fromkeys(product(KINDS, EPSILONS), 1)
+    rare = coverage({(f"a{n}", f"b{n}"): 1 for n in range(50)}, "1e-6")
     assert rare.share("variants", "1") == 0
     with pytest.raises(travas.EmptyLogError, match="nothing to forecast"):
-        coverage({}, "1e-6", epsilons=("1",))
+        coverage({}, "1e-6")
 
 
 # ---------------------------------------------------------------------------------------------------------- protect
@@ -146,10 +149,28 @@ def test_a_person_needs_a_column_and_another_kind_its_own_options() -> None:
     assert dict(Recipe("map").with_option("parts", ("rework",)).with_kind("synthetic log").options) == {}
 
 
+def test_every_mechanism_is_offered_once_under_what_it_releases() -> None:
+    assert sorted(name for names in OFFERED.values() for name in names) == sorted(MECHANISMS)
+    assert {kind: names[0] for kind, names in OFFERED.items()} == {
+        "variants": "optimal",
+        "synthetic log": "synthesis",
+        "process map": "map",
+    }
+    for kind, names in OFFERED.items():
+        assert all(Recipe(name).kind == kind and Recipe().with_mechanism(name).kind == kind for name in names)
+
+
+def test_wrong_rungs_are_refused_before_epsilon_is_typed() -> None:
+    ladder = replace(Recipe("ladder"), epsilon="", delta="")
+    ladder.check(travas.Reading())
+    with pytest.raises(travas.ParameterError, match="frist"):
+        ladder.with_option("rungs", "full,frist").check(travas.Reading())
+
+
 @pytest.mark.parametrize(
     ("typed", "why"),
     [
-        (TypedPeriod("2026-01-01"), "one day only"),
+        (TypedPeriod("2026-01-01"), "only one day"),
         (TypedPeriod(gap_days="3"), "has no days"),
         (TypedPeriod("2026-01-01", "2026-02-01"), "set either end_activities or gap"),
         (TypedPeriod("2026-01-01", "2026-02-01", "done", "3"), "set either end_activities or gap"),
@@ -174,11 +195,23 @@ def test_every_rule_and_preset_that_is_offered_exists() -> None:
 def test_the_curve_has_a_label_for_every_point_and_the_guess_its_share() -> None:
     points = [(cases, cases / 28) for cases in range(1, 29)]
     labels = [
-        found.text for found in ElementTree.fromstring(keep_curve(points)).iterfind(".//{*}g[@class='label']/{*}text")
+        found.text
+        for found in ElementTree.fromstring(keep_curve(points, 15)).iterfind(".//{*}g[@class='label']/{*}text")
     ]
     assert labels[0] == "1 cases: 3.6%" and labels[-1] == "28 cases: 100.0%" and len(labels) == 28
     bars = ElementTree.fromstring(guess_chart(0.75, "words")).findall(".//{*}rect")
     assert float(bars[2].get("width", "")) == 0.25 * float(bars[0].get("width", ""))
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-6"), ("0.01", "1e-12")])
+def test_the_words_have_the_number_of_the_curve_not_of_its_drawing(epsilon: str, delta: str) -> None:
+    shown, curve = view(Recipe("optimal", epsilon, delta)), travas.Optimal(epsilon=epsilon, delta=delta).keep_curve()
+    half = curve.first_above(Fraction(1, 2))
+    assert half not in dict(shown.points)
+    assert words_of(shown)[2].startswith(
+        f"At this ε and δ a variant needs {half:,} cases to be released with a probability above 50 %, and "
+    )
+    assert f"over one half from {half:,}," in shown.picture
 
 
 # ---------------------------------------------------------------------------------------------------------- confirm
@@ -189,7 +222,7 @@ def test_an_upload_is_named_by_its_file(name: str, suggestion: str) -> None:
     assert suggested_name(Path(name), name) == suggestion
 
 
-def test_a_new_name_is_no_account_yet(session: Session, tmp_path: Path) -> None:
+def test_a_new_name_has_no_account_yet(session: Session, tmp_path: Path) -> None:
     ledger = travas.Ledger(tmp_path / "ledger.db")
     found = look_up_account(ledger, session)
     assert found.is_new and found.why and found.account is None
@@ -208,16 +241,22 @@ def test_every_rule_of_the_policy_is_checked(session: Session, tmp_path: Path, m
         '[rules.sign_off]\nrequired = true\nbecause = "four eyes"\n'
     )
     monkeypatch.setenv("TRAVAS_POLICY", str(policy))
-    checked = check_policy(session, replace(session.recipe, epsilon="2"), Approval(), None)
-    assert [bool(rule.problem) for rule in checked.rules] == [True, True] and "ε is 2" in checked.problem
-    checked = check_policy(session, session.recipe, Approval("", "the officer"), None)
-    assert checked.name == "ours" and not checked.problem
+    ledger = travas.Ledger(tmp_path / "ledger.db")
+    recipe, session.recipe = session.recipe, replace(session.recipe, epsilon="2")
+    checked = look_up_policy(ledger, session, None)
+    assert checked.policy is not None and [bool(rule.problem) for rule in checked.policy.rules] == [True, True]
+    assert "ε is 2" in checked.problem
+    session.recipe, session.steps.signed_off_by = recipe, "the officer"
+    checked = look_up_policy(ledger, session, None)
+    assert checked.policy is not None and checked.policy.name == "ours" and not checked.problem
     policy.write_text("nonsense = 1")
-    assert "nonsense" in check_policy(session, session.recipe, Approval(), None).problem
+    assert "nonsense" in look_up_policy(ledger, session, None).problem
     monkeypatch.delenv("TRAVAS_POLICY")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "nowhere"))
-    assert check_policy(session, session.recipe, Approval(), None).rules == ()
+    assert look_up_policy(ledger, session, None) == PolicyLookup()
 
 
-def test_a_finished_release_is_shown_by_the_last_step() -> None:
-    assert STEPS[RESULT].name == "Result"
+def test_every_step_has_its_line_and_its_address() -> None:
+    assert tuple(STEPS) == get_args(StepName)
+    assert [step_of(name) for name in STEPS] == list(STEPS)
+    assert step_of("") is None and step_of("Result") is None and step_of("5") is None

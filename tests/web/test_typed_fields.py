@@ -1,4 +1,4 @@
-"""Fields of the steps, drawn without a browser: half characters, which a browser can send, are replaced in names."""
+"""Fields of the steps, drawn without a browser: lone surrogates, which a browser can send, are replaced in names."""
 
 from __future__ import annotations
 

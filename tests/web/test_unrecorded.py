@@ -11,14 +11,13 @@ import pytest
 from web_drafts import Draft
 
 import travas
-from travas.errors import OutputError
+from travas.errors import OutputError, TravasError
 from travas.web import releasing, tasks
 from travas.web.archive import Archive, ArchivedRelease
 from travas.web.archive_list import listed, reconcile
 from travas.web.failures import OneLine, in_words
 from travas.web.gauges import spent_share
 from travas.web.jobs import Job
-from travas.web.steps.state import RESULT
 
 
 class UnrecordedDraft(Draft):
@@ -51,7 +50,7 @@ def test_a_charged_release_is_kept_and_recorded_at_the_next_start(draft: Unrecor
     job.charging, job.result = True, draft.draw(draft.asked)
     draft.end(job)
     session = draft.session
-    assert session.released is not None and session.step == RESULT and session.job is None
+    assert session.released is not None and session.step == "result" and session.job is None
     assert session.error.startswith("the release is kept, but the activity log has no line about it")
     assert "Is a directory" in session.error
     assert [release.state for release in listed(draft.archive, draft.ledger)] == ["released"]
@@ -63,7 +62,7 @@ def test_a_charged_release_is_kept_and_recorded_at_the_next_start(draft: Unrecor
 def test_a_charge_without_a_release_is_stated(draft: UnrecordedDraft) -> None:
     draft.charge(draft.asked)
     job = Job(tasks.draw)
-    job.charging, job.error = True, "the process ended; the charge stands"
+    job.charging, job.error = True, TravasError("the process ended; the charge stands")
     draft.end(job)
     assert draft.session.error.startswith("the process ended; the charge stands; the ledger has the charge, but")
     assert [release.state for release in listed(draft.archive, draft.ledger)] == ["not finished"]
@@ -82,7 +81,7 @@ def test_a_ledger_that_cannot_be_read_removes_nothing(draft: UnrecordedDraft) ->
 
 def test_a_cancelled_release_says_that_nothing_was_charged(draft: UnrecordedDraft) -> None:
     job = Job(tasks.draw)
-    job.cancelled, job.error = True, "cancelled"
+    job.cancelled, job.error = True, TravasError("cancelled")
     draft.end(job)
     assert "nothing was charged; not recorded in the activity log" in draft.session.error
     assert draft.session.released is None and not draft.ledger.history()

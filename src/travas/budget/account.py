@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,27 +12,28 @@ from typing import Literal, get_args
 from unicodedata import name as unicode_name
 from unicodedata import normalize
 
-from ..errors import BudgetError, ParameterError
+import attrs
+
+from ..errors import BudgetError, ParameterError, check_encodable, shown
+from ..model.variants import EVERY_TRACE
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text, exact_delta, exact_epsilon, rounded_up
 from .accounting import Spending, basic, compose
-from .periods import ChargedPeriod, alternatives
+from .periods import ChargedPeriod, alternatives, disjoint_spans
 
 CompositionRule = Literal["basic", "exact"]
 """How releases compose: by Σε and Σδ, or by the privacy losses of their noise tables."""
 
 
-@dataclass(frozen=True)
+@attrs.frozen
 class Budget:
     """(ε, δ) that all releases of a data set together may spend."""
 
-    epsilon: Fraction
-    delta: Fraction
+    epsilon: Fraction = attrs.field(converter=exact_epsilon)
+    delta: Fraction = attrs.field(converter=exact_delta)
     composition: CompositionRule = "basic"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
-        object.__setattr__(self, "delta", exact_delta(self.delta))
+    def __attrs_post_init__(self) -> None:
         if self.composition not in get_args(CompositionRule):
             rules = ", ".join(get_args(CompositionRule))
             raise ParameterError(f"composition is {self.composition!r}; use one of {rules}", field="composition")
@@ -40,7 +42,14 @@ class Budget:
         return f"ε = {as_text(self.epsilon)}, δ = {as_text(self.delta)}"
 
     def delta_used(self, spendings: Iterable[Spending]) -> Fraction:
-        """Return an upper bound of the δ of these releases together, at the ε and composition of the budget."""
+        """Return an upper bound of the δ of these releases together, at the ε and composition of the budget.
+
+        Args:
+            spendings: What the releases spend.
+
+        Returns:
+            The bound.
+        """
         releases = list(spendings)
         epsilon, delta = basic(releases)
         if epsilon <= self.epsilon and (self.composition == "basic" or delta <= self.delta):
@@ -48,7 +57,14 @@ class Budget:
         return Fraction(1) if self.composition == "basic" else compose(releases).delta(self.epsilon)
 
     def allows(self, spendings: Iterable[Spending]) -> bool:
-        """Return whether these releases together stay within the budget. Exact composition accepts all that basic does."""
+        """Return whether these releases together stay within the budget. Exact composition accepts all that basic does.
+
+        Args:
+            spendings: What the releases spend.
+
+        Returns:
+            True if they stay within the budget.
+        """
         return self.delta_used(spendings) <= self.delta
 
 
@@ -62,6 +78,13 @@ class Approval:
     reason: str = ""
     signed_off_by: str = ""
     reference: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("reason", "signed_off_by", "reference"):
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                raise ParameterError(f"{name} is {shown(value)}; use text", field=name)
+            check_encodable(name, value)
 
 
 NO_APPROVAL = Approval()
@@ -87,18 +110,22 @@ class Entry:
     approval: Approval = NO_APPROVAL
 
     def as_json(self) -> dict[str, int | str | None]:
-        """Return all fields. The location is only for the owner of the ledger."""
+        """Return all fields. The location is only for the owner of the ledger.
+
+        Returns:
+            The fields by name, as JSON types.
+        """
         return {
             "number": self.number,
             "time": self.time,
             "dataset": self.dataset,
-            "location": self.location,
+            "location": readable(self.location) or None,
             "mechanism": self.spending.mechanism,
             "epsilon": as_text(self.spending.epsilon),
             "delta": as_text(self.spending.delta),
             "unit": self.spending.unit.name,
             "max_cases": self.spending.unit.max_cases,
-            "case": self.case,
+            "case": readable(self.case) or None,
             "period": None if self.period is None else self.period.name,
             "minimum_cases": self.minimum_cases,
             "standing": str(self.standing),
@@ -124,12 +151,17 @@ class Account:
     @property
     def name(self) -> str | None:
         """The name set by the owner, if any; accounts that version 1 derived from the content of a log have none."""
-        return None if self.dataset is None or self.dataset.startswith(CONTENT_PREFIX) else self.dataset
+        return None if self.dataset is None or is_content_name(self.dataset) else self.dataset
 
     @property
     def label(self) -> str:
         """The name or location of the account. Guarantees and reports must use `name`."""
-        return self.dataset or self.location or ""
+        return readable(self.dataset or self.location)
+
+    @property
+    def assignment(self) -> str:
+        """The command that moves its charges to a data set."""
+        return f"travas budget assign {shlex.quote(self.label)} NAME"
 
     @property
     def spendings(self) -> list[Spending]:
@@ -142,14 +174,28 @@ class Account:
 
     @cached_property
     def spent(self) -> tuple[Fraction, Fraction]:
-        """(Σε, Σδ) for one unit: of different periods, the largest counts."""
-        sums = [basic(spendings) for spendings in self.alternatives]
-        return max(epsilon for epsilon, _ in sums), max(delta for _, delta in sums)
+        """(Σε, Σδ) for one unit: of different periods only the largest one counts."""
+        return _largest_sums(self.alternatives)
+
+    def spent_with(self, spending: Spending, period: ChargedPeriod | None) -> tuple[Fraction, Fraction]:
+        """Return (Σε, Σδ) for one unit after another release.
+
+        Args:
+            spending: The cost of the release.
+            period: Its period, if it has one.
+
+        Returns:
+            The sums; of different periods, the largest counts.
+        """
+        return _largest_sums(self._alternatives_with(spending, period))
+
+    def _alternatives_with(self, spending: Spending, period: ChargedPeriod | None) -> list[list[Spending]]:
+        return alternatives([*((entry.spending, entry.period) for entry in self.entries), (spending, period)])
 
     @property
     def has_periods(self) -> bool:
         """Whether charges of different periods count once."""
-        return len({entry.period.name for entry in self.entries if entry.period and entry.spending.unit.is_case}) > 1
+        return len(disjoint_spans((entry.spending, entry.period) for entry in self.entries)) > 1
 
     @cached_property
     def delta_used(self) -> Fraction | None:
@@ -185,6 +231,12 @@ class Account:
         Guarantees compose only if they protect the same unit and define a case in the same way. `max_cases` may differ,
         because each guarantee holds for all cases of a unit, regardless of how many are counted. Periods must be
         disjoint, or the same, under one rule.
+
+        Args:
+            spending: What the release spends.
+            standing: The standing of its guarantee.
+            case: The column that identifies cases; None if it is not known.
+            period: The period whose cases it counts; None for the whole log.
         """
         for entry in self.entries:
             if entry.spending.unit.name != spending.unit.name:
@@ -205,8 +257,7 @@ class Account:
                 f"{self.label}: the guarantee of an earlier release is not established, so what was spent is not known; "
                 "nothing was released; use another data set"
             )
-        charges = [*((entry.spending, entry.period) for entry in self.entries), (spending, period)]
-        together = alternatives(charges)
+        together = self._alternatives_with(spending, period)
         if all(map(self.budget.allows, together)):
             return
         asked = f"ε = {as_text(spending.epsilon)}, δ = {as_text(spending.delta)}"
@@ -227,9 +278,12 @@ class Account:
             )
 
     def _does_not_add_up(self, what: str, before: str, now: str) -> BudgetError:
+        remedy = f"{what}={before!r}"
+        if what == "case" and EVERY_TRACE in (before, now):
+            remedy = "the duplicate_cases of the earlier releases"
         return BudgetError(
             f"{self.label}: its releases have the {what} {before!r}, this one has {now!r}; such guarantees do not compose; "
-            f"nothing was released; use {what}={before!r}, or {self._elsewhere}"
+            f"nothing was released; use {remedy}, or {self._elsewhere}"
         )
 
     @property
@@ -237,32 +291,46 @@ class Account:
         """The other remedy: charges without a name count under the first name that their location is given."""
         if self.dataset is not None:
             return "another dataset"
-        return "first assign its releases, which have no name, to a data set of their own (travas budget assign)"
+        return f"first assign its releases, which have no name, to a separate data set ({self.assignment})"
 
 
-CONTENT_PREFIX = "log:"
-"""The prefix of account names that version 1 derived from the content of logs; new names must not start with it."""
+def _largest_sums(groups: Iterable[Iterable[Spending]]) -> tuple[Fraction, Fraction]:
+    sums = [basic(spendings) for spendings in groups]
+    return max(epsilon for epsilon, _ in sums), max(delta for _, delta in sums)
+
+
+def readable(text: str | None) -> str:
+    """Return recorded text as it is shown: what is not valid UTF-8, which earlier versions recorded, is escaped."""
+    return (text or "").encode(errors="backslashreplace").decode()
+
+
+def is_content_name(dataset: str) -> bool:
+    """Return whether version 1 derived this name from the content of a log; no new name may look like one."""
+    return dataset.startswith("log:")
 
 
 def check_name(dataset: str) -> str:
     """Check the name of a new data set.
 
     Args:
-        name: The name.
+        dataset: The name.
 
     Returns:
         The name in composed form (NFC).
     """
     name = normalize("NFC", dataset)
     if not name or name != name.strip() or len(name) > 200 or not name.isprintable():
-        raise ParameterError(f"dataset is {name[:40]!r}: it must have 1 to 200 printable characters")
-    if name.startswith(CONTENT_PREFIX):
-        raise ParameterError(f"dataset is {name[:40]!r}: names that start with log: are reserved; use another")
+        raise ParameterError(f"dataset is {name[:40]!r}: it must have 1 to 200 printable characters", field="dataset")
+    if is_content_name(name):
+        raise ParameterError(
+            f"dataset is {name[:40]!r}: names that start with log: are reserved; use another", field="dataset"
+        )
     for word in re.findall(r"[^\W\d_]+", name):
         if len(scripts := {unicode_name(letter, "").partition(" ")[0] for letter in word} & _ALIKE) > 1:
             raise ParameterError(
                 f"dataset is {name[:40]!r}: {word[:40]!r} mixes {' and '.join(sorted(scripts))} letters that look alike; "
-                "use one alphabet"
+                "use one alphabet",
+                field="dataset",
             )
     return name
 

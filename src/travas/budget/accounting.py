@@ -9,19 +9,21 @@ floating point; `_slack` bounds the error of that arithmetic and is added. Proof
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from ..errors import MissingExtraError, ParameterError, VerificationError
 from ..mechanisms import from_description
 from ..model.mechanism import Mechanism, Pair
+from ..model.other_packages import failures_named, is_ours
+from ..model.statements import description_of, guarantee_of
 from ..privacy.guarantee import ONE_CASE, PrivacyUnit, Standing
 from ..privacy.noise_tables import MAX_EPSILON, ONE, exponential_bounds
-from ..privacy.person_tables import Gaussian
 
 _GRID = 1 << 13  # grid steps for the sum of all ε
 _REACH = 8  # losses beyond ± 8ε are moved to infinity or up to the lowest grid loss
@@ -31,10 +33,11 @@ _SCALE = 192
 
 @dataclass(frozen=True)
 class Spending:
-    """The cost of one release for one unit, sufficient to rebuild its table.
+    """The cost of one release for one unit, sufficient to rebuild its mechanism.
 
-    `standing` is that of a charged release; None for a planned one. `person_table` is the table for all counts of a unit
-    together; None if each has its part of (ε, δ), which is *proven*. Where both disagree, the worst case is assumed.
+    `standing` is that of a charged release; None for a planned one. `description` is what `Mechanism.describe()` returned;
+    without it, or without an option in it, the option has its former value. Where it disagrees with the standing, the
+    worst case is assumed.
     """
 
     mechanism: str
@@ -42,22 +45,43 @@ class Spending:
     delta: Fraction
     unit: PrivacyUnit = ONE_CASE
     standing: Standing | None = None
-    person_table: Gaussian | None = None
+    description: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def of(cls, mechanism: Mechanism) -> Self:
+        """Return the cost of a release of this mechanism.
+
+        Args:
+            mechanism: The mechanism.
+
+        Returns:
+            Its cost and description.
+        """
+        promised = guarantee_of(mechanism)
+        with failures_named(mechanism):
+            described = json.loads(json.dumps(description_of(mechanism)))  # as it will be read from the ledger
+        return cls(promised.mechanism, promised.epsilon, promised.delta, promised.unit, promised.standing, described)
 
     def pairs(self, interval: Fraction) -> tuple[list[Pair], list[Pair], int]:
         """Return the probabilities of all outcomes of one count with and without one unit, times 2^128, and reversed.
 
         The last value is the number of counts that a unit changes, each with independent noise. The probabilities are
         those of the table if it is known, of the cells of a grid for Gaussian noise, and otherwise the worst case.
+
+        Args:
+            interval: The distance of two losses on the grid.
+
+        Returns:
+            The pairs, the reversed pairs, and the number of counts.
         """
         unit = {"name": self.unit.name, "max_cases": self.unit.max_cases}
-        described = {"mechanism": self.mechanism, "epsilon": self.epsilon, "delta": self.delta, "unit": unit}
-        if self.person_table is not None:
-            described["person_table"] = self.person_table.describe()
+        charged = {"mechanism": self.mechanism, "epsilon": self.epsilon, "delta": self.delta, "unit": unit}
         try:
-            mechanism = from_description(described)
+            mechanism = from_description({**self.description, **charged})
+            if not is_ours(mechanism):  # another package may state anything
+                return self.worst()
             pairs_of_table, gaussian = mechanism.loss_pairs(), mechanism.gaussian_loss()
-        except (ParameterError, VerificationError):  # options that the ledger does not have, another package or table
+        except (ParameterError, VerificationError):  # a required option was not recorded, or another table
             return self.worst()
         if gaussian is not None:
             pairs = gaussian.pairs(interval)
@@ -67,7 +91,11 @@ class Spending:
         return pairs_of_table, _reversed(pairs_of_table), mechanism.loss_counts
 
     def worst(self) -> tuple[list[Pair], list[Pair], int]:
-        """Return the pairs of the worst case that (ε, δ) allows (Kairouz, Oh, Viswanath 2015)."""
+        """Return the pairs of the worst case that (ε, δ) allows (Kairouz, Oh, Viswanath 2015).
+
+        Returns:
+            The pairs, the reversed pairs, and the number of counts.
+        """
         pairs = _worst_pairs(self.epsilon, self.delta)
         return pairs, _reversed(pairs), 1
 
@@ -156,7 +184,7 @@ class _Laid:
 
     @property
     def entries(self) -> int:
-        return max(max(places) - min(places) + 1 for places in (self.removing, self.adding))
+        return max(max(indexes) - min(indexes) + 1 for indexes in (self.removing, self.adding))
 
 
 def _laid(spending: Spending, grid: _Grid) -> _Laid:
@@ -241,8 +269,8 @@ class _Grid:
             self._growths[index] = below if index >= 0 else (1 << 2 * _SCALE) // above
         return self._growths[index]
 
-    def losses(self, pairs: Iterable[Pair], reach: int, scale: int = ONE) -> tuple[dict[int, float], float]:
-        """Return probabilities by grid index within ± reach, and of an infinite loss, rounded up; `scale` is one."""
+    def losses(self, pairs: Iterable[Pair], reach: int) -> tuple[dict[int, float], float]:
+        """Return probabilities by grid index within ± reach, and of an infinite loss, rounded up."""
         masses: defaultdict[int, int] = defaultdict(int)
         infinite = 0
         for p, q in pairs:
@@ -264,8 +292,8 @@ class _Grid:
                     upwards = min(p, -(-excess // self._shrink))
                     masses[index] += p - upwards
                     masses[index + 1] += upwards
-        finite = {index: math.nextafter(mass / scale, math.inf) for index, mass in sorted(masses.items()) if mass}
-        return finite or {0: 0.0}, math.nextafter(infinite / scale, math.inf) if infinite else 0.0
+        finite = {index: math.nextafter(mass / ONE, math.inf) for index, mass in sorted(masses.items()) if mass}
+        return finite or {0: 0.0}, math.nextafter(infinite / ONE, math.inf) if infinite else 0.0
 
 
 def _dp_accounting() -> Any:

@@ -9,15 +9,17 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 from unicodedata import normalize
 
 from ..errors import ParameterError
 from ..privacy.guarantee import PrivacyUnit, Standing
-from ..privacy.person_tables import Gaussian
-from .account import Account, Approval, Budget, Entry, comparable
+from ..privacy.person_tables import GaussianTable
+from ..sources.table_location import LogLocation, TableLocation
+from .account import Account, Approval, Budget, Entry, comparable, is_content_name, readable
 from .accounting import Spending
 from .periods import ChargedPeriod
-from .records import Assigned, Charged, Created, Limited, Record, decode
+from .records import Assigned, Charged, Created, Limited, Record, Respelled, decode
 
 _FRACTION = re.compile(r"[0-9]+(/[1-9][0-9]*)?", re.ASCII)
 
@@ -28,6 +30,24 @@ class Key:
 
     dataset: str | None
     location: str | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The account that a release is charged to, and the accounts without a name that it takes over."""
+
+    key: Key
+    taken_over: tuple[Key, ...]
+
+    def records(self, time: str) -> tuple[Assigned | Respelled, ...]:
+        """Return the records after which all charges belong to one account."""
+        name, location = self.key.dataset, self.key.location
+        return tuple(
+            Assigned(time, None, taken.location, name)
+            if name is not None
+            else Respelled(time, str(taken.location), str(location))
+            for taken in self.taken_over
+        )
 
 
 @dataclass(frozen=True)
@@ -47,7 +67,7 @@ class Book:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The named data sets, in the order in which they were created."""
-        names = (record.dataset for record in self.records if not isinstance(record, Assigned))
+        names = (record.dataset for record in self.records if isinstance(record, Created | Limited | Charged))
         return tuple(dict.fromkeys(name for name in names if name is not None))
 
     def name(self, dataset: str, where: object) -> str:
@@ -64,24 +84,68 @@ class Book:
         )
 
     def _near(self, dataset: str) -> list[str]:
-        by_form = {comparable(name): name for name in self.names if not name.startswith("log:")}
+        by_form = {comparable(name): name for name in self.names if not is_content_name(name)}
         return [by_form[form] for form in get_close_matches(comparable(dataset), by_form, n=3)]
 
     def root(self, key: Key) -> Key:
         """Return the account that this key belongs to."""
-        while (name := self._assigned.get(key)) is not None:
-            key = Key(name)
+        while (owner := self._owners.get(key)) is not None:
+            key = owner
         return key
 
     @cached_property
-    def _assigned(self) -> dict[Key, str]:
-        return {
-            Key(record.old, record.location): record.dataset for record in self.records if isinstance(record, Assigned)
-        }
+    def _owners(self) -> dict[Key, Key]:
+        owners = {}
+        for record in self.records:
+            if isinstance(record, Assigned):
+                owners[Key(record.old, record.location)] = Key(record.dataset)
+            elif isinstance(record, Respelled):
+                owners[Key(None, record.location)] = Key(None, record.now)
+        return owners
 
-    def is_known(self, location: str) -> bool:
-        """Return whether the location belongs to a named data set."""
-        return Key(None, location) in self._assigned
+    @cached_property
+    def locations(self) -> tuple[str, ...]:
+        """All locations that something was charged to or that were assigned, in order."""
+        locations = (record.location for record in self.records if isinstance(record, Charged | Assigned))
+        return tuple(dict.fromkeys(location for location in locations if location is not None))
+
+    def claim(self, dataset: str | None, location: LogLocation | None) -> Claim:
+        """Return the account that a release is charged to, and the accounts without a name that it takes over.
+
+        All spellings of a table have one account. A name takes over what was charged to any of them without a name; a
+        release without a name belongs to the name of the table. If the table has two names, it must have one of them.
+        A location of an earlier version that may be either of two tables unites them: its charges must count for both.
+
+        Args:
+            dataset: The name of an existing data set, or None.
+            location: Where the log is, or None if it is in memory.
+
+        Returns:
+            The keys of the accounts.
+        """
+        if location is None and dataset is None:
+            raise ParameterError(
+                "dataset is not set; the ledger can identify a log in memory, from standard input or from a query only "
+                "by name; set dataset",
+                field="dataset",
+            )
+        roots = self._roots(location)
+        named = [root for root in roots if root.dataset is not None]
+        unnamed = [root for root in roots if root.dataset is None]
+        if dataset is None and len(named) > 1:
+            names = " and ".join(repr(root.dataset) for root in named)
+            raise ParameterError(f"dataset is not set, but this table belongs to {names}; set dataset", field="dataset")
+        key = self.root(Key(dataset)) if dataset is not None else (named or roots)[0]
+        moved = unnamed if not named else [root for root in unnamed if any(self.entries(root))]
+        return Claim(key, tuple(root for root in moved if root != key))
+
+    def _roots(self, location: LogLocation | None) -> tuple[Key, ...]:
+        """Return the accounts of all spellings of a location. The first is that of the location as it is recorded."""
+        if isinstance(location, TableLocation):
+            spellings = [location.text, *filter(location.is_spelled, self.locations)]
+        else:
+            spellings = [] if location is None else [location]
+        return tuple(dict.fromkeys(self.root(Key(None, spelling)) for spelling in spellings))
 
     @cached_property
     def _budgets(self) -> dict[str, Budget]:
@@ -119,13 +183,25 @@ def entry_of(number: int, charge: Charged, dataset: str | None, location: str | 
     """Convert a charge to an entry of an account. Raises ValueError if its values are invalid."""
     unit = PrivacyUnit(charge.unit, charge.max_cases)
     standing = Standing(charge.standing)
-    table = None if charge.person_table is None else Gaussian.from_plain(charge.person_table)
-    spending = Spending(charge.mechanism, _fraction(charge.epsilon), _fraction(charge.delta), unit, standing, table)
+    parameters = _fraction(charge.epsilon), _fraction(charge.delta)
+    spending = Spending(charge.mechanism, *parameters, unit, standing, _description(charge))
     period = None if charge.period is None else ChargedPeriod.from_plain(charge.period)
     return Entry(
         number, charge.time, dataset, spending, charge.minimum_cases, standing, charge.software, charge.case, location,
-        period, Approval(charge.reason or "", charge.signed_off_by or "", charge.reference or ""),
+        period, Approval(*map(readable, (charge.reason, charge.signed_off_by, charge.reference))),
     )  # fmt: skip
+
+
+def _description(charge: Charged) -> dict[str, Any]:
+    if charge.description is not None:
+        if not isinstance(charge.description, dict):
+            raise ValueError("not a description")
+        return charge.description
+    return (
+        {}
+        if charge.person_table is None
+        else {"person_table": GaussianTable.from_plain(charge.person_table).describe()}
+    )
 
 
 def _fraction(text: str) -> Fraction:

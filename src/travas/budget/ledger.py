@@ -9,21 +9,22 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
+
+import attrs
 
 from ..errors import BudgetError, LedgerError, ParameterError
 from ..model.mechanism import Mechanism
-from ..privacy.numbers import Number, exact_delta, exact_epsilon
-from ..privacy.person_tables import Gaussian
-from .account import NO_APPROVAL, Account, Approval, Budget, CompositionRule, Entry, check_name, comparable
+from ..model.statements import guarantee_of
+from ..privacy.numbers import Number
+from ..sources.table_location import LogLocation
+from .account import NO_APPROVAL, Account, Approval, Budget, CompositionRule, Entry, check_name, comparable, readable
 from .accounting import Spending, compose
 from .book import Book, Key
 from .ledger_file import make_ledger, open_ledger
 from .periods import ChargedPeriod
-from .records import Assigned, Charged, Created, Limited
+from .records import Assigned, Charged, Created, Limited, Respelled, now
 
 AccountCheck = Callable[[Account], None]
 """Raises an error if a release may not be charged to the account, which is shown as it is before the charge."""
@@ -56,7 +57,11 @@ def data_directory() -> Path:
     return Path.home() / ".local" / "share"
 
 
-@dataclass(frozen=True)
+def _path(path: str | os.PathLike[str]) -> Path:
+    return Path(path)
+
+
+@attrs.frozen
 class Ledger:
     """A ledger file, created if it does not exist. A damaged or foreign file is refused and never written to.
 
@@ -69,16 +74,19 @@ class Ledger:
     ε = 2, δ = 1e-6 left of ε = 2, δ = 1e-6
     """
 
-    path: Path
+    path: Path = attrs.field(converter=_path)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "path", Path(self.path))
+    def __attrs_post_init__(self) -> None:
         with open_ledger(self.path, make_ledger):
             pass
 
     @classmethod
     def default(cls) -> Ledger:
-        """Open the user's ledger, `default_path()`. Its directory is created if necessary."""
+        """Open the user's ledger, `default_path()`. Its directory is created if necessary.
+
+        Returns:
+            The ledger.
+        """
         path = default_path()
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -90,7 +98,11 @@ class Ledger:
 
     @classmethod
     def from_environment(cls) -> Ledger | None:
-        """Open the ledger `TRAVAS_LEDGER`, the default in Python; None if it is not set."""
+        """Open the ledger `TRAVAS_LEDGER`, the default in Python; None if it is not set.
+
+        Returns:
+            The ledger, or None.
+        """
         return cls.default() if os.environ.get("TRAVAS_LEDGER") else None
 
     def create_account(self, dataset: str) -> Account:
@@ -105,9 +117,11 @@ class Ledger:
         name = check_name(dataset)
         with open_ledger(self.path) as ledger, ledger.locked() as book:
             if name in book.names:
-                raise ParameterError(f"{name}: already exists in {self.path}; use it, or choose another name")
+                raise ParameterError(
+                    f"{name}: already exists in {self.path}; use it, or choose another name", field="dataset"
+                )
             _check_unambiguous(book, name)
-            ledger.append(Created(_now(), name))
+            ledger.append(Created(now(), name))
             return ledger.book.account(Key(name))
 
     def create_budget(
@@ -124,7 +138,7 @@ class Ledger:
         Returns:
             The account.
         """
-        budget = Budget(exact_epsilon(epsilon), exact_delta(delta), composition)
+        budget = Budget(epsilon, delta, composition)
         name = check_name(dataset)
         if composition == "exact":
             compose(())  # detects a missing extra now rather than at the first release
@@ -133,17 +147,19 @@ class Ledger:
                 _check_unambiguous(book, name)
             there = book.account(Key(name))
             if there.dataset != name:
-                raise ParameterError(f"{name}: was assigned to {there.label!r}; use that name")
+                raise ParameterError(f"{name}: was assigned to {there.label!r}; use that name", field="dataset")
             if there.budget is not None:
                 raise ParameterError(
-                    f"{name}: already has a budget, {there.budget}, and a budget is never changed; use another name"
+                    f"{name}: already has a budget, {there.budget}, and a budget is never changed; use another name",
+                    field="dataset",
                 )
             if there.has_unknown_cost:
                 raise ParameterError(
                     f"{name}: the guarantee of a release charged to it is not established, so what was spent is not "
-                    "known; use another name"
+                    "known; use another name",
+                    field="dataset",
                 )
-            ledger.append(Limited(_now(), name, str(budget.epsilon), str(budget.delta), budget.composition))
+            ledger.append(Limited(now(), name, str(budget.epsilon), str(budget.delta), budget.composition))
             return ledger.book.account(Key(name))
 
     def assign(self, old: str, dataset: str) -> Account:
@@ -158,22 +174,27 @@ class Ledger:
         """
         with open_ledger(self.path) as ledger, ledger.locked() as book:
             name = book.name(dataset, self.path)
-            key = Key(old) if old in book.names else Key(None, old)
+            location = next((recorded for recorded in book.locations if readable(recorded) == old), old)
+            key = Key(old) if old in book.names else Key(None, location)
+            if key.dataset is None and (root := book.root(key)).dataset is None:
+                key = root  # all spellings of the location
             source, target = book.account(key), book.account(Key(name))
             if not source.entries:
-                raise ParameterError(f"{old}: nothing was charged to it; `travas budget show` lists all accounts")
+                raise ParameterError(
+                    f"{old}: nothing was charged to it; `travas budget show` lists all accounts", field="old"
+                )
             if source.budget is not None:
-                raise ParameterError(f"{old}: has a budget, so its charges cannot be moved")
+                raise ParameterError(f"{old}: has a budget, so its charges cannot be moved", field="old")
             if source == target:
-                raise ParameterError(f"{old}: already belongs to {target.label!r}")
-            _check_merge(source, target)
-            ledger.append(Assigned(_now(), key.dataset, key.location, name))
+                raise ParameterError(f"{old}: already belongs to {target.label!r}", field="old")
+            _check_merge(source, target, field="old")
+            ledger.append(Assigned(now(), key.dataset, key.location, name))
             return ledger.book.account(Key(name))
 
     def check(
         self,
         dataset: str | None,
-        location: str | None,
+        location: LogLocation | None,
         mechanism: Mechanism,
         case: str,
         period: ChargedPeriod | None = None,
@@ -182,9 +203,9 @@ class Ledger:
 
         Args:
             dataset: The name of the data set, or None to charge the account of the location.
-            location: Where the log is, or None if it is in memory: see `travas.sources.log_location.location_of`.
+            location: Where the log is, or None if it is in memory: `location_of`, or `table_location` of a database.
             mechanism: The mechanism of the release.
-            case: The case column or attribute.
+            case: What a case is, `Roles.defined_case`; empty if it is not known.
             period: The period of a release of one period: `ChargedPeriod.of`.
 
         Returns:
@@ -196,7 +217,7 @@ class Ledger:
     def charge(
         self,
         dataset: str | None,
-        location: str | None,
+        location: LogLocation | None,
         mechanism: Mechanism,
         case: str,
         period: ChargedPeriod | None = None,
@@ -211,9 +232,9 @@ class Ledger:
 
         Args:
             dataset: The name of the data set, or None to charge the account of the location.
-            location: Where the log is, or None if it is in memory: see `travas.sources.log_location.location_of`.
+            location: Where the log is, or None if it is in memory: `location_of`, or `table_location` of a database.
             mechanism: The mechanism of the release.
-            case: The case column or attribute.
+            case: What a case is, `Roles.defined_case`; empty if it is not known.
             period: The period of a release of one period: `ChargedPeriod.of`.
             approval: The reason of the release, and who has signed it off.
             check: A further condition, such as the sum of a year: no other process can charge between it and the charge.
@@ -228,7 +249,7 @@ class Ledger:
                 check(account)
                 key = Key(account.dataset, account.location)
                 ledger.append(*assigned, _charged(key, mechanism, case, period, approval))
-            return ledger.book.account(key)
+                return ledger.book.account(key)  # before the end of the transaction: if it fails, nothing is charged
 
     def account(self, dataset: str) -> Account:
         """Return what a data set may spend and has spent.
@@ -243,12 +264,20 @@ class Ledger:
             return ledger.book.account(Key(ledger.book.name(dataset, self.path)))
 
     def accounts(self) -> list[Account]:
-        """Return all accounts: by name, then those without a name by location."""
+        """Return all accounts: by name, then those without a name by location.
+
+        Returns:
+            The accounts.
+        """
         with open_ledger(self.path) as ledger:
             return ledger.book.accounts()
 
     def history(self) -> list[Entry]:
-        """Return all charges in order."""
+        """Return all charges in order.
+
+        Returns:
+            The charges, the earliest first.
+        """
         with open_ledger(self.path) as ledger:
             return list(ledger.book.entries())
 
@@ -256,55 +285,49 @@ class Ledger:
         self,
         book: Book,
         dataset: str | None,
-        location: str | None,
+        location: LogLocation | None,
         mechanism: Mechanism,
         case: str,
         period: ChargedPeriod | None,
-    ) -> tuple[Account, tuple[Assigned, ...]]:
+    ) -> tuple[Account, tuple[Assigned | Respelled, ...]]:
         """Return the account to charge, and what must be assigned to it first."""
-        assigned: tuple[Assigned, ...] = ()
-        without_name: Account | None = None
-        if dataset is not None:
-            key = Key(book.name(dataset, self.path))
-            if location is not None and not book.is_known(location):
-                without_name = book.account(Key(None, location))
-                _check_periods(without_name, book.account(key))
-                assigned = (Assigned(_now(), None, location, str(key.dataset)),)
-                book = book.plus(*assigned)
-        elif location is not None:
-            key = Key(None, location)
-        else:
-            raise ParameterError(
-                "dataset is not set; the ledger can identify a log in memory, from standard input or from a query only "
-                "by name; set dataset",
-                field="dataset",
-            )
-        account, spending, standing = book.account(key), _spending(mechanism), mechanism.guarantee().standing
-        if without_name is not None:
-            without_name.admit(spending, standing, case or None, period)  # its remedy is another one
+        claim = book.claim(None if dataset is None else book.name(dataset, self.path), location)
+        taken_over = [account for key in claim.taken_over if (account := book.account(key)).entries]
+        spending, standing = Spending.of(mechanism), guarantee_of(mechanism).standing
+        for target, source in combinations((book.account(claim.key), *taken_over), 2):
+            _check_merge(source, target, field="dataset")
+        for account in taken_over:
+            account.admit(spending, standing, case or None, period)  # its remedy is another one
+        records = claim.records(now())
+        account = book.plus(*records).account(claim.key)
         try:
             account.admit(spending, standing, case or None, period)
         except BudgetError as error:
-            if without_name is None or not (taken_over := len(without_name.entries)):
+            if not taken_over:
                 raise
-            counted = f"{taken_over} earlier release{'s' if taken_over > 1 else ''}"
-            raise BudgetError(f"{error} (counting {counted} of {location} without a name)") from None
-        return account, assigned
+            number = sum(len(account.entries) for account in taken_over)
+            counted = f"{number} earlier release{'s' if number > 1 else ''}"
+            where = " and ".join(account.label for account in taken_over)
+            raise BudgetError(f"{error} (counting {counted} of {where} without a name)") from None
+        return account, records
 
 
 def _check_unambiguous(book: Book, name: str) -> None:
     for existing in book.names:
         if comparable(existing) == comparable(name):
             raise ParameterError(
-                f"{name}: differs from the existing {existing!r} only in case or look; use another name"
+                f"{name}: differs from the existing {existing!r} only in case or look; use another name",
+                field="dataset",
             )
 
 
-def _check_merge(source: Account, target: Account) -> None:
+def _check_merge(source: Account, target: Account, field: str) -> None:
+    """Raise ParameterError if the charges of two accounts do not compose. `field` is what the user stated."""
     if target.budget is not None and source.has_unknown_cost:
         raise ParameterError(
             f"{source.label}: the guarantee of one of its releases is not established, so its cost cannot be counted "
-            f"against the budget of {target.label!r}; assign it to a data set without a budget"
+            f"against the budget of {target.label!r}; assign it to a data set without a budget ({source.assignment})",
+            field=field,
         )
     both = (*source.entries, *target.entries)
     units = sorted({entry.spending.unit.name for entry in both})
@@ -313,26 +336,24 @@ def _check_merge(source: Account, target: Account) -> None:
         if len(values) > 1:
             raise ParameterError(
                 f"{source.label}: the releases would have the {what} {' and '.join(map(repr, values))}; such guarantees "
-                "do not compose; assign it to another data set"
+                f"do not compose; assign it to another data set ({source.assignment})",
+                field=field,
             )
-    _check_periods(source, target)
-
-
-def _check_periods(source: Account, target: Account) -> None:
-    """Raise ParameterError if periods of two accounts do not compose, so that their charges cannot count once."""
     for entry, other in product(source.entries, target.entries):
         if entry.period and other.period and entry.spending.unit.is_case:
             reason = entry.period.conflict(other.period)
             if reason is not None:
-                raise ParameterError(f"{source.label}: {reason}; assign it to another data set")
+                raise ParameterError(
+                    f"{source.label}: {reason}; assign it to another data set ({source.assignment})", field=field
+                )
 
 
 def _charged(key: Key, mechanism: Mechanism, case: str, period: ChargedPeriod | None, approval: Approval) -> Charged:
     from .._version import __version__
 
-    spending, least = _spending(mechanism), mechanism.parameters().get("minimum_cases")
+    spending, least = Spending.of(mechanism), mechanism.parameters().get("minimum_cases")
     return Charged(
-        time=_now(),
+        time=now(),
         dataset=key.dataset,
         location=key.location,
         mechanism=spending.mechanism,
@@ -342,28 +363,11 @@ def _charged(key: Key, mechanism: Mechanism, case: str, period: ChargedPeriod | 
         max_cases=spending.unit.max_cases,
         case=case or None,
         minimum_cases=least if isinstance(least, int) else None,
-        standing=str(mechanism.guarantee().standing),
+        standing=str(guarantee_of(mechanism).standing),
         software=f"travas {__version__}",
-        person_table=None if spending.person_table is None else spending.person_table.describe(),
         period=None if period is None else period.describe(),
         reason=approval.reason or None,
         signed_off_by=approval.signed_off_by or None,
         reference=approval.reference or None,
+        description=dict(spending.description),
     )
-
-
-def _spending(mechanism: Mechanism) -> Spending:
-    guarantee = mechanism.guarantee()
-    table = getattr(mechanism, "person_table", None)
-    return Spending(
-        guarantee.mechanism,
-        guarantee.epsilon,
-        guarantee.delta,
-        guarantee.unit,
-        guarantee.standing,
-        table if isinstance(table, Gaussian) else None,
-    )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import LedgerError, TravasError
-from .ledger_schema import APPLICATION, SCHEMA, VERSION, OpenLedger, create_schema
+from .ledger_schema import APPLICATION, SCHEMA, UNUSED, VERSION, OpenLedger, create_schema
 from .migration import migrate
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def _checked(path: Path, connection: sqlite3.Connection) -> OpenLedger:
         raise LedgerError(f"{path}: is not a ledger of travas and was not changed; use another file")
     if version > VERSION:
         raise LedgerError(f"{path}: is a ledger of version {version}; this travas reads up to {VERSION}; update travas")
-    if version == 3:
-        raise ValueError("there is no version 3")
+    if version in UNUSED:
+        raise ValueError("there is no such version")
     if version < VERSION:
         check_pages(path, connection, "integrity_check")
         migrate(connection)

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     import sqlite3
 
 APPLICATION = 0x74726176  # "trav", in the file's header
-VERSION = 4
-"""There is no version 3: one flipped bit would make it a 2, which is migrated."""
+VERSION = 7
+UNUSED = (3, 5, 6)
+"""Never written: one flipped bit would make it a version that is migrated, or a version that is written one of these."""
 
 _APPEND_ONLY = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
 SCHEMA = (
@@ -26,7 +27,7 @@ SCHEMA = (
     f"CREATE TRIGGER head_update BEFORE UPDATE ON head WHEN NEW.number <= OLD.number {_APPEND_ONLY}",
     f"CREATE TRIGGER head_delete BEFORE DELETE ON head {_APPEND_ONLY}",
 )
-"""Versions 2 and 4. The head has the number and digest of the last record, so that a loss of the last records is detected."""
+"""Since version 2. The head has the number and digest of the last record, so that a loss of the last records is detected."""
 
 
 def create_schema(connection: sqlite3.Connection) -> None:

@@ -1,7 +1,8 @@
 """Migration of older ledgers.
 
-Version 1 had a table for each kind of record and no digests. Version 2 differs from version 4 only in that its charges
-have neither periods nor approvals: earlier programs must not misread a later file. There was no version 3.
+Version 1 had a table for each kind of record and no digests. Versions 2, 4 and 7 have the same tables: charges may have
+periods and approvals since version 4, and descriptions since version 7, and earlier programs must not misread a later file.
+There were no other versions.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def migrate(connection: sqlite3.Connection) -> None:
     """Convert the records in one transaction; a crash leaves the old version."""
     connection.execute("BEGIN IMMEDIATE")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version == 2:
+    if version in (2, 4):
         OpenLedger(connection).read()  # a damaged ledger is not written to
         connection.execute(f"PRAGMA user_version = {VERSION}")
     elif version == 1:  # otherwise another process has migrated it

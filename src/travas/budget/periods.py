@@ -11,7 +11,8 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from itertools import accumulate, combinations
 from typing import Any
 
 from ..model.variants import Roles
@@ -22,6 +23,9 @@ _INDIFFERENT = {"abstraction", "counted", "max_cases", "on_missing", "order", "p
 """What a reading may change from period to period: none of it decides when a case is closed."""
 
 _COLUMNS = "columns"
+
+Span = tuple[datetime, datetime]
+"""The first instant of a period, and the first after it."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,11 @@ class ChargedPeriod:
         return cls(period.name, period.start, period.end, period.rule() | rule)
 
     def describe(self) -> dict[str, Any]:
-        """Return the period as plain values, for the record of a charge."""
+        """Return the period as plain values, for the record of a charge.
+
+        Returns:
+            The values by name.
+        """
         return {
             "name": self.name,
             "start": self.start.isoformat(),
@@ -72,14 +80,44 @@ class ChargedPeriod:
 
     @classmethod
     def from_plain(cls, described: Mapping[str, Any]) -> ChargedPeriod:
-        """Rebuild a period from the record of a charge. Raises ValueError, TypeError or LookupError if it is damaged."""
+        """Rebuild a period from the record of a charge. Raises ValueError, TypeError or LookupError if it is damaged.
+
+        Args:
+            described: What `describe` returned.
+
+        Returns:
+            The period.
+        """
         start, end = (datetime.fromisoformat(described[name]) for name in ("start", "end"))
         if start.tzinfo is None or not start < end or not isinstance(described["rule"], dict):
             raise ValueError("not a period")
         return cls(described["name"], start, end, described["rule"])
 
     def conflict(self, earlier: ChargedPeriod) -> str | None:
-        """Return why the releases of both periods do not compose; None if they do."""
+        """Return why the releases of both periods do not compose; None if they do.
+
+        Args:
+            earlier: The period of an earlier release of the same data set.
+
+        Returns:
+            The reason, or None.
+        """
+        if changed := self._changed(earlier):
+            return (
+                f"the rule by which cases are closed has changed since the period {earlier.name} ({', '.join(changed)}); "
+                "a case could be counted in two periods"
+            )
+        if self.span != earlier.span and self.start < earlier.end and earlier.start < self.end:
+            return f"the period {self.name} overlaps {earlier.name}, which was released before"
+        return None
+
+    @property
+    def span(self) -> Span:
+        """Its first instant, and the first after it."""
+        return self.start, self.end
+
+    def _changed(self, earlier: ChargedPeriod) -> list[str]:
+        """Return what differs between the rules of two periods."""
         changed = sorted(
             name
             for name in {*self.rule, *earlier.rule}
@@ -87,22 +125,20 @@ class ChargedPeriod:
         )
         if _COLUMNS in changed and (_COLUMNS in self.rule) != (_COLUMNS in earlier.rule):
             changed.remove(_COLUMNS)  # they are compared once they are known
-        if changed:
-            return (
-                f"the rule by which cases are closed has changed since the period {earlier.name} ({', '.join(changed)}); "
-                "a case could be counted in two periods"
-            )
-        same = (self.start, self.end) == (earlier.start, earlier.end)
-        if not same and self.start < earlier.end and earlier.start < self.end:
-            return f"the period {self.name} overlaps {earlier.name}, which was released before"
-        return None
+        return changed
 
 
 _MISSING = object()
+_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+PeriodSpending = tuple[Spending, ChargedPeriod | None]
+"""The cost of a release, and its period."""
 
 
-def alternatives(charges: Iterable[tuple[Spending, ChargedPeriod | None]]) -> list[list[Spending]]:
+def alternatives(charges: Iterable[PeriodSpending]) -> list[list[Spending]]:
     """Return the charges that add up for one unit: for a case, those of its period and those without a period.
+
+    Charges of periods that overlap, or whose rules differ, may be about the same cases: they always add up.
 
     Args:
         charges: All charges of an account, each with its period.
@@ -110,12 +146,40 @@ def alternatives(charges: Iterable[tuple[Spending, ChargedPeriod | None]]) -> li
     Returns:
         One list of charges for every period; a unit is affected by one of them. The cost is their maximum.
     """
+    listed = list(charges)
+    disjoint = disjoint_spans(listed)
     common: list[Spending] = []
-    own: dict[tuple[datetime, datetime], list[Spending]] = {}
-    for spending, period in charges:
-        if period is None or not spending.unit.is_case:
+    own: dict[Span, list[Spending]] = {}
+    for spending, period in listed:
+        if period is None or not spending.unit.is_case or period.span not in disjoint:
             common.append(spending)
         else:
-            own.setdefault((period.start, period.end), []).append(spending)
+            own.setdefault(period.span, []).append(spending)
     groups = [[*common, *spendings] for spendings in own.values()] or [common]
     return list({frozenset(Counter(group).items()): group for group in groups}.values())
+
+
+def disjoint_spans(charges: Iterable[PeriodSpending]) -> set[Span]:
+    """Return the periods whose cases are counted in no other one: all follow one rule, and they overlap no other.
+
+    Args:
+        charges: All charges of an account, each with its period.
+
+    Returns:
+        The start and end of each.
+    """
+    periods = [period for spending, period in charges if period is not None and spending.unit.is_case]
+    rules: list[ChargedPeriod] = []
+    for period in periods:
+        if all(period.rule != other.rule for other in rules):
+            rules.append(period)
+    if any(one._changed(other) for one, other in combinations(rules, 2)):
+        return set()
+    spans = sorted({period.span for period in periods})
+    latest_ends = [_FIRST, *accumulate((end for _, end in spans), max)]  # of all that start before a span
+    next_starts = [*(start for start, _ in spans[1:]), _LAST]
+    return {
+        (start, end)
+        for (start, end), latest_end, next_start in zip(spans, latest_ends, next_starts, strict=False)
+        if latest_end <= start and end <= next_start
+    }

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..errors import MissingExtraError, ParameterError, shown
+from ..errors import MissingExtraError, ParameterError
 from ..mechanisms.optimal import Optimal
+from ..model.explain import HALF
 from ..privacy.noise_tables import MAX_EPSILON
-from ..privacy.numbers import Number, exact_delta, exact_epsilon
+from ..privacy.numbers import Number, exact_delta, exact_epsilon, rounded_down, whole_number
 from .accounting import Spending, compose
 
 MAX_RELEASES = 10_000
@@ -48,12 +48,11 @@ def plan(releases: int, *, epsilon: Number, delta: Number) -> Plan:
     >>> plan(12, epsilon=3, delta="1.2e-5").basic
     (Fraction(1, 4), Fraction(1, 1000000))
     """
-    if isinstance(releases, bool) or not isinstance(releases, int) or not 1 <= releases <= MAX_RELEASES:
-        raise ParameterError(f"releases is {shown(releases)}: it must be a whole number from 1 to {MAX_RELEASES:,}")
+    whole_number(releases, "releases", 1, MAX_RELEASES)
     total = exact_epsilon(epsilon), exact_delta(delta)
     basic = total[0] / releases, total[1] / releases
     try:
-        candidates = [_largest(releases, *total, rounded_down(basic[1] * share)) for share in _SHARES if basic[1]]
+        candidates = [_largest(releases, *total, rounded_down(basic[1] * share, 3)) for share in _SHARES if basic[1]]
     except MissingExtraError:
         return Plan(releases, *total, basic, None)
     return Plan(releases, *total, basic, max([basic, *candidates]))
@@ -61,7 +60,7 @@ def plan(releases: int, *, epsilon: Number, delta: Number) -> Plan:
 
 @dataclass(frozen=True)
 class KeptCases:
-    """What a release at (ε, δ) keeps: the number of cases from which on a variant is released this often."""
+    """What a release at (ε, δ) keeps: the number of cases from which on a variant is released more often than that."""
 
     cases_for_half: int
     cases_for_most: int
@@ -71,7 +70,7 @@ MOST = Fraction(95, 100)
 
 
 def kept(epsilon: Fraction, delta: Fraction) -> KeptCases | None:
-    """Return from how many cases on a variant is released with a probability of 50 % and of 95 %, by `optimal`.
+    """Return from how many cases on a variant is released with a probability above 50 % and above 95 %, by `optimal`.
 
     None if `optimal` does not support ε or δ, such as δ = 0.
 
@@ -82,7 +81,7 @@ def kept(epsilon: Fraction, delta: Fraction) -> KeptCases | None:
         curve = Optimal(epsilon=epsilon, delta=delta).keep_curve()
     except ParameterError:
         return None
-    return KeptCases(curve.first_with(Fraction(1, 2)), curve.first_with(MOST))
+    return KeptCases(curve.first_above(HALF), curve.first_above(MOST))
 
 
 def _largest(releases: int, epsilon: Fraction, delta: Fraction, each: Fraction) -> tuple[Fraction, Fraction]:
@@ -95,14 +94,4 @@ def _largest(releases: int, epsilon: Fraction, delta: Fraction, each: Fraction) 
     while high - low > low / 2000:
         middle = rounded_down((low + high) / 2, 6)
         low, high = (middle, high) if fits(middle) else (low, middle)
-    return max(rounded_down(low), epsilon / releases), each
-
-
-def rounded_down(value: Fraction, digits: int = 3) -> Fraction:
-    """Round down to a decimal with this many significant digits.
-
-    >>> rounded_down(Fraction(1, 6))
-    Fraction(83, 500)
-    """
-    exponent = math.floor(math.log10(value.numerator) - math.log10(value.denominator)) - digits + 1
-    return math.floor(value / Fraction(10) ** exponent) * Fraction(10) ** exponent
+    return max(rounded_down(low, 3), epsilon / releases), each

@@ -4,26 +4,43 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from ..errors import ParameterError, PolicyError
+from ..errors import ParameterError, PolicyError, shown
 from ..model.mechanism import Mechanism
+from ..model.statements import guarantee_of
 from ..privacy.numbers import as_text, exact
 from .account import Account, Approval
-from .accounting import Spending, basic
+from .accounting import Spending
 from .ledger import data_directory
-from .periods import ChargedPeriod, alternatives
+from .periods import ChargedPeriod
 from .toml_settings import check_keys, load_toml, value_of
 
-_LIMITS = ("epsilon_per_release", "delta_per_release", "epsilon_per_year", "delta_per_year")
-_LISTS = ("units", "mechanisms")
-_REQUIRED = ("reason", "sign_off")
-RULES = (*_LIMITS, *_LISTS, *_REQUIRED)
+_LIMITS = {
+    "epsilon_per_release": ("ε", "release"),
+    "delta_per_release": ("δ", "release"),
+    "epsilon_per_year": ("ε", "year"),
+    "delta_per_year": ("δ", "year"),
+}
+"""The number that a rule limits, and whose: that of a release, or of all releases of a year."""
+
+_LISTS = {"units": "unit", "mechanisms": "mechanism"}
+"""The fact of a release of which only some names are allowed."""
+
+_REQUIRED = {"reason": ("reason", "a reason"), "sign_off": ("signed_off_by", "a sign-off")}
+"""The field of the approval that must not be empty, and what it is in words."""
+
+RULES: Mapping[str, type] = {
+    **dict.fromkeys(_LIMITS, Fraction),
+    **dict.fromkeys(_LISTS, tuple),
+    **dict.fromkeys(_REQUIRED, bool),
+}
+"""The rules that a policy can have, and the types of their values."""
 
 
 @dataclass(frozen=True)
@@ -42,21 +59,54 @@ class PolicyRule:
     because: str
     source: str = ""
 
+    def __post_init__(self) -> None:
+        if self.name not in RULES:
+            raise ParameterError(f"the rule is {shown(self.name)}; use one of {', '.join(RULES)}", field="name")
+        if not isinstance(self.value, RULES[self.name]):
+            raise ParameterError(
+                f"the value of {self.name} is {shown(self.value)}; use a {RULES[self.name].__name__}", field="value"
+            )
+
     @property
     def text(self) -> str:
         """The rule in words."""
         if isinstance(self.value, bool):
-            return "a reason is required" if self.name == "reason" else "a sign-off is required"
+            return f"{_REQUIRED[self.name][1]} is required"
         if isinstance(self.value, tuple):
             return f"{self.name}: only {', '.join(self.value)}"
-        number, _, span = self.name.partition("_per_")
-        return f"{'ε' if number == 'epsilon' else 'δ'} per {span}: at most {as_text(self.value)}"
+        symbol, span = _LIMITS[self.name]
+        return f"{symbol} per {span}: at most {as_text(self.value)}"
 
     def describe(self) -> dict[str, Any]:
-        """Return the rule as plain values, for the report."""
+        """Return the rule as plain values, for the report.
+
+        Returns:
+            The values by name.
+        """
         value = self.value
         plain = as_text(value) if isinstance(value, Fraction) else list(value) if isinstance(value, tuple) else value
         return {"rule": self.name, "value": plain, "because": self.because, "source": self.source}
+
+
+@dataclass(frozen=True)
+class CheckedRule:
+    """A rule in words, and the problem: why a release breaks it, with the rule's own explanation; empty if it does not."""
+
+    text: str
+    problem: str
+
+
+@dataclass(frozen=True)
+class CheckedPolicy:
+    """A policy by name, and all its rules, checked for one release."""
+
+    name: str
+    rules: tuple[CheckedRule, ...]
+
+    @property
+    def problem(self) -> str:
+        """The first reason against the release; empty if there is none."""
+        return next((rule.problem for rule in self.rules if rule.problem), "")
 
 
 @dataclass(frozen=True)
@@ -90,7 +140,11 @@ class Policy:
 
     @classmethod
     def found(cls) -> Policy | None:
-        """Read the policy of `TRAVAS_POLICY`, or `travas/policy.toml` in the data directory; None if there is none."""
+        """Read the policy of `TRAVAS_POLICY`, or `travas/policy.toml` in the data directory; None if there is none.
+
+        Returns:
+            The policy, or None.
+        """
         if path := os.environ.get("TRAVAS_POLICY"):
             return cls.load(Path(path))
         try:
@@ -101,29 +155,28 @@ class Policy:
             present = usual.exists()
         except OSError as error:  # there may be one: a release without its rules would be against them
             raise ParameterError(
-                f"{usual}: whether there is a policy cannot be seen ({error.strerror}); change the rights of the folder, or "
-                "set TRAVAS_POLICY",
+                f"{usual}: cannot determine whether there is a policy ({error.strerror}); change the permissions of the folder, "
+                "or set TRAVAS_POLICY",
                 field="policy",
             ) from None
         return cls.load(usual) if present else None
 
     @classmethod
-    def applying(cls, path: Path | None) -> Policy | None:
-        """Return the policy of a release: the rules of the one that is found, and those of a file, if one is set.
+    def applying(cls, stated: Policy | None) -> Policy | None:
+        """Return the policy of a release: the rules of the one that is found, and those of a stated one.
 
         Args:
-            path: A file, or `default`; None is only the policy that is found. A file adds rules and removes none.
+            stated: A policy, which adds rules and removes none; None is only the one that is found.
 
         Returns:
             The policy; None if there is none.
         """
-        found = cls.found()
-        if path is None or found is None:
-            return found if path is None else cls.load(path)
-        stated = cls.load(path)
-        more = tuple(rule for rule in stated.rules if rule not in found.rules)
-        names = dict.fromkeys((found.name, stated.name))
-        return cls(" and ".join(names), (*found.rules, *more))
+        usual = cls.found()
+        if stated is None or usual is None:
+            return stated if usual is None else usual
+        more = tuple(rule for rule in stated.rules if rule not in usual.rules)
+        names = dict.fromkeys((usual.name, stated.name))
+        return cls(" and ".join(names), (*usual.rules, *more))
 
     def check(
         self,
@@ -140,13 +193,41 @@ class Policy:
             account: The account before the charge; None if the release is not charged.
             period: The period of the release, if any.
         """
+        if problem := self.checked(mechanism, approval, account, period).problem:
+            raise PolicyError(problem)
+
+    def checked(
+        self,
+        mechanism: Mechanism,
+        approval: Approval,
+        account: Account | None,
+        period: ChargedPeriod | None,
+    ) -> CheckedPolicy:
+        """Check a release against every rule.
+
+        Args:
+            mechanism: The mechanism of the release.
+            approval: Its reason and sign-off.
+            account: The account before the charge; None if the release is not charged.
+            period: The period of the release, if any.
+
+        Returns:
+            The rules, each with why the release breaks it.
+        """
+        rules = []
         for rule in self.rules:
-            if (problem := _problem(rule, mechanism, approval, account, period)) is not None:
-                source = f" ({rule.source})" if rule.source else ""
-                raise PolicyError(f"policy {self.name!r}: {problem}; {rule.text}, because {rule.because}{source}")
+            problem = _problem(rule, mechanism, approval, account, period)
+            source = f" ({rule.source})" if rule.source else ""
+            words = f"policy {self.name!r}: {problem}; {rule.text}, because {rule.because}{source}" if problem else ""
+            rules.append(CheckedRule(rule.text, words))
+        return CheckedPolicy(self.name, tuple(rules))
 
     def describe(self) -> dict[str, Any]:
-        """Return the policy as plain values, for the report."""
+        """Return the policy as plain values, for the report.
+
+        Returns:
+            The values by name.
+        """
         return {"name": self.name, "rules": [rule.describe() for rule in self.rules]}
 
 
@@ -155,7 +236,7 @@ def _rule(where: str, name: str, content: Any) -> PolicyRule:
     table = check_keys(where, content, (key, "because", "source"))
     value, because = value_of(where, table, key, kind), value_of(where, table, "because", str)
     if value is None or not because:
-        raise ParameterError(f"{where}: {key} and because are required; a rule explains itself")
+        raise ParameterError(f"{where}: {key} and because are required: every rule states its reason")
     if name in _LIMITS:
         value = exact(value, f"{where}.{key}")
     return PolicyRule(
@@ -169,32 +250,28 @@ def _problem(
     approval: Approval,
     account: Account | None,
     period: ChargedPeriod | None,
-) -> str | None:
-    """Return what breaks a rule; None if nothing does."""
-    guarantee = mechanism.guarantee()
+) -> str:
+    """Return what breaks a rule; empty if nothing does."""
+    guarantee = guarantee_of(mechanism)
     facts: Mapping[str, str] = {"units": guarantee.unit.name, "mechanisms": guarantee.mechanism}
     if isinstance(rule.value, tuple):
-        return None if facts[rule.name] in rule.value else f"{rule.name[:-1]} is {facts[rule.name]!r}"
+        return "" if facts[rule.name] in rule.value else f"{_LISTS[rule.name]} is {facts[rule.name]!r}"
     if isinstance(rule.value, bool):
-        text = approval.reason if rule.name == "reason" else approval.signed_off_by
-        missing = "reason is empty" if rule.name == "reason" else "signed_off_by is empty"
-        return missing if rule.value and not text.strip() else None
+        field = _REQUIRED[rule.name][0]
+        return f"{field} is empty" if rule.value and not getattr(approval, field).strip() else ""
+    (symbol, span), year = _LIMITS[rule.name], ""
     epsilon, delta = guarantee.epsilon, guarantee.delta
-    if rule.name.endswith("_year"):
+    if span == "year":
         if account is None:
             return "the release is not charged, so the sum of a year is not known; set ledger"
         epsilon, delta = _in_a_year(mechanism, account, period)
-    symbol, value = ("ε", epsilon) if rule.name.startswith("epsilon") else ("δ", delta)
-    if value <= rule.value:
-        return None
-    year = " together with the earlier releases of this year" if rule.name.endswith("_year") else ""
-    return f"{symbol} is {as_text(value)}{year}"
+        year = " together with the earlier releases of this year"
+    value = epsilon if symbol == "ε" else delta
+    return "" if value <= rule.value else f"{symbol} is {as_text(value)}{year}"
 
 
 def _in_a_year(mechanism: Mechanism, account: Account, period: ChargedPeriod | None) -> tuple[Fraction, Fraction]:
     """Return (ε, δ) of this calendar year for one unit, this release included."""
-    guarantee, year = mechanism.guarantee(), f"{datetime.now(UTC).year:04}-"
-    this = Spending(guarantee.mechanism, guarantee.epsilon, guarantee.delta, guarantee.unit)
-    charges = [(entry.spending, entry.period) for entry in account.entries if entry.time.startswith(year)]
-    sums = [basic(spendings) for spendings in alternatives([*charges, (this, period)])]
-    return max(epsilon for epsilon, _ in sums), max(delta for _, delta in sums)
+    year = f"{datetime.now(UTC).year:04}-"
+    entries = tuple(entry for entry in account.entries if entry.time.startswith(year))
+    return replace(account, entries=entries).spent_with(Spending.of(mechanism), period)

@@ -6,12 +6,18 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from .account import CompositionRule
 
 START = bytes(32)
 """The digest before the first record."""
+
+
+def now() -> str:
+    """Return the system time, to seconds, as records state it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,8 @@ class Limited:
 class Charged:
     """A release, charged to a name or, without one, to a location. Version 1 did not record what a case is.
 
-    `person_table` describes a table for all counts of a unit together. Records without it are charges of other tables.
+    `description` is what `Mechanism.describe()` returned. Records from before have `person_table` at most: a table for all
+    counts of a unit together.
     `period` is that of a release of one period (`budget.periods`).
     """
 
@@ -58,6 +65,7 @@ class Charged:
     reason: str | None = None
     signed_off_by: str | None = None
     reference: str | None = None
+    description: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -70,15 +78,25 @@ class Assigned:
     dataset: str
 
 
-Record = Created | Limited | Charged | Assigned
+@dataclass(frozen=True)
+class Respelled:
+    """All past and future charges to `location` belong to the location `now`: both are names of one table."""
+
+    time: str
+    location: str
+    now: str
+
+
+Record = Created | Limited | Charged | Assigned | Respelled
 
 _KINDS: dict[str, type[Record]] = {
     "data set": Created,
     "budget": Limited,
     "charge": Charged,
     "assignment": Assigned,
+    "spelling": Respelled,
 }
-_LATER = ("person_table", "period", "reason", "signed_off_by", "reference")
+_LATER = ("person_table", "period", "reason", "signed_off_by", "reference", "description")
 """Fields that the first records of this version do not have."""
 
 _NAMES = {kind: name for name, kind in _KINDS.items()}

@@ -46,7 +46,7 @@ def verified(release: Path, read: Callable[[Path], ReadRelease]) -> ReadRelease:
 def write_again(
     made: Release, release: Path, output: Path | StandardOutput, existing: Existing, profile: Profile = "travas"
 ) -> None:
-    """Write what was made from a release, of which no file is overwritten."""
+    """Write what was made from a release, without overwriting any of its files."""
     from ..outputs.inputs import check_not_same
     from ..outputs.readme_file import release_files
     from ..outputs.standard_output import naming_the_guarantee

@@ -8,11 +8,11 @@ import typer
 
 from ..errors import ParameterError
 from ..model.release import Frequencies, Timestamps, check_frequencies, check_profile, check_timestamps
-from ..pipeline import Request, run
+from ..model.release_kind import Kind
+from ..request import Request
 from ..sources.reading import Reading
 from .charge_flags import Charge, with_charge
-from .console import stages
-from .mechanism_flags import Description, build, with_mechanism
+from .mechanism_flags import StatedMechanism, build, with_mechanism
 from .options import (
     AsJson,
     Delta,
@@ -26,9 +26,15 @@ from .options import (
     StatedCases,
     TableProfile,
     output_target,
+    stated_number,
 )
 from .reading_flags import with_reading
-from .release_output import print_outcome
+from .release_output import run_and_print
+
+_OTHER_COMMANDS: dict[Kind, str] = {
+    "synthetic log": "generates a synthetic log: use travas synthesize",
+    "process map": "releases a process map: use travas map",
+}
 
 
 @with_reading
@@ -66,7 +72,7 @@ def anonymize(
     *,
     reading: Reading,
     charge: Charge,
-    description: Description,
+    stated: StatedMechanism,
 ) -> None:
     """Write a differentially private release of the variants of an event log, and its guarantee file.
 
@@ -74,11 +80,10 @@ def anonymize(
 
     Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
     """
-    mechanism = build(description, epsilon, delta, reading.privacy_unit)
-    if mechanism.kind == "synthetic log":
-        raise ParameterError(f"{mechanism.name} generates a synthetic log: use travas synthesize", field="mechanism")
-    if mechanism.kind == "process map":
-        raise ParameterError(f"{mechanism.name} releases a process map: use travas map", field="mechanism")
+    mechanism = build(stated, epsilon, delta, reading.privacy_unit)
+    if mechanism.kind in _OTHER_COMMANDS:
+        raise ParameterError(f"{mechanism.name} {_OTHER_COMMANDS[mechanism.kind]}", field="mechanism")
+    number = stated_number(stated_cases)
     target = output_target(output, output_format, guarantee_file, as_json)
     times = check_timestamps(timestamps, mechanism.kind)
     request = Request(
@@ -96,6 +101,4 @@ def anonymize(
         policy=charge.policy(),
         approval=charge.approval,
     )
-    with stages() as watch:
-        outcome = run(request, watch)
-    print_outcome(outcome, target, stated_cases, as_json)
+    run_and_print(request, number, as_json)

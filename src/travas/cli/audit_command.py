@@ -1,4 +1,4 @@
-"""The command `audit`: tests whether anybody's release contradicts its claim. Its output is confidential."""
+"""The command `audit`: tests whether a release of any tool contradicts its claim. Its output is confidential."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def audit(
     canaries: Annotated[
         str | None,
         typer.Option(
-            help="A log of made-up cases, each of a variant of its own, put into the original by a fair coin each.",
+            help="A log of made-up cases, each of a different variant and each added to the original log with probability 1/2.",
             metavar="LOG",
         ),
     ] = None,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, cast, get_args
@@ -14,27 +13,30 @@ import typer
 
 from ..budget.account import Account, Budget, CompositionRule, check_name
 from ..budget.ledger import Ledger, default_path
-from ..budget.plan import Plan, kept, rounded_down
+from ..budget.plan import Plan, kept
 from ..budget.plan import plan as make_plan
 from ..errors import LedgerError, OutputError, ParameterError
 from ..outputs.atomic import atomic_output, check_target
-from ..privacy.numbers import as_text, exact_delta, exact_epsilon, rounded_up
+from ..privacy.numbers import as_text, rounded_down, rounded_up, typed_whole_number
 from ..sources.log_location import location_of
 from .console import console, grid, panel, print_json, progress
+from .help_pages import HelpfulCommand, HelpfulGroup
 from .options import AsJson, LedgerFile, ledger_of
 
-app = typer.Typer(no_args_is_help=True, help="Manage the budgets of data sets and show what was spent.")
+app = typer.Typer(
+    cls=HelpfulGroup, no_args_is_help=True, help="Manage the budgets of data sets and show what was spent."
+)
 
 COLUMNS = (
     "number", "time", "dataset", "location", "mechanism", "epsilon", "delta", "unit", "max_cases", "case",
     "period", "minimum_cases", "standing", "software", "reason", "signed_off_by", "reference",
 )  # fmt: skip
-Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Only this data set.")]
+Name = Annotated[str | None, typer.Argument(metavar="NAME", help="Only this data set.")]
 TotalEpsilon = Annotated[str, typer.Option(help="ε that all releases together may spend.", metavar="NUMBER")]
 TotalDelta = Annotated[str, typer.Option(help="δ that all releases together may spend.", metavar="NUMBER")]
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the data set, as used with --dataset.")],
     epsilon: Annotated[
@@ -65,12 +67,12 @@ def create(
     if epsilon is None or delta is None:
         raise ParameterError("set --epsilon and --delta, the budget of the data set, or --no-limit")
     rule = cast(CompositionRule, composition)  # checked by Budget
-    Budget(exact_epsilon(epsilon), exact_delta(delta), rule)  # check before a ledger file is created
+    Budget(epsilon, delta, rule)  # check before a ledger file is created
     account = ledger_of(ledger).create_budget(name, epsilon=epsilon, delta=delta, composition=rule)
     _print_accounts([account], as_json)
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def assign(
     old: Annotated[
         str,
@@ -92,7 +94,7 @@ def assign(
     _print_accounts([book.assign(where, name)], as_json)
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def show(name: Name = None, ledger: LedgerFile = None, as_json: AsJson = False) -> None:
     """Show what was spent and what is left.
 
@@ -105,7 +107,7 @@ def show(name: Name = None, ledger: LedgerFile = None, as_json: AsJson = False) 
         console().print(f"ledger  {book.path}")
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def history(name: Name = None, ledger: LedgerFile = None, as_json: AsJson = False) -> None:
     """List all charged releases in order.
 
@@ -131,7 +133,7 @@ def history(name: Name = None, ledger: LedgerFile = None, as_json: AsJson = Fals
     console().print(table if entries else "no charges yet")
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def export(
     output: Annotated[
         Path | None,
@@ -166,7 +168,7 @@ def export(
         partial.write_text(text, encoding="utf-8", newline="")
 
 
-@app.command("plan")
+@app.command("plan", cls=HelpfulCommand)
 def plan_releases(
     epsilon: TotalEpsilon,
     delta: TotalDelta,
@@ -177,10 +179,9 @@ def plan_releases(
 
     Example: travas budget plan --releases 12 --epsilon 2 --delta 1e-6
     """
-    if not re.fullmatch(r"[0-9]{1,9}", releases, re.ASCII):
-        raise ParameterError(f"releases is {releases[:40]!r}: it must be a whole number from 1")
+    number = typed_whole_number(releases, "releases")
     with progress("composing"):
-        planned = make_plan(int(releases), epsilon=epsilon, delta=delta)
+        planned = make_plan(number, epsilon=epsilon, delta=delta)
     ways = {"basic": planned.basic, "exact": planned.exact, "periods": planned.periods}
     facts = {way: pair and _share(*pair) for way, pair in ways.items()}
     recommended = _recommendation(planned)
@@ -197,7 +198,7 @@ def plan_releases(
         table.add_row(way, f"ε = {_short(pair[0])}, δ = {_short(pair[1])}", remark)
         if share["cases_for_50_percent"] is not None:
             half, most = share["cases_for_50_percent"], share["cases_for_95_percent"]
-            table.add_row("", f"keeps from {half:,} cases on (50 %), {most:,} cases on (95 %)")
+            table.add_row("", f"a variant needs {half:,} cases (above 50 %), {most:,} cases (above 95 %)")
     title = (
         f"Share of each of {planned.releases} releases of ε = {as_text(planned.epsilon)}, δ = {as_text(planned.delta)}"
     )
@@ -303,7 +304,7 @@ def _print_accounts(accounts: list[Account], as_json: bool) -> None:
     for account in accounts:
         table = grid()
         table.add_row("releases", f"{len(account.entries):,}")
-        once = "of different periods the largest counts" if account.has_periods else ""
+        once = "of different periods only the largest one counts" if account.has_periods else ""
         table.add_row("sum", f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}", once)
         if account.budget is not None:
             table.add_row("budget", f"{account.budget}, {account.budget.composition} composition")

@@ -50,8 +50,8 @@ class Charge:
         return ledger_of(self.ledger_file)
 
     def policy(self) -> Policy | None:
-        """Read the policy that applies."""
-        return Policy.applying(self.policy_file)
+        """Read the policy that is stated, if any. The pipeline adds its rules to those of the policy that it finds."""
+        return None if self.policy_file is None else Policy.load(self.policy_file)
 
     def stated(self) -> dict[str, object]:
         """The values of the options by their names; None where one is not set."""

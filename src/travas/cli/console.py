@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import typer
 
+from ..errors import CONFIDENTIAL
 from ..model.mechanism import Progress
 from ..model.variants import Variants
 from ..pipeline import Phase
-from ..privacy.guarantee import Counted, PrivacyUnit
 from .interrupts import finish
 
 
@@ -78,8 +78,10 @@ def print_json(content: dict[str, Any]) -> None:
     typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
 
 
-def is_output_failure(error: BaseException) -> bool:
-    """Return whether standard output is full, closed, or has no reader any more."""
+def is_output_failure(error: BaseException | None) -> bool:
+    """Return whether standard output is full, closed, or no longer read."""
+    if isinstance(error, SystemExit):  # Rich ends the program if its output is not read
+        error = error.__context__ or error
     if isinstance(error, BrokenPipeError):
         return True
     full_or_closed = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF)
@@ -124,12 +126,6 @@ def stages() -> Iterator[Callable[[str, float], None]]:
         yield watch
 
 
-def share_of(unit: PrivacyUnit, counted: Counted | None) -> str:
-    """Describe how much of one unit is counted."""
-    what = "cases" if counted == "cases" else "different variants"
-    return f"at most {unit.max_cases} {what} per {unit.name}"
-
-
 def print_notes(variants: Variants) -> None:
     for note in variants.notes:
-        console().print(f"[confidential] {note}")
+        console().print(f"{CONFIDENTIAL} {note}")

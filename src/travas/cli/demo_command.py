@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from ..budget.policy import Policy
 from ..errors import OutputError
 from ..mechanisms.optimal import Optimal
 from ..model.detail_options import TIMES_IF_RECORDED
 from ..model.mechanism import Mechanism
 from ..outputs.atomic import Existing, atomic_output, check_target
 from ..outputs.readme_file import release_files
-from ..pipeline import Outcome, Request, run
+from ..pipeline import Outcome, run
+from ..request import Request
+from ..sources.example_log import ExampleLog
 from .console import console, grid, panel, stages
 
 if TYPE_CHECKING:
@@ -38,16 +39,15 @@ def demo(
     from ..outputs.example import write_hospital_log
     from ..report.demo_page import DemoPictures, demo_html, is_demo_page
 
-    log = output / "hospital.csv"
     # The page is written last, into a folder without any of these files: where it is, they are of an earlier demo.
     existing: Existing = "replace" if is_demo_page(output / "index.html") else "fail"
     if output.is_dir():
         for target in _targets(output):
             if existing == "fail" and os.path.lexists(target):
-                raise OutputError(f"{target}: exists already; choose another directory", field="output")
+                raise OutputError(f"{target}: already exists; choose another directory", field="output")
             check_target(target, existing)
-    write_hospital_log(log)
-    outcomes = [_released(log, mechanism, output / FILES[mechanism.kind], existing) for mechanism in _mechanisms()]
+    write_hospital_log(output / "hospital.csv")
+    outcomes = [_released(mechanism, output / FILES[mechanism.kind], existing) for mechanism in _mechanisms()]
     variants, synthetic, mapped = (outcome.release for outcome in outcomes)
     pictures = DemoPictures.of(
         outcomes[0].variants, variants, cast("SyntheticRelease", synthetic), cast("MapRelease", mapped)
@@ -68,20 +68,14 @@ def _targets(output: Path) -> list[Path]:
 
 def _mechanisms() -> tuple[Mechanism, ...]:
     from ..mechanisms.process_map import ProcessMap
-    from ..mechanisms.synthesis import Synthesis
+    from ..mechanisms.synthesis_mechanism import Synthesis
 
     return Optimal(1, "1e-6"), Synthesis(1, "1e-6", times=TIMES_IF_RECORDED), ProcessMap(1, "1e-6")
 
 
-def _released(log: Path, mechanism: Mechanism, target: Path, existing: Existing) -> Outcome:
-    """Make one release. The demo touches no ledger and follows no policy: its data are made up."""
-    request = Request(
-        source=log,
-        mechanism=mechanism,
-        output=target,
-        existing=existing,
-        policy=Policy("none: no real data are involved"),
-    )
+def _released(mechanism: Mechanism, target: Path, existing: Existing) -> Outcome:
+    """Make one release. The demo touches no ledger, and no policy applies to the built-in log, whose data are made up."""
+    request = Request(source=ExampleLog(), mechanism=mechanism, output=target, existing=existing)
     with stages() as watch:
         return run(request, watch)
 
@@ -105,9 +99,9 @@ def _show(outcomes: list[Outcome], output: Path) -> None:
     table.add_row("", f"in how many stays one activity directly follows another: {steps:,} steps with 95 % intervals")
     panel(table, "Three releases of a hospital log of 4,000 stays, which is made up", "green")
     out = console()
-    out.print("Whoever has one of these files learns almost the same whether a given stay was in the log or not.")
+    out.print("Anyone who has one of these files learns almost the same whether a given stay was in the log or not.")
     out.print("How much is 'almost'? ε = 1, δ = 1e-6: travas docs choosing-epsilon-and-delta")
-    out.print("Of a real log you would make one of them: what several releases reveal adds up.\n")
+    out.print("From a real log you would make only one of them, because what several releases reveal adds up.\n")
     target = output / FILES["variants"]
     out.print(f"look       {output / 'index.html'}")
     out.print(f"check      travas verify {target}.guarantee.json {target}")

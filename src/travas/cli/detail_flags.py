@@ -8,13 +8,9 @@ from typing import Annotated, Any, get_args
 import typer
 
 from ..model.detail_options import Resolution
-from ..model.detail_settings import described_details
 from .options import with_options
 
 _PANEL = "Times and attributes"
-
-DEFAULT_DETAILS = described_details()
-"""What is described if no option is set."""
 
 
 def _option(kind: Any, about: str, metavar: str) -> tuple[Any, Any]:
@@ -35,9 +31,7 @@ _OPTIONS = {
         "NAME=EDGES",
     ),
     "zone": _option(str | None, "Time zone of weeks, weekdays and hours. Default: UTC.", "Europe/Berlin"),
-    "resolution": _option(
-        str | None, "To what generated times are rounded. Default: second.", "|".join(get_args(Resolution))
-    ),
+    "resolution": _option(str | None, "Precision of generated times. Default: second.", "|".join(get_args(Resolution))),
     "shares": _option(
         str | None,
         "Parts of the budget: times=0.25,attributes=0.1 (the default); the rest is for the control flow.",
@@ -50,7 +44,6 @@ def with_details(command: Callable[..., None]) -> Callable[..., None]:
     """Replace the `details` parameter of a command with the options of times and attributes."""
 
     def collect(values: dict[str, Any]) -> dict[str, Any]:
-        chosen = {name: values.pop(name) for name in _OPTIONS}
-        return {"details": described_details(**{name: value for name, value in chosen.items() if value is not None})}
+        return {"details": {name: values.pop(name) for name in _OPTIONS}}
 
     return with_options(command, "details", _OPTIONS, collect)

@@ -16,9 +16,9 @@ SITE = Path(__file__).resolve().parents[1] / "site"
 
 def docs(
     page: Annotated[
-        str, typer.Argument(metavar="[PAGE]", help="The page, such as unit or mechanisms/optimal.")
+        str, typer.Argument(metavar="PAGE", help="The page, such as unit or mechanisms/optimal.")
     ] = "index",
-    path: Annotated[bool, typer.Option("--path", help="Print where the page is instead of opening it.")] = False,
+    path: Annotated[bool, typer.Option("--path", help="Print the path of the page instead of opening it.")] = False,
 ) -> None:
     """Open the documentation in a browser. It is part of the package and needs no internet.
 
@@ -36,12 +36,11 @@ def docs(
     console().print(f"opened {file}", soft_wrap=True)
 
 
-def page_file(page: str, site: Path | None = None) -> Path:
+def page_file(page: str) -> Path:
     """Return the file of a page of the documentation.
 
     Args:
         page: Its name, as in `docs`: `unit`, `mechanisms/optimal`.
-        site: The folder of the site; by default that of the package.
 
     Returns:
         The file.
@@ -50,12 +49,11 @@ def page_file(page: str, site: Path | None = None) -> Path:
         OutputError: The site is not part of this installation.
         ParameterError: There is no such page.
     """
-    site = SITE if site is None else site
-    if not (site / "index.html").is_file():
+    if not (SITE / "index.html").is_file():
         raise OutputError(
             "this installation does not contain the documentation; in a clone, run: make docs", field="page"
         )
-    names = {file.relative_to(site).with_suffix("").as_posix(): file for file in site.rglob("*.html")}
+    names = {file.relative_to(SITE).with_suffix("").as_posix(): file for file in SITE.rglob("*.html")}
     wanted = page.strip("/").removesuffix(".md").removesuffix(".html")
     for name in (wanted, f"{wanted}/index"):
         if name in names:

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 from ..errors import CONFIDENTIAL_HEADING
 from ..sources.reading import Reading
 from .console import console, grid, panel, print_json, progress
+from .option_names import option_name
 from .options import AsJson, Log
 from .reading_flags import with_reading
 
 if TYPE_CHECKING:
     from ..sources.doctor.diagnosis import LogDiagnosis
 
+_NOT_PROPOSED = (
+    "Not proposed, because it must not be chosen by looking at the log: epsilon, delta, max-cases, bins, alphabets, "
+    "groups."
+)
 _MARKS = {"fact": "", "choice": "choice", "problem": "problem"}
 
 
@@ -33,11 +38,10 @@ def doctor(log: Log, as_json: AsJson = False, *, reading: Reading) -> None:
 
 
 def _show(diagnosis: LogDiagnosis) -> None:
-    from ..sources.doctor.diagnosis import NOT_PROPOSED
-
     table = grid()
     for finding in diagnosis.findings:
-        table.add_row(finding.topic, finding.text, _MARKS[finding.level])
+        option = f" (option {option_name(finding.field)})" if finding.field else ""
+        table.add_row(finding.topic, finding.text + option, _MARKS[finding.level])
     panel(table, CONFIDENTIAL_HEADING, "yellow")
     out = console()
     if diagnosis.problems:
@@ -46,7 +50,7 @@ def _show(diagnosis: LogDiagnosis) -> None:
     if tables == ("[reading]",):
         out.print("To read this log, no options are needed:")
         out.print(f"  {lines[0]}\n")
-        out.print(NOT_PROPOSED)
+        out.print(_NOT_PROPOSED)
         return
     out.print("To read this log, choose one of:" if len(lines) > 1 else "To read this log:")
     for line in lines:
@@ -56,4 +60,4 @@ def _show(diagnosis: LogDiagnosis) -> None:
     for text in tables:
         out.print(text)
         out.print()
-    out.print(NOT_PROPOSED)
+    out.print(_NOT_PROPOSED)

@@ -39,10 +39,15 @@ CODES = (
         "Read the message before another release.",
     ),
     ExitCode(5, "out of memory", "Out of memory.", "Use more memory, or an engine that needs less."),
-    ExitCode(6, "result not printed", "The result could not be printed; files that were written remain."),
+    ExitCode(
+        6,
+        "result not printed",
+        "The result could not be printed; files that were written remain, and so does a charge, which the message names.",
+    ),
     ExitCode(70, "bug", "A bug in travas.", "Report it, without the log."),
     ExitCode(130, "interrupted", "Interrupted; the message says whether the ledger was charged."),
-    ExitCode(141, "broken pipe", "The output was closed, as by `| head`."),
+    ExitCode(141, "broken pipe", "The output was closed, as by `| head`. After a charge, a message names it."),
+    ExitCode(143, "terminated", "Terminated by SIGTERM; the message says whether the ledger was charged."),
 )
 EXIT_CODES = f"Exit codes: {', '.join(f'{entry.code} {entry.short}' for entry in CODES)}."
 """All codes in one sentence, for `--help`."""

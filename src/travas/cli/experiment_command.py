@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..privacy.numbers import typed_whole_number
 from .console import grid as facts_grid
 from .console import panel, print_json, progress
 from .options import AsJson
@@ -21,7 +22,7 @@ def experiment(
         Path | None, typer.Option(help="Folder of the logs. Default: as set in the grid.", metavar="DIR")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Number of processes. Default: all cores.", metavar="NUMBER", min=1)
+        str | None, typer.Option(help="Number of processes. Default: all cores.", metavar="NUMBER")
     ] = None,
     plot: Annotated[
         Path | None,
@@ -39,10 +40,11 @@ def experiment(
     from ..evaluation.experiment_summary import summary, summary_path, write_summary
     from ..evaluation.grid import read_grid
 
+    processes = typed_whole_number(workers, "workers")
     wanted = read_grid(grid, data)
     target = output or Path(grid.name).with_suffix(".parquet")
     with progress("running the experiment") as watch:
-        table = run_experiment(wanted, target, watch, workers)
+        table = run_experiment(wanted, target, watch, processes)
     means = write_summary(summary(wanted, table), summary_path(target))
     failed = table.filter(table["error"].is_not_null())
     pictures = []

@@ -10,11 +10,11 @@ import typer
 from ..errors import CONFIDENTIAL_HEADING, ParameterError
 from ..model import explain
 from ..model.mechanism import Mechanism
-from ..privacy.numbers import as_text
+from ..privacy.numbers import as_text, typed_whole_number
 from ..sources.reading import Reading
 from .console import bar, console, grid, panel, percent, print_json, progress
-from .mechanism_flags import Description, build, with_mechanism
-from .options import AsJson, StatedCases
+from .mechanism_flags import StatedMechanism, build, with_mechanism
+from .options import AsJson, StatedCases, stated_number
 from .reading_flags import with_reading
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @with_mechanism
 def forecast(
     log: Annotated[
-        str | None, typer.Argument(metavar="[LOG]", help="Forecast for this log (confidential). Default: for any log.")
+        str | None, typer.Argument(metavar="LOG", help="Forecast for this log (confidential). Default: for any log.")
     ] = None,
     epsilon: Annotated[
         list[str] | None,
@@ -44,13 +44,13 @@ def forecast(
     ] = False,
     stated_cases: StatedCases = None,
     stated_activities: Annotated[
-        int | None,
-        typer.Option(help="With --kinds: approximate number of activities. Never counted.", metavar="N", min=1),
+        str | None,
+        typer.Option(help="With --kinds: approximate number of activities. Never counted.", metavar="N"),
     ] = None,
     as_json: AsJson = False,
     *,
     reading: Reading,
-    description: Description,
+    stated: StatedMechanism,
 ) -> None:
     """Show what a release at (ε, δ) would keep, by case count of a variant. The output is confidential only with a log.
 
@@ -64,19 +64,20 @@ def forecast(
     from ..evaluation.forecast import forecast as forecast_log
     from ..evaluation.pictures import draw_chances, draw_forecast
 
+    cases, activities = stated_number(stated_cases), typed_whole_number(stated_activities, "stated_activities")
     if kinds:
         from .kinds_output import compare_kinds
 
         if len(epsilon or ()) != 1 or len(delta or ()) != 1 or plot is not None or abstractions is not None:
             raise ParameterError("--kinds requires one --epsilon and one --delta, without --plot and --abstractions")
-        compare_kinds(log, (epsilon or [""])[0], (delta or [""])[0], stated_cases, stated_activities, reading, as_json)
+        compare_kinds(log, (epsilon or [""])[0], (delta or [""])[0], cases, activities, reading, as_json)
         return
     if log is None and (not epsilon or not delta):
         raise ParameterError("--epsilon and --delta are required without a log")
     if log is None and abstractions is not None:
         raise ParameterError("--abstractions requires a log; pass one, or remove the option")
     with progress("building and verifying the noise tables"):
-        rules = [build(description, e, d, reading.privacy_unit) for e in epsilon or EPSILONS for d in delta or DELTAS]
+        rules = [build(stated, e, d, reading.privacy_unit) for e in epsilon or EPSILONS for d in delta or DELTAS]
     if log is None:
         curves = [(rule, chances(rule)) for rule in rules]
         if plot is not None:

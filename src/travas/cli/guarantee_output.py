@@ -1,4 +1,4 @@
-"""What the command line says of the guarantee of every kind of release. All of it is public."""
+"""What the command line says about the guarantee of every kind of release. All of it is public."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ def heading(name: str, guarantee: Guarantee, warnings: Sequence[str]) -> tuple[s
 
 
 def protection(guarantee: Guarantee) -> str:
-    """Return in one line whom the release protects, how much, and how well that is established."""
+    """Return (ε, δ), the change of the log for which they hold, and the standing, in one line."""
     parameters = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}"
-    return f"{parameters} for {guarantee.protects}: {guarantee.standing}"
+    return f"{parameters} for {guarantee.holds_for}: {guarantee.standing}"

@@ -26,7 +26,9 @@ def init(
     log: Annotated[str, typer.Argument(metavar="LOG", help="The event log, as for travas anonymize.")],
     project: ProjectPath = Path(FILE_NAME),
     no_doctor: Annotated[bool, typer.Option("--no-doctor", help="Do not examine the log.")] = False,
-    no_questions: Annotated[bool, typer.Option("--no-questions", help="Take flags and defaults, ask nothing.")] = False,
+    no_questions: Annotated[
+        bool, typer.Option("--no-questions", help="Use flags and defaults, and ask nothing.")
+    ] = False,
     force: Force = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -36,7 +38,7 @@ def init(
     """Write a commented project file, travas.toml, that describes releases completely.
 
     The doctor examines the log and proposes how to read it. In a terminal a few questions are asked, each with a
-    default; otherwise flags and defaults are taken.
+    default; otherwise flags and defaults are used.
 
     Example: travas init hospital.csv --dataset hospital --end-activity discharge --grace 7d
     """
@@ -59,7 +61,9 @@ def init(
     for choice in diagnosis.choices if diagnosis is not None and asks else ():
         if choice.name not in stated:
             meanings = "; ".join(f"{value}: {meaning}" for value, meaning in choice.options)
-            known[choice.name] = _ask(f"The values leave it open. {meanings}.", choice.name, choice.options[0][0])
+            known[choice.name] = _ask(f"The values are ambiguous. {meanings}.", choice.name, choice.options[0][0])
+    if "ladder" in stated:
+        known["mechanism"] = "ladder"
     values = answered(str(stated["log"]), {**known, **stated}, _ask if asks else None)
     if "policy" not in stated and Policy.found() is not None:
         del values["policy"]  # that of the organisation applies

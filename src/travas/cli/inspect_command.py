@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from ..errors import CONFIDENTIAL_HEADING
+from ..model.explain import counted_per
 from ..sources.reading import Reading
-from .console import grid, panel, print_json, print_notes, progress, share_of
+from .console import grid, panel, print_json, print_notes, progress
 from .options import AsJson, Log
 from .reading_flags import with_reading
 
@@ -34,7 +35,7 @@ def inspect_log(
         return
     table = grid()
     if not variants.unit.is_case:
-        table.add_row("counted", share_of(variants.unit, variants.counted))
+        table.add_row("counted", counted_per(variants.unit, variants.counted))
     for name, value in facts.items():
         table.add_row(name.replace("_", " "), f"{value:.1%}" if isinstance(value, float) else f"{value:,}")
     panel(table, CONFIDENTIAL_HEADING, "yellow")

@@ -1,4 +1,4 @@
-"""Ctrl-C on the command line: one line, exit code 130, at any moment. Imports nothing heavy.
+"""Ctrl-C on the command line: one line, exit code 130, at any moment. SIGTERM is the same with 143. Imports nothing heavy.
 
 The first Ctrl-C raises `KeyboardInterrupt`, but never inside an import, where it could be lost or half handled: it then
 waits until the import has ended. Further ones within `_PATIENCE` seconds change nothing, so that what the first one
@@ -17,33 +17,47 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-INTERRUPTED = 130
+INTERRUPTED, TERMINATED = 130, 143
 _PATIENCE = 3.0
 _IMPORT_TIME = 0.001
 
 _raised_at = float("-inf")
 _is_finished = False
+_is_terminated = False
 
 
 @contextmanager
 def handled() -> Iterator[None]:
     """Handle Ctrl-C in this way, for a program that does nothing else. A KeyboardInterrupt that arrives here ends it."""
-    global _raised_at, _is_finished
-    _raised_at, _is_finished = float("-inf"), False
+    global _raised_at, _is_finished, _is_terminated
+    _raised_at, _is_finished, _is_terminated = float("-inf"), False, False
     try:
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # else a shell has started it in the background
             signal.signal(signal.SIGINT, _interrupt)
+            signal.signal(signal.SIGTERM, _terminate)
         yield
     except KeyboardInterrupt:
         finish()
         os.write(2, b"travas: interrupted\n")
-        sys.exit(INTERRUPTED)
+        sys.exit(exit_code())
+
+
+def exit_code() -> int:
+    """Return the exit code of an interrupted program: by which signal."""
+    return TERMINATED if _is_terminated else INTERRUPTED
 
 
 def finish() -> None:
     """From now on it is too late for an interrupt: the program only says what it has done, and ends."""
     global _is_finished
     _is_finished = True
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """Interrupt as Ctrl-C does, through whatever handles that now: a charge defers it."""
+    global _is_terminated
+    _is_terminated = True
+    signal.raise_signal(signal.SIGINT)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -23,7 +23,7 @@ def compare_kinds(
     reading: Reading,
     as_json: bool,
 ) -> None:
-    """Print what each kind of release can do at (ε, δ), and, confidentially, how it comes out on a log."""
+    """Print what each kind of release can do at (ε, δ), and, confidentially, how it performs on a log."""
     from ..evaluation.forecast import LOOKING
     from ..evaluation.kinds import advice, mechanisms, outlooks, trials
 
@@ -75,6 +75,6 @@ def _show_trials(tried: list[Trial | MapTrial]) -> None:
         table.add_row(
             trial.kind,
             f"similarity {similar}",
-            f"{trial.case_coverage:.1%} of the cases have a variant that is there; {trial.variants:,} variants",
+            f"{trial.case_coverage:.1%} of the cases have a released variant; {trial.variants:,} variants",
         )
     panel(table, f"{CONFIDENTIAL_HEADING} (means of runs with seeded noise; nothing was released or charged)", "yellow")

@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import traceback
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -32,10 +33,13 @@ from . import (
 from .budget_command import app as budget_app
 from .console import is_output_failure, print_json, silence
 from .exit_codes import EXIT_CODES
-from .interrupts import INTERRUPTED, finish
+from .help_pages import HelpfulCommand, HelpfulGroup
+from .interrupts import INTERRUPTED, exit_code, finish
+from .option_names import option_name
 
 app = typer.Typer(
     name="travas",
+    cls=HelpfulGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -47,35 +51,25 @@ app.add_typer(budget_app, name="budget")
 
 
 _DEBUG = "TRAVAS_DEBUG"
-_FLAGS = {
-    "guarantee": "--accept-no-guarantee",
-    "existing": "--force",
-    "activities": "--activity",
-    "rungs": "--ladder",
-    "end_activities": "--end-activity",
-    "parts": "--with",
-    "duplicate_events": "--drop-duplicates",
-    "times": "--without times",
-}
-"""Options whose names differ from the parameter names."""
 
 
-app.command(epilog=EXIT_CODES)(anonymize_command.anonymize)
-app.command()(demo_command.demo)
-app.command(epilog=EXIT_CODES)(synthesize_command.synthesize)
-app.command(epilog=EXIT_CODES)(init_command.init)
-app.command(epilog=EXIT_CODES)(release_command.release)
-app.command("map", epilog=EXIT_CODES)(map_command.process_map)
-app.command(epilog=EXIT_CODES)(doctor_command.doctor)
-app.command("inspect")(inspect_command.inspect_log)
-app.command()(compare_command.compare)
-app.command()(audit_command.audit)
-app.command()(forecast_command.forecast)
-app.command()(experiment_command.experiment)
-app.command()(verify_command.verify)
-app.command()(report_command.report)
-app.command()(serve_command.serve)
-app.command()(docs_command.docs)
+_command = partial(app.command, cls=HelpfulCommand)
+_command(epilog=EXIT_CODES)(anonymize_command.anonymize)
+_command()(demo_command.demo)
+_command(epilog=EXIT_CODES)(synthesize_command.synthesize)
+_command(epilog=EXIT_CODES)(init_command.init)
+_command(epilog=EXIT_CODES)(release_command.release)
+_command("map", epilog=EXIT_CODES)(map_command.process_map)
+_command(epilog=EXIT_CODES)(doctor_command.doctor)
+_command("inspect")(inspect_command.inspect_log)
+_command()(compare_command.compare)
+_command()(audit_command.audit)
+_command()(forecast_command.forecast)
+_command()(experiment_command.experiment)
+_command()(verify_command.verify)
+_command()(report_command.report)
+_command()(serve_command.serve)
+_command()(docs_command.docs)
 
 
 def _version(wanted: bool) -> None:
@@ -104,9 +98,9 @@ def main() -> None:
     try:
         code = _run()
     except BrokenPipeError:
-        nowhere, code = os.open(os.devnull, os.O_WRONLY), 141
-        for number in (1, 2):  # flushing at exit must not fail again
-            os.dup2(nowhere, number)
+        code = 141
+        for stream in (1, 2):
+            _discard(stream)
     sys.exit(code)
 
 
@@ -126,7 +120,9 @@ def _run() -> int:
             raise stop.__context__ from None
         raise
     except ChargedError as error:
-        return _fail(str(error), INTERRUPTED if error.interrupted else 4, error)
+        if error.completed and is_output_failure(error.__cause__):
+            return _unprinted(error.__cause__, f"the release is complete, and the charge to {error.account!r} stands")
+        return _fail(str(error), exit_code() if error.interrupted else 4, error)
     except VerificationError as error:
         return _fail(str(error), 1, error)
     except BudgetError as error:
@@ -137,10 +133,10 @@ def _run() -> int:
         context = getattr(error, "ctx", None)
         return _fail(f"{error.format_message()} (see {context.command_path if context else 'travas'} --help)", 2)
     except (typer.Abort, KeyboardInterrupt):
-        return _fail("interrupted", INTERRUPTED)
+        return _fail("interrupted", exit_code())
     except BrokenPipeError:
         raise
-    except BaseException as error:  # a panic of Polars is no Exception
+    except BaseException as error:  # a panic of Polars is not an Exception
         return _unexpected(error)
 
 
@@ -152,11 +148,9 @@ def _unexpected(error: BaseException) -> int:
     if is_out_of_memory(error):
         return _fail("out of memory; use a machine with more memory, or a database (travas docs engines)", 5)
     if isinstance(error, OSError):
-        reason = error.strerror or type(error).__name__
         if is_output_failure(error):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # flushing at exit must not fail again
-            return _fail(f"the result could not be printed ({reason}); files that were written remain", 6)
-        return _fail(f"operating system error: {reason}", 2)
+            return _unprinted(error, "files that were written remain")
+        return _fail(f"operating system error: {_system_reason(error)}", 2)
     if os.environ.get(_DEBUG):
         print(CONFIDENTIAL_HEADING, file=sys.stderr)
         traceback.print_exception(error)
@@ -167,12 +161,30 @@ def _unexpected(error: BaseException) -> int:
     )
 
 
+def _unprinted(error: BaseException | None, remains: str) -> int:
+    """Report that a result could not be printed, and what remains."""
+    if isinstance(error, SystemExit):
+        error = error.__context__
+    _discard(1)
+    code = 141 if isinstance(error, BrokenPipeError) else 6
+    return _fail(f"the result could not be printed ({_system_reason(error)}); {remains}", code)
+
+
+def _system_reason(error: BaseException | None) -> str:
+    return getattr(error, "strerror", None) or type(error).__name__
+
+
+def _discard(stream: int) -> None:
+    """Discard what is still to be written to a stream that has failed: flushing at exit must not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+
+
 def _flag(error: TravasError) -> str:
     """Return the options that correspond to the fields of an error, if the command has them."""
     known = _options(sys.argv[1:])
     fields = [field for field in (error.field, *error.other_fields) if field]
-    flags = [_FLAGS.get(field, f"--{field}".replace("_", "-")) for field in fields]
-    flags = [flag for flag in flags if flag.partition(" ")[0] in known]
+    names = [(option_name(field), f"--{field}") for field in fields]  # a project calls the parts of a map --parts
+    flags = [flag for both in names for flag in dict.fromkeys(both) if flag.partition(" ")[0] in known]
     return f" (option{'s' if len(flags) > 1 else ''} {', '.join(flags)})" if flags else ""
 
 
@@ -189,7 +201,10 @@ def _fail(message: str, code: int, error: TravasError | None = None) -> int:
     from ..sources.engine import without_secrets
 
     one_line = " ".join(without_secrets(message).splitlines())
-    typer.echo(f"travas: {one_line}", err=True)
+    try:
+        typer.echo(f"travas: {one_line}", err=True)
+    except OSError:  # the exit code still says it
+        _discard(2)
     if "--json" in sys.argv[1:] and code not in (6, 141):
         facts = {
             "code": code,

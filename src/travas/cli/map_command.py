@@ -8,20 +8,25 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from ..errors import ParameterError
-from ..pipeline import Request, run
+from ..request import Request
 from ..sources.reading import Reading
 from .again import print_again, refuse_options, verified, write_again
 from .charge_flags import Charge, with_charge
-from .console import console, progress, stages
-from .mechanism_flags import Description, build, stated_alphabet
+from .console import console, progress
+from .mechanism_flags import build
 from .options import (
+    Alphabet,
     AsJson,
     Force,
+    OptionalDelta,
+    OptionalEpsilon,
+    OptionalLog,
     Quiet,
     StatedCases,
+    stated_number,
 )
 from .reading_flags import with_reading
-from .release_output import after_release, print_outcome
+from .release_output import run_and_print
 
 if TYPE_CHECKING:
     from ..maps.map_release import MapRelease
@@ -42,11 +47,9 @@ MapOutput = Annotated[
 @with_charge
 def process_map(
     output: MapOutput,
-    log: Annotated[
-        str | None, typer.Argument(metavar="[LOG]", help="The event log, as for travas anonymize; or use --from.")
-    ] = None,
-    epsilon: Annotated[str | None, typer.Option(help="ε as an exact number: 1, 0.5 or 1/3.", metavar="NUMBER")] = None,
-    delta: Annotated[str | None, typer.Option(help="δ as an exact number: 1e-6.", metavar="NUMBER")] = None,
+    log: OptionalLog = None,
+    epsilon: OptionalEpsilon = None,
+    delta: OptionalDelta = None,
     parts: Annotated[
         str | None,
         typer.Option(
@@ -55,10 +58,7 @@ def process_map(
             metavar="PARTS",
         ),
     ] = None,
-    alphabet: Annotated[
-        Path | None,
-        typer.Option(help="File of activities, one per line, if they are public. Not from the log.", metavar="FILE"),
-    ] = None,
+    alphabet: Alphabet = None,
     release: Annotated[
         Path | None,
         typer.Option(
@@ -70,7 +70,7 @@ def process_map(
     model: Annotated[
         str | None,
         typer.Option(
-            help="Also discover a model with pm4py's inductive miner and write it next to OUT. Needs travas[models].",
+            help=r"Also discover a model with pm4py's inductive miner and write it next to OUT. Needs travas\[models].",
             metavar="bpmn|pnml|ptml",
         ),
     ] = None,
@@ -95,31 +95,26 @@ def process_map(
     travas map --from map.json -o map.html
     """
     from ..maps.map_release import map_release
-    from ..verification.map_file import read_map
 
+    number = stated_number(stated_cases)
     existing: Existing = "replace" if force else "fail"
     target = _check_model(model, output, existing)
     if release is not None:
         options = {"LOG": log, "--epsilon": epsilon, "--delta": delta, "--with": parts, "--alphabet": alphabet}
         refuse_options(options, charge, reading)
-        made = verified(release, read_map)
-        if plot is not None:
-            _check_plot(plot, release, output)
-        write_again(made, release, output, existing)
-        if plot is not None:
-            made.draw(plot, "shown")
-        print_again(made, output, stated_cases, as_json)
+        made = _written_again(release, output, plot, existing)
+        print_again(made, output, number, as_json)
         _write_model(made, target, existing, as_json)
         return
     if plot is not None:
         raise ParameterError("--plot draws a map that is released: use it with --from")
     if log is None or epsilon is None or delta is None:
         raise ParameterError("a log with --epsilon and --delta is required, or a release with --from")
-    description: Description = {"mechanism": "map"} | stated_alphabet(alphabet)
-    description |= {} if parts is None else {"parts": [part.strip() for part in parts.split(",")]}
+    named = None if parts is None else [part.strip() for part in parts.split(",")]
+    stated = {"mechanism": "map", "alphabet": alphabet, "parts": named}
     request = Request(
         source=log,
-        mechanism=build(description, epsilon, delta, reading.privacy_unit),
+        mechanism=build(stated, epsilon, delta, reading.privacy_unit),
         reading=reading,
         output=output,
         existing=existing,
@@ -128,11 +123,22 @@ def process_map(
         policy=charge.policy(),
         approval=charge.approval,
     )
-    with stages() as watch:
-        outcome = run(request, watch)
-    print_outcome(outcome, output, stated_cases, as_json)
-    with after_release(outcome):
+    outcome = run_and_print(request, number, as_json)
+    with outcome.after_release():
         _write_model(map_release(outcome.release), target, existing, as_json)
+
+
+def _written_again(release: Path, output: Path, plot: Path | None, existing: Existing) -> MapRelease:
+    """Verify a map, write it in the format of the output, and draw a figure of it if one is wanted."""
+    from ..verification.measured_file import read_map
+
+    made = verified(release, read_map)
+    if plot is not None:
+        _check_plot(plot, release, output)
+    write_again(made, release, output, existing)
+    if plot is not None:
+        made.draw(plot, "shown")
+    return made
 
 
 def _check_plot(plot: Path, release: Path, output: Path) -> None:
@@ -163,7 +169,7 @@ def _check_model(model: str | None, output: Path, existing: Existing) -> Path | 
 def _write_model(made: MapRelease, target: Path | None, existing: Existing, as_json: bool) -> None:
     if target is None:
         return
-    if not made.pairs:  # which the warnings say, too
+    if not made.pairs:  # which the warnings also say
         if not as_json:
             console().print("model      none: the map has no pairs")
         return

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 from ..maps.map_release import NOTICE, MapNode, MapRelease
-from ..model import explain
-from ..outputs.standard_output import StandardOutput
 from ..plots.svg import name_of, printable
 from ..synthesis.measured_numbers import MeasuredNumber
 from .console import grid, panel
-from .guarantee_output import guarantee_facts, heading, protection
+from .guarantee_output import heading, protection
 
 SHOWN = 12
 """The number of pairs in the table on the screen; the file has all."""
 
 
-def map_facts(released: MapRelease, output: Path | StandardOutput, stated_cases: int | None = None) -> dict[str, Any]:
-    """Return the facts of a process map for `--json`. All of them are public."""
-    from ..outputs.guarantee_file import guarantee_path
-
-    guarantee, total = released.guarantee, released.total
+def content_facts(released: MapRelease) -> dict[str, Any]:
+    """Return what `--json` states about a process map only."""
+    total = released.total
     return {
-        "release": str(output),
-        "guarantee": str(guarantee_path(output)),
         "kind": released.mechanism.kind,
         "map": NOTICE,
         "activities": len(released.activities),
@@ -33,18 +26,11 @@ def map_facts(released: MapRelease, output: Path | StandardOutput, stated_cases:
         "expected_false_pairs": round(released.expected_false_pairs, 2),
         "cases_measured": [math.floor(total.low), math.ceil(total.high)],
         "parts": list(released.parts),
-        **guarantee_facts(guarantee),
-        "warnings": [*explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases), *_warnings(released)],
     }
 
 
-def _warnings(released: MapRelease) -> list[str]:
-    return [] if released.pairs else [explain.EMPTY_MAP]
-
-
-def show_map(released: MapRelease, output: Path | StandardOutput, stated_cases: int | None = None) -> None:
+def show(released: MapRelease, facts: dict[str, Any]) -> None:
     """Print the facts of a process map, and its most frequent pairs."""
-    facts = map_facts(released, output, stated_cases)
     table = grid()
     table.add_row("release", facts["release"])
     table.add_row("guarantee", facts["guarantee"])
@@ -52,7 +38,7 @@ def show_map(released: MapRelease, output: Path | StandardOutput, stated_cases: 
     low, high = facts["cases_measured"]
     table.add_row("measured", f"{low:,} to {high:,} cases in the original log (95 %)")
     table.add_row("false pairs", f"about {facts['expected_false_pairs']:.1f} expected by noise alone")
-    table.add_row("protects", protection(released.guarantee))
+    table.add_row("privacy", protection(released.guarantee))
     for warning in facts["warnings"]:
         table.add_row("warning", warning)
     for reason in released.guarantee.assumptions:

@@ -6,28 +6,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..errors import ParameterError
 from ..mechanisms import MECHANISMS, from_description
+from ..mechanisms.stated_mechanism import described_mechanism
 from ..model.abstraction.rules import read_activities
 from ..model.mechanism import Mechanism
 from ..privacy.guarantee import PrivacyUnit
-from ..privacy.numbers import typed_whole_number
 from .options import panel_option, with_options
 
-Description = dict[str, Any]
-"""The description of a mechanism from the options, without ε, δ and the unit."""
+StatedMechanism = dict[str, Any]
+"""A mechanism and its options as typed, without ε, δ and the unit; None where an option is not set."""
 
 _MECHANISM_OPTIONS = {
     "mechanism": (
         panel_option(
-            str,
+            str | None,
             "Mechanism",
-            f"One of: {', '.join(MECHANISMS)}; or an entry point or module:Class of another package. "
+            f"One of: {', '.join(MECHANISMS)}; or an entry point or module:Class of another package. Default: optimal. "
             "Releases by synthesis are made with travas synthesize, process maps with travas map.",
             "NAME",
             tuple(MECHANISMS),
         ),
-        "optimal",
+        None,
     ),
     "minimum_cases": (
         panel_option(
@@ -85,32 +84,17 @@ _MECHANISM_OPTIONS = {
 
 
 def with_mechanism(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the `description` parameter of a command with the options of a mechanism."""
+    """Replace the `stated` parameter of a command with the options of a mechanism."""
 
     def collect(values: dict[str, Any]) -> dict[str, Any]:
-        name, path = values.pop("mechanism"), values.pop("alphabet")
-        rungs, shares = values.pop("ladder"), values.pop("shares")
-        typed = ("minimum_cases", "splits", "max_length", "prune")
-        numbers = {option: typed_whole_number(values.pop(option), option) for option in typed}
-        if rungs is not None and name not in ("optimal", "ladder"):
-            raise ParameterError(
-                f"mechanism is {name!r} and ladder is also set; set only one of them", field="mechanism"
-            )
-        mechanism = name if rungs is None else "ladder"
-        options = {"rungs": rungs, "shares": shares, **numbers}
-        stated = {option: value for option, value in options.items() if value is not None}
-        return {"description": {"mechanism": mechanism} | stated_alphabet(path) | stated}
+        return {"stated": {option: values.pop(option) for option in _MECHANISM_OPTIONS}}
 
-    return with_options(command, "description", _MECHANISM_OPTIONS, collect)
+    return with_options(command, "stated", _MECHANISM_OPTIONS, collect)
 
 
-def stated_alphabet(path: Path | None) -> Description:
-    """The activities of a public file, as part of the description of a mechanism; empty if there is none."""
-    return {} if path is None else {"alphabet": read_activities(path)}
-
-
-def build(description: Description, epsilon: str, delta: str, unit: PrivacyUnit) -> Mechanism:
-    """Build the mechanism that the options describe."""
-    of_unit = {"name": unit.name, "max_cases": unit.max_cases}
-    described = description | {"epsilon": epsilon, "delta": delta, "unit": of_unit}
+def build(stated: StatedMechanism, epsilon: str, delta: str, unit: PrivacyUnit) -> Mechanism:
+    """Build the mechanism that the options state; `alphabet` is the file of the activities."""
+    path: Path | None = stated.get("alphabet")
+    stated = stated | {"alphabet": None if path is None else read_activities(path)}
+    described = described_mechanism(stated, epsilon, delta, unit)
     return from_description(described, references="follow", missing="default")

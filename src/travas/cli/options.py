@@ -12,8 +12,10 @@ import typer
 
 from ..budget.ledger import Ledger
 from ..errors import ParameterError
+from ..model.explain import check_stated_cases
 from ..model.release import Profile
 from ..outputs.standard_output import StandardOutput
+from ..privacy.numbers import typed_whole_number
 from .console import results_to_standard_error, silence
 
 Log = Annotated[
@@ -32,6 +34,15 @@ Delta = Annotated[
         help="δ as an exact number: 1e-6. At least 1e-20 and below 1; 0 only for prefix trees.", metavar="NUMBER"
     ),
 ]
+OptionalLog = Annotated[
+    str | None, typer.Argument(metavar="LOG", help="The event log, as for travas anonymize; or use --from.")
+]
+OptionalEpsilon = Annotated[str | None, typer.Option(help="ε as an exact number: 1, 0.5 or 1/3.", metavar="NUMBER")]
+OptionalDelta = Annotated[str | None, typer.Option(help="δ as an exact number: 1e-6.", metavar="NUMBER")]
+Alphabet = Annotated[
+    Path | None,
+    typer.Option(help="File of activities, one per line, if they are public. Not from the log.", metavar="FILE"),
+]
 LedgerFile = Annotated[
     Path | None,
     typer.Option(
@@ -40,11 +51,10 @@ LedgerFile = Annotated[
     ),
 ]
 StatedCases = Annotated[
-    int | None,
+    str | None,
     typer.Option(
         help="Approximate number of cases, used to warn if δ is too large. Never counted from the log.",
         metavar="N",
-        min=1,
     ),
 ]
 Output = Annotated[
@@ -63,7 +73,7 @@ OutputFormat = Annotated[
 ]
 GuaranteeFile = Annotated[
     Path | None,
-    typer.Option(help="Where the guarantee of -o - goes, which has no file of its own.", metavar="FILE"),
+    typer.Option(help="The file for the guarantee of -o -.", metavar="FILE"),
 ]
 TableProfile = Annotated[
     str,
@@ -87,6 +97,11 @@ Quiet = Annotated[
     bool, typer.Option("--quiet", help="Print nothing but errors, and JSON with --json.", callback=silence)
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result, or the error, as one JSON object.")]
+
+
+def stated_number(cases: str | None) -> int | None:
+    """The number of cases that --stated-cases states, None if it is not set."""
+    return check_stated_cases(typed_whole_number(cases, "stated_cases"))
 
 
 def ledger_of(path: Path | None) -> Ledger:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, get_args
-
-import typer
+from typing import Any, get_args
 
 from ..errors import ParameterError
 from ..privacy.numbers import typed_whole_number
 from ..sources.closing import Period
 from ..sources.formats import Format
 from ..sources.reading import DuplicateCases, OnMissing, Order, Reading
-from ..sources.row_selection import Lifecycle, parse_where
+from ..sources.row_selection import DuplicateEvents, Lifecycle, parse_where
 from .options import panel_option, with_options
 
 
-def _reading_option(kind: Any, default: Any, about: str, choices: Any = None) -> tuple[Any, Any]:
+def _reading_option(kind: Any, default: Any, about: str, metavar: str) -> tuple[Any, Any]:
+    return panel_option(kind, "Reading", about, metavar), default
+
+
+def _reading_choice(kind: Any, default: Any, about: str, choices: Any) -> tuple[Any, Any]:
     values = get_args(choices)
-    return panel_option(kind, "Reading", about, "|".join(values) or None, values), default
+    return panel_option(kind, "Reading", about, "|".join(values), values), default
 
 
 def _unit_option(about: str, metavar: str) -> tuple[Any, Any]:
@@ -39,15 +41,20 @@ def _period(name: str | None, end_activities: list[str] | None, gap: str | None,
 
 
 _READING_OPTIONS = {
-    "case": _reading_option(str | None, None, "Case column (in XES: trace attribute)."),
+    "case": _reading_option(
+        str | None, None, "Case column (in XES: trace attribute). Default: by its usual names.", "COLUMN"
+    ),
     "activity": _reading_option(
-        list[str] | None, None, "Activity column; repeatable for activities made of several columns."
+        list[str] | None,
+        None,
+        "Activity column; repeatable for activities made of several columns. Default: by its usual names.",
+        "COLUMN",
     ),
-    "timestamp": _reading_option(str | None, None, "Timestamp column."),
+    "timestamp": _reading_option(str | None, None, "Timestamp column. Default: by its usual names.", "COLUMN"),
     "timestamp_format": _reading_option(
-        str | None, None, "Timestamp format, such as '%d.%m.%Y %H:%M'. Default: ISO 8601."
+        str | None, None, "Timestamp format, such as '%d.%m.%Y %H:%M'. Default: ISO 8601.", "FORMAT"
     ),
-    "order": _reading_option(
+    "order": _reading_choice(
         str | None,
         None,
         "Order of the events of a case. Default: file for XES, time for tables; tables without a timestamp need file.",
@@ -57,53 +64,46 @@ _READING_OPTIONS = {
         str | None,
         None,
         "Order of simultaneous events of a case: file, activity (by name; default for databases) or a column.",
+        "ORDER",
     ),
-    "on_missing": _reading_option(
+    "on_missing": _reading_choice(
         str,
         "fail",
         "How to handle events without case, activity or required timestamp, and cases without unit.",
         OnMissing,
     ),
-    "duplicate_cases": _reading_option(str, "fail", "How to handle XES traces with the same name.", DuplicateCases),
-    "lifecycle": _reading_option(
+    "duplicate_cases": _reading_choice(str, "fail", "How to handle XES traces with the same name.", DuplicateCases),
+    "lifecycle": _reading_choice(
         str, "all", "Which events are read, by the lifecycle column (in XES: lifecycle:transition).", Lifecycle
     ),
-    "where": (
-        panel_option(
-            list[str] | None,
-            "Reading",
-            "Read only events with this value in this column; repeatable: several values of one column are "
-            "alternatives. In XES, case:NAME is a trace attribute.",
-            "COLUMN=VALUE",
-        ),
+    "where": _reading_option(
+        list[str] | None,
         None,
+        "Read only events with this value in this column; repeatable: several values of one column are "
+        "alternatives. In XES, case:NAME is a trace attribute.",
+        "COLUMN=VALUE",
     ),
-    "drop_duplicates": (
-        Annotated[
-            bool,
-            typer.Option(
-                "--drop-duplicates",
-                help="Read events of a case with the same activity and timestamp once.",
-                rich_help_panel="Reading",
-            ),
-        ],
-        False,
+    "duplicate_events": _reading_choice(
+        str, "keep", "How to handle events of a case with the same activity and timestamp.", DuplicateEvents
     ),
-    "format": _reading_option(
+    "format": _reading_choice(
         str | None, None, "Format of the log. Default: by the file extension; required for standard input.", Format
     ),
-    "sheet": _reading_option(str | None, None, "Sheet of an Excel workbook. Default: the only one."),
+    "sheet": _reading_option(str | None, None, "Sheet of an Excel workbook. Default: the only one.", "NAME"),
     "delimiter": _reading_option(
-        str | None, None, "Delimiter of CSV files, or tab. Default: detected from the header."
+        str | None, None, "Delimiter of CSV files, or tab. Default: detected from the header.", "CHARACTER"
     ),
-    "quote": _reading_option(str | None, None, "Quote character of CSV files, or none. Default: from the header."),
+    "quote": _reading_option(
+        str | None, None, "Quote character of CSV files, or none. Default: from the header.", "CHARACTER"
+    ),
     "encoding": _reading_option(
-        str | None, None, "Encoding of CSV files. Default: from the byte order mark, else UTF-8."
+        str | None, None, "Encoding of CSV files. Default: from the byte order mark, else UTF-8.", "NAME"
     ),
     "abstraction": _reading_option(
         str,
         "full",
         "Rule applied to every trace before counting, such as 'first | prefix:8'; see: travas docs abstractions.",
+        "RULE",
     ),
     "unit": _unit_option(
         "Column (in XES: trace attribute) that identifies the person. Default: protect one case.", "COLUMN"
@@ -117,13 +117,16 @@ _READING_OPTIONS = {
         None,
     ),
     "gap": _period_option(
-        "With --period, instead: a case is closed if nothing happens for this long, such as 30d.", "LENGTH"
+        "With --period: close a case after this long without events, such as 30d, instead of by an end activity.",
+        "LENGTH",
     ),
     "grace": _period_option(
-        "With --period: all its events are present this long after its end. Default: 0d.", "LENGTH"
+        "With --period: how long after the end of a period all its events are present. Default: 0d.", "LENGTH"
     ),
-    "table": _reading_option(str | None, None, "Database: the table of events, such as public.events."),
-    "query": _reading_option(str | None, None, "Database: a SELECT that returns the events, instead of a table."),
+    "table": _reading_option(str | None, None, "Database: the table of events, such as public.events.", "NAME"),
+    "query": _reading_option(
+        str | None, None, "Database: a SELECT that returns the events, instead of a table.", "SQL"
+    ),
 }
 
 
@@ -134,9 +137,7 @@ def with_reading(command: Callable[..., None]) -> Callable[..., None]:
         options = {name: values.pop(name) for name in _READING_OPTIONS}
         options["activities"] = tuple(options.pop("activity") or ())
         options["period"] = _period(*(options.pop(name) for name in ("period", "end_activity", "gap", "grace")))
-        options["delimiter"] = {"tab": "\t", "\\t": "\t"}.get(options["delimiter"], options["delimiter"])
         options["where"] = parse_where(options["where"] or ())
-        options["duplicate_events"] = "drop" if options.pop("drop_duplicates") else "keep"
         options["max_cases"] = typed_whole_number(options["max_cases"], "max_cases")
         return {"reading": Reading(**options)}
 

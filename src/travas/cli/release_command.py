@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..project.project_options import FILE_NAME, Values
-from .console import grid, panel, print_json, stages
+from .console import console, grid, print_json, stages
 from .options import AsJson, Quiet
 from .project_flags import ProjectPath, with_project_options
-from .release_output import after_release, release_facts
+from .release_output import release_facts, show_release
 
 if TYPE_CHECKING:
     from ..project.project_release import ReleasedPeriod
@@ -42,27 +42,26 @@ def release(
     from ..project.project_release import make_release, project_period
 
     opened = Project.load(project, flags)
-    chosen = project_period(opened, period)
+    released_period = project_period(opened, period)
     with stages() as watch:
-        made = make_release(opened, chosen, watch)
-    with after_release(made.outcome):
-        _show(made, None if chosen is None else chosen.name, as_json)
+        made = make_release(opened, released_period, watch)
+    with made.outcome.after_release():
+        _show(made, None if released_period is None else released_period.name, as_json)
 
 
 def _show(made: ReleasedPeriod, period: str | None, as_json: bool) -> None:
     from .budget_command import charged, print_charge
 
-    files = {name: str(getattr(made, name)) for name in ("folder", "release", "guarantee", "report", "readme")}
-    account = made.outcome.account
+    released, account = made.outcome.release, made.outcome.account
+    files = {name: str(getattr(made, name)) for name in ("folder", "report", "readme")}
     if as_json:
-        facts = release_facts(made.outcome.release, made.release, None)
-        print_json(facts | files | {"period": period, "ledger": account and charged(account)})
+        facts = release_facts(released, made.release, made.stated_cases) | files
+        print_json(facts | {"period": period, "ledger": account and charged(account)})
         return
+    show_release(released, made.release, made.stated_cases)
     table = grid()
-    for name, path in files.items():
-        table.add_row(name, path)
-    guarantee = made.outcome.release.guarantee
-    table.add_row("protects", guarantee.protects)
-    panel(table, f"Released {period or 'the whole log'}", "green")
+    for name, value in ({"period": period or "the whole log"} | files).items():
+        table.add_row(name, value)
+    console().print(table)
     if account is not None:
         print_charge(account)

@@ -9,11 +9,11 @@ import typer
 
 from ..errors import ParameterError
 from .console import console, progress
-from .options import LedgerFile, PolicyFile, SignedOffBy, StatedCases
+from .options import LedgerFile, PolicyFile, SignedOffBy, StatedCases, stated_number
 
 
 def report(
-    guarantee: Annotated[Path, typer.Argument(metavar="GUARANTEE", help="OUT.guarantee.json")],
+    guarantee: Annotated[Path, typer.Argument(metavar="GUARANTEE", help="The guarantee file, OUT.guarantee.json.")],
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The release that the guarantee file is about.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The .html file to write.", metavar="REPORT.html")],
     reason: Annotated[str, typer.Option(help="Why these parameters; printed in the report.", metavar="TEXT")] = "",
@@ -34,6 +34,7 @@ def report(
     from ..report.report_file import write_report
     from .budget_command import existing_ledger
 
+    number = stated_number(stated_cases)
     if ledger is not None and dataset is None:
         raise ParameterError("--ledger requires --dataset; also set --dataset NAME")
     account = None if dataset is None else existing_ledger(ledger).account(dataset)
@@ -45,8 +46,8 @@ def report(
             reason=reason,
             account=account,
             existing="replace" if force else "fail",
-            stated_cases=stated_cases,
-            policy=Policy.applying(policy),
+            stated_cases=number,
+            policy=Policy.applying(None if policy is None else Policy.load(policy)),
             signed_off_by=signed_off_by,
         )
     console().print(f"report     {path}")

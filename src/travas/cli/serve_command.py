@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..privacy.numbers import typed_whole_number
 from .console import console
 from .options import LedgerFile, ledger_of
 
@@ -17,21 +18,28 @@ if TYPE_CHECKING:
 
 
 def serve(
-    port: Annotated[int, typer.Option(help="Port of the web app; 0 uses any free port.", metavar="NUMBER")] = 8080,
-    host: Annotated[str, typer.Option(help="Address to bind; the network can reach all but loopback.")] = "127.0.0.1",
-    folder: Annotated[list[Path] | None, typer.Option(help="Folder with logs that may be opened; repeatable.")] = None,
-    upload_limit: Annotated[float, typer.Option(help="Largest upload, in GB.", metavar="NUMBER")] = 8,
+    port: Annotated[str, typer.Option(help="Port of the web app; 0 uses any free port.", metavar="NUMBER")] = "8080",
+    host: Annotated[
+        str,
+        typer.Option(
+            help="Address to bind; any address other than loopback is reachable from the network.", metavar="ADDRESS"
+        ),
+    ] = "127.0.0.1",
+    folder: Annotated[
+        list[Path] | None, typer.Option(help="Folder with logs that may be opened; repeatable.", metavar="FOLDER")
+    ] = None,
+    upload_limit: Annotated[float, typer.Option(help="Maximum size of an upload, in GB.", metavar="NUMBER")] = 8,
     minutes_kept: Annotated[
-        float, typer.Option(help="How long uploads are kept after the page is closed.", metavar="NUMBER")
+        float, typer.Option(help="Minutes for which uploads are kept after the page is closed.", metavar="NUMBER")
     ] = 15,
     ledger: LedgerFile = None,
     archive: Annotated[
         Path | None,
-        typer.Option(help="Folder in which releases are kept; by default beside the ledger.", metavar="FOLDER"),
+        typer.Option(help="Folder in which releases are kept. Default: next to the ledger.", metavar="FOLDER"),
     ] = None,
     max_sessions: Annotated[
-        int, typer.Option(help="Maximum number of concurrent browser sessions.", metavar="NUMBER")
-    ] = 20,
+        str, typer.Option(help="Maximum number of concurrent browser sessions.", metavar="NUMBER")
+    ] = "20",
     no_open: Annotated[bool, typer.Option("--no-open", help="Print the link instead of opening a browser.")] = False,
 ) -> None:
     """Start the local web app. It works offline; stop it with Ctrl-C.
@@ -41,26 +49,27 @@ def serve(
     from ..web.server import serve as serve_page
     from ..web.settings import GIGABYTE, Settings, listening
 
+    wanted, sessions = typed_whole_number(port, "port"), typed_whole_number(max_sessions, "max_sessions")
     limit = int(upload_limit * GIGABYTE) if math.isfinite(upload_limit) else 0
-    host = "127.0.0.1" if host == "localhost" else host  # a browser might ask the other localhost, which is IPv6
+    host = "127.0.0.1" if host == "localhost" else host  # a browser might use the IPv6 address of localhost
     book = ledger_of(ledger)
-    with listening(host, port) as listener:
+    with listening(host, wanted) as listener:
         used = listener.getsockname()[1]
-        settings = Settings(host, used, tuple(folder or ()), limit, minutes_kept, max_sessions)
+        settings = Settings(host, used, tuple(folder or ()), limit, minutes_kept, sessions)
         no_open = no_open or not has_browser()
         serve_page(settings, listener, book, archive, partial(_ready, no_open), partial(_renewed, no_open))
 
 
 def has_browser() -> bool:
-    """Whether there is a browser with windows. Those of a terminal have no scripts, and the web app needs them."""
+    """Whether there is a browser with windows. Browsers in a terminal do not run scripts, which the web app needs."""
     import os
     import webbrowser
 
     try:
-        found = webbrowser.get()
+        browser = webbrowser.get()
     except webbrowser.Error:
         return False
-    return "BROWSER" in os.environ or type(found) is not webbrowser.GenericBrowser
+    return "BROWSER" in os.environ or type(browser) is not webbrowser.GenericBrowser
 
 
 def _ready(no_open: bool, entrance: Entrance) -> None:

@@ -9,27 +9,32 @@ import typer
 
 from ..errors import ParameterError
 from ..model.release import check_profile
-from ..pipeline import Request, run
 from ..privacy.numbers import typed_whole_number
+from ..request import Request
 from ..sources.reading import Reading
 from .again import print_again, refuse_options, verified, write_again
 from .charge_flags import Charge, with_charge
-from .console import progress, stages
-from .detail_flags import DEFAULT_DETAILS, with_details
-from .mechanism_flags import Description, build, stated_alphabet
+from .console import progress
+from .detail_flags import with_details
+from .mechanism_flags import StatedMechanism, build
 from .options import (
+    Alphabet,
     AsJson,
     Force,
     GuaranteeFile,
+    OptionalDelta,
+    OptionalEpsilon,
+    OptionalLog,
     Output,
     OutputFormat,
     Quiet,
     StatedCases,
     TableProfile,
     output_target,
+    stated_number,
 )
 from .reading_flags import with_reading
-from .release_output import print_outcome
+from .release_output import run_and_print
 
 if TYPE_CHECKING:
     from ..outputs.atomic import Existing
@@ -41,15 +46,10 @@ if TYPE_CHECKING:
 @with_charge
 def synthesize(
     output: Output,
-    log: Annotated[
-        str | None, typer.Argument(metavar="[LOG]", help="The event log, as for travas anonymize; or use --from.")
-    ] = None,
-    epsilon: Annotated[str | None, typer.Option(help="ε as an exact number: 1, 0.5 or 1/3.", metavar="NUMBER")] = None,
-    delta: Annotated[str | None, typer.Option(help="δ as an exact number: 1e-6.", metavar="NUMBER")] = None,
-    alphabet: Annotated[
-        Path | None,
-        typer.Option(help="File of activities, one per line, if they are public. Not from the log.", metavar="FILE"),
-    ] = None,
+    log: OptionalLog = None,
+    epsilon: OptionalEpsilon = None,
+    delta: OptionalDelta = None,
+    alphabet: Alphabet = None,
     release: Annotated[
         Path | None,
         typer.Option(
@@ -73,57 +73,56 @@ def synthesize(
     quiet: Quiet = False,
     as_json: AsJson = False,
     *,
-    details: Description,
+    details: StatedMechanism,
     reading: Reading,
     charge: Charge,
 ) -> None:
     """Write a synthetic log of full traces, generated from noisy measurements of a log, and its guarantee file.
 
-    Traces may appear that are not in the log. Times are generated too if the log has a time column, and case attributes
-    that are named, within the same (ε, δ). A .json release keeps the measurements: anyone can generate more from it.
+    Traces may appear that are not in the log. Times are also generated if the log has a time column, and so are the named
+    case attributes, within the same (ε, δ). A .json release keeps the measurements: anyone can generate more from it.
 
     Examples: travas synthesize hospital.csv --epsilon 1 --delta 1e-6 -o synthetic.json ·
     travas synthesize hospital.csv --attribute sex --bins age=20,40,60,80 --zone Europe/Berlin … ·
     travas synthesize --from synthetic.json --cases 10000 --seed 1 -o more.xes.gz
     """
+    number = stated_number(stated_cases)
     existing: Existing = "replace" if force else "fail"
-    chosen = check_profile(profile, "artificial")
+    checked_profile = check_profile(profile, "artificial")
     target = output_target(output, output_format, guarantee_file, as_json)
     if release is not None:
-        named = None if details == DEFAULT_DETAILS else details
+        named = details if any(details.values()) else None
         options = {"LOG": log, "--epsilon": epsilon, "--delta": delta, "--alphabet": alphabet}
         refuse_options({**options, "the options of times and attributes": named}, charge, reading)
         made = _generated_again(release, cases, seed)
-        write_again(made, release, target, existing, chosen)
-        print_again(made, target, stated_cases, as_json)
+        write_again(made, release, target, existing, checked_profile)
+        print_again(made, target, number, as_json)
         return
     if log is None or epsilon is None or delta is None:
         raise ParameterError("a log with --epsilon and --delta is required, or a release with --from")
     if cases is not None or seed is not None:
         raise ParameterError("--cases and --seed require --from; write a .json release first, then generate from it")
-    description = {"mechanism": "synthesis"} | details | stated_alphabet(alphabet)
+    stated = {"mechanism": "synthesis", "alphabet": alphabet, **details}
     request = Request(
         source=log,
-        mechanism=build(description, epsilon, delta, reading.privacy_unit),
+        mechanism=build(stated, epsilon, delta, reading.privacy_unit),
         reading=reading,
         output=target,
         existing=existing,
-        profile=chosen,
+        profile=checked_profile,
         ledger=charge.ledger(),
         dataset=charge.dataset,
         policy=charge.policy(),
         approval=charge.approval,
     )
-    with stages() as watch:
-        outcome = run(request, watch)
-    print_outcome(outcome, target, stated_cases, as_json)
+    run_and_print(request, number, as_json)
 
 
 def _generated_again(release: Path, cases: str | None, seed: str | None) -> SyntheticRelease:
     """Verify a release and generate from its measurements."""
-    from ..verification.synthetic_file import read_synthetic
+    from ..verification.measured_file import read_synthetic
 
-    number, chosen = typed_whole_number(cases, "cases"), typed_whole_number(seed, "seed")
+    number, new_seed = typed_whole_number(cases, "cases"), typed_whole_number(seed, "seed")
     source = verified(release, read_synthetic)
     with progress("generating"):
-        return source.regenerate(cases=number, seed=source.seed if chosen is None else chosen)
+        return source.regenerate(cases=number, seed=source.seed if new_seed is None else new_seed)

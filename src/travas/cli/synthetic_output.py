@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from ..model import explain
 from ..model.detail_options import BudgetShares
-from ..outputs.standard_output import StandardOutput
 from ..synthesis.detail_words import details_in_words
 from ..synthesis.synthetic_release import NOTICE, SyntheticRelease
 from .console import grid, panel
-from .guarantee_output import guarantee_facts, heading, protection
+from .guarantee_output import heading, protection
 
 
-def synthetic_facts(
-    released: SyntheticRelease, output: Path | StandardOutput, stated_cases: int | None = None
-) -> dict[str, Any]:
-    """Return the facts of a synthetic log for `--json`. All of them are public."""
-    from ..outputs.guarantee_file import guarantee_path
-
-    guarantee, quality = released.guarantee, released.quality()
+def content_facts(released: SyntheticRelease) -> dict[str, Any]:
+    """Return what `--json` states about a synthetic log only."""
+    quality = released.quality()
     return {
-        "release": str(output),
-        "guarantee": str(guarantee_path(output)),
         "kind": released.mechanism.kind,
         "synthetic": NOTICE,
         "generation": released.generation,
@@ -37,17 +28,11 @@ def synthetic_facts(
         "timestamps": released.mechanism.timestamps,
         "attributes": [column.attribute for column in released.case_columns],
         "shares": released.mechanism.parameters().get("shares"),
-        **guarantee_facts(guarantee),
-        "warnings": [
-            *explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases),
-            *quality.warnings(sum(released.counts)),
-        ],
     }
 
 
-def show_synthetic(released: SyntheticRelease, output: Path | StandardOutput, stated_cases: int | None = None) -> None:
+def show(released: SyntheticRelease, facts: dict[str, Any]) -> None:
     """Print the facts of a synthetic log."""
-    facts = synthetic_facts(released, output, stated_cases)
     table = grid()
     table.add_row("release", facts["release"])
     table.add_row("guarantee", facts["guarantee"])
@@ -62,7 +47,7 @@ def show_synthetic(released: SyntheticRelease, output: Path | StandardOutput, st
         table.add_row(name, text)
     if facts["shares"] is not None:
         table.add_row("budget", BudgetShares.stated(facts["shares"]).in_words())
-    table.add_row("protects", protection(released.guarantee))
+    table.add_row("privacy", protection(released.guarantee))
     if released.generation == "again":
         table.add_row("charged", "nothing: generated again from measurements that were released before")
     for warning in facts["warnings"]:

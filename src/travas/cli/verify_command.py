@@ -1,4 +1,4 @@
-"""`travas verify`: what anybody can check without the log."""
+"""`travas verify`: what anyone can check without the log."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ..errors import ParameterError, VerificationError
-from ..model.explain import weak_protection
+from ..model.explain import counted_per, weak_protection
 from ..model.mechanism import Mechanism
+from ..model.statements import guarantee_of
 from ..privacy.guarantee import ONE_CASE, Standing
 from ..privacy.numbers import as_text, rounded_up
-from .console import bar, console, grid, panel, percent, print_json, progress, share_of
-from .mechanism_flags import Description, build, with_mechanism
-from .options import AsJson, StatedCases
+from .console import bar, console, grid, panel, percent, print_json, progress
+from .mechanism_flags import StatedMechanism, build, with_mechanism
+from .options import AsJson, StatedCases, stated_number
 
 if TYPE_CHECKING:
     from ..verification.privacy_curve import Point
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
 
 @with_mechanism
 def verify(
-    guarantee: Annotated[Path | None, typer.Argument(metavar="[GUARANTEE]", help="OUT.guarantee.json")] = None,
+    guarantee: Annotated[
+        Path | None, typer.Argument(metavar="GUARANTEE", help="The guarantee file, OUT.guarantee.json.")
+    ] = None,
     release: Annotated[
-        Path | None, typer.Argument(metavar="[RELEASE]", help="The release that the guarantee file is about.")
+        Path | None, typer.Argument(metavar="RELEASE", help="The release that the guarantee file is about.")
     ] = None,
     epsilon: Annotated[str | None, typer.Option(help="ε, instead of a guarantee file.", metavar="NUMBER")] = None,
     delta: Annotated[str | None, typer.Option(help="δ, instead of a guarantee file.", metavar="NUMBER")] = None,
@@ -38,7 +41,7 @@ def verify(
     stated_cases: StatedCases = None,
     as_json: AsJson = False,
     *,
-    description: Description,
+    stated: StatedMechanism,
 ) -> None:
     """Rebuild the noise tables of a guarantee, verify them in exact arithmetic and print the result.
 
@@ -48,6 +51,7 @@ def verify(
     """
     from ..verification.verify import verify as verify_files
 
+    number = stated_number(stated_cases)
     if guarantee is not None:
         if epsilon is not None or delta is not None:
             raise ParameterError("a guarantee file cannot be combined with --epsilon and --delta; use one or the other")
@@ -56,14 +60,14 @@ def verify(
     elif epsilon is None or delta is None:
         raise ParameterError("nothing to verify; pass a guarantee file, or set --epsilon and --delta")
     else:
-        verified = _rebuilt(build(description, epsilon, delta, ONE_CASE))
+        verified = _rebuilt(build(stated, epsilon, delta, ONE_CASE))
     mechanism = verified.mechanism
-    facts = mechanism.guarantee()
+    facts = guarantee_of(mechanism)
     if facts.standing is Standing.NOT_ESTABLISHED:
         reasons = "; ".join(facts.assumptions)
         raise VerificationError(f"the guarantee of {mechanism.name} is not established: {reasons}")
     losses = _privacy_curve(mechanism, plot) if curve or plot is not None else ()
-    weak = weak_protection(facts.epsilon, facts.delta, stated_cases)
+    weak = weak_protection(facts.epsilon, facts.delta, number)
     if as_json:
         curves = {"curve": [point.as_json() for point in losses]} if losses else {}
         print_json(_as_json(verified) | {"warnings": list(weak)} | curves)
@@ -81,13 +85,13 @@ def _rebuilt(mechanism: Mechanism) -> Verified:
     from ..verification.verify import Verified
 
     with progress("building and verifying the noise table"):
-        return Verified(mechanism, mechanism.guarantee().delta_spent, digest_checked=False)
+        return Verified(mechanism, guarantee_of(mechanism).delta_spent, digest_checked=False)
 
 
 def _as_json(verified: Verified) -> dict[str, Any]:
     from ..outputs.guarantee_file import describe_unit
 
-    mechanism, facts = verified.mechanism, verified.mechanism.guarantee()
+    mechanism, facts = verified.mechanism, guarantee_of(verified.mechanism)
     return {
         "verified": True,
         "standing": str(facts.standing),
@@ -105,13 +109,13 @@ def _as_json(verified: Verified) -> dict[str, Any]:
 
 def _show_facts(verified: Verified, what: Literal["of a file", "of parameters"], weak: tuple[str, ...]) -> None:
     """Print what the guarantee promises and what was compared."""
-    mechanism, facts = verified.mechanism, verified.mechanism.guarantee()
+    mechanism, facts = verified.mechanism, guarantee_of(verified.mechanism)
     table = grid()
     table.add_row("mechanism", mechanism.name)
     table.add_row("standing", str(facts.standing))
-    table.add_row("protects", facts.protects)
+    table.add_row("guarantee for", facts.holds_for)
     if not mechanism.unit.is_case:
-        table.add_row("counted", share_of(mechanism.unit, mechanism.counted))
+        table.add_row("counted", counted_per(mechanism.unit, mechanism.counted))
     table.add_row("ε", as_text(mechanism.epsilon))
     table.add_row("δ requested", as_text(mechanism.delta))
     share = f"  ({float(facts.delta_spent / mechanism.delta):.1%} of δ)" if mechanism.delta else ""
@@ -148,10 +152,10 @@ def _privacy_curve(mechanism: Mechanism, plot: Path | None) -> tuple[Point, ...]
     from ..verification.privacy_curve import points
 
     with progress("computing the privacy curve"):
-        found = points(mechanism)
+        curve = points(mechanism)
     if plot is not None:
-        draw_curve(mechanism, found, plot)
-    return found
+        draw_curve(mechanism, curve, plot)
+    return curve
 
 
 def _show_privacy_curve(points: tuple[Point, ...]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from ..errors import ParameterError, shown
+from ..errors import ParameterError, naming, shown
 from ..model.abstraction import Abstraction, parse_ladder
 
 Item = TypeVar("Item")
@@ -24,7 +24,7 @@ def checked_items(field: str, values: Iterable[Item], kind: type[Any], example: 
         The items, at least one.
 
     Raises:
-        ParameterError: It is no list, it is empty, or an item has another type.
+        ParameterError: It is not a list, it is empty, or an item has the wrong type.
     """
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ParameterError(f"{field} is {shown(values)}; use {example}", field=field)
@@ -47,9 +47,10 @@ def checked_abstractions(abstractions: str | Iterable[Abstraction]) -> tuple[Abs
         The abstractions, at least one.
 
     Raises:
-        ParameterError: A name does not exist, or it is no list of abstractions.
+        ParameterError: A name does not exist, or it is not a list of abstractions.
     """
     if isinstance(abstractions, str):
-        return parse_ladder(abstractions)
+        with naming("abstractions"):
+            return parse_ladder(abstractions)
     example = "their names in one text, such as 'full,prefix:4', or a list of Abstraction"
     return checked_items("abstractions", abstractions, Abstraction, example)

@@ -1,4 +1,4 @@
-"""The audit of a release of anybody: tests of what its claim of (ε, δ) makes impossible or very unlikely. Confidential.
+"""The audit of a release of any tool: tests of what its claim of (ε, δ) makes impossible or very unlikely. Confidential.
 
 An audit never shows that a release is private. It contradicts the claim, or it does not, with a stated power. The null
 hypotheses and their derivation: docs/audit.md.
@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any
+
+import attrs
 
 from ..errors import EmptyLogError, LogError
 from ..model.traces import Trace
@@ -32,18 +34,18 @@ from .audit_tests import (
     same_error,
     shape,
 )
-from .compare import released_variants
+from .compared_logs import released_variants
 from .event_values import EventTable, Timeline, event_table, instant
 
 ERROR_RATE = 0.001
 """The probability that an audit contradicts a true claim, all tests together (Holm)."""
 
 _MOST_HITS = 1000  # rare variants beyond this many are not looked for: that takes long, and they contradict already
-_MOST_GAPS = 3  # of a case, in the chance that its times are met by accident
+_MOST_GAPS = 3  # of a case, in the probability that its times occur by chance
 
 _INVENTS = (
-    "the release has variants that the original does not have: the method makes up traces, so it may have met these by "
-    "chance; use canaries"
+    "the release has variants that the original does not have: the method makes up traces, so it may have produced "
+    "these by chance; use canaries"
 )
 
 
@@ -76,12 +78,12 @@ class Audit:
     @property
     def contradictions(self) -> tuple[Finding, ...]:
         """The tests that contradict the claim, by Holm's rule: all together are wrong with probability `ERROR_RATE`."""
-        found = []
+        contradicting = []
         for rank, finding in enumerate(sorted(self.made, key=lambda finding: finding.p_value)):
             if finding.p_value > ERROR_RATE / (len(self.made) - rank):
                 break
-            found.append(finding)
-        return tuple(found)
+            contradicting.append(finding)
+        return tuple(contradicting)
 
     @property
     def verdict(self) -> str:
@@ -96,7 +98,11 @@ class Audit:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return the result as JSON types."""
+        """Return the result as JSON types.
+
+        Returns:
+            The verdict and all findings.
+        """
         contradicting = {finding.name for finding in self.contradictions}
         tests = [
             {
@@ -136,8 +142,8 @@ def audit(
         epsilon: The claimed ε.
         delta: The claimed δ.
         reading: The rule from the original log to variants, and whom the claim protects.
-        canaries: A log of made-up cases, each with a variant of its own, that were put into the original log by a fair
-            coin each, before the release.
+        canaries: A log of made-up cases, each with a different variant and each added to the original log with
+            probability 1/2 before the release.
         public: Columns whose values are public, so that a method may know them without reading the log.
 
     Returns:
@@ -171,7 +177,7 @@ def audit(
 
 
 def _without_unit(reading: Reading) -> Reading:
-    return replace(reading, unit=None, max_cases=None, counted=None)
+    return attrs.evolve(reading, unit=None, max_cases=None, counted=None)
 
 
 def _released_table(released: Any, reading: Reading) -> EventTable | None:
@@ -220,7 +226,7 @@ def _exact_counts(
     true: dict[Trace, int], shown: dict[Trace, int], claim: tuple[float, float], least: int, cases: int
 ) -> Iterable[Finding]:
     assumed = (
-        "every count has additive noise of its own, whose distribution does not depend on the count; then no single error "
+        "every count has its own additive noise, whose distribution does not depend on the count; then no single error "
         "has a probability above (e^ε − 1 + 2δ)/(e^ε + 1)"
     )
     errors = [shown[trace] - count for trace, count in true.items() if count >= least and trace in shown]
@@ -228,14 +234,14 @@ def _exact_counts(
     few = f"no variant of {least:,} or more cases, which no threshold touches, is in both logs"
     if not errors or atom >= 1:
         yield Finding("exact counts", assumed, reason=few)
-        yield Finding("counts with one error", assumed, reason=few)
+        yield Finding("counts with the same error", assumed, reason=few)
         return
     exact, at = errors.count(0), _binomial(len(errors), atom)
     observed = f"{exact:,} of {len(errors):,} counts are exact; {len(errors) * atom:.3g} or fewer are expected"
     yield Finding("exact counts", assumed, observed, exact, len(errors), at(exact), at)
     most, of_most = same_error(errors, atom)
     observed = f"{most:,} of {len(errors):,} counts have the same error"
-    yield Finding("counts with one error", assumed, observed, most, len(errors), of_most(most), of_most)
+    yield Finding("counts with the same error", assumed, observed, most, len(errors), of_most(most), of_most)
 
 
 def _binomial(trials: int, chance: float) -> Any:
@@ -244,16 +250,16 @@ def _binomial(trials: int, chance: float) -> Any:
 
 def _order(after: Variants, table: EventTable | None) -> list[Trace]:
     """The released variants in the order of the file."""
-    found: list[Trace] = [*(table.first_occurrences() if table is not None else ())]
-    return found or after.traces(range(len(after)))
+    order: list[Trace] = [*(table.first_occurrences() if table is not None else ())]
+    return order or after.traces(range(len(after)))
 
 
 def _order_of_counts(true: dict[Trace, int], order: Sequence[Trace], claim: tuple[float, float]) -> Finding:
     null = (
-        "the method treats all variants alike, with noise of their own; then of two whose counts differ by one, the larger "
-        "comes first with a probability of at most (e^2ε + (1 + e^ε)δ)/(1 + e^2ε)"
+        "the method treats all variants in the same way, each with its own noise; then of two whose counts differ by one, the "
+        "larger comes first with a probability of at most (e^2ε + (1 + e^ε)δ)/(1 + e^2ε)"
     )
-    rank = {trace: place for place, trace in enumerate(order)}
+    rank = {trace: index for index, trace in enumerate(order)}
     known = sorted((trace for trace in rank if trace in true), key=lambda trace: (true[trace], trace))
     pairs, free = [], True
     for small, large in pairwise(known):
@@ -265,7 +271,7 @@ def _order_of_counts(true: dict[Trace, int], order: Sequence[Trace], claim: tupl
     if not pairs:
         return Finding("order of counts", null, reason="no two released variants have counts that differ by one")
     hits, at = sum(rank[large] < rank[small] for small, large in pairs), _binomial(len(pairs), larger_first(*claim))
-    observed = f"in {hits:,} of {len(pairs):,} pairs the variant of one case more comes first"
+    observed = f"in {hits:,} of {len(pairs):,} pairs the variant with one more case comes first"
     return Finding("order of counts", null, observed, hits, len(pairs), at(hits), at)
 
 
@@ -276,11 +282,11 @@ def _order_of_cases(true: dict[Trace, int], tables: tuple[EventTable | None, Eve
     name = "order of cases"
     if tables[0] is None or tables[1] is None:
         return Finding(name, null, reason="one of the logs has no events in an order")
-    earlier = {trace: place for place, trace in enumerate(tables[0].first_occurrences())}
+    earlier = {trace: index for index, trace in enumerate(tables[0].first_occurrences())}
     order = tables[1].first_occurrences()
     if order == sorted(order):
         return Finding(name, null, reason="the variants are in alphabetical order")
-    later = {trace: place for place, trace in enumerate(order)}
+    later = {trace: index for index, trace in enumerate(order)}
     by_count: dict[int, list[Trace]] = {}
     for trace in sorted(later):
         if trace in earlier and trace in true:
@@ -327,7 +333,7 @@ def _unique_values(
 
 
 def _chances_of_values(candidates: Sequence[str], shown: set[str]) -> Iterable[float]:
-    """Of texts by their shape; of moments by their number in the time span, because dates are no random digits (Lemma 10)."""
+    """Of texts by their shape; of moments by their number in the time span, because dates are not random digits (Lemma 10)."""
     moments = sorted({int(moment.timestamp()) for value in candidates if (moment := instant(value)) is not None})
     if len(moments) > len(candidates) // 2:
         span = (moments[-1] - moments[0]) // _resolution(moments) + 1
@@ -352,7 +358,7 @@ def _times(tables: tuple[EventTable | None, EventTable | None], claim: tuple[flo
     before, after = Counter(tables[0].timelines()), set(tables[1].timelines())
     candidates = [line for line, number in before.items() if number == 1]
     if not candidates:
-        return Finding(name, null, reason="no case has times of its own")
+        return Finding(name, null, reason="no case has times that no other case has")
     growth, delta = math.exp(claim[0]), claim[1]
     chances = [min(1.0, growth * chance + delta) for chance in _chances_of_times(candidates, len(after))]
     hits, at = sum(line in after for line in candidates), markov(chances)
@@ -361,7 +367,7 @@ def _times(tables: tuple[EventTable | None, EventTable | None], claim: tuple[flo
 
 
 def _chances_of_times(lines: Sequence[Timeline], made: int) -> Iterable[float]:
-    """A hundred times the probability that so many random cases have a given start and given gaps (Lemma 10)."""
+    """A hundred times the probability that one of `made` random cases has the start and gaps of a case (Lemma 10)."""
     starts = sorted({int(line[0].timestamp()) for line in lines})
     span = (starts[-1] - starts[0]) // _resolution(starts) + 1
     gaps = len({later - earlier for line in lines for earlier, later in pairwise(line)})
@@ -373,8 +379,8 @@ def _canaries(
     made_up: Variants | None, true: dict[Trace, int], shown: dict[Trace, int], claim: tuple[float, float]
 ) -> Finding:
     null = (
-        "a fair coin decided for each canary whether it is in the log; whoever sees the release cannot tell which are, beyond "
-        "what (ε, δ) allows"
+        "each canary is in the log with probability 1/2; nobody who sees the release can tell which ones are, beyond what "
+        "(ε, δ) allows"
     )
     if made_up is None:
         return Finding("canaries", null, reason="no canaries were put into the log")

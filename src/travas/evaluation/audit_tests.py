@@ -40,7 +40,14 @@ class Finding:
     reason: str = ""
 
     def needed(self, level: float) -> int | None:
-        """The least number of hits that contradicts the claim at this level; None if no number does."""
+        """The least number of hits that contradicts the claim at this level; None if no number does.
+
+        Args:
+            level: The p-value at which a claim is contradicted.
+
+        Returns:
+            The number of hits, or None.
+        """
         if not self.candidates or self.at(self.candidates) > level:
             return None
         low, high = 0, self.candidates
@@ -50,7 +57,14 @@ class Finding:
         return high
 
     def power(self, level: float) -> float:
-        """The probability that the test contradicts a method that copies each candidate with probability `COPIED`."""
+        """The probability that the test contradicts a method that copies each candidate with probability `COPIED`.
+
+        Args:
+            level: The p-value at which a claim is contradicted.
+
+        Returns:
+            The probability, from 0 to 1.
+        """
         needed = self.needed(level)
         return 0.0 if needed is None else binomial_tail(needed, self.candidates, COPIED)
 
@@ -108,7 +122,7 @@ def largest_atom(epsilon: float, delta: float) -> float:
 
 
 def same_error(errors: Sequence[int], atom: float) -> tuple[int, Callable[[int], float]]:
-    """How many counts share the most frequent error, and the probability that so many do (Lemma 8)."""
+    """The number of counts with the most frequent error, and the probability of at least a given number of them (Lemma 8)."""
     most = max(Counter(errors).values(), default=0)
     return most, lambda hits: min(1.0, binomial_tail(hits, len(errors), atom) / max(atom, 1e-300))
 
@@ -123,7 +137,7 @@ def guesses(canaries: int, made: int, epsilon: float, delta: float) -> Callable[
     """The probability of as many right guesses of which canaries are in the log (Lemma 11).
 
     Args:
-        canaries: The number of canaries, each put into the log by a fair coin of its own.
+        canaries: The number of canaries, each added to the log with probability 1/2, independently.
         made: The number of guesses.
         epsilon: ε.
         delta: δ.
@@ -144,7 +158,7 @@ def guesses(canaries: int, made: int, epsilon: float, delta: float) -> Callable[
 
 
 def chance_of_text(value: str, alike: int) -> float:
-    """A bound of the probability that a method writes this very text without having read it (Lemma 10).
+    """A bound of the probability that a method writes exactly this text without having read it (Lemma 10).
 
     Args:
         value: The text.

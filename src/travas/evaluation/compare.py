@@ -5,31 +5,34 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ..errors import LogError, ParameterError, TravasError, confidential_repr, shown
+import attrs
+
+from ..errors import ParameterError, TravasError, confidential_repr, shown
 from ..mechanisms.extensions import extension
 from ..model.abstraction import FULL, Abstraction, Grouped
-from ..model.release import Release
+from ..model.totals import NO_DETAILS
 from ..model.traces import Trace
 from ..model.variants import Variants
-from ..outputs.guarantee_file import guarantee_path
 from ..sources.engine import read
-from ..sources.files import MAP_IS_NO_LOG, merged
-from ..sources.reading import DEFAULT_READING, Reading, released_columns
-from ..verification.release_file import is_map, read_release
-from ..verification.verify import released_abstractions, released_reading
+from ..sources.reading import DEFAULT_READING, Reading
 from . import metrics
 from .arguments import checked_abstractions, checked_items
+from .compared_logs import abstractions_of, read_original, reading_of, released_details, released_map, released_variants
 from .metrics import EdgeDifference, fake_activities
 from .notebook_views import comparison_html
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from ..maps.map_release import MapRelease
+    from .detail_comparison import DetailComparison, ReleasedDetails
+    from .map_comparison import MapComparison
 
 MODEL_METRICS = ("fitness", "precision")
 
@@ -143,7 +146,7 @@ def find_metric(name: str) -> Metric:
     better: Any = getattr(metric, "better", "higher")
     if better not in get_args(Better):
         raise ParameterError(
-            f"metric is {shown(name)}, whose better is {shown(better)}; use one of {', '.join(get_args(Better))}",
+            f"metric is {shown(name)} with better = {shown(better)}; use one of {', '.join(get_args(Better))}",
             field="metric",
         )
     meaning = (inspect.getdoc(metric) or "a metric of another package").split("\n")[0]
@@ -152,10 +155,19 @@ def find_metric(name: str) -> Metric:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The values of metrics by name, and remarks about the two logs. Confidential."""
+    """The values of metrics by name, and remarks about the two logs. Confidential.
+
+    Attributes:
+        values: The values of metrics; none for a process map without fitness and precision.
+        remarks: Remarks about the two logs.
+        details: How far times and attributes of a synthetic log are from the original; None without metrics of them.
+        process_map: How far the numbers of a process map are from the original; None for an event log.
+    """
 
     values: dict[str, Any]
     remarks: tuple[str, ...]
+    details: DetailComparison | None = None
+    process_map: MapComparison | None = None
 
     def __repr__(self) -> str:
         return confidential_repr(self)
@@ -163,11 +175,27 @@ class Comparison:
     def _repr_html_(self) -> str:
         """The comparison in a notebook, marked confidential."""
         meanings = {name: find_metric(name).meaning for name in self.values}
-        return comparison_html(self.values, meanings, self.remarks)
+        words = [f"{name}: {text}" for name, text in self.in_words().items()]
+        return comparison_html(self.values, meanings, (*words, *self.remarks))
+
+    def in_words(self) -> dict[str, str]:
+        """Return what is said about a process map, or about times and attributes, by its name.
+
+        Returns:
+            The texts by name.
+        """
+        parts = [part.in_words() for part in (self.process_map, self.details) if part is not None]
+        return {name: text for part in parts for name, text in part}
 
     def as_json(self) -> dict[str, Any]:
-        """Return the values as JSON types."""
-        return {name: _plain(name, value) for name, value in self.values.items()}
+        """Return the values as JSON types.
+
+        Returns:
+            The values by name.
+        """
+        parts = {"details": self.details, "process_map": self.process_map}
+        stated = {name: part.as_json() for name, part in parts.items() if part is not None}
+        return {name: _plain(name, value) for name, value in self.values.items()} | stated
 
 
 def compare(
@@ -175,30 +203,73 @@ def compare(
     released: Any,
     metrics: Iterable[str] | None = None,
     abstractions: str | Iterable[Abstraction] | None = None,
+    *,
+    reading: Reading = DEFAULT_READING,
+    plot: str | Path | None = None,
+    watch: Callable[[str, float], None] = lambda _, __: None,
 ) -> Comparison:
-    """Compare a released log with the original. The result is confidential.
+    """Compare what was released with the original log. The result is confidential.
 
     Args:
         original: The original log, as for `read`.
-        released: The released log or a `Release`.
-        metrics: The names of the metrics; by default all that do not need pm4py.
+        released: The released log, a `Release` of any kind, or the file of one.
+        metrics: The names of the metrics; by default all that do not need pm4py, and those of times and attributes of a
+            synthetic log. A process map has its own measures, and `fitness` and `precision` of its model.
         abstractions: The rules by which the released traces were generalised, or their names separated by commas; by
             default those of the `Release` or its guarantee file. Metrics named `…_abstracted` use the original under these
             rules, all others the original.
+        reading: How the original log is read. What it leaves at the default is as the release or its guarantee file states.
+        plot: A `.png`, `.svg` or `.pdf` file to draw, which is confidential.
+        watch: Called with the stage and its share.
 
     Returns:
         The values and remarks.
+
+    Raises:
+        ParameterError: A metric does not exist, or has no meaning for a process map.
+        LogError: One of the logs cannot be read.
     """
-    rules = _abstractions_of(released) if abstractions is None else checked_abstractions(abstractions)
-    if metrics is None:
-        metrics = DEFAULT_METRICS if set(rules) == {FULL} else ABSTRACTED_METRICS
-    names = checked_items("metrics", metrics, str, "a list of names, such as ['case_coverage']")
+    rules = None if abstractions is None else checked_abstractions(abstractions)
+    example = "a list of names, such as ['case_coverage']"
+    names = None if metrics is None else checked_items("metrics", metrics, str, example)
+    for name in names or ():
+        find_metric(name)
+    read_as = reading_of(released, reading)
+    if (process_map := released_map(released)) is not None:
+        if plot is not None:
+            raise ParameterError(
+                "plot is set but the release is a process map; remove it, or draw the map", field="plot"
+            )
+        return _of_map(original, process_map, names or (), read_as, watch)
+    is_whole = names is None and rules is None and read_as.abstraction == FULL
+    made = released_details(original, released) if is_whole else None
+    if rules is None:
+        rules = abstractions_of(released) if read_as.abstraction == FULL else (read_as.abstraction,)
+    needed = NO_DETAILS if made is None else made.details
+    before = read_original(original, read_as, needed, partial(watch, "reading the original log"))
+    watch("reading the released log", 0.0)
+    after = released_variants(released, attrs.evolve(read_as, abstraction=FULL))
+    watch("measuring", 0.0)
+    if names is None:
+        names = DEFAULT_METRICS if set(rules) == {FULL} else ABSTRACTED_METRICS
+    values = _values(names, before, after, rules)
+    details = None if made is None else _details(before, made)
+    if plot is not None:
+        from .pictures import draw_comparison
+
+        draw_comparison(before, after, Path(plot))
+    return Comparison(values, _remarks(before, after), details)
+
+
+def _values(names: Sequence[str], before: Variants, after: Variants, rules: Sequence[Abstraction]) -> dict[str, Any]:
     selected = {name: find_metric(name) for name in names}
-    before, after = read(original, _reading_of(released)), released_variants(released)
     against: dict[str, Variants] = {"full": before}
     if any(metric.original == "abstracted" for metric in selected.values()):
         against["abstracted"] = abstracted(before, after, rules)
-    values = {name: _value(name, metric, against[metric.original], after) for name, metric in selected.items()}
+    return {name: _value(name, metric, against[metric.original], after) for name, metric in selected.items()}
+
+
+def _remarks(before: Variants, after: Variants) -> tuple[str, ...]:
     remarks = []
     fakes = fake_activities(before, after)
     if fakes and len(fakes) == len(set(after.alphabet)):
@@ -209,7 +280,37 @@ def compare(
         remarks.append(f"the released log has {len(fakes):,} activities that the original does not have")
     if not len(after):
         remarks.append("the released log is empty")
-    return Comparison(values, tuple(remarks))
+    return tuple(remarks)
+
+
+def _details(before: Variants, made: ReleasedDetails) -> DetailComparison:
+    from .detail_comparison import compare_details
+
+    return compare_details(before, made)
+
+
+def _of_map(
+    original: Any,
+    released: MapRelease,
+    names: Sequence[str],
+    reading: Reading,
+    watch: Callable[[str, float], None],
+) -> Comparison:
+    from .map_comparison import compare_map, with_model
+
+    if not set(names) <= set(MODEL_METRICS):
+        raise ParameterError(
+            "metrics are set but the release is a process map, which has its own measures; remove all but fitness and "
+            "precision",
+            field="metrics",
+        )
+    before = read_original(original, reading, progress=partial(watch, "reading the original log"))
+    before = released.abstractions[0].of(before)
+    compared = compare_map(before, released)
+    if names:
+        watch("discovering the model and replaying the log", 0.0)
+        compared = with_model(compared, before, released)
+    return Comparison({}, (), process_map=compared)
 
 
 def _value(name: str, metric: Metric, original: Variants, released: Variants) -> Any:
@@ -228,48 +329,6 @@ def _value(name: str, metric: Metric, original: Variants, released: Variants) ->
         ) from error
 
 
-def released_variants(released: Any, reading: Reading = DEFAULT_READING) -> Variants:
-    """Return the variants of a released log.
-
-    Args:
-        released: A `Release`, or a log as for `read`. A file next to its guarantee is read by the rules of our own
-            files: names may be escaped in it.
-        reading: The columns of the original log. A release of travas has the default names; one of another tool may
-            have those of the original.
-
-    Returns:
-        The variants.
-
-    Raises:
-        LogError: The log cannot be read, or it is a process map.
-    """
-    if isinstance(released, str | Path) and is_map(Path(released)):
-        raise LogError(f"{released}: {MAP_IS_NO_LOG}")
-    if isinstance(released, str | Path) and guarantee_path(Path(released)).is_file():
-        content = read_release(Path(released))
-        return Variants.from_mapping(merged(content.variants, content.counts), content.columns)
-    reading = replace(reading, unit=None, max_cases=None, counted=None)
-    ours = Reading(activities=released_columns(reading.activities) if reading.activities else ())
-    try:
-        return read(released, ours)
-    except LogError:
-        if reading == ours:
-            raise
-    return read(released, reading)
-
-
-def _reading_of(released: Any) -> Reading:
-    """Return how the original was read for the release, so that the same cases are compared."""
-    recorded = released_reading(Path(released)) if isinstance(released, str | Path) else None
-    return DEFAULT_READING if recorded is None else replace(recorded, abstraction=FULL)
-
-
-def _abstractions_of(released: Any) -> Sequence[Abstraction]:
-    if isinstance(released, Release):
-        return released.used_abstractions
-    return released_abstractions(Path(released)) if isinstance(released, str | Path) else (FULL,)
-
-
 def abstracted(original: Any, released: Any, abstractions: Sequence[Abstraction]) -> Variants:
     """Return the original as a release under these rules represents it. Confidential.
 
@@ -279,11 +338,11 @@ def abstracted(original: Any, released: Any, abstractions: Sequence[Abstraction]
     import numpy as np
 
     true = read(original)
-    keys, places = _places(true, read(released), abstractions)
-    places[places < 0] = places.max() if (places >= 0).any() else len(keys) - 1
+    keys, rungs = _rungs(true, read(released), abstractions)
+    rungs[rungs < 0] = rungs.max() if (rungs >= 0).any() else len(keys) - 1
     counts: Counter[Trace] = Counter()
     for index, grouped in enumerate(keys):
-        mine = grouped.counts(np.where(places == index, true.counts, 0))
+        mine = grouped.counts(np.where(rungs == index, true.counts, 0))
         for trace, count in zip(grouped.variants.traces(range(len(mine))), mine.tolist(), strict=True):
             counts[trace] += count
     return Variants.from_mapping(+counts, true.columns)
@@ -292,11 +351,11 @@ def abstracted(original: Any, released: Any, abstractions: Sequence[Abstraction]
 def covered_cases(original: Any, released: Any, abstractions: Sequence[Abstraction]) -> float:
     """Return the share of the original cases with a released trace under one of these rules. Confidential."""
     true = read(original)
-    _, places = _places(true, read(released), abstractions)
-    return float(true.counts[places >= 0].sum() / max(int(true.counts.sum()), 1))
+    _, rungs = _rungs(true, read(released), abstractions)
+    return float(true.counts[rungs >= 0].sum() / max(int(true.counts.sum()), 1))
 
 
-def _places(
+def _rungs(
     true: Variants, released: Variants, abstractions: Sequence[Abstraction]
 ) -> tuple[list[Grouped], NDArray[np.int64]]:
     """Return the log under every rule, and for each variant the first rule that yields a released trace, or −1."""
@@ -304,12 +363,12 @@ def _places(
 
     there = set(released.traces(range(len(released))))
     keys = [rule.grouped(true) for rule in abstractions]
-    places = np.full(len(true), -1)
+    rungs = np.full(len(true), -1)
     for index, grouped in reversed(list(enumerate(keys))):
         traces = grouped.variants.traces(range(len(grouped.variants)))
         covered = np.flatnonzero([trace in there for trace in traces])
-        places[grouped.among(covered)] = index
-    return keys, places
+        rungs[grouped.among(covered)] = index
+    return keys, rungs
 
 
 def _plain(name: str, value: Any) -> Any:

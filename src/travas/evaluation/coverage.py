@@ -5,13 +5,12 @@ Nothing is released and nothing is charged. See docs/forecast.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import EmptyLogError
 from ..maps.map_release import map_release
-from ..mechanisms.process_map import ProcessMap
 from ..model.mechanism import Mechanism
 from ..model.variants import Variants
 from ..privacy.noise import Seeded
@@ -62,16 +61,14 @@ def coverage(
     delta: str,
     reading: Reading = DEFAULT_READING,
     *,
-    epsilons: Sequence[str] = EPSILONS,
     watch: Callable[[float], None] = lambda _: None,
 ) -> Coverage:
-    """Try every kind of release on a log at several ε. Confidential: nothing is released and nothing is charged.
+    """Try every kind of release on a log at each of `EPSILONS`. Confidential: nothing is released and nothing is charged.
 
     Args:
         source: The log.
         delta: δ of all releases.
         reading: The rule from events to variants, and whom it protects.
-        epsilons: The ε to try.
         watch: Called with the share of the work that is done.
 
     Returns:
@@ -80,13 +77,13 @@ def coverage(
     Raises:
         EmptyLogError: The log has no cases.
     """
-    made = {epsilon: mechanisms(epsilon, delta, reading.privacy_unit) for epsilon in epsilons}
+    made = {epsilon: mechanisms(epsilon, delta, reading.privacy_unit) for epsilon in EPSILONS}
     cells: list[CoverageCell] = []
     for kind in KINDS:
-        variants = _read(source, reading, made[epsilons[0]][kind])
-        for epsilon in epsilons:
+        variants = _read(source, reading, made[EPSILONS[0]][kind])
+        for epsilon in EPSILONS:
             cells.append(CoverageCell(kind, epsilon, _share(made[epsilon][kind], variants)))
-            watch(len(cells) / (len(KINDS) * len(epsilons)))
+            watch(len(cells) / (len(KINDS) * len(EPSILONS)))
     return Coverage(reading, delta, tuple(cells))
 
 
@@ -100,6 +97,6 @@ def _read(source: Any, reading: Reading, rule: Mechanism) -> Variants:
 def _share(rule: Mechanism, variants: Variants) -> float:
     """Return the mean share of runs with seeded noise."""
     seeded = [rule.with_random_bytes(Seeded(seed)) for seed in range(RUNS)]
-    if isinstance(rule, ProcessMap):
+    if rule.kind == "process map":
         return sum(compare_map(variants, map_release(each.release(variants))).kept_mass for each in seeded) / RUNS
     return sum(metrics.case_coverage(variants, each.release(variants)) for each in seeded) / RUNS

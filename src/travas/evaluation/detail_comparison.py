@@ -11,9 +11,10 @@ import numpy as np
 
 from ..errors import LogError, ParameterError, confidential_repr
 from ..mechanisms import from_description
-from ..mechanisms.synthesis import Synthesis
 from ..model.case_columns import CASE_PREFIX, case_column
 from ..model.escaped_names import escape, original_name
+from ..model.mechanism import Mechanism
+from ..model.release import Release
 from ..model.totals import NO_DETAILS, Details, Totals, check_details
 from ..model.variants import Variants
 from ..outputs.guarantee_file import guarantee_path
@@ -23,8 +24,8 @@ from ..sources.engine import read
 from ..sources.formats import CSV_SUFFIXES, RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..sources.reading import Reading
 from ..synthesis.synthetic_release import SyntheticRelease
+from ..verification.measured_file import read_synthetic
 from ..verification.release_file import read_release
-from ..verification.synthetic_file import read_synthetic
 from ..verification.verify import load
 from .fetched_cases import fetched_cases
 from .time_metrics import AttributeDistance, TimeDistance, attribute_distance, released_cases, time_distance
@@ -46,14 +47,22 @@ class DetailComparison:
         return confidential_repr(self)
 
     def as_json(self) -> dict[str, Any]:
-        """The distances as plain values."""
+        """The distances as plain values.
+
+        Returns:
+            The values by name.
+        """
         return {
             "times": None if self.times is None else asdict(self.times),
             "attributes": [asdict(distance) for distance in self.attributes],
         }
 
     def in_words(self) -> list[tuple[str, str]]:
-        """Names and sentences."""
+        """Names and sentences.
+
+        Returns:
+            The texts with their names.
+        """
         facts = [] if self.times is None else _times_in_words(self.times)
         for distance in self.attributes:
             facts.append(
@@ -89,7 +98,7 @@ class ReleasedDetails:
     """
 
     cases: EncodedCases
-    mechanism: Synthesis
+    mechanism: Mechanism
 
     @property
     def details(self) -> Details:
@@ -99,18 +108,22 @@ class ReleasedDetails:
     @classmethod
     def of(cls, release: SyntheticRelease) -> ReleasedDetails:
         """Return those of a release in memory."""
-        return cls(released_cases(release), cast(Synthesis, release.mechanism))
+        return cls(released_cases(release), release.mechanism)
 
 
-def with_details(released: str | Path) -> ReleasedDetails | None:
-    """Return the synthetic log of a file, if it has times or attributes.
+def with_details(released: Release | str | Path) -> ReleasedDetails | None:
+    """Return a synthetic log, if it has times or attributes.
 
     Args:
-        released: A `.json` release, or an event log next to its guarantee file, which says what its columns mean.
+        released: A release; or a `.json` release, or an event log next to its guarantee file, which says what its columns
+            mean.
 
     Returns:
         The log; None if it is not a synthetic log of travas, or has neither times nor attributes.
     """
+    if isinstance(released, Release):
+        has_details = isinstance(released, SyntheticRelease) and released.mechanism.details != NO_DETAILS
+        return ReleasedDetails.of(cast(SyntheticRelease, released)) if has_details else None
     path = Path(released)
     try:
         if not path.is_file():
@@ -133,7 +146,7 @@ def _of_events(path: Path) -> ReleasedDetails | None:
     """Read an event log by the columns that travas writes: attributes of cases have a prefix in tables."""
     stated = load(guarantee_path(path))
     mechanism = from_description(stated["description"])
-    if not isinstance(mechanism, Synthesis) or mechanism.details == NO_DETAILS:
+    if mechanism.kind != "synthetic log" or mechanism.details == NO_DETAILS:
         return None
     is_xes = suffix_of(path, XES_SUFFIXES) is not None
     is_escaped = suffix_of(path, CSV_SUFFIXES) is not None or is_xes
@@ -185,7 +198,7 @@ def compare_details(original: Variants, released: SyntheticRelease | ReleasedDet
     made = ReleasedDetails.of(released) if isinstance(released, SyntheticRelease) else released
     check_details(original.totals, made.details)
     before, after = fetched_cases(cast(Totals, original.totals)), made.cases
-    zone = made.mechanism.times
-    times = None if zone is None or made.details.times != "read" else time_distance(before, after, zone.zone)
-    attributes = (attribute_distance(before, after, attribute) for attribute in made.mechanism.attributes)
+    measured = made.mechanism.released_times if made.details.times == "read" else None
+    times = None if measured is None else time_distance(before, after, measured.zone)
+    attributes = (attribute_distance(before, after, attribute) for attribute in made.mechanism.released_attributes)
     return DetailComparison(times, tuple(attributes))

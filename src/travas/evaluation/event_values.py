@@ -51,13 +51,13 @@ class EventTable:
         if self.columns.timestamp is None:
             return []
         grouped = self.frame.group_by(self.columns.case, maintain_order=True).agg(self.columns.timestamp)
-        found = []
+        lines = []
         for texts in grouped[self.columns.timestamp]:
             times = [instant(text) for text in texts]
             known = tuple(sorted(time for time in times if time is not None))
             if len(known) == len(times) and len(set(known)) > 1:
-                found.append(known)
-        return found
+                lines.append(known)
+        return lines
 
     def first_occurrences(self) -> list[Trace]:
         """The variants in the order in which their first case occurs; for one activity column."""

@@ -25,9 +25,11 @@ from ..errors import LogError, MissingExtraError, OutputError, TravasError
 from ..mechanisms import MECHANISMS
 from ..model.mechanism import Mechanism, Progress
 from ..model.release import MAKER, Release
+from ..model.statements import guarantee_of
 from ..model.variants import Variants
 from ..outputs.atomic import atomic_output, check_target
 from ..privacy.noise import Seeded
+from ..privacy.numbers import whole_number
 from ..sources.engine import read
 from ..sources.reading import Reading
 from .compare import METRICS, MODEL_METRICS, find_metric
@@ -44,6 +46,7 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
 
     Runs are reproducible: the seed is a function of the cell and the run alone.
     """
+    processes = os.cpu_count() or 1 if workers is None else whole_number(workers, "workers", 1)
     path = Path(results)
     if path.suffix != ".parquet":
         raise OutputError(f"{path}: unsupported file extension; use .parquet")
@@ -53,7 +56,7 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
         cells = grid.cells()
         waiting = [cell for cell in cells if cell.key not in done]
         left = len(waiting)
-        for rows in _measured(waiting, workers or os.cpu_count() or 1):
+        for rows in _measured(waiting, processes):
             journal.writelines(json.dumps(row) + "\n" for row in rows)
             journal.flush()
             os.fsync(journal.fileno())
@@ -113,7 +116,7 @@ def measure(cell: Cell) -> dict[str, Any]:
 
 
 def _failure(error: Exception, *, is_ours: bool) -> str:
-    """Say why a run failed. An unexpected error of travas is raised: it is a bug. One of another package is a result."""
+    """Return why a run failed. An unexpected error of travas is raised: it is a bug. One of another package is a result."""
     if isinstance(error, TravasError | MemoryError | ArithmeticError):
         return str(error) or type(error).__name__
     if is_ours:
@@ -141,7 +144,7 @@ def _read(cell: Cell, reading: Reading) -> Variants:
 @lru_cache(maxsize=8)
 def _prepared(mechanism: Mechanism) -> Mechanism:
     """Return an equal mechanism, with its tables built."""
-    mechanism.guarantee()
+    guarantee_of(mechanism)
     return mechanism
 
 

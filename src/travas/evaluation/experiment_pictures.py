@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import CONFIDENTIAL_HEADING, OutputError
+from ..errors import CONFIDENTIAL_UNLESS_PUBLIC, OutputError
 from ..outputs.picture_file import write_picture
 from ..plots.experiment_figures import (
     Heatmap,
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 """A row of the summary."""
-
-_NOTICE = CONFIDENTIAL_HEADING.replace("do not publish", "publish only if the log is public")
 
 
 def draw_experiment(grid: Grid, results: pl.DataFrame, folder: Path) -> list[Path]:
@@ -78,7 +76,7 @@ def _heatmap(grid: Grid, log: str, metric: str, rows: list[Row]) -> Heatmap:
     runs = grid.metrics[metric]
     return Heatmap(
         title=f"{log}: {_name(metric)}, mean of {runs} run{'s' if runs > 1 else ''} "
-        f"(original {number(original)})\n{_NOTICE}",
+        f"(original {number(original)})\n{CONFIDENTIAL_UNLESS_PUBLIC}",
         columns=deltas,
         rows=epsilons,
         panels={
@@ -98,7 +96,7 @@ def _lines(log: str, metric: str, rows: list[Row]) -> LineChart:
         ends = (row["mean"] if row[end] is None else row[end] for end in ("low", "high"))
         lines = panels.setdefault(f"δ = {_short(row['delta'])}", {})
         lines.setdefault(row["label"], []).append(MeanPoint(row["epsilon"], row["mean"], *ends))
-    title = f"{log}: {_name(metric)}, mean and 95 % interval\n{_NOTICE}"
+    title = f"{log}: {_name(metric)}, mean and 95 % interval\n{CONFIDENTIAL_UNLESS_PUBLIC}"
     return LineChart(title, _name(metric), panels or {"no results": {}}, find_metric(metric).better)
 
 
@@ -118,7 +116,7 @@ def _pareto(log: str, metrics: tuple[str, str], rows: list[Row]) -> ParetoChart:
         by_label.setdefault(label, []).append(ParetoPoint(x, y, note, is_best))
     title = (
         f"{log}: {_name(metrics[0])} and {_name(metrics[1])} at ε, δ\n"
-        f"filled: nothing at the same or a smaller ε and δ is better\n{_NOTICE}"
+        f"filled: nothing at the same or a smaller ε and δ is better\n{CONFIDENTIAL_UNLESS_PUBLIC}"
     )
     return ParetoChart(title, (_name(metrics[0]), _name(metrics[1])), better, by_label)
 

@@ -47,8 +47,8 @@ def _fetched(totals: RemoteTotals) -> EncodedCases:
         attributes[name] = _coded([values.get(case) for case, _ in grouped])
     for name in details.numbers:
         values = totals.counted_values(name)
-        found = [values.get(case) for case, _ in grouped]
-        numbers[name] = np.array([np.nan if value is None else float(value) for value in found])
+        column = [values.get(case) for case, _ in grouped]
+        numbers[name] = np.array([np.nan if value is None else float(value) for value in column])
     lengths = np.array([length for _, length in grouped], dtype=np.int64)
     coded = np.array(codes, dtype=np.uint32)
     return EncodedCases(list(alphabet), coded, lengths, times, totals.is_zoned, attributes, numbers)

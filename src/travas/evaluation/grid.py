@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import attrs
+
+from ..budget.toml_settings import load_toml
 from ..errors import LogError, MissingExtraError, ParameterError, TravasError, shown
 from ..mechanisms import find_mechanism, from_description
 from ..mechanisms.extensions import options_of
 from ..model.mechanism import Mechanism
 from ..model.release import Frequencies, check_frequencies
+from ..model.statements import guarantee_of
 from ..outputs.guarantee_file import file_digest
-from ..privacy.numbers import as_text, exact, exact_delta, exact_epsilon
+from ..privacy.numbers import as_text, exact, exact_delta, exact_epsilon, is_whole_number
 from ..sources.reading import DEFAULT_READING, Reading
 from .compare import METRICS, find_metric
 
@@ -54,7 +57,7 @@ class LogFile:
     @property
     def of_cases(self) -> Reading:
         """The reading without its unit: of all cases."""
-        return replace(self.reading, unit=None, max_cases=None)
+        return attrs.evolve(self.reading, unit=None, max_cases=None)
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ class Cell:
     @property
     def _identity(self) -> list[Any]:
         """Everything that determines a release; of the reading, what differs from the default."""
-        settings = {field.name: str(getattr(self.log.reading, field.name)) for field in fields(Reading)}
+        settings = {field.name: str(getattr(self.log.reading, field.name)) for field in attrs.fields(Reading)}
         reading = {name: value for name, value in settings.items() if value != str(getattr(DEFAULT_READING, name))}
         at = [self.epsilon, self.delta, self.run]
         return [self.log.name, self.log.digest, reading, self.mechanism, self.options, *at]
@@ -179,11 +182,9 @@ def read_grid(path: str | Path, data: str | Path | None = None) -> Grid:
     """Read a grid from a TOML file. Logs are in `data`, otherwise in the `data` of the file, otherwise next to it."""
     path = Path(path)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise LogError(f"{path}: cannot be opened ({error.strerror}); check the path") from None
-    except (ValueError, RecursionError) as error:  # TOMLDecodeError is one; a number of 5,000 digits raises another
-        raise LogError(f"{path}: not TOML: {error}") from None
+        content = load_toml(path)
+    except ParameterError as error:
+        raise LogError(str(error)) from None
     try:
         _check_names(content, {"logs", "mechanisms", "metrics", "epsilon", "delta", "data"}, "the grid")
         beside = content.get("data", ".")
@@ -224,7 +225,7 @@ def _check_mechanisms(grid: Grid) -> None:
         built.add(parts)
         try:
             mechanism = cell.build()
-            mechanism.guarantee()
+            guarantee_of(mechanism)
             cell.log.reading.for_counts_of(mechanism.counted)
         except TravasError as error:
             raise LogError(f"{cell.label} on {cell.log.name}: {error}") from None
@@ -253,7 +254,7 @@ def _log(name: str, given: Any, folder: Path) -> LogFile:
     if not isinstance(given, dict) or not isinstance(given.get("file"), str):
         raise LogError(f"the log {name!r} has no file")
     options = {option: value for option, value in given.items() if option != "file"}
-    _check_names(options, {field.name for field in fields(Reading)} - _NO_VARIANTS, f"the log {name!r}")
+    _check_names(options, {field.name for field in attrs.fields(Reading)} - _NO_VARIANTS, f"the log {name!r}")
     if "activities" in options:
         columns = options["activities"]
         if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
@@ -319,6 +320,6 @@ def _metrics(given: dict[str, Any]) -> dict[str, int]:
         if name in METRICS and name not in NUMBERS:
             raise LogError(f"metric is {name!r}, which is not numeric; available: {', '.join(NUMBERS)}")
         find_metric(name)
-        if isinstance(runs, bool) or not isinstance(runs, int) or not 1 <= runs <= 100_000:
+        if not is_whole_number(runs) or not 1 <= runs <= 100_000:
             raise LogError(f"{name} has {shown(runs)} runs; use a whole number from 1 to 100,000")
     return given

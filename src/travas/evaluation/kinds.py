@@ -6,28 +6,20 @@ tried on it with seeded noise: the result is confidential, and no release is kep
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import EmptyLogError, ParameterError
-from ..maps.map_counts import LEAST_CUT
-from ..maps.map_measurements import ACTIVITIES, PAIRS
+from ..errors import EmptyLogError
 from ..maps.map_release import map_release
-from ..mechanisms import mechanism
-from ..mechanisms.process_map import ProcessMap
-from ..mechanisms.synthesis import Synthesis
-from ..model.explain import check_stated_cases
+from ..mechanisms import MECHANISMS, mechanism
+from ..model.explain import HALF, check_stated_cases, of_curve
 from ..model.mechanism import Mechanism
 from ..privacy.guarantee import ONE_CASE, PrivacyUnit
 from ..privacy.noise import Seeded
-from ..privacy.numbers import Number, as_text
+from ..privacy.numbers import Number, as_text, whole_number
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
-from ..synthesis.measurements import LENGTHS, TRANSITIONS, VARIANTS
 from . import metrics
-from .detail_forecast import detail_facts
 from .map_comparison import compare_map
 
 if TYPE_CHECKING:
@@ -35,16 +27,16 @@ if TYPE_CHECKING:
 
 ReleaseKind = Literal["variants", "ladder", "synthetic log", "process map"]
 
-KINDS: dict[ReleaseKind, str] = {
-    "variants": "optimal",
-    "ladder": "ladder",
-    "synthetic log": "synthesis",
-    "process map": "map",
-}
-"""The kinds of release, and the mechanism of each."""
 
-STRONG = 73
-"""A synthetic log is called weak below this many cases per standard deviation of a transition: 1,000 cases at ε = 0.5."""
+def _first_of_each_kind() -> dict[ReleaseKind, str]:
+    first: dict[ReleaseKind, str] = {}
+    for name, made in MECHANISMS.items():
+        first.setdefault("ladder" if made.generalises else made.kind, name)
+    return first
+
+
+KINDS = _first_of_each_kind()
+"""The kinds of release, and the mechanism of each."""
 
 MOST_VARIANTS = 2000
 """The similarity of logs with more variants is not computed: it takes too long for a forecast."""
@@ -52,19 +44,16 @@ MOST_VARIANTS = 2000
 RUNS = 3
 
 ADVICE = (
-    "Logs that few variants describe are served slightly better by variants: they are real, and each has an interval.",
-    "Logs in which most cases differ are served best by a synthetic log, if they have enough cases; its traces are generated "
+    "If few variants describe most cases, variants are slightly better: they are real, and each has an interval.",
+    "If most cases differ, a synthetic log is best, provided that there are enough cases; its traces are generated "
     "and labelled as such.",
-    "A ladder shows real, but shortened or generalised traces: use it where no trace may appear that is not in the log.",
-    "A process map has no traces, but the most exact numbers of cases of steps, with intervals: use it where a picture of the "
-    "process is wanted.",
+    "A ladder shows real, but shortened or generalised traces: use it if no trace may appear that is not in the log.",
+    "A process map has no traces, but the most accurate numbers of cases for each step, with intervals: use it if you want a "
+    "picture of the process.",
 )
 
 MANY_ACTIVITIES = 100
 """With this many activities or more, a map is advised only after grouping them."""
-
-DISTINCT_PAIRS = 10
-"""The number of different pairs per case for which the noise of a map is stated."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +73,7 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Trial:
-    """How a kind of release came out on one log, as a mean of runs with seeded noise. Confidential.
+    """How a kind of release performed on one log, as a mean of runs with seeded noise. Confidential.
 
     Attributes:
         kind: The kind of release.
@@ -101,7 +90,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class MapTrial:
-    """How a process map came out on one log, as a mean of runs with seeded noise. Confidential.
+    """How a process map performed on one log, as a mean of runs with seeded noise. Confidential.
 
     Attributes:
         kind: The kind of release.
@@ -134,52 +123,13 @@ def outlooks(made: dict[ReleaseKind, Mechanism], stated_cases: int | None = None
 
 
 def _facts(rule: Mechanism, cases: int | None) -> tuple[str, ...]:
-    if isinstance(rule, Synthesis):
-        return _synthetic_facts(rule, cases)
-    if isinstance(rule, ProcessMap):
-        return _map_facts(rule)
     curve = rule.keep_curve()
     if curve is None:
-        return ()
-    half, always = curve.first_with(Fraction(1, 2)), curve.always_kept
+        return rule.outlook(cases)
+    half, always = curve.first_above(HALF), curve.always_kept
     where = f" on {curve.rung}" if curve.rungs else ""
     share = "" if cases is None else f": {always / cases:.2%} of {cases:,} cases"
-    return (
-        f"a variant needs {half:,} {rule.noun}{where} to be released with a probability above 50 %",
-        f"with {always:,} it is always released{share}",
-    )
-
-
-def _synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
-    variants, lengths, steps = (rule.noise.stage(name) for name in (VARIANTS, LENGTHS, TRANSITIONS))
-    shared = variants.threshold / variants.contribution
-    facts: tuple[str, ...] = (
-        f"a variant is released as such with about {shared:,.0f} cases; all other cases are generated",
-        f"noise of {steps.deviation:,.1f} cases on a step from one activity to the next, and of {lengths.deviation:,.1f} on a "
-        "range of lengths",
-    )
-    facts = (*facts, *detail_facts(rule, cases))
-    if cases is None:
-        return (*facts, f"weak below about {_enough(rule):,} cases")
-    strength = "strong enough" if cases >= _enough(rule) else f"weak: use it with {_enough(rule):,} cases or more"
-    return (*facts, f"for {cases:,} cases: {strength}")
-
-
-def _map_facts(rule: ProcessMap) -> tuple[str, ...]:
-    activities, pairs = rule.noise.stage(ACTIVITIES), rule.noise.stage(PAIRS)
-    alone = activities.threshold / activities.contribution
-    noise = pairs.deviation * math.sqrt(DISTINCT_PAIRS)
-    return (
-        f"an activity has a node of its own with about {alone:,.0f} cases that have no other activity, and with "
-        f"{alone * math.sqrt(DISTINCT_PAIRS):,.0f} that have {DISTINCT_PAIRS}; all others are one node",
-        f"noise of {noise:,.1f} cases on a pair if cases have up to {DISTINCT_PAIRS} different pairs",
-        f"about one false pair; a pair of {LEAST_CUT * noise:,.0f} cases or more can be told from noise if activities are few",
-    )
-
-
-def _enough(rule: Synthesis) -> int:
-    """The number of cases from which a synthetic log is not called weak, rounded to two digits."""
-    return int(float(f"{STRONG * rule.noise.stage(TRANSITIONS).deviation:.1e}"))
+    return (of_curve(half, always, rule.noun + where) + share,)
 
 
 def advice(
@@ -199,9 +149,7 @@ def advice(
 
 
 def _advice_on_activities(activities: int | None) -> tuple[str, ...]:
-    if activities is not None and activities < 1:
-        raise ParameterError(f"stated_activities is {activities}: it must be a whole number from 1")
-    if activities is None or activities < MANY_ACTIVITIES:
+    if activities is None or whole_number(activities, "stated_activities", 1) < MANY_ACTIVITIES:
         return ()
     return (
         f"With {activities:,} activities a process map has many pairs of few cases: group activities first, by the abstraction "
@@ -210,7 +158,7 @@ def _advice_on_activities(activities: int | None) -> tuple[str, ...]:
 
 
 def _advice_on_cases(rule: Mechanism, stated_cases: int | None) -> tuple[str, ...]:
-    if not isinstance(rule, Synthesis) or stated_cases is None or stated_cases >= _enough(rule):
+    if stated_cases is None or rule.enough_cases is None or stated_cases >= rule.enough_cases:
         return ADVICE
     weak = (
         f"With {stated_cases:,} cases at ε = {as_text(rule.epsilon)} a synthetic log is weak: much of what it shows may be "
@@ -235,17 +183,17 @@ def trials(
     Raises:
         EmptyLogError: The log has no cases.
     """
-    found: list[Trial | MapTrial] = []
+    tried: list[Trial | MapTrial] = []
     for kind, rule in made.items():
         variants = read(source, reading.for_counts_of(rule.counted))
         if not len(variants):
             raise EmptyLogError("the log is empty: there is nothing to forecast")
-        if isinstance(rule, ProcessMap):
-            found.append(_map_trial(kind, rule, variants))
+        if rule.kind == "process map":
+            tried.append(_map_trial(kind, rule, variants))
             continue
         runs = [_trial(kind, rule.with_random_bytes(Seeded(seed)), variants) for seed in range(RUNS)]
         similar = [run.similarity for run in runs if run.similarity is not None]
-        found.append(
+        tried.append(
             Trial(
                 kind,
                 sum(run.case_coverage for run in runs) / RUNS,
@@ -253,7 +201,7 @@ def trials(
                 round(sum(run.variants for run in runs) / RUNS),
             )
         )
-    return found
+    return tried
 
 
 def _trial(kind: ReleaseKind, rule: Mechanism, variants: Variants) -> Trial:
@@ -263,7 +211,7 @@ def _trial(kind: ReleaseKind, rule: Mechanism, variants: Variants) -> Trial:
     return Trial(kind, metrics.case_coverage(variants, released), similarity, len(released.variants))
 
 
-def _map_trial(kind: ReleaseKind, rule: ProcessMap, variants: Variants) -> MapTrial:
+def _map_trial(kind: ReleaseKind, rule: Mechanism, variants: Variants) -> MapTrial:
     made = [map_release(rule.with_random_bytes(Seeded(seed)).release(variants)) for seed in range(RUNS)]
     compared = [compare_map(variants, released) for released in made]
     error, kept = sum(each.count_error for each in compared), sum(each.kept_mass for each in compared)

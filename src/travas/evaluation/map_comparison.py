@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from ..errors import confidential_repr
 from ..maps.map_release import MapRelease
 from ..model.traces import Activity
 from ..model.variants import Variants
-from ..verification.map_file import read_map
-from ..verification.release_file import is_map
 
 StepPair = tuple[Activity | None, Activity | None]
 """Two activities that follow each other; None is the start or the end of a case."""
@@ -44,11 +41,19 @@ class MapComparison:
         return confidential_repr(self)
 
     def as_json(self) -> dict[str, Any]:
-        """The values as plain values."""
+        """The values as plain values.
+
+        Returns:
+            The values by name.
+        """
         return asdict(self)
 
     def in_words(self) -> list[tuple[str, str]]:
-        """Names and sentences."""
+        """Names and sentences.
+
+        Returns:
+            The texts with their names.
+        """
         covered = "there are no pairs" if self.coverage is None else f"{self.coverage:.0%} contain the true number"
         model = (
             [] if self.fitness is None else [("model", f"fitness {self.fitness:.3f}, precision {self.precision:.3f}")]
@@ -61,12 +66,6 @@ class MapComparison:
             ("95 % intervals", covered),
             *model,
         ]
-
-
-def map_of(released: str) -> MapRelease | None:
-    """The process map of a `.json` file; None if it is none."""
-    path = Path(released)
-    return read_map(path) if is_map(path) else None
 
 
 def compare_map(original: Variants, released: MapRelease) -> MapComparison:

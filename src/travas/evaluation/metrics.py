@@ -71,7 +71,7 @@ def absolute_log_difference(original: Any, released: Any, buffer: Buffer = "leng
         The number of edits. Confidential.
     """
     if buffer not in ("length", "penalty"):
-        raise ParameterError(f"buffer is {shown(buffer)}; use length or penalty")
+        raise ParameterError(f"buffer is {shown(buffer)}; use length or penalty", field="buffer")
     import numpy as np
 
     before, after = both(original, released)

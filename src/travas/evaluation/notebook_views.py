@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from ..errors import CONFIDENTIAL_HEADING
 from ..plots.chevrons import chevrons, colours_of
-from ..plots.html import fragment, heading, paragraph, table, warning
+from ..plots.notebook_parts import fragment, heading, paragraph, table, warning
 from ..privacy.numbers import as_text
 from .metrics import EdgeDifference
 

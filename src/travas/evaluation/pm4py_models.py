@@ -181,7 +181,7 @@ def _write_tree(tree: Any, form: str, path: Path) -> None:
 
 
 def _cases(log: Counts) -> Cases:
-    """The log as a value. pm4py knows names only: of the columns of an activity one is made, without commas of our own."""
+    """The log as a value. pm4py supports one column only: the columns of an activity are joined without commas."""
     return frozenset((tuple(map(_name, variant)), count) for variant, count in log.items())
 
 
@@ -253,7 +253,7 @@ def _precision(model: _Model, prefixes: _Prefixes) -> float:
 
 @dataclass(slots=True, eq=False)
 class _Prefix:
-    """A prefix of traces: its last event, and the prefix before that by its place among the prefixes."""
+    """A prefix of traces: its last event, and the prefix before that by its index among the prefixes."""
 
     parent: int
     event: str
@@ -287,19 +287,19 @@ def _behaviour(cases: Cases) -> _Behaviour:
 def _prefixes(cases: Cases, spell: Callable[[str], list[str]]) -> _Prefixes:
     """The prefixes of a log, if an activity is replayed as the events that it is spelled in."""
     prefixes = [_Prefix(0, "")]
-    places: dict[tuple[int, str], int] = {}
+    indexes: dict[tuple[int, str], int] = {}
     for variant, count in cases:
-        place = 0
-        prefixes[place].cases += count
+        index = 0
+        prefixes[index].cases += count
         for activity in variant:
-            prefixes[place].going_on += count
-            prefixes[place].following.add(activity)
+            prefixes[index].going_on += count
+            prefixes[index].following.add(activity)
             for event in spell(activity):
-                parent, place = place, places.setdefault((place, event), len(prefixes))
-                if place == len(prefixes):
+                parent, index = index, indexes.setdefault((index, event), len(prefixes))
+                if index == len(prefixes):
                     prefixes.append(_Prefix(parent, event))
-                prefixes[place].cases += count
-        prefixes[place].ending += count
+                prefixes[index].cases += count
+        prefixes[index].ending += count
     return tuple(prefixes)
 
 
@@ -315,7 +315,7 @@ class _Step:
 
 
 class _Model:
-    """A Petri net of the inductive miner, and pm4py's replay on it. What was asked once is remembered."""
+    """A Petri net of the inductive miner, and pm4py's replay on it. Results are cached."""
 
     def __init__(self, net: Any, initial: Any, final: Any) -> None:
         self.net, self.initial, self.final = net, initial, final

@@ -49,6 +49,7 @@ class UTravasPublished(Mechanism):
     """
 
     name = "utravas-published"
+    summary = "uTraVaS with the number of runs whose releases are most like the original log, which no budget covers"
     proof = "docs/mechanisms/utravas.md"
     counted = "units"
     extra = "metrics"
@@ -111,6 +112,7 @@ class SaCoFaPublished(Tree):
     """
 
     name = "sacofa-published"
+    summary = "SaCoFa with rules that are read from the original log, and the whole budget spent on every level"
     proof = "docs/mechanisms/sacofa.md"
 
     @property

@@ -64,7 +64,7 @@ class AttributeDistance:
 
 @dataclass(frozen=True)
 class TimeProfile:
-    """What the times of a log are compared by. Confidential, but of a release.
+    """What the times of a log are compared by. Confidential, except for a release.
 
     Attributes:
         doublings: log2(1 + seconds) from the first to the last event of every case.
@@ -131,11 +131,11 @@ class PairMedians:
         return cls(pairs, middle, numbers)
 
     def within_two(self, released: PairMedians) -> float:
-        """The share of the steps whose pair has a median within a factor of two in a released log; absent ones have not."""
+        """The share of the steps whose pair has a median within a factor of two in a released log; absent pairs do not count."""
         if not self.pairs:
             return 1.0
-        found = dict(zip(released.pairs, released.medians.tolist(), strict=True))
-        others = np.array([found.get(pair, np.inf) for pair in self.pairs])
+        median_of = dict(zip(released.pairs, released.medians.tolist(), strict=True))
+        others = np.array([median_of.get(pair, np.inf) for pair in self.pairs])
         near = np.abs(np.log2((others + SECOND) / (self.medians + SECOND))) <= 1
         return float(self.numbers[near].sum() / self.numbers.sum())
 

@@ -23,8 +23,8 @@ UNCLIPPED = 0.9  # at least this share of the cases is below the cap
 BIAS = 0.25  # of the noise on about three pairs for each node: what the cap may take away
 PAIRS_OF_A_NODE = 3
 DEFAULT_CAP = 10  # where no case stands out from the noise
-LEAST_CUT, FALSE_PAIRS = 1.5, 1.0  # a pair is kept above this many standard deviations; so many false ones are expected
-BELOW, ABOVE = 2.6, 1.96  # the interval in standard deviations: kept pairs are rather too large than too small
+LEAST_CUT, FALSE_PAIRS = 1.5, 1.0  # the smallest threshold, in standard deviations; the expected number of false pairs
+BELOW, ABOVE = 2.6, 1.96  # the interval in standard deviations: kept pairs are biased upwards
 TOTAL = 2.2  # the same for the number of cases, on both sides
 _NORMAL = NormalDist()
 
@@ -36,7 +36,7 @@ def choose_cap(sizes: list[float], deviation: float, pair_deviation: float, acti
         sizes: M, in cases.
         deviation: The standard deviation of its noise.
         pair_deviation: The standard deviation of F's noise where a case adds Δ.
-        activities: The number of activities that have a node of their own.
+        activities: The number of activities that have their own node.
 
     Returns:
         The smallest cell at or above the 0.9 quantile whose clipping bias is small against the noise.
@@ -91,7 +91,7 @@ def timed_pairs(noisy: NDArray[np.int64]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class MapCounts:
-    """What the measurements tell about numbers of cases.
+    """What the measurements say about numbers of cases.
 
     Attributes:
         total: The number of cases.
@@ -117,7 +117,14 @@ class MapCounts:
 
     @classmethod
     def of(cls, measurements: MapMeasurements) -> MapCounts:
-        """Counts, intervals and consistent estimates from measurements."""
+        """Counts, intervals and consistent estimates from measurements.
+
+        Args:
+            measurements: The noisy measurements of a map.
+
+        Returns:
+            The counts.
+        """
         activities = len(measurements.activities)
         cells = pair_cells(activities)
         deviation = STANDARD_DEVIATION / measurements.weight(PAIRS)

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from ..model.calendar import SECOND
 from ..model.questions import DURATION_BUCKETS, DURATION_EDGES
-from ..synthesis.shrinkage import deviating, normalised
+from ..synthesis.shrinkage import deviating, normalised, used_buckets
 from .map_measurements import DURATIONS, THROUGHPUT, FloatArray, MapMeasurements
 
-TAIL = 1.0  # the upper tail is taken as empty where its sum is below this many standard deviations
 OVERALL = 2.0  # buckets of all pairs together are taken as empty below this many standard deviations
 _EDGES = [edge / SECOND for edge in DURATION_EDGES]
 _LAST = _EDGES[-1] * 4  # the last bucket is open; for quantiles it ends here
@@ -40,7 +39,7 @@ class Quartiles:
 
 @dataclass(frozen=True, eq=False)
 class MapDurations:
-    """What the measurements tell about durations.
+    """What the measurements say about durations.
 
     Attributes:
         of_pair: Quartiles by nodes before and after; empty if durations were not measured.
@@ -52,12 +51,19 @@ class MapDurations:
 
     @classmethod
     def of(cls, measurements: MapMeasurements) -> MapDurations:
-        """Quartiles from measurements."""
+        """Quartiles from measurements.
+
+        Args:
+            measurements: The noisy measurements of a map.
+
+        Returns:
+            The quartiles.
+        """
         buckets, throughput = DURATION_BUCKETS, None
         if measurements.throughput is not None:
             noisy = measurements.throughput / measurements.contributions[THROUGHPUT]
             deviation = measurements.deviation(THROUGHPUT)
-            buckets = _ceiling(noisy, deviation)
+            buckets = used_buckets(noisy, deviation)
             kept = np.where((np.arange(DURATION_BUCKETS) < buckets) & (noisy > deviation), noisy, 0.0)
             throughput = _quartiles(kept) if kept.sum() > 0 else None
         if measurements.durations is None or measurements.duration_pairs is None or not len(measurements.durations):
@@ -65,18 +71,10 @@ class MapDurations:
         noisy = measurements.durations / measurements.contributions[DURATIONS]
         deviation = measurements.deviation(DURATIONS)
         if measurements.throughput is None:
-            buckets = _ceiling(noisy.sum(axis=0), deviation * math.sqrt(len(noisy)))
+            buckets = used_buckets(noisy.sum(axis=0), deviation * math.sqrt(len(noisy)))
         shares = _shares(noisy, deviation, measurements.duration_pairs[:, 1], buckets)
         pairs = map(tuple, measurements.duration_pairs.tolist())
         return cls({(pair[0], pair[1]): _quartiles(row) for pair, row in zip(pairs, shares, strict=True)}, throughput)
-
-
-def _ceiling(noisy: FloatArray, deviation: float) -> int:
-    """The number of buckets up to the last one from which on durations stand out from the noise; all if none does."""
-    tail = np.cumsum(noisy[::-1])[::-1]
-    cells = len(noisy) - np.arange(len(noisy))
-    present = np.flatnonzero(tail > TAIL * deviation * np.sqrt(cells))
-    return int(present[-1]) + 1 if len(present) else len(noisy)
 
 
 def _shares(noisy: FloatArray, deviation: float, after: NDArray[np.int64], buckets: int) -> FloatArray:

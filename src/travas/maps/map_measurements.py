@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import LogError
 from ..model.questions import DURATION_BUCKETS
-from ..model.traces import Activity
+from ..model.traces import Activity, activity_from_json
 from ..privacy.gaussian_stages import STANDARD_DEVIATION
 
 FloatArray = NDArray[np.float64]
@@ -56,7 +56,7 @@ class MapMeasurements:
 
     Attributes:
         contributions: Δ of every stage, by name.
-        activities: The activities that have a node of their own, sorted; all others are the node `other`.
+        activities: The activities that have their own node, sorted; all others are the node `other`.
         activity_sums: A: the noisy sums of the activities; empty if they are public.
         sizes: M: noisy sums by number of distinct pairs, in the cells `SIZE_CELLS`.
         cap: c: cases with more distinct pairs count less; chosen by a rule on `sizes`.
@@ -95,14 +95,30 @@ class MapMeasurements:
         )
         consistent = consistent and all(self.weight(name) > 0 for name in {PAIRS, REWORK} & set(self.contributions))
         if not consistent:
-            raise LogError("the measurements are inconsistent: a table has another size than its activities require")
+            raise LogError(
+                "the measurements are inconsistent: a table does not have the size that its activities require"
+            )
 
     def deviation(self, stage: str) -> float:
-        """The standard deviation of the noise of a stage to which a case adds Δ, in cases."""
+        """The standard deviation of the noise of a stage to which a case adds Δ, in cases.
+
+        Args:
+            stage: The name of the stage.
+
+        Returns:
+            The standard deviation.
+        """
         return STANDARD_DEVIATION / self.contributions[stage]
 
     def weight(self, stage: str) -> int:
-        """What a case below the cap adds to every cell of F or R: a noisy sum divided by it is in cases."""
+        """What a case below the cap adds to every cell of F or R: a noisy sum divided by it is in cases.
+
+        Args:
+            stage: The name of the stage, F or R.
+
+        Returns:
+            The weight.
+        """
         return isqrt(self.contributions[stage] ** 2 // (self.cap if stage == PAIRS else self.rework_cap))
 
     @property
@@ -117,7 +133,11 @@ class MapMeasurements:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def as_json(self) -> dict[str, Any]:
-        """All measurements as plain values for a JSON file: integers, lists and texts."""
+        """All measurements as plain values for a JSON file: integers, lists and texts.
+
+        Returns:
+            The values by name.
+        """
         tables = {name: getattr(self, name) for name in _OPTIONAL}
         return {
             "contributions": dict(self.contributions),
@@ -135,6 +155,9 @@ class MapMeasurements:
         Args:
             content: What `as_json` returned.
 
+        Returns:
+            The measurements.
+
         Raises:
             LogError: A field is missing or of another kind.
         """
@@ -145,8 +168,8 @@ class MapMeasurements:
                 tables["rework"] = tables["rework"].reshape(2, -1)
             return cls(
                 contributions={str(name): int(value) for name, value in content["contributions"].items()},
-                activities=tuple(map(_activity, content["activities"])),
-                activity_sums={_activity(name): int(value) for name, value in content["activity_sums"]},
+                activities=tuple(map(activity_from_json, content["activities"])),
+                activity_sums={activity_from_json(name): int(value) for name, value in content["activity_sums"]},
                 sizes=np.array(content["sizes"], dtype=np.int64),
                 cap=int(content["cap"]),
                 pairs=np.array(content["pairs"], dtype=np.int64).reshape(-1, size),
@@ -172,7 +195,3 @@ def _table(value: Any, columns: int | None) -> NDArray[np.int64] | None:
         return None
     table = np.array(value, dtype=np.int64)
     return table if columns is None else table.reshape(-1, columns)
-
-
-def _activity(name: Any) -> Activity:
-    return tuple(map(str, name)) if isinstance(name, list | tuple) else str(name)

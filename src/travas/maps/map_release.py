@@ -7,14 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, final
 
 from ..errors import ParameterError
+from ..model import explain
 from ..model.abstraction import Abstraction
 from ..model.mechanism import Mechanism
 from ..model.registry import registered
 from ..model.release import MAKER, Release
+from ..model.statements import description_of
 from ..model.traces import Activity
+from ..privacy.sealed_classes import sealed
 from ..synthesis.measured_numbers import MeasuredNumber
 from .map_counts import MapCounts
 from .map_durations import MapDurations, Quartiles
@@ -74,7 +77,7 @@ class MapPair:
 
 @dataclass(frozen=True)
 class MapActivity:
-    """An activity that has a node of its own.
+    """An activity that has its own node.
 
     Attributes:
         activity: The activity.
@@ -87,6 +90,8 @@ class MapActivity:
     repeated: MeasuredNumber | None = None
 
 
+@final
+@sealed
 @dataclass(frozen=True, repr=False)
 class MapRelease(Release):
     """A process map. It has no variants: `pairs`, `activities`, `total` and `throughput` are what is released.
@@ -134,7 +139,7 @@ class MapRelease(Release):
 
     @cached_property
     def activities(self) -> tuple[MapActivity, ...]:
-        """The activities that have a node of their own, sorted by name."""
+        """The activities that have their own node, sorted by name."""
         names, numbers = self.measurements.activities, self.numbers
         if numbers.present is None or numbers.repeated is None:
             return tuple(map(MapActivity, names))
@@ -179,7 +184,7 @@ class MapRelease(Release):
 
     @property
     def title(self) -> str:
-        """How the map is called in file headers and pictures."""
+        """What the map is called in file headers and pictures."""
         return "process map, released by travas"
 
     @property
@@ -187,6 +192,16 @@ class MapRelease(Release):
         """What every file says about the map as a whole."""
         digest = f"SHA-256 {self.measurements.digest}"
         return super().notices | {"travas:map": NOTICE, "travas:measurements": digest}
+
+    @property
+    def headline(self) -> str:
+        """What was released and how much of it, in a few words."""
+        return f"Process map: {len(self.activities):,} activities, {len(self.pairs):,} pairs"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons against using the map: that it is empty."""
+        return () if self.pairs else (explain.EMPTY_MAP,)
 
     # ------------------------------------------------------------------------------------------------ other forms
 
@@ -224,7 +239,14 @@ class MapRelease(Release):
         return pairs, starts, ends
 
     def label(self, node: MapNode) -> str:
-        """The name of a node, unique within the map, for programs in which a node is its name."""
+        """The name of a node, unique within the map, for programs in which a node is its name.
+
+        Args:
+            node: A node of the map.
+
+        Returns:
+            The name.
+        """
         if node.activity is not None:
             return self._names[node.activity]
         name, names = f"({node.kind})", set(self._names.values())
@@ -287,7 +309,7 @@ class MapRelease(Release):
         """What the JSON file says about the map: nodes, pairs, numbers and the measurements themselves."""
         return {
             "notices": self.notices,
-            "description": self.mechanism.describe(),
+            "description": description_of(self.mechanism),
             "reading": self.reading and dict(self.reading),
             "assumptions": self.assumptions,
             "total": _measured_as_json(self.total),

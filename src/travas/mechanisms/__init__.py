@@ -8,7 +8,8 @@ from typing import Any, Literal, cast
 
 from ..errors import ParameterError, TravasError, shown
 from ..model.abstraction import Abstraction
-from ..model.mechanism import Mechanism, References
+from ..model.mechanism import Mechanism
+from ..model.mechanism_value import References
 from ..model.traces import Activity
 from ..privacy.guarantee import ONE_CASE, PrivacyUnit
 from ..privacy.noise_tables import MAX_EPSILON
@@ -22,7 +23,7 @@ _CLASSES = {
     "prefix-tree": "prefix_tree.PrefixTree",
     "sacofa": "sacofa.SaCoFa",
     "ladder": "ladder.Ladder",
-    "synthesis": "synthesis.Synthesis",
+    "synthesis": "synthesis_mechanism.Synthesis",
     "map": "process_map.ProcessMap",
 }
 
@@ -95,7 +96,9 @@ def from_description(
     1
     """
     if not isinstance(description, Mapping):
-        raise ParameterError(f"the description of a mechanism is {shown(description)}, not a mapping")
+        raise ParameterError(
+            f"the description of a mechanism is {shown(description)}, not a mapping", field="description"
+        )
     for field in ("mechanism", "epsilon", "delta"):
         if field not in description:
             raise ParameterError(f"the description of a mechanism has no {field}", field=field)

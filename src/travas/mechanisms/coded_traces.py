@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 BLOCK = 1 << 20
-"""About how many events are looked at at once: bounds the memory, and changes no sum."""
+"""About how many events are processed at once: bounds the memory, and changes no sum."""
 
 
 class Blocks(Protocol):
@@ -78,10 +78,10 @@ class CodedTraces:
             codes = self.codes[events].astype(np.int64)
             yield CodedTraces(codes, self.lengths[cases], self.counts[cases], self.activities)
 
-    def without(self, chosen: NDArray[np.int64]) -> CodedTraces:
-        """The same traces with no case at the chosen indices: those add nothing to any sum."""
+    def without(self, indexes: NDArray[np.int64]) -> CodedTraces:
+        """The same traces with no case at these indexes: they add nothing to any sum."""
         counts = self.counts.copy()
-        counts[chosen] = 0
+        counts[indexes] = 0
         return CodedTraces(self.codes, self.lengths, counts, self.activities)
 
     def projected(self, activities: NDArray[np.int64]) -> ProjectedTraces:
@@ -124,8 +124,8 @@ def activity_sums(traces: Blocks, known: NDArray[np.int64], stage: Stage) -> NDA
     weights = np.array([0, *(stage.weight(keys) for keys in range(1, most + 1))], dtype=np.int64)
     sums = np.zeros(traces.activities, dtype=np.int64)
     for block in traces.blocks():
-        chosen = unknown[block.codes]
-        owner, codes = block.owner[chosen], block.codes[chosen]
+        is_unknown = unknown[block.codes]
+        owner, codes = block.owner[is_unknown], block.codes[is_unknown]
         first = first_occurrences(owner, codes, block.activities)
         owner, codes = owner[first], codes[first]
         numbers = np.bincount(owner, minlength=len(block.lengths))

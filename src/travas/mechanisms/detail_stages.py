@@ -77,8 +77,8 @@ def measure_times(
         return stage(name).contribution
 
     pairs = choose_timed_pairs(flow)
-    chosen = tuple((int(before), int(after)) for before, after in pairs)
-    durations = asked(Durations(contribution=size(DURATIONS), activities=activities, pairs=chosen))
+    measured = tuple((int(before), int(after)) for before, after in pairs)
+    durations = asked(Durations(contribution=size(DURATIONS), activities=activities, pairs=measured))
     throughput = asked(Throughput(contribution=size(THROUGHPUT), activities=activities))
     start_blocks = asked(StartBlocks(contribution=size(START_BLOCKS), activities=activities, zone=zone))
     blocks = choose_blocks(start_blocks, size(START_BLOCKS), stage(START_BLOCKS).deviation)

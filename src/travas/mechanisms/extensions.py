@@ -11,7 +11,8 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from ..errors import ParameterError, TravasError, shown
-from ..model.mechanism import Mechanism, References
+from ..model.mechanism import Mechanism
+from ..model.mechanism_value import References
 
 Maker = Callable[..., Mechanism]
 """A subclass of `Mechanism`, or a function that makes one: called with epsilon, delta, unit and the options."""
@@ -24,22 +25,25 @@ def extension(name: object, group: str, what: str, known: Sequence[str], referen
     """Load the object of another package that a name refers to.
 
     Args:
-        name: An entry point, or a dotted path `package.module:Class`.
+        name: An entry point, by its name or by the dotted path that it stands for, or any dotted path
+            `package.module:Class`.
         group: The group of entry points.
         what: The kind of object, for messages, which is also the name of the parameter.
         known: The names that travas defines.
-        references: Whether a dotted path is imported, which runs code.
+        references: Whether a dotted path that is no entry point is imported, which runs code.
 
     Returns:
         The class or function.
     """
     if not isinstance(name, str):
         raise ParameterError(f"{what} is {shown(name)}: it must be a name", field=what)
+    points: tuple[EntryPoint, ...] = tuple(entry_points(group=group))
+    for point in points:
+        if name in (point.name, point.value):  # the recorded name of a class is its dotted path
+            return _loaded(point, what)
     if ":" in name:
         return _imported(name, what, references)
-    registered: dict[str, EntryPoint] = {point.name: point for point in entry_points(group=group)}
-    if name in registered:
-        return _loaded(registered[name], what)
+    registered = [point.name for point in points]
     near = get_close_matches(name, [*known, *registered], n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"available: {', '.join([*known, *sorted(registered)])}"
     raise ParameterError(f"{what} is {shown(name)}, which does not exist; {hint}", field=what)
@@ -85,6 +89,6 @@ def refuse_unknown(name: str, maker: Maker, stated: Mapping[str, Any]) -> None:
     for option in stated:
         if option not in available:
             raise ParameterError(
-                f"{name} has no option {str(option)[:60]}; its options: {', '.join(available) or 'none'}",
+                f"{name} has no option {str(option)[:60]}; remove it (its options: {', '.join(available) or 'none'})",
                 field=str(option),
             )

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from ..errors import ParameterError
 from ..model.mechanism import Mechanism
 from ..model.traces import Activity
-from ..model.variants import Variants
 from ..privacy.gaussian import GaussianNoise
 from ..privacy.gaussian_calibration import calibrate, largest_mu, split_delta
 from ..privacy.gaussian_losses import GaussianLoss
@@ -26,6 +25,7 @@ from ..privacy.gaussian_verifier import replace_one
 from ..privacy.guarantee import Guarantee, Replacement, Replacing, Standing
 from ..privacy.noise import Noise
 from ..privacy.numbers import as_text
+from ..privacy.unit_losses import MeasurementLosses
 from .prefix_tree import public_alphabet
 
 MOST_KEYS = 64
@@ -39,7 +39,7 @@ MOST_ACTIVITIES = 1000
 class GaussianMechanism(Mechanism):
     """A sequence of measurements with Gaussian noise. A subclass states its stages by `plans`.
 
-    Neighbours one case more or less adds a vector of bounded norm to every measurement; a person at most `max_cases`
+    Neighbours adding or removing one case adds a vector of bounded norm to every measurement; a person at most `max_cases`
     Guarantee  (ε, δ) by the theorem, with every inequality verified on the constants that are used
     """
 
@@ -49,7 +49,11 @@ class GaussianMechanism(Mechanism):
 
     @abstractmethod
     def plans(self) -> tuple[StagePlan, ...]:
-        """The stages with their shares of μ², which add up to 1, in the order in which they are measured."""
+        """The stages with their shares of μ², which add up to 1, in the order in which they are measured.
+
+        Returns:
+            The stages.
+        """
 
     @cached_property
     def noise(self) -> GaussianNoise:
@@ -74,8 +78,16 @@ class GaussianMechanism(Mechanism):
         gaussian_delta, revealed = split_delta(self.delta, 1)
         return GaussianLoss(largest_mu(self.epsilon, gaussian_delta), revealed, self.delta)
 
+    def unit_losses(self) -> MeasurementLosses:
+        """By the theorem; a subclass may state what neighbouring logs reach."""
+        return MeasurementLosses(self.noise)
+
     def constants(self) -> dict[str, Any]:
-        """The constants of the noise and of all stages, as plain values."""
+        """The constants of the noise and of all stages, as plain values.
+
+        Returns:
+            The constants by name.
+        """
         calibration = self.noise.calibration
         return {
             "noise": "discrete Gaussian",
@@ -104,9 +116,9 @@ class GaussianMechanism(Mechanism):
 
     def _noisy(self, sums: NDArray[np.int64], where: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """Sums with noise; where there is no cell, 0."""
-        chosen = np.ones(sums.shape, dtype=bool) if where is None else where
+        measured = np.ones(sums.shape, dtype=bool) if where is None else where
         noisy = np.zeros_like(sums)
-        noisy[chosen] = sums[chosen] + self.noise.draw(int(chosen.sum()), self.random_bytes)
+        noisy[measured] = sums[measured] + self.noise.draw(int(measured.sum()), self.random_bytes)
         return noisy
 
 
@@ -133,10 +145,3 @@ def small_alphabet(value: Sequence[Activity] | None) -> tuple[Activity, ...] | N
 def as_plain_names(alphabet: tuple[Activity, ...] | None) -> list[Any] | None:
     """A public alphabet as plain values for JSON."""
     return None if alphabet is None else [list(name) if isinstance(name, tuple) else name for name in alphabet]
-
-
-def check_width(alphabet: tuple[Activity, ...] | None, variants: Variants) -> None:
-    """Refuse an alphabet whose names are made of another number of columns than those of the log."""
-    width = len(variants.columns)
-    if any((len(name) if isinstance(name, tuple) else 1) != width for name in alphabet or ()):
-        raise ParameterError(f"an activity of this log is made of {width} columns, one of the alphabet is not")

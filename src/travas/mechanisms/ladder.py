@@ -11,22 +11,24 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from ..errors import ParameterError, shown
+from ..errors import ParameterError, naming, shown
 from ..model.abstraction import Abstraction, RuleFiles, parse_ladder
 from ..model.estimate import CONFIDENCE, Estimate, estimate
 from ..model.keep_curve import KeepCurve
-from ..model.mechanism import Mechanism, References
+from ..model.mechanism import Mechanism
+from ..model.mechanism_value import References
 from ..model.release import MAKER, Release
 from ..model.traces import Trace
 from ..model.variants import Variants
 from ..privacy.group_privacy import GroupStep
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise
-from ..privacy.noise_tables import Table
-from ..privacy.numbers import Number, as_text, exact, whole_number
+from ..privacy.noise_tables import NoiseTable
+from ..privacy.numbers import Number, as_text, exact
+from ..privacy.unit_losses import LossStep
 from .optimal import Optimal
 from .prefix_tree import TwoSidedNoise
-from .selection import MAX_MINIMUM_CASES
+from .selection import minimum_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,7 +53,8 @@ Shares = tuple[Fraction, ...] | Literal["adaptive"]
 
 def _rungs(value: Rungs) -> tuple[Abstraction, ...]:
     if isinstance(value, str):
-        value = DEFAULT_RUNGS if value.strip() == "default" else parse_ladder(value)
+        with naming("rungs"):
+            value = DEFAULT_RUNGS if value.strip() == "default" else parse_ladder(value)
     if not isinstance(value, Sequence) or not 1 <= len(value) <= MAX_RUNGS:
         raise ParameterError(
             f"the ladder needs 1 to {MAX_RUNGS} rungs, such as full,fold,first,prefix:6, or default", field="rungs"
@@ -68,7 +71,8 @@ def _rungs(value: Rungs) -> tuple[Abstraction, ...]:
 def _rung(text: object) -> Abstraction:
     if not isinstance(text, str):
         raise ParameterError(f"a rung is {shown(text)}: it must be an abstraction, such as prefix:6", field="rungs")
-    return Abstraction.parse(text)
+    with naming("rungs"):
+        return Abstraction.parse(text)
 
 
 def _shares(value: str | Sequence[Number]) -> Shares:
@@ -91,10 +95,6 @@ def _check_shares(shares: tuple[Fraction, ...], rungs: int) -> None:
         )
 
 
-def _least(value: int) -> int:
-    return whole_number(value, "minimum_cases", 1, MAX_MINIMUM_CASES, "; 1 means no pre-threshold")
-
-
 @attrs.frozen(slots=False)
 class Ladder(Mechanism):
     """Release variants on the first rung where possible; cases that are not covered continue on the next rung.
@@ -103,11 +103,15 @@ class Ladder(Mechanism):
     that passes a noisy test, or the last. Default: adaptive for the default rungs, otherwise equal shares.
     Input      a log's variants and their true counts; the rungs, from fine to coarse, which are public rules
     Output     the number of cases, with noise; only keys that occur, with their rung and noisy counts
-    Neighbours one case more or less: one count of each rung changes by one at most
+    Neighbours adding or removing one case: one count of each rung changes by at most one
     Guarantee  every step is (ε, δ)-DP for its part, whatever earlier steps released: (ε, δ) by adaptive composition
     """
 
     name = "ladder"
+    summary = (
+        "variants are counted on successively coarser keys (rungs), each case at most once; every rung keeps what optimal "
+        "would, for its share of ε and δ"
+    )
     proof = "docs/mechanisms/ladder.md"
     counted = (
         "cases"  # variants of a person may become one key on a coarser rung, so counting once per key is not enough
@@ -116,7 +120,7 @@ class Ladder(Mechanism):
 
     rungs: tuple[Abstraction, ...] = attrs.field(default=DEFAULT_RUNGS, converter=_rungs)
     shares: Shares = attrs.field(converter=_shares)
-    minimum_cases: int = attrs.field(default=1, converter=_least)
+    minimum_cases: int = attrs.field(default=1, converter=minimum_number)
 
     @shares.default
     def _default_shares(self) -> Shares:
@@ -138,12 +142,14 @@ class Ladder(Mechanism):
         if option != "rungs" or value == "default":
             return value
         files: RuleFiles = "read" if references == "follow" else "refuse"
-        if isinstance(value, str):
-            return parse_ladder(value, files)
         rules = value if isinstance(value, list) else [value]
-        return [
-            Abstraction.parse(rule, files) if isinstance(rule, str) else Abstraction.from_json(rule) for rule in rules
-        ]
+        with naming("rungs"):
+            if isinstance(value, str):
+                return parse_ladder(value, files)
+            return [
+                Abstraction.parse(rule, files) if isinstance(rule, str) else Abstraction.from_json(rule)
+                for rule in rules
+            ]
 
     @property
     def abstractions(self) -> tuple[Abstraction, ...]:
@@ -181,7 +187,11 @@ class Ladder(Mechanism):
         return tuple(made[part] for part in self._parts)
 
     def spending(self) -> list[tuple[str, Optimal]]:
-        """The selections that are paid for, by name: one per rung, or one for the selected rung."""
+        """The selections that are paid for, by name: one per rung, or one for the selected rung.
+
+        Returns:
+            Pairs of a name and a selection.
+        """
         if self.chooses:
             return [("the selected rung", self._selections[0])]
         return [(str(rung), selection) for rung, selection in zip(self.rungs, self._selections, strict=True)]
@@ -191,7 +201,7 @@ class Ladder(Mechanism):
         rungs = tuple(map(str, self.rungs if self.chooses else self.rungs[:1]))
         return replace(self._selections[0].keep_curve(), build=self._table, rungs=rungs)
 
-    def _table(self) -> Table:
+    def _table(self) -> NoiseTable:
         return self._selections[0].keep_curve().table
 
     def keep_curve(self) -> KeepCurve:
@@ -200,6 +210,18 @@ class Ladder(Mechanism):
 
     def tables(self) -> tuple[Noise, ...]:
         return tuple(selection.noise for _, selection in self.spending())
+
+    def unit_losses(self) -> tuple[LossStep, ...]:
+        """The number of cases, the choice of a rung, and the rungs; neighbouring logs reach the number and the first rung."""
+        cases, rest = self.unit.max_cases, self.epsilon * (1 - CASES_SHARE)
+        steps = [LossStep(self.epsilon * CASES_SHARE, cases=cases, reached=1 if cases == 1 else 0)]
+        if self.chooses:
+            steps.append(LossStep(self.epsilon * CHOICE_SHARE))
+            rest -= self.epsilon * CHOICE_SHARE
+        shares = self.shares if isinstance(self.shares, tuple) else (Fraction(1),)
+        for index, (noise, share) in enumerate(zip(self.tables(), shares, strict=True)):
+            steps.append(LossStep(rest * share, self.delta * share, noise, cases, reached=1 if index == 0 else 0))
+        return tuple(steps)
 
     def _promise(self) -> Guarantee:
         spent = sum(
@@ -233,10 +255,10 @@ class Ladder(Mechanism):
         import numpy as np
 
         cases = max(0, int(variants.counts.sum()) + int(self._counting.draw(1, self.random_bytes)[0]))
-        places = [self._choice(variants, cases)] if self.chooses else range(len(self.rungs))
+        walked = [self._choice(variants, cases)] if self.chooses else range(len(self.rungs))
         left = variants.counts.copy()  # cases not covered so far
         traces, counts, rungs = [], [], []
-        for rung in places:
+        for rung in walked:
             keys = self.rungs[rung].grouped(variants)
             kept, noisy = self._selections[rung].select(keys.counts(left), self.random_bytes)
             left[keys.among(kept)] = 0  # computed from the released keys alone

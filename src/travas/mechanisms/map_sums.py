@@ -72,8 +72,8 @@ def pairs_of(traces: CodedTraces) -> CaseCells:
         is_last[last], is_first[start] = True, True
         before, after = np.full((2, len(owner)), size - 1, dtype=np.int64)
         before[~is_first], after[~is_last] = codes, codes
-        found, _ = distinct(owner * size**2 + before * size + after)
-        trace, cell = np.divmod(found, size**2)
+        numbers, _ = distinct(owner * size**2 + before * size + after)
+        trace, cell = np.divmod(numbers, size**2)
         owners.append(cases.start + trace)
         cells.append(cell)
     return CaseCells(_joined(owners), _joined(cells), traces.counts)
@@ -87,8 +87,8 @@ def rework_of(traces: CodedTraces) -> CaseCells:
         codes, lengths = traces.codes[events], traces.lengths[cases]
         owner = np.repeat(np.arange(len(lengths)), lengths)
         named = codes < activities
-        found, times = distinct(owner[named] * max(activities, 1) + codes[named])
-        trace, activity = np.divmod(found, max(activities, 1))
+        numbers, times = distinct(owner[named] * max(activities, 1) + codes[named])
+        trace, activity = np.divmod(numbers, max(activities, 1))
         again = times > 1
         owners.append(cases.start + np.r_[trace, trace[again]])
         cells.append(np.r_[activity, activities + activity[again]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from ..privacy.noise_tables import Table, optimal_table
+from ..privacy.noise_tables import NoiseTable, optimal_table
 from .selection import PartitionSelection
 
 
@@ -17,7 +17,10 @@ class Optimal(PartitionSelection):
     """
 
     name = "optimal"
+    summary = (
+        "every variant is kept with the largest probability that any (ε, δ) rule allows; its count gets the same noise"
+    )
     proof = "docs/mechanisms/optimal.md"
 
-    def _build(self) -> Table:
+    def _build(self) -> NoiseTable:
         return optimal_table(self.step.epsilon, self.step.delta)

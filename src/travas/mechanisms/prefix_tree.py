@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ..errors import CONFIDENTIAL, ParameterError, shown
+from ..errors import CONFIDENTIAL, ParameterError, check_encodable, shown
 from ..model.estimate import CONFIDENCE, Estimate, measured
 from ..model.mechanism import Mechanism
 from ..model.release import MAKER, Release
@@ -24,6 +24,7 @@ from ..privacy.noise import Noise, RandomBytes
 from ..privacy.noise_tables import laplace_table
 from ..privacy.numbers import as_text, whole_number
 from ..privacy.sampling import DiscreteLaplace
+from ..privacy.unit_losses import LossStep
 from .trie import Prefixes, Trie
 
 if TYPE_CHECKING:
@@ -63,12 +64,28 @@ class TwoSidedNoise:
             _ = self._laplace
 
     def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
+        """Draw independent values of the noise.
+
+        Args:
+            size: The number of values.
+            random_bytes: The source of randomness.
+
+        Returns:
+            The values.
+        """
         if self.table is None:
             return self._laplace.draw(size, random_bytes)
         return self.table.draw(size, random_bytes) - (self.table.table.length // 2 + 1)
 
     def within(self, share: float) -> int:
-        """Return the smallest q with P[|noise| ≤ q] ≥ share."""
+        """Return the smallest q with P[|noise| ≤ q] ≥ share.
+
+        Args:
+            share: A probability below 1.
+
+        Returns:
+            The smallest such q.
+        """
         ratio = (1 - float(self.delta)) * math.exp(-float(self.epsilon))
         return max(0, math.ceil(math.log((1 - share) * (1 + ratio) / 2) / math.log(ratio)) - 1)
 
@@ -91,9 +108,21 @@ def public_alphabet(value: Sequence[Activity] | None) -> tuple[Activity, ...] | 
     parts = [part for name in names for part in (name if isinstance(name, tuple) else (name,))]
     if not names or not parts or not all(isinstance(part, str) and part for part in parts):
         raise ParameterError("alphabet must contain at least one activity, and only text", field="alphabet")
+    check_encodable("alphabet", *parts)
     if len({isinstance(name, tuple) and len(name) for name in names}) > 1:
         raise ParameterError("alphabet mixes activities with different numbers of columns", field="alphabet")
     return tuple(sorted(set(names)))
+
+
+def check_width(alphabet: tuple[Activity, ...] | None, variants: Variants) -> None:
+    """Refuse an alphabet whose activities are made of a different number of columns than those of the log."""
+    width = len(variants.columns)
+    if any((len(name) if isinstance(name, tuple) else 1) != width for name in alphabet or ()):
+        raise ParameterError(
+            f"an activity of this log has {width} columns but one of the alphabet does not; use {width} columns in the "
+            f"alphabet {CONFIDENTIAL}",
+            field="alphabet",
+        )
 
 
 @attrs.frozen(slots=False)
@@ -139,6 +168,16 @@ class Tree(Mechanism):
             "level_delta": as_text(self.noise.delta),
         }
 
+    def unit_losses(self) -> tuple[LossStep, ...]:
+        return (self._level_loss(self.epsilon),)
+
+    def _level_loss(self, epsilon: Fraction) -> LossStep:
+        """The levels with this ε for all of them; neighbouring logs reach one level: a case of one activity."""
+        cases, levels = self.unit.max_cases, self.max_length
+        is_reached = cases == 1 or self.noise.table is not None
+        reached = 1 if is_reached else 0
+        return LossStep(epsilon / levels, self.delta / levels, self.noise.table, cases, levels, reached)
+
     def unit_terms(self) -> dict[str, Any]:
         return super().unit_terms() | {"step_delta": as_text(self.level.delta * self.max_length)}
 
@@ -168,13 +207,9 @@ class Tree(Mechanism):
         return measured(noisy, tuple((max(0, count - radius), count + radius) for count in noisy))
 
     def check(self, variants: Variants) -> None:
-        """Also refuse, before the charge, an alphabet whose activities have another number of columns."""
+        """Also refuse, before the charge, an alphabet whose activities have a different number of columns."""
         super().check(variants)
-        width = len(variants.columns)
-        if any((len(name) if isinstance(name, tuple) else 1) != width for name in self.alphabet or ()):
-            raise ParameterError(
-                f"an activity of this log has {width} columns but one of the alphabet does not {CONFIDENTIAL}"
-            )
+        check_width(self.alphabet, variants)
 
     @abstractmethod
     def _grow(self, variants: Variants, trie: Trie) -> dict[Trace, int]:
@@ -195,7 +230,8 @@ class Tree(Mechanism):
         if prefixes > MAX_PREFIXES:
             raise ParameterError(
                 f"the tree is too large: {prefixes:,} noisy prefixes at length {level} of {self.max_length}, limit "
-                f"{MAX_PREFIXES:,}; use a larger prune than {self.prune}, a smaller max_length, or a larger epsilon"
+                f"{MAX_PREFIXES:,}; use a larger prune than {self.prune}, a smaller max_length, or a larger epsilon",
+                field="max_length",
             )
 
 
@@ -205,12 +241,13 @@ class PrefixTree(Tree):
 
     Input      a log's variants and counts; an alphabet, a maximum length and a threshold, which must be public
     Output     sequences over the alphabet, fakes among them, with noisy counts above `prune`; longer traces are lost
-    Neighbours one case more or less changes one cell of each level by one
+    Neighbours adding or removing one case changes one cell of each level by one
     Guarantee  every level (ε, δ)/max_length; candidates follow from noisy outputs only: (ε, δ) by adaptive composition;
                with a unit of several cases every level keeps its part for all of them, by group privacy
     """
 
     name = "prefix-tree"
+    summary = "noise on every prefix over the alphabet, level by level (Mannhardt et al. 2019), levels share the budget"
     proof = "docs/mechanisms/prefix-tree.md"
 
     @cached_property

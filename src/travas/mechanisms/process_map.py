@@ -5,6 +5,7 @@ Proof, line by line: docs/mechanisms/map.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
-from ..maps.map_counts import choose_cap, timed_pairs
+from ..maps.map_counts import LEAST_CUT, choose_cap, timed_pairs
 from ..maps.map_measurements import (
     ACTIVITIES,
     DURATIONS,
@@ -29,9 +30,9 @@ from ..maps.map_measurements import (
 )
 from ..maps.map_release import MapRelease
 from ..model.estimate import Estimate, measured
-from ..model.mechanism import Kind
 from ..model.questions import CellQuestion, Throughput
 from ..model.questions import Durations as StepDurations
+from ..model.release_kind import Kind, TimestampKind
 from ..model.totals import NO_DETAILS, Details, check_details
 from ..model.traces import Activity
 from ..model.variants import Variants
@@ -43,13 +44,16 @@ from .gaussian_mechanism import (
     MOST_KEYS,
     GaussianMechanism,
     as_plain_names,
-    check_width,
     small_alphabet,
 )
 from .map_sums import pairs_of, rework_of, size_sums, with_other
+from .prefix_tree import check_width
 
 PARTS = (DURATIONS, REWORK, THROUGHPUT)
 """What a map can have beyond counts."""
+
+DISTINCT_PAIRS = 10
+"""The number of different pairs per case for which the noise of a map is stated."""
 
 SHARES = {ACTIVITIES: Fraction(20, 100), SIZES: Fraction(5, 100)}
 SHARES_WITH_DURATIONS = {ACTIVITIES: Fraction(15, 100), SIZES: Fraction(3, 100)}
@@ -72,11 +76,15 @@ class ProcessMap(GaussianMechanism):
 
     Input      a log's variants and their true counts; optionally a public alphabet; durations if asked for
     Output     noisy numbers of cases of pairs with intervals; activities that were not selected are one node `other`
-    Neighbours one case more or less adds a vector of bounded norm to every measurement; a person at most `max_cases`
+    Neighbours adding or removing one case adds a vector of bounded norm to every measurement; a person at most `max_cases`
     Guarantee  (ε, δ) by the theorem, with every inequality verified on the constants that are used
     """
 
     name = "map"
+    summary = (
+        "activities, and pairs of activities that directly follow each other, are measured with exact Gaussian noise; a case "
+        "adds at most a fixed amount to all of them together"
+    )
     proof = "docs/mechanisms/map.md"
     kind: ClassVar[Kind] = "process map"
     counted = "cases"
@@ -91,7 +99,8 @@ class ProcessMap(GaussianMechanism):
                 raise ParameterError(
                     f"epsilon {as_text(self.epsilon)} and delta {as_text(self.delta)} with max_cases "
                     f"{self.unit.max_cases} leave nothing for the measurement {name!r}: use a larger epsilon or a "
-                    "smaller max_cases"
+                    "smaller max_cases",
+                    field="epsilon",
                 )
 
     def plans(self) -> tuple[StagePlan, ...]:
@@ -110,6 +119,19 @@ class ProcessMap(GaussianMechanism):
     def parameters(self) -> dict[str, Any]:
         return {"alphabet": as_plain_names(self.alphabet), "parts": list(self.parts)} | self.constants()
 
+    def outlook(self, stated_cases: int | None) -> tuple[str, ...]:
+        """The noise of pairs, and how many cases an activity and a pair need."""
+        activities, pairs = self.noise.stage(ACTIVITIES), self.noise.stage(PAIRS)
+        alone = activities.threshold / activities.contribution
+        noise = pairs.deviation * math.sqrt(DISTINCT_PAIRS)
+        return (
+            f"an activity has its own node with about {alone:,.0f} cases that have no other activity, and with "
+            f"{alone * math.sqrt(DISTINCT_PAIRS):,.0f} that have {DISTINCT_PAIRS}; all others are one node",
+            f"noise of {noise:,.1f} cases on a pair if cases have up to {DISTINCT_PAIRS} different pairs",
+            f"about one false pair; with few activities, a pair of {LEAST_CUT * noise:,.0f} cases or more stands out from the "
+            "noise",
+        )
+
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         """A map has no variants; its estimates are in `MapRelease`."""
         return measured(noisy, None)
@@ -120,12 +142,17 @@ class ProcessMap(GaussianMechanism):
         return Details(times="read") if {DURATIONS, THROUGHPUT} & set(self.parts) else NO_DETAILS
 
     @property
+    def timestamp_kind(self) -> TimestampKind:
+        """None: a map has no events."""
+        return "none"
+
+    @property
     def timestamps(self) -> str:
         """None: a map has no events."""
         return "none: a process map has no events"
 
     def check(self, variants: Variants) -> None:
-        """Also refuse an alphabet whose names are made of another number of columns, and a log without times."""
+        """Also refuse an alphabet whose names are made of a different number of columns, and a log without times."""
         super().check(variants)
         check_details(variants.totals, self.details)
         check_width(self.alphabet, variants)
@@ -136,7 +163,14 @@ class ProcessMap(GaussianMechanism):
     # ------------------------------------------------------------------------------------------- the measurements
 
     def measure(self, variants: Variants) -> MapMeasurements:
-        """Draw the noise, once, and measure the log: stages A, M, F, R, P and D of the proof, in this order."""
+        """Draw the noise, once, and measure the log: stages A, M, F, R, P and D of the proof, in this order.
+
+        Args:
+            variants: The log.
+
+        Returns:
+            The noisy measurements.
+        """
         log = CodedTraces.of(variants)
         selected = self._select_activities(variants, log)
         activities = self._activities(selected)
@@ -144,13 +178,13 @@ class ProcessMap(GaussianMechanism):
         codes = [code_of.setdefault(activity, len(code_of)) for activity in activities]  # of a public one, maybe new
         log = CodedTraces(log.codes, log.lengths, log.counts, len(code_of))
         labelled = with_other(log, np.array(codes, dtype=np.int64))
-        found = pairs_of(labelled)
+        case_pairs = pairs_of(labelled)
         stage = self.noise.stage(SIZES)
-        sizes = self._noisy(size_sums(found, stage))
+        sizes = self._noisy(size_sums(case_pairs, stage))
         in_cases = (sizes / stage.contribution).tolist()
         cap = choose_cap(in_cases, stage.deviation, self.noise.stage(PAIRS).deviation, len(activities))
         cells = pair_cells(len(activities))
-        sums = found.sums(self.noise.stage(PAIRS), cap, cells.size)
+        sums = case_pairs.sums(self.noise.stage(PAIRS), cap, cells.size)
         pairs = self._noisy(sums.reshape(cells.shape), cells)
         rework = self._measure_rework(labelled, cap) if REWORK in self.parts else None
         throughput = self._measure_throughput(variants, activities) if THROUGHPUT in self.parts else None
@@ -179,7 +213,7 @@ class ProcessMap(GaussianMechanism):
         return {variants.alphabet[code]: int(noisy[code]) for code in kept.tolist()}
 
     def _activities(self, selected: dict[Activity, int]) -> tuple[Activity, ...]:
-        """The activities that have a node of their own: a rule on outputs, which keeps the largest of too many."""
+        """The activities that have their own node: a rule on outputs, which keeps the largest of too many."""
         by_sum = sorted(selected, key=lambda activity: (-selected[activity], activity))
         return tuple(sorted(by_sum[:MOST_ACTIVITIES])) if self.alphabet is None else self.alphabet
 
@@ -200,8 +234,8 @@ class ProcessMap(GaussianMechanism):
     ) -> NDArray[np.int64]:
         """D: the times between the nodes of pairs that F's output has selected."""
         delta = self.noise.stage(DURATIONS).contribution
-        chosen = tuple((int(before), int(after)) for before, after in pairs.tolist())
-        question = StepDurations(contribution=delta, activities=activities, others="node", pairs=chosen)
+        measured = tuple((int(before), int(after)) for before, after in pairs.tolist())
+        question = StepDurations(contribution=delta, activities=activities, others="node", pairs=measured)
         return self._noisy(_answer(variants, question))
 
 

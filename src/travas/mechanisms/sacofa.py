@@ -12,6 +12,7 @@ from ..model.traces import Trace
 from ..model.variants import Variants
 from ..privacy.group_privacy import GroupStep
 from ..privacy.numbers import as_text
+from ..privacy.unit_losses import LossStep
 from .prefix_tree import Tree, TwoSidedNoise, grow
 from .trie import Trie
 
@@ -38,6 +39,7 @@ class SaCoFa(Tree):
     """
 
     name = "sacofa"
+    summary = "a prefix tree on plausible prefixes, with rules covered by the budget (Fahrenkrog-Petersen et al. 2021)"
     proof = "docs/mechanisms/sacofa.md"
 
     def __attrs_post_init__(self) -> None:
@@ -52,6 +54,10 @@ class SaCoFa(Tree):
     @cached_property
     def level(self) -> GroupStep:
         return self.part(self.epsilon * (1 - RULES_SHARE) / self.max_length, self.delta / self.max_length)
+
+    def unit_losses(self) -> tuple[LossStep, ...]:
+        """The rules, which nothing is claimed to reach, and the levels."""
+        return LossStep(self.epsilon * RULES_SHARE), self._level_loss(self.epsilon * (1 - RULES_SHARE))
 
     def parameters(self) -> dict[str, Any]:
         return super().parameters() | {"rules_epsilon": as_text(self.step.epsilon * RULES_SHARE)}

@@ -14,14 +14,16 @@ import attrs
 from ..errors import ParameterError, shown
 from ..model.estimate import Estimate, estimate
 from ..model.keep_curve import KeepCurve
-from ..model.mechanism import Mechanism, Pair, References
+from ..model.mechanism import Mechanism, Pair
+from ..model.mechanism_value import References
 from ..model.release import MAKER, Release
 from ..model.variants import Variants
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, RandomBytes
-from ..privacy.noise_tables import Table, check_buildable, predicted_length
+from ..privacy.noise_tables import NoiseTable, check_buildable, predicted_length
 from ..privacy.numbers import whole_number
-from ..privacy.person_tables import Gaussian, joint_noise, verified_noise
+from ..privacy.person_tables import GaussianTable, joint_noise, verified_noise
+from ..privacy.unit_losses import SelectionLosses
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,19 +32,20 @@ if TYPE_CHECKING:
 FEWEST_TOGETHER = 4
 """The number of counts per unit from which one table for all is considered; with fewer, it hardly keeps more."""
 
-PersonTable = Gaussian | Literal["composed"]
+PersonTable = GaussianTable | Literal["composed"]
 """The noise of a unit with several counts: a table for all of them together, or one for each with its part of (ε, δ)."""
 
 MAX_MINIMUM_CASES = 10**9
 _LONGEST_PAIRS = 100_000  # entries; for longer tables, the losses are bounded by (ε, δ)
 
 
-def _least(value: int) -> int:
+def minimum_number(value: int) -> int:
+    """Return the option `minimum_cases`; raises ParameterError if it is not a whole number in its range."""
     return whole_number(value, "minimum_cases", 1, MAX_MINIMUM_CASES, "; 1 means no pre-threshold")
 
 
 def _person_table(value: PersonTable | None) -> PersonTable | None:
-    if value is None or value == "composed" or isinstance(value, Gaussian):
+    if value is None or value == "composed" or isinstance(value, GaussianTable):
         return value
     raise ParameterError(f"person_table is {shown(value)}: it must be 'composed' or a table", field="person_table")
 
@@ -53,10 +56,10 @@ class PartitionSelection(Mechanism):
 
     Input      a log's variants and their true counts
     Output     some of these variants and no others, with noisy counts ≥ c ≥ `minimum_cases`
-    Neighbours one case more or less changes one count by one; one unit at most `max_cases` counts, each by one
+    Neighbours adding or removing one case changes one count by one; one unit at most `max_cases` counts, each by one
     Guarantee  (ε, δ), verified in exact integers on the table of N; key, count and absence are functions of n − N;
                for several counts of a unit by (ε, δ)/max_cases each, or by one table for all: `person_table`
-    `minimum_cases` T shifts N and c by T − 1: the same noise, hence the same (ε, δ), and never a variant with fewer cases.
+    `minimum_cases` T shifts N and c by T − 1: the same noise, so the same (ε, δ), and never a variant with fewer cases.
     `person_table` is None for one count; for several, if not set, it is the table that keeps more, by ε, δ and
     `max_cases` alone. It is part of the description, so the rule may change without a description changing its meaning.
     """
@@ -64,7 +67,7 @@ class PartitionSelection(Mechanism):
     counted = "units"
     former_options: ClassVar[Mapping[str, Any]] = {"person_table": "composed"}
 
-    minimum_cases: int = attrs.field(default=1, converter=_least)
+    minimum_cases: int = attrs.field(default=1, converter=minimum_number)
     person_table: PersonTable | None = attrs.field(default=None, converter=_person_table, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
@@ -82,32 +85,32 @@ class PartitionSelection(Mechanism):
         """The table that keeps more: by ε, δ and `max_cases` alone."""
         if self.unit.max_cases < FEWEST_TOGETHER:
             return "composed"
-        found = joint_noise(self.epsilon, self.delta, self.unit.max_cases, self._build())
-        return "composed" if found is None else found.shape
+        joint = joint_noise(self.epsilon, self.delta, self.unit.max_cases, self._build())
+        return "composed" if joint is None else joint.shape
 
     @classmethod
     def from_plain(cls, option: str, value: Any, references: References) -> Any:
         if option == "person_table" and isinstance(value, Mapping):
-            return Gaussian.from_plain(value)
+            return GaussianTable.from_plain(value)
         return super().from_plain(option, value, references)
 
     @abstractmethod
-    def _build(self) -> Table:
+    def _build(self) -> NoiseTable:
         """The table of N for one count that changes by one, not yet verified."""
 
     @cached_property
     def joint(self) -> Noise | None:
         """The noise of a table for all counts of a unit together, verified; None if each count has its part of (ε, δ)."""
-        if not isinstance(self.person_table, Gaussian):
+        if not isinstance(self.person_table, GaussianTable):
             return None
         return verified_noise(self.person_table, self.epsilon, self.delta, self.unit.max_cases)
 
-    def _table(self) -> Table:
+    def _table(self) -> NoiseTable:
         return self._build() if self.joint is None else self.joint.table
 
     @cached_property
     def _curve(self) -> KeepCurve:
-        if isinstance(self.person_table, Gaussian):
+        if isinstance(self.person_table, GaussianTable):
             longest = self.person_table.length
         else:
             longest = predicted_length(self.step.epsilon, self.step.delta)
@@ -139,9 +142,13 @@ class PartitionSelection(Mechanism):
         weights = [above - below for below, above in pairwise(bounds)]
         return list(zip([*weights, 0], [0, *weights], strict=True))
 
+    def unit_losses(self) -> SelectionLosses:
+        """Every count of a unit changes by one."""
+        return SelectionLosses(self.noise, self.unit.max_cases)
+
     @property
     def loss_counts(self) -> int:
-        """Every count of a unit has noise of its own."""
+        """Every count of a unit has independent noise."""
         return self.unit.max_cases
 
     def _promise(self) -> Guarantee:
@@ -151,10 +158,10 @@ class PartitionSelection(Mechanism):
 
     @property
     def verified_units(self) -> bool:
-        return isinstance(self.person_table, Gaussian) or super().verified_units
+        return isinstance(self.person_table, GaussianTable) or super().verified_units
 
     def unit_terms(self) -> dict[str, Any]:
-        return self.person_table.describe() if isinstance(self.person_table, Gaussian) else super().unit_terms()
+        return self.person_table.describe() if isinstance(self.person_table, GaussianTable) else super().unit_terms()
 
     def tables(self) -> tuple[Noise, ...]:
         return (self.noise,)
@@ -176,7 +183,15 @@ class PartitionSelection(Mechanism):
     def select(
         self, counts: NDArray[np.int64], random_bytes: RandomBytes
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the indexes of the counts that are kept, and their noisy counts. A count of zero is never kept."""
+        """Return the indexes of the counts that are kept, and their noisy counts. A count of zero is never kept.
+
+        Args:
+            counts: The true counts.
+            random_bytes: The source of randomness.
+
+        Returns:
+            The indexes and the noisy counts.
+        """
         import numpy as np
 
         drawn = self.noise.draw(len(counts), random_bytes) + (self.minimum_cases - 1)

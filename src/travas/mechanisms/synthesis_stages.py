@@ -60,8 +60,8 @@ def used_shares(times: Times | None, attributes: tuple[Attribute, ...], shares: 
     Returns:
         The shares.
     """
-    chosen = shares or BudgetShares(SHARE_OF_TIMES, SHARE_OF_ATTRIBUTES)
-    used = BudgetShares(chosen.times if times else 0, chosen.attributes if attributes else 0)
+    stated = shares or BudgetShares(SHARE_OF_TIMES, SHARE_OF_ATTRIBUTES)
+    used = BudgetShares(stated.times if times else 0, stated.attributes if attributes else 0)
     for name, share, wanted in (("times", used.times, times), ("attributes", used.attributes, attributes)):
         if wanted and not share:
             raise ParameterError(f"{name} are measured but their share is 0; use a larger share", field="shares")

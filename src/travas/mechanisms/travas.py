@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from ..privacy.noise_tables import Table, travas_table
+from ..privacy.noise_tables import NoiseTable, travas_table
 from .selection import PartitionSelection
 
 
@@ -21,9 +21,12 @@ class Travas(PartitionSelection):
     """
 
     name = "travas"
+    summary = (
+        "k-TSGD noise on the count of every variant and a threshold (Rafiei, Wangelik, van der Aalst, Algorithm 1)"
+    )
     proof = "docs/mechanisms/travas.md"
 
-    def _build(self) -> Table:
+    def _build(self) -> NoiseTable:
         return travas_table(self.step.epsilon, self.step.delta)
 
     def parameters(self) -> dict[str, Any]:

@@ -27,8 +27,8 @@ class Prefixes:
     def __len__(self) -> int:
         return len(self.nodes)
 
-    def at(self, places: NDArray[np.int64]) -> Prefixes:
-        return Prefixes(self.symbols[places], self.nodes[places])
+    def at(self, indexes: NDArray[np.int64]) -> Prefixes:
+        return Prefixes(self.symbols[indexes], self.nodes[indexes])
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.nodes)
 
-    def at(self, places: NDArray[np.int64]) -> Prefixes:
+    def at(self, indexes: NDArray[np.int64]) -> Prefixes:
         """Return the selected prefixes."""
         import numpy as np
 
-        rows = self.parents.symbols[self.parent[places]]
-        added = self.symbol[places, None].astype(np.int32)
-        return Prefixes(np.concatenate((rows, added), axis=1), self.nodes[places])
+        rows = self.parents.symbols[self.parent[indexes]]
+        added = self.symbol[indexes, None].astype(np.int32)
+        return Prefixes(np.concatenate((rows, added), axis=1), self.nodes[indexes])
 
 
 class Trie:
@@ -133,11 +133,11 @@ class Trie:
         name = self.alphabet.__getitem__
         return [tuple(map(name, row)) for row in prefixes.symbols.tolist()]
 
-    def rows(self, variants: Variants, places: Iterable[int], max_length: int | None) -> NDArray[np.int32]:
+    def rows(self, variants: Variants, indexes: Iterable[int], max_length: int | None) -> NDArray[np.int32]:
         """Return variants as rows of symbols, truncated to `max_length` and padded with NOWHERE. Confidential."""
         import numpy as np
 
-        keys = [np.frombuffer(variants.keys[index], CODE)[:max_length] for index in places]
+        keys = [np.frombuffer(variants.keys[index], CODE)[:max_length] for index in indexes]
         rows = np.full((len(keys), max(map(len, keys), default=0)), NOWHERE, dtype=np.int32)
         for row, key in zip(rows, keys, strict=True):
             row[: len(key)] = self._codes[key]

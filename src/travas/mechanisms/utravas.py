@@ -17,8 +17,9 @@ from ..model.release import MAKER, Release
 from ..model.variants import Variants
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, RandomBytes
-from ..privacy.noise_tables import Table, travas_threshold
+from ..privacy.noise_tables import NoiseTable, travas_threshold
 from ..privacy.numbers import whole_number
+from ..privacy.unit_losses import LossStep
 from .travas import Travas
 
 if TYPE_CHECKING:
@@ -41,11 +42,12 @@ class UTravas(Mechanism):
 
     Input      a log's variants and their true counts
     Output     some of these variants and no others; a run that dropped a variant contributes the paper's estimate
-    Neighbours one case more or less changes one count by one, in every run; one unit at most `max_cases` counts
+    Neighbours adding or removing one case changes one count by one, in every run; one unit at most `max_cases` counts
     Guarantee  (ε, δ) by composition of verified runs: the number of splits is set, or follows from (ε, δ) alone
     """
 
     name = "utravas"
+    summary = "several TraVaS runs on equal shares of the budget, merged; their number follows from ε and δ, or was set"
     proof = "docs/mechanisms/utravas.md"
     counted = "units"
 
@@ -71,11 +73,17 @@ class UTravas(Mechanism):
     def _curve(self) -> KeepCurve:
         return replace(self.run.keep_curve(), build=self._table, runs=self.splits)
 
-    def _table(self) -> Table:
+    def _table(self) -> NoiseTable:
         return self.run.keep_curve().table
 
     def keep_curve(self) -> KeepCurve:
         return self._curve
+
+    def unit_losses(self) -> tuple[LossStep, ...]:
+        """All runs of all counts. Only their means are released, so nothing is claimed to be reached by several runs."""
+        noise, counts = self.run.noise, self.unit.max_cases
+        reached = counts if self.splits == 1 else 0
+        return (LossStep(noise.epsilon, noise.delta, noise, counts=counts * self.splits, reached=reached),)
 
     def _promise(self) -> Guarantee:
         spent = self.splits * self.run.noise.delta_spent * self.step.factor
@@ -125,8 +133,8 @@ def merged_runs(
         kept = counts >= drawn
         times += kept
         total += np.where(kept, counts - drawn + run.centre, dropped_estimate(run))
-    places = np.flatnonzero(times)
-    return places, np.maximum(np.rint(total[places] / splits), 1).astype(np.int64)
+    indexes = np.flatnonzero(times)
+    return indexes, np.maximum(np.rint(total[indexes] / splits), 1).astype(np.int64)
 
 
 def dropped_estimate(run: Travas) -> float:

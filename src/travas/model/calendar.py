@@ -24,7 +24,7 @@ WEEKS = BLOCKS * WEEKS_PER_BLOCK
 """Weeks from Monday 1969-12-29 to the end of 2126; earlier dates are in the first, later ones in the last."""
 
 DAYS_FROM_MONDAY = 3
-"""1970-01-01 was a Thursday: the day before this many days was the first of the calendar."""
+"""The calendar starts three days before 1970-01-01, which was a Thursday, on a Monday."""
 
 FIRST_INSTANT = -62_135_596_800 * SECOND
 LAST_INSTANT = 253_402_300_800 * SECOND - 1
@@ -67,15 +67,15 @@ def check_zone(zone: str) -> ZoneInfo:
     written with them.
     """
     try:
-        found = ZoneInfo(zone)
+        known = ZoneInfo(zone)
     except (KeyError, ValueError, TypeError, OSError):
-        found = None
-    if found is None or not _is_written(zone):
+        known = None
+    if known is None or not _is_written(zone):
         raise ParameterError(
             f"zone is {shown(zone)}, which is not a time zone; use a name such as 'Europe/Berlin' or 'UTC'",
             field="zone",
         )
-    return found
+    return known
 
 
 @lru_cache

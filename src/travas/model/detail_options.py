@@ -1,19 +1,21 @@
-"""What is released of a log beside its traces: times and case attributes, as public options of a mechanism."""
+"""What is released of a log in addition to its traces: times and case attributes, as public options of a mechanism."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Any, Literal, final, get_args
 
-from ..errors import ParameterError, shown
-from ..privacy.numbers import Number, as_text, exact
+import attrs
+
+from ..errors import ParameterError, check_encodable, shown
+from ..privacy.numbers import Number, as_text, exact, is_whole_number
+from ..privacy.sealed_classes import sealed
 from .calendar import check_zone
 from .questions import check_edges
 
 Resolution = Literal["second", "minute", "day"]
-"""To what generated times are rounded down."""
+"""The precision to which generated times are rounded down."""
 
 Needed = Literal["required", "if recorded"]
 """Whether a log without a time column is refused, or released without times."""
@@ -24,45 +26,65 @@ LARGEST_EDGE = 10**300
 """Edges of bins are compared as binary floating-point numbers of 64 bits."""
 
 
-@dataclass(frozen=True)
+def _weekend(days: Sequence[int]) -> tuple[int, ...]:
+    if not isinstance(days, list | tuple) or not all(map(_is_weekday, days)):
+        raise ParameterError(
+            f"weekend is {shown(days)}; use weekdays from 0 (Monday) to 6, such as (5, 6)", field="weekend"
+        )
+    weekend = tuple(sorted(set(days)))
+    if not 0 < len(weekend) < 7:
+        raise ParameterError(f"weekend has {len(weekend)} days; use 1 to 6 of them", field="weekend")
+    return weekend
+
+
+def _is_weekday(day: object) -> bool:
+    return is_whole_number(day) and 0 <= day < 7
+
+
+@final
+@sealed
+@attrs.frozen
 class Times:
     """Times of a synthetic log. All of it is public and chosen without looking at the log.
 
     Attributes:
         zone: The time zone of weeks, weekdays and hours, such as `Europe/Berlin`.
-        resolution: To what generated times are rounded down.
+        resolution: The precision to which generated times are rounded down.
         weekend: The weekend days; Monday is 0.
         needed: Whether a log without a time column is refused. Decided by the columns, never by values.
     """
 
     zone: str = "UTC"
     resolution: Resolution = "second"
-    weekend: tuple[int, ...] = WEEKEND
+    weekend: tuple[int, ...] = attrs.field(default=WEEKEND, converter=_weekend)
     needed: Needed = "required"
 
-    def __post_init__(self) -> None:
+    def __attrs_post_init__(self) -> None:
         check_zone(self.zone)
         for name, choices in (("resolution", Resolution), ("needed", Needed)):
             value = getattr(self, name)
             if value not in get_args(choices):
                 raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(get_args(choices))}", field=name)
-        if not isinstance(self.weekend, list | tuple) or not all(map(_is_weekday, self.weekend)):
-            raise ParameterError(
-                f"weekend is {shown(self.weekend)}; use weekdays from 0 (Monday) to 6, such as (5, 6)", field="weekend"
-            )
-        weekend = tuple(sorted(set(self.weekend)))
-        if not 0 < len(weekend) < 7:
-            raise ParameterError(f"weekend has {len(weekend)} days; use 1 to 6 of them", field="weekend")
-        object.__setattr__(self, "weekend", weekend)
 
     def describe(self) -> dict[str, Any]:
-        """The options as plain values."""
+        """The options as plain values.
+
+        Returns:
+            The values by name.
+        """
         plain = {"zone": self.zone, "resolution": self.resolution, "weekend": list(self.weekend)}
         return plain if self.needed == "required" else plain | {"needed": self.needed}
 
     @classmethod
     def from_description(cls, described: Any) -> Times:
-        """The times that `describe` returned."""
+        """The times that `describe` returned.
+
+        Args:
+            described: What `describe` returned.
+
+        Returns:
+            The options.
+        """
         if not isinstance(described, Mapping) or not set(described) <= {"zone", "resolution", "weekend", "needed"}:
             raise ParameterError(
                 f"times is {shown(described)}; use zone, resolution and weekend, and nothing else", field="times"
@@ -70,15 +92,23 @@ class Times:
         return cls(**dict(described))
 
 
-def _is_weekday(day: object) -> bool:
-    return isinstance(day, int) and not isinstance(day, bool) and 0 <= day < 7
-
-
 TIMES_IF_RECORDED = Times(needed="if recorded")
 """The default of synthetic logs: times if the log has a time column."""
 
 
-@dataclass(frozen=True)
+def _edges(bins: Sequence[Number]) -> tuple[Fraction, ...]:
+    edges = tuple(exact(edge, "bins") for edge in bins)
+    for edge in edges:
+        if abs(edge) > LARGEST_EDGE:
+            raise ParameterError(f"bins have an edge beyond ±{LARGEST_EDGE:.0e}; use smaller numbers", field="bins")
+    if edges:
+        check_edges(tuple(map(float, edges)))
+    return edges
+
+
+@final
+@sealed
+@attrs.frozen
 class Attribute:
     """A case attribute of a synthetic log: its first value in every case.
 
@@ -88,19 +118,12 @@ class Attribute:
     """
 
     name: str
-    bins: tuple[Fraction, ...] = ()
+    bins: tuple[Fraction, ...] = attrs.field(default=(), converter=_edges)
 
-    def __init__(self, name: str, bins: Sequence[Number] = ()) -> None:
-        if not isinstance(name, str) or not name:
-            raise ParameterError(f"an attribute is {shown(name)}; use the name of a column", field="attributes")
-        edges = tuple(exact(edge, "bins") for edge in bins)
-        for edge in edges:
-            if abs(edge) > LARGEST_EDGE:
-                raise ParameterError(f"bins have an edge beyond ±{LARGEST_EDGE:.0e}; use smaller numbers", field="bins")
-        if edges:
-            check_edges(tuple(map(float, edges)))
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "bins", edges)
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ParameterError(f"an attribute is {shown(self.name)}; use the name of a column", field="attributes")
+        check_encodable("attributes", self.name)
 
     @property
     def edges(self) -> tuple[float, ...]:
@@ -113,12 +136,23 @@ class Attribute:
         return bool(self.bins)
 
     def describe(self) -> dict[str, Any]:
-        """The attribute as plain values."""
+        """The attribute as plain values.
+
+        Returns:
+            The values by name.
+        """
         return {"name": self.name, "bins": [as_text(edge) for edge in self.bins]}
 
     @classmethod
     def from_description(cls, described: Any) -> Attribute:
-        """The attribute that `describe` returned, or a name."""
+        """The attribute that `describe` returned, or a name.
+
+        Args:
+            described: What `describe` returned, or the name of the attribute.
+
+        Returns:
+            The attribute.
+        """
         if isinstance(described, str):
             return cls(described)
         if not isinstance(described, Mapping) or not {"name"} <= set(described) <= {"name", "bins"}:
@@ -128,7 +162,13 @@ class Attribute:
         return cls(described["name"], tuple(described.get("bins", ())))
 
 
-@dataclass(frozen=True)
+def _share(share: Number) -> Fraction:
+    return exact(share, "shares")
+
+
+@final
+@sealed
+@attrs.frozen
 class BudgetShares:
     """How the privacy budget (μ²) is divided: the rest is for the control flow.
 
@@ -137,16 +177,15 @@ class BudgetShares:
         attributes: The share of all attributes together.
     """
 
-    times: Fraction = Fraction(0)
-    attributes: Fraction = Fraction(0)
+    times: Fraction = attrs.field(default=Fraction(0), converter=_share)
+    attributes: Fraction = attrs.field(default=Fraction(0), converter=_share)
 
-    def __init__(self, times: Number = 0, attributes: Number = 0) -> None:
-        for name, value in (("times", exact(times, "shares")), ("attributes", exact(attributes, "shares"))):
+    def __attrs_post_init__(self) -> None:
+        for name, value in (("times", self.times), ("attributes", self.attributes)):
             if not 0 <= value < 1:
                 raise ParameterError(
                     f"the share of {name} is {as_text(value)}; use 0 or more and below 1", field="shares"
                 )
-            object.__setattr__(self, name, value)
         if self.control_flow <= 0:
             raise ParameterError(
                 "shares leave nothing for the control flow; use shares that add up to less than 1", field="shares"
@@ -174,22 +213,44 @@ class BudgetShares:
         return cls(**{name: share.strip() for name, (_, share) in zip(names, parts, strict=True)})
 
     def in_words(self) -> str:
-        """How the budget is divided, in words."""
+        """How the budget is divided, in words.
+
+        Returns:
+            The shares, separated by commas.
+        """
         parts = {"control flow": self.control_flow, "times": self.times, "attributes": self.attributes}
         return ", ".join(f"{float(share):.0%} {name}" for name, share in parts.items() if share)
 
     def describe(self) -> dict[str, str]:
-        """The shares as plain values."""
+        """The shares as plain values.
+
+        Returns:
+            The shares by name, as exact text.
+        """
         return {"times": as_text(self.times), "attributes": as_text(self.attributes)}
 
     @classmethod
     def stated(cls, parameters: Mapping[str, str]) -> BudgetShares:
-        """The shares as the parameters of a guarantee file state them."""
+        """The shares as the parameters of a guarantee file state them.
+
+        Args:
+            parameters: The shares by name, as the file states them.
+
+        Returns:
+            The shares.
+        """
         return cls(parameters["times"], parameters["attributes"])
 
     @classmethod
     def from_description(cls, described: Any) -> BudgetShares:
-        """The shares that `describe` returned."""
+        """The shares that `describe` returned.
+
+        Args:
+            described: What `describe` returned.
+
+        Returns:
+            The shares.
+        """
         if not isinstance(described, Mapping) or not set(described) <= {"times", "attributes"}:
             raise ParameterError(
                 f"shares is {shown(described)}; use times and attributes, and nothing else", field="shares"

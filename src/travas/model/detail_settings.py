@@ -15,22 +15,20 @@ def described_details(
     bins: Sequence[str] = (),
     zone: str | None = None,
     resolution: str | None = None,
-    shares: str | None = None,
 ) -> dict[str, Any]:
-    """Describe times, attributes and shares, as part of the description of a mechanism.
+    """Describe times and attributes, as part of the description of a mechanism.
 
     Args:
         without: `times` leaves out times; by default they are released if the log has a time column.
         attribute: Names of case attributes.
         bins: Numeric case attributes with increasing edges, such as `age=0,20,40`.
         zone: The time zone of weeks, weekdays and hours. Times are required if it is set.
-        resolution: To what generated times are rounded down. Times are required if it is set.
-        shares: The parts of the budget, such as `times=0.25,attributes=0.1`.
+        resolution: The precision to which generated times are rounded down. Times are required if it is set.
 
     Returns:
         The descriptions by name.
     """
-    return {"times": _times(without, zone, resolution), "attributes": _attributes(attribute, bins), "shares": shares}
+    return {"times": _times(without, zone, resolution), "attributes": _attributes(attribute, bins)}
 
 
 def _times(without: str | None, zone: str | None, resolution: str | None) -> dict[str, Any] | None:

@@ -3,7 +3,7 @@ r"""Escaping of names in file formats that cannot represent every character: one
 XML has no control characters but tab, line feed and carriage return, and neither U+FFFE nor U+FFFF; readers of CSV
 refuse NUL. In XES and CSV, such a character is written as `\u{HEX}`, its code point in upper-case hexadecimal digits
 without leading zeros. A backslash that is followed by `u{` in the name itself is written as `\u{5C}`, so that no two
-names are written alike. Every other name is written as it is.
+names are written in the same way. Every other name is written as it is.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ import re
 ESCAPED = "travas:names"
 """The attribute of an XES log in which some names are escaped; without it, names are unchanged."""
 
-_TO_ESCAPE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\\\\(?=u\\{)")
+NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+"""A regular expression for the characters that XML cannot represent."""
+
+_TO_ESCAPE = re.compile(NOT_XML + r"|\\(?=u\{)")
 _ESCAPE = re.compile(r"\\u\{([0-9A-F]{1,5}|10[0-9A-F]{4})\}")
 
 

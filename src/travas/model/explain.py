@@ -6,10 +6,11 @@ import math
 from fractions import Fraction
 from typing import Literal
 
-from ..errors import ParameterError, shown
-from ..privacy.numbers import as_text
+from ..privacy.guarantee import Counted, PrivacyUnit
+from ..privacy.numbers import as_text, whole_number
 from .estimate import Estimate
 from .mechanism import Mechanism
+from .release_kind import Kind
 
 Released = Literal["variants of the log", "any sequence", "generated traces", "pairs of activities"]
 
@@ -43,6 +44,9 @@ PROCESS_MAP = (
     "and 95 % intervals; activities that were not selected are one node, 'other'. A few pairs may be there by noise alone."
 )
 
+ABOUT_KIND: dict[Kind, str] = {"variants": "", "synthetic log": SYNTHETIC, "process map": PROCESS_MAP}
+"""What has to be known about a kind of release before its content is read."""
+
 COUNT_IN_FILE = (
     "The count in the file is the estimate plus a share of what is estimated as not released. It makes the file usable as "
     "an event log, but it is not the number of cases of the variant, and the total is not the size of the original log."
@@ -60,14 +64,19 @@ def factor(epsilon: Fraction) -> str:
     return f"{math.ceil(value * 100) / 100:,.2f}" if value < 100 else f"{math.ceil(value):,}"
 
 
-def best_guess(epsilon: Fraction, delta: Fraction) -> str:
-    """Return how often the best attacker correctly guesses whether a unit was in the log, in per cent, rounded up.
+def best_guess(epsilon: Fraction, delta: Fraction) -> float:
+    """Return how often the best attacker correctly guesses whether a unit was in the log, as a share, rounded up.
 
     Of two equally likely logs: at most (e^ε + δ)/(e^ε + 1), as no test of (ε, δ)-indistinguishable outcomes does better.
     """
     growth = math.exp(float(epsilon))
     share = (growth + float(delta)) / (growth + 1)
-    return f"{min(math.ceil(share * 1e4 - 1e-9) / 100, 100):.2f} %"
+    return min(math.ceil(share * 1e4 - 1e-9) / 1e4, 1.0)
+
+
+def in_percent(share: float) -> str:
+    """Format a share with two decimals."""
+    return f"{100 * share:.2f} %"
 
 
 def one_in(delta: Fraction) -> str:
@@ -82,18 +91,44 @@ def of_epsilon(epsilon: Fraction, delta: Fraction, unit: str) -> str:
     """Explain ε in a sentence."""
     return (
         f"Whether one {unit} is in the log or not changes the probability of any conclusion by at most the factor "
-        f"{factor(epsilon)}. Somebody who knows everything else and has to guess whether a given {unit} was in the log is "
-        f"right in at most {best_guess(epsilon, delta)} of such guesses; blind guessing gives 50 %."
+        f"{factor(epsilon)}. {of_guess(epsilon, delta, unit)}"
     )
+
+
+def of_guess(epsilon: Fraction, delta: Fraction, unit: str) -> str:
+    """Explain ε and δ by the best guess of an attacker, in a sentence."""
+    return (
+        f"Someone who knows everything else and has to guess whether a given {unit} was in the log is right in "
+        f"{most_guesses(epsilon, delta)}; blind guessing gives 50 %."
+    )
+
+
+def most_guesses(epsilon: Fraction, delta: Fraction) -> str:
+    """Format how often the best attacker is right, such as `at most 73.11 % of guesses`."""
+    return f"at most {in_percent(best_guess(epsilon, delta))} of guesses"
+
+
+def of_curve(half: int, always: int, noun: str) -> str:
+    """Explain a keep curve, without a full stop.
+
+    Args:
+        half: The smallest number with which a variant is released with a probability above 50 %.
+        always: The smallest number with which it is always released.
+        noun: What is counted.
+    """
+    return f"a variant needs {half:,} {noun} to be released with a probability above 50 %, and {always:,} to be always released"
+
+
+def counted_per(unit: PrivacyUnit, counted: Counted | None) -> str:
+    """Describe how much of one unit is counted, such as `at most 3 cases per patient`."""
+    what = "case" if counted == "cases" else "different variant"
+    return f"at most {unit.max_cases} {what}{'s' if unit.max_cases > 1 else ''} per {unit.name}"
 
 
 def released_by(mechanism: Mechanism) -> Released:
     """Return what is released: variants, any sequence over a public alphabet, generated traces, or pairs of activities."""
-    if mechanism.kind == "synthetic log":
-        return "generated traces"
-    if mechanism.kind == "process map":
-        return "pairs of activities"
-    return "any sequence" if mechanism.invents_variants else "variants of the log"
+    others: dict[Kind, Released] = {"synthetic log": "generated traces", "process map": "pairs of activities"}
+    return others.get(mechanism.kind, "any sequence" if mechanism.invents_variants else "variants of the log")
 
 
 def of_delta(delta: Fraction, unit: str, released: Released) -> str:
@@ -111,7 +146,7 @@ def meaning(
     return of_epsilon(epsilon, delta, unit), of_delta(delta, unit, released)
 
 
-# --------------------------------------------------------------------------------------------- how strong it protects
+# --------------------------------------------------------------------------------------------- how strongly it protects
 
 
 def weak_protection(epsilon: Fraction, delta: Fraction, stated_cases: int | None = None) -> tuple[str, ...]:
@@ -134,13 +169,13 @@ def weak_protection(epsilon: Fraction, delta: Fraction, stated_cases: int | None
         )
     if delta > WARN_DELTA:
         reasons.append(
-            f"δ = {as_text(delta)} is above {as_text(WARN_DELTA)}: a case that nobody shares may be released with a "
-            f"probability of {one_in(delta)}"
+            f"δ = {as_text(delta)} is above {as_text(WARN_DELTA)}: a variant that only one case has may be released "
+            f"with a probability of {one_in(delta)}"
         )
     if stated_cases is not None and delta * stated_cases * WARN_VISIBLE > 1:
         reasons.append(
-            f"δ = {as_text(delta)} is above 1/({WARN_VISIBLE} × {stated_cases:,} stated cases): the expected number of cases "
-            f"that are released although nobody shares them may be as large as {float(delta * stated_cases):.2g}"
+            f"δ = {as_text(delta)} is above 1/({WARN_VISIBLE} × {stated_cases:,} stated cases): the expected number of released "
+            f"variants that only one case has may be as large as {float(delta * stated_cases):.2g}"
         )
     return tuple(f"{WEAK}: {reason}." if index == 0 else f"{reason}." for index, reason in enumerate(reasons))
 
@@ -151,9 +186,7 @@ def check_stated_cases(value: int | None) -> int | None:
     Raises:
         ParameterError: It is not a whole number from 1.
     """
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-        raise ParameterError(f"stated_cases is {shown(value)}: it must be a whole number from 1")
-    return value
+    return None if value is None else whole_number(value, "stated_cases", 1)
 
 
 # ------------------------------------------------------------------------------------------------ what a release says
@@ -178,18 +211,14 @@ def of_missing(estimate: Estimate | None, noun: str) -> str | None:
 
 
 def of_emptiness(variants: int, mechanism: Mechanism) -> str | None:
-    """Explain an empty or nearly empty release, with remedies, from the release alone; None for other releases."""
-    if mechanism.kind == "synthetic log":
-        return None if variants else EMPTY_SYNTHETIC
-    if mechanism.kind == "process map":
-        return None
+    """Explain an empty or nearly empty release of variants, with remedies, from the release alone; None for others."""
     if variants >= FEW_VARIANTS:
         return None
     first = (
         "The release is empty: no variant was released."
         if not variants
         else f"The release is nearly empty: it has only {variants} variant{'s' if variants > 1 else ''}. Unless the process "
-        "has hardly any other, most of it is missing."
+        "has hardly any other variants, most of it is missing."
     )
     ladder = (
         "add coarser rungs to the ladder"
@@ -206,7 +235,4 @@ def _why_few(mechanism: Mechanism) -> str:
     curve = mechanism.keep_curve()
     if curve is None or curve.rungs:
         return "With these parameters, only what many cases have in common is released."
-    return (
-        f"At this ε and δ a variant needs {curve.first_with(HALF):,} {mechanism.noun} to be released with a probability above "
-        f"50 %, and {curve.always_kept:,} to be always released."
-    )
+    return f"At this ε and δ {of_curve(curve.first_above(HALF), curve.always_kept, mechanism.noun)}."

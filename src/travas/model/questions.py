@@ -1,4 +1,4 @@
-"""Questions to an engine beside the variants: what all counted cases add to public cells, as one sum of integers per cell.
+"""Questions to an engine in addition to the variants: what all counted cases add to public cells, as one sum per cell.
 
 A question is a public, frozen value. What a case adds is a vector of non-negative integers of Euclidean norm at most
 `contribution` (Δ), which depends on that case and the question alone. "Counts ÷ norm" means W·c, where c counts the
@@ -22,7 +22,7 @@ from .calendar import BLOCKS, SECOND, WEEKS_PER_BLOCK, check_zone
 from .traces import Activity
 
 Others = Literal["drop", "node"]
-"""What happens to events of activities that a question does not list: they go, or they all become one node."""
+"""What happens to events of activities that a question does not list: they are removed, or all become one node."""
 
 DURATION_EDGES = tuple(SECOND * 4**power for power in range(15))
 """Microseconds: a duration is in bucket k if it is at least the first k edges; the last bucket has no upper edge."""

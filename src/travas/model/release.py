@@ -6,14 +6,18 @@ from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
 
 from ..errors import ParameterError, shown
 from ..privacy.guarantee import Guarantee
+from ..privacy.sealed_classes import sealed
+from . import explain
 from .abstraction import FULL, Abstraction
 from .estimate import Estimate
-from .mechanism import NO_TIMES, Kind, Mechanism
+from .mechanism import Mechanism
 from .registry import registered
+from .release_kind import EVENT_LOGS, NO_TIMES, Kind, TimestampKind
+from .statements import guarantee_of
 from .traces import Trace
 
 if TYPE_CHECKING:
@@ -30,6 +34,9 @@ Frequencies = Literal["estimated", "noisy"]
 Timestamps = Literal["artificial", "none"]
 """Whether the events of released variants have artificial timestamps."""
 
+Origin = Literal["released", "generated"]
+"""Whether a trace is a variant of the log that was released as such, or was generated."""
+
 Profile = Literal["travas", "pm4py", "excel"]
 """For which program a table is written."""
 
@@ -37,13 +44,13 @@ RULE = "case:travas:abstraction"
 """The column that names the rule by which a case was generalised, if there are rules; in XES an attribute of the trace."""
 
 COMPLETENESS = "case:travas:trace"
-"""The column that says of every case, if there are rules, whether its rule may have removed events; in XES an attribute."""
+"""The column that states for every case, if there are rules, whether its rule may have removed events; in XES an attribute."""
 
 TIMES_MARK = "travas:timestamps"
 """The column, in XES the attribute of the log, that says that timestamps are artificial or generated."""
 
 ORIGIN = "case:travas:origin"
-"""The column that says of every case of a synthetic log whether its variant was released as such or generated."""
+"""The column that states for every case of a synthetic log whether its variant was released as such or generated."""
 
 SYNTHETIC = "travas:synthetic"
 """The notice by which every file of a synthetic log says that it is one."""
@@ -53,7 +60,7 @@ RESERVED_COLUMNS = frozenset({"case:concept:name", RULE, COMPLETENESS, ORIGIN})
 
 
 MAKER = object()
-"""What the constructor asks for. Only mechanisms, and what reads a release from a file, use it."""
+"""What the constructor requires. Only mechanisms, and what reads a release from a file, use it."""
 
 
 def check_frequencies(value: str) -> Frequencies:
@@ -91,6 +98,7 @@ def check_profile(value: str, timestamps: Timestamps) -> Profile:
     return cast(Profile, value)
 
 
+@sealed
 @dataclass(frozen=True)
 class Release:
     """The public result: variants with noisy and estimated counts in canonical order, and the guarantee.
@@ -101,6 +109,7 @@ class Release:
     `reading`: the rule from events to variants, for the guarantee file; None if the source was counts.
     `cases`: the noisy number of all cases, if the mechanism releases it. `assumptions`: those of reading the log, such
     as that a query works case by case; the guarantee holds under them. `timestamps`: whether events have artificial ones.
+    `origins`: the origin of each trace of a synthetic log; empty in every other release.
 
     Only a mechanism makes a release, or it is read from a file: anything else could claim a guarantee that nobody paid
     for. So the constructor, and `dataclasses.replace`, ask for `maker=MAKER`.
@@ -117,7 +126,11 @@ class Release:
     assumptions: tuple[str, ...] = ()
     reading: Mapping[str, Any] | None = None
     timestamps: Timestamps = "artificial"
+    origins: tuple[Origin, ...] = field(default=(), kw_only=True)
     maker: InitVar[object] = field(default=None, kw_only=True)
+
+    operation: ClassVar[str] = "addition and suppression"
+    """What was done to the traces of the original log, in the words of the privacy extension of XES."""
 
     def __post_init__(self, maker: object) -> None:
         if maker is not MAKER:
@@ -161,8 +174,24 @@ class Release:
         return tuple(self.abstractions[rung] for rung in sorted(set(self.rungs))) or self.abstractions
 
     @property
+    def is_event_log(self) -> bool:
+        """Whether it has cases and events. This is public: it does not depend on the log."""
+        return self.mechanism.kind in EVENT_LOGS
+
+    @property
+    def headline(self) -> str:
+        """What was released and how much of it, in a few words."""
+        return f"Released log: {len(self.variants):,} variants"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons against using the release, in sentences, from the release alone."""
+        emptiness = explain.of_emptiness(len(self.variants), self.mechanism)
+        return (emptiness,) if emptiness else ()
+
+    @property
     def guarantee(self) -> Guarantee:
-        guarantee = self.mechanism.guarantee()
+        guarantee = guarantee_of(self.mechanism)
         return replace(guarantee, assumptions=(*guarantee.assumptions, *self.assumptions))
 
     @property
@@ -181,9 +210,21 @@ class Release:
         return None
 
     @property
+    def timestamp_kind(self) -> TimestampKind:
+        """What the timestamps are."""
+        return "none" if self.timestamps == "none" else self.mechanism.timestamp_kind
+
+    @property
     def about_times(self) -> str:
         """What the timestamps mean, in words."""
         return NO_TIMES if self.timestamps == "none" else self.mechanism.timestamps
+
+    @property
+    def times_in_words(self) -> str:
+        """What the timestamps mean, as a sentence."""
+        if self.timestamp_kind == "none":
+            return "There are no timestamps: events are in order but have no times."
+        return f"Timestamps are {self.about_times}."
 
     def without_timestamps(self) -> Self:
         """Return the same release, to be written or turned into a table without artificial timestamps.
@@ -208,7 +249,7 @@ class Release:
 
     @property
     def title(self) -> str:
-        """How the log is called in file headers and pictures."""
+        """What the log is called in file headers and pictures."""
         return "released by travas"
 
     @property
@@ -217,7 +258,11 @@ class Release:
         return {}
 
     def json_fields(self) -> dict[str, Any]:
-        """What the JSON file of this kind of release contains beyond that of variants."""
+        """What the JSON file of this kind of release contains beyond that of variants.
+
+        Returns:
+            The further fields by name.
+        """
         return {}
 
     def to_polars(self) -> pl.DataFrame:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, final, get_args
 
 from ..errors import ParameterError, shown
+from ..privacy.sealed_classes import sealed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,9 +20,11 @@ TimesRead = Literal["ignore", "if recorded", "read"]
 """Whether timestamps are read: never, if the log has a column for them, or always."""
 
 
+@final
+@sealed
 @dataclass(frozen=True)
 class Details:
-    """What is read of a log beside its variants, decided before it is opened, or by its columns.
+    """What is read of a log in addition to its variants, decided before it is opened, or by its columns.
 
     Attributes:
         times: Whether timestamps are read. Then every event needs one, whatever orders the events.
@@ -59,7 +62,14 @@ class Details:
         return replace(self, times="read" if recorded == "recorded" else "ignore")
 
     def covers(self, other: Details) -> bool:
-        """Return whether everything that is read with `other` is read with this."""
+        """Return whether everything that is read with `other` is read with this.
+
+        Args:
+            other: What another reading reads.
+
+        Returns:
+            True if all of it is read.
+        """
         times = self.times == "read" or other.times != "read"
         return times and {*other.attributes} <= {*self.attributes} and {*other.numbers} <= {*self.numbers}
 
@@ -75,13 +85,34 @@ class Totals(Protocol):
         """What was read: questions about anything else cannot be answered."""
 
     def sums(self, question: CellQuestion) -> NDArray[np.int64]:
-        """Return what all cases add to the cells of a question, of its `shape`. Confidential."""
+        """Return what all cases add to the cells of a question, of its `shape`. Confidential.
+
+        Args:
+            question: The question.
+
+        Returns:
+            The sums.
+        """
 
     def value_sums(self, question: AttributeValues) -> dict[str | None, int]:
-        """Return what all cases add to the values that occur; None stands for missing ones. Confidential."""
+        """Return what all cases add to the values that occur; None stands for missing ones. Confidential.
+
+        Args:
+            question: The question.
+
+        Returns:
+            The sums by value.
+        """
 
     def under(self, abstraction: Abstraction) -> Totals:
-        """Return the answers for traces that are generalised further by an abstraction."""
+        """Return the answers for traces that are generalised further by an abstraction.
+
+        Args:
+            abstraction: The abstraction.
+
+        Returns:
+            The answers.
+        """
 
 
 def check_details(totals: Totals | None, details: Details) -> None:

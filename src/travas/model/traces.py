@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Activity = str | tuple[str, ...]
 """A name, or a tuple of names if an activity has several columns. Never a joined string."""
@@ -10,7 +10,26 @@ Activity = str | tuple[str, ...]
 Trace = tuple[Activity, ...]
 """A trace variant: the sequence of activities of a case."""
 
-# A mapping is invariant in its keys: dict[tuple[str, ...], int] is no Mapping[Trace, int].
+
+def activity_from_json(name: Any) -> Activity:
+    """Return an activity of a JSON file, which is text or a list of texts.
+
+    Args:
+        name: The content of the file.
+
+    Returns:
+        The activity.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    parts = tuple(name) if isinstance(name, list | tuple) else (name,)
+    if not all(isinstance(part, str) for part in parts):
+        raise ValueError("an activity is not text")
+    return parts if isinstance(name, list | tuple) else parts[0]
+
+
+# A mapping is invariant in its keys: dict[tuple[str, ...], int] is not a Mapping[Trace, int].
 AnyTrace = TypeVar("AnyTrace", bound=Trace)
 
 CODE = "uint32"

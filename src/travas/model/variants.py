@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import TYPE_CHECKING
 
-from ..errors import CONFIDENTIAL, LogError, confidential_repr, shown
+from ..errors import CONFIDENTIAL, LogError, confidential_repr, is_encodable, shown
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
+from ..privacy.sealed_classes import sealed
 from .abstraction import FULL, Abstraction
 from .traces import CODE, CODE_BYTES, Activity, AnyTrace, Codes, Trace
 
@@ -19,16 +20,32 @@ if TYPE_CHECKING:
     from .totals import Totals
 
 
+MAX_CASES = 10**11
+"""The largest log. Sums that mechanisms compute from counts, such as 10⁷ for each case, then fit into 64 bits."""
+
+EVERY_TRACE = "every trace"
+"""What a case is if XES traces with the same name are different cases."""
+
+
 @dataclass(frozen=True)
 class Roles:
-    """The columns, or XES attributes, that a log was read from: part of its schema, and public."""
+    """The columns, or XES attributes, that a log was read from: part of its schema, and public.
+
+    `defined_case` is what the ledger compares: the column or attribute that identifies cases, or `EVERY_TRACE`.
+    """
 
     case: str
     activities: tuple[str, ...]
     timestamp: str | None = None
     lifecycle: str | None = None
+    is_every_trace: bool = False
+
+    @property
+    def defined_case(self) -> str:
+        return EVERY_TRACE if self.is_every_trace else self.case
 
 
+@sealed
 @dataclass(frozen=True, eq=False, repr=False)
 class Variants:
     """The different traces of a log (`keys`, encoded by `alphabet`) and the number of cases of each. Confidential.
@@ -49,6 +66,9 @@ class Variants:
     counted: Counted = field(default="cases", kw_only=True)
     roles: Roles | None = field(default=None, kw_only=True)
     totals: Totals | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_number_of_cases(self.counts)
 
     def __repr__(self) -> str:
         return "Variants(confidential)"
@@ -71,17 +91,29 @@ class Variants:
         return [tuple(map(alphabet.__getitem__, np.frombuffer(self.keys[i], CODE).tolist())) for i in indexes]
 
     def lengths(self) -> NDArray[np.int64]:
-        """Return the number of events of each variant."""
+        """Return the number of events of each variant.
+
+        Returns:
+            The lengths, in the order of the variants.
+        """
         import numpy as np
 
         return np.array([len(key) for key in self.keys], dtype=np.int64) // CODE_BYTES
 
     def items(self) -> Iterator[tuple[Trace, int]]:
-        """Return every trace with its true count, for metrics and tests. Confidential."""
+        """Return every trace with its true count, for metrics and tests. Confidential.
+
+        Returns:
+            An iterator of pairs.
+        """
         return zip(self.traces(range(len(self))), self.counts.tolist(), strict=True)
 
     def canonical(self) -> Variants:
-        """Return the variants in the order of their traces, so that a seed always gives the same release."""
+        """Return the variants in the order of their traces, so that a seed always gives the same release.
+
+        Returns:
+            The same variants in that order.
+        """
         traces = self.traces(range(len(self)))
         order = sorted(range(len(self)), key=traces.__getitem__)
         return replace(self, keys=[self.keys[index] for index in order], counts=self.counts[order])
@@ -94,7 +126,18 @@ class Variants:
         counts: NDArray[np.int64],
         notes: tuple[str, ...],
     ) -> Variants:
-        """Return the variants after an abstraction, with further notes; they are in memory, wherever these are."""
+        """Return the variants after an abstraction, with further notes; they are in memory, wherever these are.
+
+        Args:
+            abstraction: The abstraction.
+            alphabet: The activities that occur, by code.
+            keys: The generalised traces, encoded.
+            counts: The number of cases of each.
+            notes: Notes about the cases that were left out. Confidential.
+
+        Returns:
+            The generalised variants.
+        """
         return Variants(
             alphabet,
             keys,
@@ -114,6 +157,7 @@ class Variants:
 
         Args:
             mapping: Numbers of cases by tuple of activities.
+            columns: The names of the columns that make up an activity; by default `concept:name`, and `part 2` and so on.
 
         Returns:
             The variants.
@@ -132,9 +176,10 @@ class Variants:
         for index, (trace, count) in enumerate(mapping.items(), start=1):
             if not isinstance(trace, tuple):
                 raise LogError(f"variant {index} is a {type(trace).__name__}; a variant must be a tuple of activities")
-            if isinstance(count, bool) or not isinstance(count, Integral) or not 1 <= count < 2**53:
+            if isinstance(count, bool) or not isinstance(count, Integral) or not 1 <= count <= MAX_CASES:
                 raise LogError(
-                    f"variant {index} has the count {shown(count)}; a count must be a whole number from 1 {CONFIDENTIAL}"
+                    f"variant {index} has the count {shown(count)}; a count must be a whole number from 1 to {MAX_CASES:,} "
+                    f"{CONFIDENTIAL}"
                 )
             for activity in trace:
                 if activity not in codes:
@@ -148,17 +193,23 @@ class Variants:
         return cls(list(codes), keys, np.array(counts, dtype=np.int64), columns, notes)
 
 
+def check_number_of_cases(counts: NDArray[np.int64]) -> None:
+    """Raise LogError if there are more than `MAX_CASES` cases, of which no sum would be exact.
+
+    Args:
+        counts: The number of cases of each variant.
+    """
+    upper, lower = int((counts >> 32).sum()), int((counts & 0xFFFFFFFF).sum())  # neither sum can overflow
+    if (upper << 32) + lower > MAX_CASES:
+        raise LogError(f"the log has more than {MAX_CASES:,} cases, the largest number supported {CONFIDENTIAL}")
+
+
 def _check_activity(activity: Activity, index: int, columns: int) -> None:
     parts = activity if isinstance(activity, tuple) else (activity,)
-    if not all(isinstance(part, str) and part and _is_text(part) for part in parts):
+    if not all(isinstance(part, str) and part and is_encodable(part) for part in parts):
         raise LogError(f"variant {index} has an activity that is empty or not text")
     if len(parts) != columns or (columns == 1 and isinstance(activity, tuple)):
         raise LogError(f"variant {index} has an activity with {len(parts)} parts but the log has {columns} columns")
-
-
-def _is_text(name: str) -> bool:
-    """Return whether a value is text that can be encoded; unpaired surrogates cannot."""
-    return name.isascii() or name.encode(errors="ignore").decode() == name
 
 
 @dataclass(frozen=True)

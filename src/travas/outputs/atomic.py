@@ -34,23 +34,18 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from ..errors import OutputError
-
-if sys.platform != "win32":
-    import fcntl
+from ..errors import OutputError, is_encodable
+from .target_locks import locked
 
 Existing = Literal["fail", "replace"]
 """What to do if an output file exists."""
 
-_NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL}
 _NO_LINKS = {errno.ENOSYS, errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK}
 _FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _DEVICES, _MEMORY = Path("/dev"), Path("/dev/shm")
@@ -133,7 +128,7 @@ def reserved(targets: Sequence[Path], existing: Existing) -> Iterator[Reservatio
         for target in sorted(targets):  # the same order in all runs avoids deadlocks
             try:
                 check_target(target, existing)
-                if stack.enter_context(_locked(target)):
+                if stack.enter_context(locked(target)):
                     _remove_stale(target)
                 check_target(target, existing)  # another run may have finished in between
                 partials[target] = stack.enter_context(scratch_file(target))
@@ -170,24 +165,6 @@ def atomic_output(path: Path, existing: Existing) -> Iterator[Path]:
         output.publish()
 
 
-def is_reserved(target: Path) -> bool:
-    """Return whether a run that is still alive has reserved a file. The lock of a dead run is held for a moment."""
-    try:
-        handle = os.open(_lock_path(target), os.O_RDONLY | _NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        if sys.platform != "win32":
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return False
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(handle)
-
-
 def check_target(path: Path, existing: Existing) -> None:
     """Raise OutputError if a file cannot be written, without changing anything.
 
@@ -198,6 +175,8 @@ def check_target(path: Path, existing: Existing) -> None:
     Raises:
         OutputError: The directory is missing or not writable, or the file exists or is not an ordinary one.
     """
+    if not is_encodable(str(path)):
+        raise OutputError(f"{str(path)!r}: the name is not valid UTF-8; use another name", field="output")
     try:
         if not path.parent.is_dir():
             raise OutputError(
@@ -211,7 +190,7 @@ def check_target(path: Path, existing: Existing) -> None:
             raise OutputError(f"{path}: is not an ordinary file; use a file name", field="output")
         if existing == "fail" and os.path.lexists(path):
             raise OutputError(
-                f"{path}: exists already; choose another name, or set existing='replace'", field="existing"
+                f"{path}: already exists; choose another name, or set existing='replace'", field="existing"
             )
     except OutputError:
         raise
@@ -250,7 +229,7 @@ def cannot_write(path: Path, error: Exception) -> OutputError:
 
 
 def is_system_error(error: Exception) -> bool:
-    """Whether the system refused something: Polars has errors of its own for that."""
+    """Whether the system refused something: Polars has its own errors for that."""
     return isinstance(error, OSError) or type(error).__module__.startswith("polars")
 
 
@@ -291,7 +270,7 @@ def _entries_to_disk(folder: Path) -> None:
             os.close(handle)
 
 
-# ------------------------------------------------------------------------------------------------- partials and locks
+# ------------------------------------------------------------------------------------------------------ partial files
 
 
 def _partial(target: Path) -> Path:
@@ -317,59 +296,6 @@ def _remove_stale(target: Path) -> None:
         if pattern.fullmatch(entry.name):
             with suppress(OSError):
                 Path(entry.path).unlink()
-
-
-def _lock_path(target: Path) -> Path:
-    return target.with_name(f".{target.name}.lock")
-
-
-@contextmanager
-def _locked(target: Path) -> Iterator[bool]:
-    """Hold the lock on a target. Yields False if the file system has no locks."""
-    path = _lock_path(target)
-    handle = _lock(path, target)
-    try:
-        yield handle is not None
-    finally:
-        if handle is not None:
-            with suppress(OSError):
-                path.unlink()  # while it is locked; a run that has opened it in the meantime notices and opens it again
-            os.close(handle)
-
-
-def _lock(path: Path, target: Path) -> int | None:
-    if sys.platform == "win32":
-        return None
-    while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_open_file(handle, path):
-                return handle
-        except BlockingIOError:
-            os.close(handle)
-            raise OutputError(
-                f"{target}: another run is writing this file; wait for it, or choose another name", field="output"
-            ) from None
-        except OSError as error:
-            os.close(handle)
-            if error.errno not in _NO_LOCKS:
-                raise
-            with suppress(OSError):
-                path.unlink()
-            return None
-        os.close(handle)
-
-
-def _is_open_file(handle: int, path: Path) -> bool:
-    """Return whether the name still refers to the open file; its last holder may have removed it."""
-    opened = os.fstat(handle)
-    if not stat.S_ISREG(opened.st_mode):
-        raise OSError(errno.EACCES, "not a regular file", str(path))
-    try:
-        return os.path.samestat(opened, path.lstat())
-    except FileNotFoundError:
-        return False
 
 
 # ------------------------------------------------------------------------------------------------- replace and restore

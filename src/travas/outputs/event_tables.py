@@ -87,8 +87,7 @@ def _times(release: Release) -> list[pl.Expr]:
 
     moments = (pl.lit(START) + pl.duration(seconds=pl.col(TIMESTAMP))).cast(pl.Datetime("us", "UTC"))
     times = [] if release.timestamps == "none" else [moments.dt.convert_time_zone(release.zone).alias(TIMESTAMP)]
-    word = release.about_times.replace(":", " ").split()[0]
-    return times if TIMES_MARK in release.columns else [*times, pl.lit(word).alias(TIMES_MARK)]
+    return times if TIMES_MARK in release.columns else [*times, pl.lit(release.timestamp_kind).alias(TIMES_MARK)]
 
 
 def notices(release: Release) -> dict[str, str]:

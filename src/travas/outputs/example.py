@@ -1,4 +1,4 @@
-"""The example log out, for the demo and the web app."""
+"""Writing the example log, for the demo and the web app."""
 
 from __future__ import annotations
 

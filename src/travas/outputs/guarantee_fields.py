@@ -42,17 +42,16 @@ FIELDS = (
     ),
     GuaranteeField(
         ("unit",),
-        "`name`: whom it protects, `case` or the column of a [person](unit.md); `max_cases`: how many cases of one "
-        "count.",
+        "`name`: whom it protects, `case` or the column of a [person](unit.md); `max_cases`: the maximum number "
+        "of cases counted per person.",
     ),
     GuaranteeField(
         ("unit.counted",),
-        "Not for cases: `units` (each at most once a variant) or `cases`.",
+        "Not for cases: `units` (each at most once per variant) or `cases`.",
     ),
     GuaranteeField(
         ("unit.step_epsilon", "unit.step_delta"),
-        "Not for cases: what is given to one count that changes by one; on ladders and trees, over all rungs or "
-        "levels.",
+        "Not for cases: ε and δ of one count that changes by one; on ladders and trees, over all rungs or levels.",
     ),
     GuaranteeField(
         ("unit.table", "unit.sigma", "unit.threshold"),
@@ -91,8 +90,8 @@ FIELDS = (
         ("reading",),
         "The rule from events to variants: `case`, `activities`, `timestamp`, `timestamp_format`, `order`, `ties`, "
         "`on_missing`, `duplicate_cases`, `unit`, `max_cases`, `counted`, `table`, `delimiter`, `quote`, "
-        "`encoding`, `abstraction`; `null` where the setting was left to its default (of CSV: read off the "
-        "header).",
+        "`encoding`, `abstraction`; `null` where the setting was left to its default (of CSV: detected from "
+        "the header).",
     ),
     GuaranteeField(
         ("reading.columns",),
@@ -118,8 +117,8 @@ FIELDS = (
     ),
     GuaranteeField(
         ("parameters.minimum_cases",),
-        "The pre-threshold T: no variant of fewer cases (persons, where units are counted) is ever released; 1 is "
-        "none.",
+        "The pre-threshold T: no variant of fewer cases (persons, where units are counted) is ever released; 1 "
+        "means none.",
     ),
     GuaranteeField(
         ("parameters.table_length",),
@@ -179,7 +178,7 @@ FIELDS = (
     GuaranteeField(
         ("parameters.stages",),
         "For `synthesis`: for each measurement, `contribution`: what a case adds at most; where something is "
-        "selected, `threshold`, `delta` and `most_keys`: of so many keys of a case.",
+        "selected, also `threshold`, `delta` and `most_keys`, the maximum number of keys per case.",
     ),
     GuaranteeField(
         ("parameters.shares",),

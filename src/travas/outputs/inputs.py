@@ -9,6 +9,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from ..errors import OutputError
+from ..sources.folders import is_pattern
 from .readme_file import release_files
 from .standard_output import StandardOutput, naming_the_guarantee
 
@@ -84,7 +85,7 @@ def _is_same(target: Path, file: Path) -> bool:
 
 
 def _is_glob(path: Path) -> bool:
-    return any(mark in str(path) for mark in "*?[") and not os.path.lexists(path)
+    return is_pattern(str(path)) and not os.path.lexists(path)
 
 
 def _glob(pattern: Path) -> Iterator[Path]:

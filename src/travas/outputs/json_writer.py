@@ -29,12 +29,12 @@ def write_json(release: Release, path: Path) -> None:
 
 
 def json_header(release: Release) -> dict[str, Any]:
-    """The first keys of a `.json` release of any kind, in their order; a process map also has its kind."""
-    guarantee, kind = release.guarantee, release.mechanism.kind
+    """The first keys of a `.json` release of any kind, in their order; a release that is not an event log also has its kind."""
+    guarantee = release.guarantee
     return {
         "format": "travas release",
         "version": 1,
-        **({"kind": kind} if kind == "process map" else {}),
+        **({} if release.is_event_log else {"kind": release.mechanism.kind}),
         "columns": release.columns,
         "mechanism": guarantee.mechanism,
         "epsilon": as_text(guarantee.epsilon),

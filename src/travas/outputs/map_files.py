@@ -1,4 +1,4 @@
-"""Process maps out, by suffix: data, graphs, pictures and the page."""
+"""Writing process maps, by suffix: data, graphs, pictures and the page."""
 
 from __future__ import annotations
 

@@ -7,38 +7,17 @@ import hashlib
 from importlib.resources import files
 from pathlib import Path
 
+from markupsafe import Markup
+
 from ..maps.map_release import MapRelease
+from ..plots.html import render
 from ..plots.map_graph import released_map
 from ..plots.map_picture import map_svg
-from ..plots.svg import escape
 from ..privacy.numbers import as_text
 
 MOST_ACTIVITIES, MOST_PAIRS = 100, 400
 """What the page shows at most; the .json file has everything."""
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-{style_hash}'; \
-script-src 'sha256-{script_hash}'; img-src data:; base-uri 'none'; form-action 'none'">
-<meta name="referrer" content="no-referrer">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<header>
-<h1>{title}</h1>
-<p>{about}</p>
-</header>
-<main class="travas-map" id="map">
-<div class="map-frames"><div class="map-frame" tabindex="0" role="group" aria-label="process map">{picture}</div></div>
-</main>
-<script type="module">{script}</script>
-</body>
-</html>
-"""
 _START = '\nmountMap(document.getElementById("map"), { name: "process-map" });\n'
 
 
@@ -56,17 +35,22 @@ def map_page(release: MapRelease) -> str:
     guarantee = release.guarantee
     about = (
         f"Numbers of cases with noise: ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} for "
-        f"{guarantee.protects}, {guarantee.standing}. A dashed box is the node other: all activities that were not selected."
+        f"{guarantee.holds_for}, {guarantee.standing}. A dashed box is the node other: all activities that were not selected."
     )
-    return _PAGE.format(
-        title=escape(release.title.capitalize()),
-        about=escape(about),
-        style=style,
-        script=script,
-        style_hash=_hash(style),
-        script_hash=_hash(script),
-        picture=map_svg(graph),
+    page = render(
+        __package__,
+        "map_page.html",
+        {
+            "title": release.title.capitalize(),
+            "about": about,
+            "style": Markup(style),
+            "script": Markup(script),
+            "style_hash": _hash(style),
+            "script_hash": _hash(script),
+            "picture": Markup(map_svg(graph)),
+        },
     )
+    return page + "\n"
 
 
 def view_file(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Process maps out: JSON, a table of pairs (CSV), GraphML and DOT. Names are escaped by the rules of each format."""
+"""Writing process maps: JSON, a table of pairs (CSV), GraphML and DOT. Names are escaped by the rules of each format."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ from ..maps.map_release import MapRelease
 from ..model import explain
 from ..model.release import Release
 from ..plots.chevrons import chevrons, colours_of
-from ..plots.html import fragment, heading, paragraph, picture, table, warning
 from ..plots.map_graph import directly_follows, released_map
 from ..plots.map_picture import map_svg
+from ..plots.notebook_parts import fragment, heading, paragraph, picture, table, warning
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text
 
@@ -29,15 +29,7 @@ def release_html(release: Release) -> str:
     Returns:
         HTML without scripts, from the release alone: as public as the release itself.
     """
-    return fragment([heading(_title(release)), *_guarantee(release), *_content(release)])
-
-
-def _title(release: Release) -> str:
-    if isinstance(release, MapRelease):
-        return f"Process map: {len(release.activities):,} activities, {len(release.pairs):,} pairs"
-    if release.mechanism.kind == "synthetic log":
-        return f"Synthetic log: {sum(release.counts):,} generated cases"
-    return f"Released log: {len(release.variants):,} variants"
+    return fragment([heading(release.headline), *_guarantee(release), *_content(release)])
 
 
 def _guarantee(release: Release) -> Iterator[Markup]:
@@ -47,7 +39,7 @@ def _guarantee(release: Release) -> Iterator[Markup]:
     if guarantee.standing is Standing.NOT_ESTABLISHED:
         yield warning(f"NO established guarantee ({numbers}): do not publish it if the original log is confidential.")
         return
-    yield paragraph(f"Protects {guarantee.protects}: {numbers}, {guarantee.standing}.")
+    yield paragraph(f"The guarantee holds for {guarantee.holds_for}: {numbers}, {guarantee.standing}.")
     released = explain.released_by(mechanism)
     for sentence in explain.meaning(guarantee.epsilon, guarantee.delta, guarantee.unit.name, released):
         yield paragraph(sentence)
@@ -59,20 +51,17 @@ def _guarantee(release: Release) -> Iterator[Markup]:
 
 def _content(release: Release) -> Iterator[Markup]:
     """What was released, as pictures."""
+    if about := explain.ABOUT_KIND[release.mechanism.kind]:
+        yield paragraph(about)
+    for sentence in release.warnings:
+        yield warning(sentence)
     if isinstance(release, MapRelease):
-        yield paragraph(explain.PROCESS_MAP if release.pairs else explain.EMPTY_MAP)
         yield picture(map_svg(released_map(release).most_frequent()))
         return
-    if release.mechanism.kind == "synthetic log":
-        yield paragraph(explain.SYNTHETIC)
-    if (emptiness := explain.of_emptiness(len(release.variants), release.mechanism)) is not None:
-        yield warning(emptiness)
     if not release.variants:
         return
     yield from _variants(release)
-    yield paragraph(
-        f"Process map of the released log; numbers are events and steps in it. Timestamps: {release.about_times}."
-    )
+    yield paragraph(f"Process map of the released log; numbers are events and steps in it. {release.times_in_words}")
     yield picture(map_svg(directly_follows(release.variants, release.counts).most_frequent()))
 
 

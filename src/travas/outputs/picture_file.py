@@ -1,4 +1,4 @@
-"""Pictures out: the format by suffix, written like every other file."""
+"""Writing pictures: the format by suffix, written like every other file."""
 
 from __future__ import annotations
 

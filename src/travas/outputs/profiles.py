@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ..errors import OutputError
 from ..model.escaped_names import escape
 from ..model.release import Profile, Release
+from ..model.release_kind import EVENT_LOGS, Kind
 from ..sources.reading import TIMESTAMP
 from .event_tables import TIME_FORMAT, marked_events, notices, packed_csv
 
@@ -101,16 +102,16 @@ PROFILE_WRITERS: dict[Profile, dict[str, Writer]] = {
 """The writers of each profile, by suffix."""
 
 
-def check_profile_format(profile: Profile, suffix: str, release_of: str) -> None:
+def check_profile_format(profile: Profile, suffix: str, kind: Kind) -> None:
     """Raise OutputError if a profile has no such format.
 
     Args:
         profile: The profile.
         suffix: The format.
-        release_of: The kind of release, for the message.
+        kind: The kind of release.
     """
     known: Any = PROFILE_WRITERS.get(profile)
-    if known is not None and (suffix not in known or release_of == "process map"):
+    if known is not None and (suffix not in known or kind not in EVENT_LOGS):
         raise OutputError(
             f"profile is {profile!r} but the release is a {suffix} file; use an event log in one of {', '.join(known)}",
             field="profile",

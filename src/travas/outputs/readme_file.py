@@ -9,17 +9,26 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..model import explain
-from ..model.mechanism import Mechanism
 from ..model.release import Release
+from ..model.release_kind import Kind
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.numbers import as_text
 from .guarantee_file import guarantee_path
 from .standard_output import StandardOutput
 
-_KINDS = {
+_KINDS: dict[Kind, str] = {
     "variants": "sequences of activities of the original log, with noisy or estimated numbers of cases",
     "synthetic log": "a synthetic log: traces generated from noisy measurements of the original log",
     "process map": "a process map: pairs of activities that directly follow each other, with noisy numbers of cases",
+}
+
+
+_NOT_A_COPY: dict[explain.Released, str] = {
+    "variants of the log": "cases are renumbered, rare sequences are missing, and the total is not the size of the "
+    "original log.",
+    "any sequence": "cases are renumbered, rare sequences are missing, and some need not occur in the original log.",
+    "generated traces": "no case in it is a real case; only statements about many cases together mean something.",
+    "pairs of activities": "it has no cases and no sequences, and rare pairs are missing.",
 }
 
 
@@ -55,8 +64,8 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
         f"{guarantee_path(path).name}: its guarantee, for programs.",
         *about,
         "",
-        f"It is {_KINDS[mechanism.kind]}.",
-        f"It is not a copy of the original log: {_not_a_copy(mechanism)}",
+        f"It contains {_KINDS[mechanism.kind]}.",
+        f"It is not a copy of the original log: {_NOT_A_COPY[explain.released_by(mechanism)]}",
         *_about_events(release),
         *_protection(guarantee),
         "Further releases of the same log add up: ε and δ hold for this file alone.",
@@ -65,22 +74,12 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _not_a_copy(mechanism: Mechanism) -> str:
-    if mechanism.kind == "process map":
-        return "it has no cases and no sequences, and rare pairs are missing."
-    if mechanism.kind == "synthetic log":
-        return "no case in it is a real case; only statements about many cases together mean something."
-    if mechanism.invents_variants:
-        return "cases are numbered anew, rare sequences are missing, and some need not occur in the original log."
-    return "cases are numbered anew, rare sequences are missing, and the total is not the size of the original log."
-
-
 def _about_events(release: Release) -> list[str]:
     """What is said about times and shortened traces, where there are events."""
-    if release.mechanism.kind == "process map":
+    if not release.is_event_log:
         return []
     cut = ["Its traces were generalised by a public rule and can be incomplete."] if release.is_abstracted else []
-    return [f"Timestamps: {release.about_times}.", *cut]
+    return [release.times_in_words, *cut]
 
 
 def _protection(guarantee: Guarantee) -> list[str]:
@@ -92,10 +91,10 @@ def _protection(guarantee: Guarantee) -> list[str]:
     whom = (
         "A person with several cases is protected less than a single case is."
         if unit.is_case
-        else f"The guarantee holds for each {unit.name} as a whole, whose cases beyond {unit.max_cases} are not counted."
+        else f"Each {unit.name} is protected as a whole; the release counts {explain.counted_per(unit, 'cases')}."
     )
     return [
-        f"It protects {guarantee.protects}: {numbers}.",
+        f"The guarantee holds for {guarantee.holds_for}: {numbers}.",
         whom,
         explain.of_epsilon(guarantee.epsilon, guarantee.delta, unit.name),
     ]

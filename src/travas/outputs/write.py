@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OutputError
-from ..model.mechanism import Kind
 from ..model.release import Profile, Release, check_profile
+from ..model.release_kind import EVENT_LOGS, Kind
 from ..plots.figures import new_figure
 from ..sources.formats import suffix_of
 from .atomic import Existing, Reservation, cannot_write, check_target, is_system_error, reserved, scratch_file
@@ -52,9 +52,9 @@ def _write_map(suffix: str, release: Release, path: Path) -> None:
 
 def writers(kind: Kind, profile: Profile = "travas") -> dict[str, Callable[[Release, Path], None]]:
     """The writers for a kind of release and a profile, by suffix."""
-    if kind == "process map":
-        return {suffix: partial(_write_map, suffix) for suffix in MAP_SUFFIXES}
-    return PROFILE_WRITERS.get(profile, WRITERS)
+    if kind in EVENT_LOGS:
+        return PROFILE_WRITERS.get(profile, WRITERS)
+    return {suffix: partial(_write_map, suffix) for suffix in MAP_SUFFIXES}
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def check_output(target: Path | StandardOutput, existing: Existing, kind: Kind, 
     """
     suffix = _suffix(target, kind)
     check_profile_format(profile, suffix, kind)
-    if kind == "process map" and suffix in (".png", ".pdf"):
+    if suffix in (".png", ".pdf"):
         new_figure((1, 1))  # raises if the extra is missing
     with naming_the_guarantee(target):
         for file in release_files(target):
@@ -204,7 +204,7 @@ def _suffix(target: Path | StandardOutput, kind: Kind) -> str:
         return target.suffix
     suffix = suffix_of(target, known)
     if suffix is None:
-        what = "process map" if kind == "process map" else "release"
+        what = "release" if kind in EVENT_LOGS else kind
         raise OutputError(
             f"{target}: unsupported file extension for a {what}; supported: {', '.join(known)}", field="output"
         )

@@ -28,7 +28,7 @@ def _string(key: str, value: str) -> str:
 
 
 _LOG = '<log xes.version="1849.2023" xes.features="nested-attributes" xmlns="http://www.xes-standard.org/">'
-"""IEEE 1849-2023; the schema of XES asks for a decimal number as version."""
+"""IEEE 1849-2023; the schema of XES requires a decimal number as version."""
 
 _TAGS = {"text": "string", "whole number": "int", "number": "float"}
 
@@ -38,9 +38,8 @@ _EXTENSIONS = (("Concept", "concept"), ("Time", "time"), ("Lifecycle", "lifecycl
 def _xes_header(release: Release) -> str:
     """Return the header of the log: facts of the release, nothing from the header of the source."""
     guarantee = release.guarantee
-    operation = "substitution" if release.mechanism.kind == "synthetic log" else "addition and suppression"
     privacy = {
-        "privacy:operation type": operation + (" and generalization" if release.is_abstracted else ""),
+        "privacy:operation type": release.operation + (" and generalization" if release.is_abstracted else ""),
         "privacy:level": guarantee.unit.name,
         "privacy:target": "trace variant",
         "privacy:mechanism": guarantee.mechanism,
@@ -117,7 +116,7 @@ def _repeated_traces(release: Release) -> Iterator[bytes]:
 
 
 def _single_traces(release: Release) -> Iterator[bytes]:
-    """Every case has times of its own."""
+    """Every case has its own times."""
     events, dates, attributes = _Events(release), _dates(release), _case_attributes(release)
     case = first = 0
     for index, (trace, count) in enumerate(zip(release.variants, release.counts, strict=True)):
@@ -139,11 +138,11 @@ class _Events:
         self._rendered: dict[Activity, str] = {}
 
     def label(self, index: int) -> str:
-        """What is said of all cases of a variant."""
+        """What is said about all cases of a variant."""
         return "".join(_string(key, values[index]) + "\n" for key, values in self._labels)
 
     def of(self, trace: Trace, dates: Sequence[str]) -> str:
-        """The events of a trace at these dates, each on a line of its own or empty."""
+        """The events of a trace at these dates, each on its own line or empty."""
         parts: list[str] = []
         for activity, date in zip(trace, dates, strict=False):
             if activity not in self._rendered:

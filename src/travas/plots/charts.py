@@ -10,8 +10,17 @@ from .svg import BLUE, GREY, INK, ORANGE, document, line, shortened, text
 _MOST_LABELS = 60
 
 
-def keep_curve(points: Sequence[tuple[int, float]], noun: str = "cases") -> str:
-    """Draw the probability of release by case count, or by what else is counted."""
+def keep_curve(points: Sequence[tuple[int, float]], half: int, noun: str = "cases") -> str:
+    """Draw the probability of release by case count, or by what else is counted.
+
+    Args:
+        points: Some points of the curve (cases, probability), the last one with the probability 1.
+        half: The smallest number of cases with a probability above one half, which need not be one of the points.
+        noun: What is counted.
+
+    Returns:
+        The picture, as SVG.
+    """
     width, height, left, right, top, bottom = 560, 260, 56, 20, 14, 44
     first, last = points[0][0], max(points[-1][0], points[0][0] + 1)
 
@@ -33,7 +42,6 @@ def keep_curve(points: Sequence[tuple[int, float]], noun: str = "cases") -> str:
     parts.append(f'<polyline points="{path}" fill="none" stroke="{BLUE}" stroke-width="2.5"/>')
     parts.append(text((left + width - right) / 2, height - 8, f"number of {noun} that have the variant", "middle"))
     parts += _labels(points, noun, place, (top, height - bottom), (left, width - right))
-    half = next(cases for cases, share in points if share >= 0.5)
     words = (
         f"Probability that a variant is released, by the number of {noun} that have it: over one half from {half:,}, "
         f"certain from {points[-1][0]:,}."
@@ -49,11 +57,11 @@ def _labels(
     horizontal: tuple[float, float],
 ) -> list[str]:
     """Return invisible columns over the curve. A page whose style sheet shows `.at:hover` has a label for each."""
-    chosen = points[:: max(len(points) // _MOST_LABELS, 1)]
+    labelled = points[:: max(len(points) // _MOST_LABELS, 1)]
     (top, bottom), (left, right) = vertical, horizontal
-    width = (right - left) / max(len(chosen), 1)
+    width = (right - left) / max(len(labelled), 1)
     parts = []
-    for cases, share in chosen:
+    for cases, share in labelled:
         x, y = place(cases, share)
         anchor = "end" if x > (left + right) / 2 else "start"
         label = text(x + (-8 if anchor == "end" else 8), max(y - 8, top + 10), f"{cases:,} {noun}: {share:.1%}", anchor)
@@ -110,7 +118,7 @@ def coverage_curve(counts: Sequence[float], total: float, noun: str) -> str:
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(index, sums[index] / whole) for index in shown))
     parts.append(f'<polyline points="{path}" fill="none" stroke="{BLUE}" stroke-width="2.5"/>')
     parts.append(text((left + width - right) / 2, height - 8, "number of variants, most frequent first", "middle"))
-    most = next((index for index, found in enumerate(sums) if found >= whole / 2), None)
+    most = next((index for index, covered in enumerate(sums) if covered >= whole / 2), None)
     half = (
         f"half of them by the first {most:,} variants" if most is not None else "less than half of them by all variants"
     )
@@ -118,9 +126,9 @@ def coverage_curve(counts: Sequence[float], total: float, noun: str) -> str:
     return document(width, height, words, parts)
 
 
-def frequencies_chart(rows: Sequence[tuple[str, float, tuple[float, float] | None]], what: str, room: int = 300) -> str:
+def frequencies_chart(rows: Sequence[tuple[str, float, tuple[float, float] | None]], what: str) -> str:
     """Draw a bar for each row (name, value, interval or None), with the interval as a whisker."""
-    row_height, width, top = 22, 720, 6
+    row_height, width, top, room = 22, 720, 6, 300
     height = top + row_height * len(rows) + 34
     largest = max((max(value, interval[1] if interval else 0) for _, value, interval in rows), default=1) or 1
     scale = (width - room - 70) / largest

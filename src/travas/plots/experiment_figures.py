@@ -53,7 +53,7 @@ class LineChart:
 
 @dataclass(frozen=True)
 class ParetoPoint:
-    """The means of two metrics, what is written beside them, and whether nothing with as much protection is better."""
+    """The means of two metrics, what is written next to them, and whether nothing with as much protection is better."""
 
     x: float
     y: float

@@ -63,13 +63,8 @@ def draw_release(release: Release, form: PictureFormat) -> bytes:
     _draw_keep_probability(right, release.mechanism)
     guarantee = release.guarantee
     rules = f" · {', '.join(map(str, release.used_abstractions))}" if release.is_abstracted else ""
-    what = (
-        f"Synthetic log: {sum(release.counts):,} generated cases"
-        if release.mechanism.kind == "synthetic log"
-        else f"{len(release.variants):,} variants released"
-    )
     figure.suptitle(
-        f"{what} · ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} · {guarantee.standing}{rules}",
+        f"{release.headline} · ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} · {guarantee.standing}{rules}",
         parse_math=False,
     )
     return rendered(figure, form)

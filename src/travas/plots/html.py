@@ -1,62 +1,66 @@
-"""Pieces of HTML for notebooks: text is escaped by Markup, pictures are SVG of our own, and there are no scripts."""
+"""HTML from Jinja2 templates, which escape all text, for the report, the page of a map, notebooks and the web app.
+
+A package keeps its templates in its folder `templates`. Pictures are SVG of `plots`, which escapes its own text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from .svg import printable
 
-_BOX = Markup(
-    '<div style="background:#ffffff;color:#222222;padding:8px 12px;font-family:sans-serif;font-size:13px;'
-    'overflow-x:auto">{}</div>'
-)
-_CELL = "padding:2px 12px 2px 0;text-align:left;vertical-align:middle"
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
-def heading(text: str) -> Markup:
-    """Return the heading of a fragment."""
-    return Markup('<p style="font-size:15px;margin:4px 0"><strong>{}</strong></p>').format(printable(text))
-
-
-def warning(text: str) -> Markup:
-    """Return a line that must not be overlooked."""
-    style = "border-left:4px solid #D55E00;padding:4px 8px;margin:4px 0;font-weight:bold"
-    return Markup('<p style="{}">{}</p>').format(style, printable(text))
-
-
-def paragraph(text: str) -> Markup:
-    """Return a paragraph."""
-    return Markup('<p style="margin:4px 0">{}</p>').format(printable(text))
-
-
-def picture(svg: str) -> Markup:
-    """Return a picture as it is: SVG of `plots`, which escapes its own text."""
-    return Markup('<div style="overflow-x:auto">{}</div>').format(Markup(svg))
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
-    """Return a table.
+def render(package: str, template: str, values: Mapping[str, Any]) -> str:
+    """Render a whole page.
 
     Args:
-        head: The names of the columns.
-        rows: The cells, row by row: text, or markup made by a function of this module.
+        package: The package that has the template, such as `travas.report`.
+        template: The name of its file.
+        values: What it shows, by name; text is escaped unless it is `Markup`.
 
     Returns:
-        The table.
+        The HTML.
     """
-    names = Markup("").join(Markup('<th scope="col" style="{}">{}</th>').format(_CELL, name) for name in head)
-    lines = Markup("").join(Markup("<tr>{}</tr>").format(_cells(row)) for row in rows)
-    form = '<table style="border-collapse:collapse"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>'
-    return Markup(form).format(names, lines)
+    return _environment(package).get_template(template).render(values)
 
 
-def fragment(parts: Iterable[Markup]) -> str:
-    """Return the HTML of a value in a notebook, readable in light and dark themes."""
-    return str(_BOX.format(Markup("").join(parts)))
+def part(package: str, template: str, macro: str, *values: Any) -> Markup:
+    """Render one macro of a template.
+
+    Args:
+        package: The package that has the template.
+        template: The name of its file.
+        macro: The name of the macro.
+        *values: Its arguments; text is escaped unless it is `Markup`.
+
+    Returns:
+        The HTML.
+    """
+    return Markup(getattr(_environment(package).get_template(template).module, macro)(*values))
 
 
-def _cells(row: Sequence[str]) -> Markup:
-    texts = (cell if isinstance(cell, Markup) else printable(cell) for cell in row)
-    return Markup("").join(Markup('<td style="{}">{}</td>').format(_CELL, text) for text in texts)
+@cache
+def _environment(package: str) -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    def finalize(value: Any) -> Any:
+        """Replace characters that HTML cannot represent; Jinja2 escapes the rest."""
+        return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+    environment = Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        finalize=finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": True}
+    return environment

@@ -39,7 +39,7 @@ def pair_statement(pair: GraphPair, sizes: Sizes, most: float) -> str:
 
 
 def dot_source(graph: ProcessGraph, sizes: Sizes) -> str:
-    """The whole graph as DOT: nodes by their place between start and end, so that most arrows lead downwards."""
+    """The whole graph as DOT: nodes by their position between start and end, so that most arrows lead downwards."""
     most = max((pair.count for pair in graph.pairs), default=0)
     nodes = sorted(graph.nodes, key=lambda node: (graph.places[node.key], node.key))
     statements = [node_statement(node, sizes) for node in nodes]
@@ -70,18 +70,18 @@ def graphviz_layout(graph: ProcessGraph, sizes: Sizes) -> Layout | None:
         return None
 
 
-def parsed(found: dict[str, Any]) -> Layout:
+def parsed(graph: dict[str, Any]) -> Layout:
     """Read Graphviz's `json0`: origin at the bottom left, all in points."""
-    left, bottom, right, top = map(float, found["bb"].split(","))
+    left, bottom, right, top = map(float, graph["bb"].split(","))
 
     def position(text: str) -> Position:
         x, y = map(float, text.split(","))
         return x - left + _MARGIN, top - y + _MARGIN
 
-    names = {thing["_gvid"]: thing["name"] for thing in found["objects"] if "pos" in thing}
-    at = {thing["name"]: position(thing["pos"]) for thing in found["objects"] if "pos" in thing}
+    names = {thing["_gvid"]: thing["name"] for thing in graph["objects"] if "pos" in thing}
+    at = {thing["name"]: position(thing["pos"]) for thing in graph["objects"] if "pos" in thing}
     routes: dict[Edge, Route] = {}
-    for thing in found.get("edges", ()):
+    for thing in graph.get("edges", ()):
         points = [position(text) for text in thing["pos"].split()]
         curves: list[BezierCurve] = [(points[n], points[n + 1], points[n + 2]) for n in range(1, len(points) - 2, 3)]
         routes[names[thing["tail"]], names[thing["head"]]] = Route(points[0], tuple(curves), position(thing["lp"]))

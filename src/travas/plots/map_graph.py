@@ -82,12 +82,12 @@ class ProcessGraph:
                 near[pair.before].append((pair.after, weight))
                 near[pair.after].append((pair.before, weight))
         inner = [node.key for node in self.nodes if node.key not in (START, END) and near[node.key]]
-        place = {node.key: 0.5 for node in self.nodes} | {START: 0.0, END: 1.0}
+        heights = {node.key: 0.5 for node in self.nodes} | {START: 0.0, END: 1.0}
         for _ in range(200):
             for key in inner:
                 total = sum(weight for _, weight in near[key])
-                place[key] = sum(place[other] * weight for other, weight in near[key]) / total
-        return place
+                heights[key] = sum(heights[other] * weight for other, weight in near[key]) / total
+        return heights
 
     def captioned(self, *captions: str) -> ProcessGraph:
         """The same graph with other captions; none for pages that write them elsewhere."""
@@ -111,12 +111,12 @@ class ProcessGraph:
             if len(kept) >= pairs:
                 break
             kept.add(pair.edge)
-        chosen = tuple(pair for pair in possible if pair.edge in kept)
-        used = {key for pair in chosen for key in pair.edge}
-        rest = len(self.pairs) - len(chosen)
+        shown_pairs = tuple(pair for pair in possible if pair.edge in kept)
+        used = {key for pair in shown_pairs for key in pair.edge}
+        rest = len(self.pairs) - len(shown_pairs)
         captions = (*self.captions, f"{rest:,} rarer pairs are not shown.") if rest else self.captions
         nodes = tuple(node for node in self.nodes if node.key in used)
-        return replace(self, nodes=nodes, pairs=chosen, captions=captions)
+        return replace(self, nodes=nodes, pairs=shown_pairs, captions=captions)
 
 
 def _strongest(pairs: Collection[GraphPair]) -> list[GraphPair]:
@@ -146,7 +146,7 @@ def directly_follows(variants: Sequence[Trace], counts: Sequence[float]) -> Proc
     for trace, count in zip(variants, counts, strict=True):
         names = list(map(name_of, trace))
         for name in names:
-            often[name] += count  # type: ignore[assignment]  # estimates are no whole numbers
+            often[name] += count  # type: ignore[assignment]  # estimates are not whole numbers
         for pair in pairwise([None, *names, None]):
             pairs[pair] += count  # type: ignore[assignment]
     ranked = sorted(often, key=lambda name: (-often[name], name))
@@ -154,7 +154,7 @@ def directly_follows(variants: Sequence[Trace], counts: Sequence[float]) -> Proc
     total = sum(counts)
     nodes = [GraphNode(START, "start", "start", total), GraphNode(END, "end", "end", total)]
     nodes += [_activity(keys[name], name, often[name]) for name in ranked]
-    found = [
+    arrows = [
         GraphPair(
             START if before is None else keys[before],
             END if after is None else keys[after],
@@ -164,7 +164,7 @@ def directly_follows(variants: Sequence[Trace], counts: Sequence[float]) -> Proc
         )
         for (before, after), count in pairs.items()
     ]
-    return ProcessGraph(tuple(nodes), _sorted(found), "times")
+    return ProcessGraph(tuple(nodes), _sorted(arrows), "times")
 
 
 def _activity(key: NodeKey, name: str, count: float) -> GraphNode:

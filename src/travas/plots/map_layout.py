@@ -58,8 +58,8 @@ def layered(graph: ProcessGraph, sizes: Sizes) -> Layout:
     Returns:
         The layout.
     """
-    places = graph.places
-    forward = [pair.edge for pair in graph.pairs if places[pair.before] < places[pair.after]]
+    heights = graph.places
+    forward = [pair.edge for pair in graph.pairs if heights[pair.before] < heights[pair.after]]
     rows, paths = _ordered(_layers(graph, forward), forward)
     across = _placed(rows, paths, sizes)
     left = min(across[node] - _width(node, sizes) / 2 for node in across) - _GAP_X
@@ -111,9 +111,9 @@ def _ordered(layer: dict[NodeKey, int], forward: list[Edge]) -> tuple[list[list[
             near[other].append(one)
     for sweep in range(8):
         for row in rows if sweep % 2 == 0 else reversed(rows):
-            place = {node: (number + 0.5) / len(line) for line in rows for number, node in enumerate(line)}
+            position = {node: (number + 0.5) / len(line) for line in rows for number, node in enumerate(line)}
             row.sort(
-                key=lambda node: (sum(place[n] for n in near[node]) / len(near[node]) if near[node] else 0.5, node)
+                key=lambda node: (sum(position[n] for n in near[node]) / len(near[node]) if near[node] else 0.5, node)
             )
     return rows, paths
 
@@ -130,7 +130,7 @@ def _placed(rows: list[list[str]], paths: dict[Edge, list[str]], sizes: Sizes) -
         for one, other in pairwise(way):
             below[one].append(other)
             above[other].append(one)
-    across = {node: place * 150.0 for row in rows for place, node in enumerate(row)}
+    across = {node: index * 150.0 for row in rows for index, node in enumerate(row)}
     for sweep in range(12):
         near = above if sweep % 2 == 0 else below
         for row in rows if sweep % 2 == 0 else reversed(rows):
@@ -151,8 +151,8 @@ def _apart(row: list[str], wanted: list[float], sizes: Sizes) -> list[float]:
     for one, other in pairwise(row):
         offsets.append(offsets[-1] + (_width(one, sizes) + _width(other, sizes)) / 2 + _GAP_X)
     pools: list[tuple[float, float, int]] = []  # mean, weight, number of nodes
-    for node, place, offset in zip(row, wanted, offsets, strict=True):
-        mean, weight, size = place - offset, 3.0 if node.startswith("\0") else 1.0, 1  # long edges should be straight
+    for node, target, offset in zip(row, wanted, offsets, strict=True):
+        mean, weight, size = target - offset, 3.0 if node.startswith("\0") else 1.0, 1  # long edges should be straight
         while pools and pools[-1][0] > mean:
             earlier, heavier, more = pools.pop()
             mean = (mean * weight + earlier * heavier) / (weight + heavier)

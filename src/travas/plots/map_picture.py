@@ -1,6 +1,6 @@
 """A process map as a picture: line width by number, colour by median duration. SVG, and matplotlib for the rest.
 
-This SVG is the only one: pages move its parts (outputs/map.js), and do not draw anything themselves. All text is escaped.
+This SVG is the only one: pages move its parts (outputs/map_view/map_view.js) and draw nothing themselves. All text is escaped.
 """
 
 from __future__ import annotations
@@ -80,18 +80,18 @@ def drawing(graph: ProcessGraph, layout: Layout | None = None) -> Drawing:
         {node.key: _node_size(node, lines[node.key]) for node in graph.nodes},
         {pair.edge: _label_size(pair) for pair in graph.pairs},
     )
-    found = layout or graphviz_layout(graph, sizes) or layered(graph, sizes)
+    laid = layout or graphviz_layout(graph, sizes) or layered(graph, sizes)
     most, scale = max(pair.count for pair in graph.pairs), _scale(graph.pairs)
     nodes = sorted(graph.nodes, key=lambda node: (graph.places[node.key], node.key))
     return Drawing(
-        max(found.width, _NARROWEST),
-        found.height,
+        max(laid.width, _NARROWEST),
+        laid.height,
         tuple(
             DrawnNode(
                 node,
                 lines[node.key],
                 sizes.nodes[node.key],
-                found.at.get(node.key, (0, 0)),
+                laid.at.get(node.key, (0, 0)),
                 node_statement(node, sizes),
             )
             for node in nodes
@@ -99,7 +99,7 @@ def drawing(graph: ProcessGraph, layout: Layout | None = None) -> Drawing:
         tuple(
             DrawnPair(
                 pair,
-                found.routes.get(pair.edge, _NOWHERE),
+                laid.routes.get(pair.edge, _NOWHERE),
                 sizes.labels[pair.edge],
                 0.8 + 4.2 * math.sqrt(max(pair.count, 0) / most) if most > 0 else 0.8,
                 _PLAIN if pair.seconds is None else _colour(pair.seconds, scale),

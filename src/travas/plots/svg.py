@@ -10,10 +10,11 @@ import re
 from collections.abc import Sequence
 from xml.sax.saxutils import escape as _escaped
 
+from ..model.escaped_names import NOT_XML
 from ..model.traces import Activity
 
 BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#999999", "#222222"  # the first two: Okabe and Ito
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = re.compile(NOT_XML)
 
 
 def escape(text: str) -> str:
@@ -66,12 +67,12 @@ def wrapped(text: str, size: float, room: float) -> tuple[str, ...]:
     return first, fitted(text[len(first) :].strip(), size, room)
 
 
-def document(width: int, height: int, alternative: str, parts: Sequence[str]) -> str:
-    """Return an SVG that scales with the page. `alternative` is its text alternative."""
+def document(width: int, height: int, alternative: str, parts: Sequence[str], colour: str = INK, size: int = 12) -> str:
+    """Return an SVG that scales with the page. `alternative` is its text alternative; `size` is that of its font."""
     label = escape(alternative)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="img" aria-label="{label}" font-family="sans-serif" font-size="12" fill="{INK}">'
+        f'role="img" aria-label="{label}" font-family="sans-serif" font-size="{size}" fill="{colour}">'
         f"<title>{label}</title>{''.join(parts)}</svg>"
     )
 

@@ -1,6 +1,6 @@
 """The exact verifier for a person with several counts: δ of a table when several counts change by one each.
 
-It shares nothing with the builder of such tables and knows nothing of their shape. All arithmetic is on integers, and
+It shares no code with the builder of such tables and assumes nothing about their shape. All arithmetic is on integers, and
 every rounding makes δ larger. Lemmas: docs/mechanisms/persons.md.
 """
 
@@ -65,7 +65,7 @@ def _packed(masses: list[int]) -> str:
 
 
 def composed_delta(weights: Sequence[int], epsilon_growth: int, delta: Fraction, counts: int) -> Fraction:
-    """An upper bound of δ at ε if `counts` counts with noise N of their own change by one each, or fewer.
+    """An upper bound of δ at ε if `counts` counts, each with its own noise N, change by one each, or fewer.
 
     Args:
         weights: P[N = j]·2^128, j = 1, 2, …; not negative, with the sum 2^128.

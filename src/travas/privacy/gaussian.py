@@ -41,18 +41,33 @@ class GaussianNoise:
         object.__setattr__(self, "delta_spent", verify(self.calibration))
 
     def stage(self, name: str) -> Stage:
-        """The calibrated stage of this name."""
+        """The calibrated stage of this name.
+
+        Args:
+            name: The name of the stage.
+
+        Returns:
+            The stage.
+        """
         for stage in self.calibration.stages:
             if stage.name == name:
                 return stage
         raise VerificationError(f"there is no measurement {name!r} in what was verified: nothing can be drawn for it")
 
     def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
-        """`size` independent values of N_Z(0, S²)."""
+        """`size` independent values of N_Z(0, S²).
+
+        Args:
+            size: The number of values.
+            random_bytes: The source of randomness.
+
+        Returns:
+            The values.
+        """
         return discrete_gaussian(size, random_bytes)
 
 
-def discrete_gaussian(size: int, random_bytes: RandomBytes, bits: int = _BITS) -> NDArray[np.int64]:
+def discrete_gaussian(size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
     """Independent values with P[k] ∝ e^(−k²/2S²) on all integers, sampled exactly.
 
     Canonne, Kamath and Steinke 2020, Algorithm 3 with t = σ = S: a discrete Laplace value m of scale S is accepted with
@@ -61,7 +76,6 @@ def discrete_gaussian(size: int, random_bytes: RandomBytes, bits: int = _BITS) -
     Args:
         size: How many values.
         random_bytes: The source of randomness.
-        bits: S = 2^bits, at most 2^20; a guarantee rests on the default only.
 
     Returns:
         The values.
@@ -70,32 +84,32 @@ def discrete_gaussian(size: int, random_bytes: RandomBytes, bits: int = _BITS) -
 
     drawn = np.empty(size, dtype=np.int64)
     for start in range(0, size, _BLOCK):
-        _fill(drawn[start : start + _BLOCK], random_bytes, bits)
+        _fill(drawn[start : start + _BLOCK], random_bytes)
     return drawn
 
 
-def _fill(drawn: NDArray[np.int64], random_bytes: RandomBytes, bits: int) -> None:
+def _fill(drawn: NDArray[np.int64], random_bytes: RandomBytes) -> None:
     import numpy as np
 
     waiting = np.arange(len(drawn))
     while len(waiting):
-        magnitude = _geometric(len(waiting), random_bytes, bits)
+        magnitude = _geometric(len(waiting), random_bytes)
         negative = np.frombuffer(random_bytes(len(waiting)), dtype=np.uint8) & 1 == 1
         accepted = ~(negative & (magnitude == 0))  # zero has one sign only
-        accepted &= _accepts((magnitude - (1 << bits)) ** 2, random_bytes, 2 * bits + 1)
+        accepted &= _accepts((magnitude - (1 << _BITS)) ** 2, random_bytes, 2 * _BITS + 1)
         drawn[waiting[accepted]] = np.where(negative, -magnitude, magnitude)[accepted]
         waiting = waiting[~accepted]
 
 
-def _geometric(size: int, random_bytes: RandomBytes, bits: int) -> NDArray[np.int64]:
+def _geometric(size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
     """P[m] ∝ e^(−m/S): m = U + S·G, U below S with weight e^(−u/S), G with weight e^−g."""
     import numpy as np
 
     fine = np.empty(size, dtype=np.int64)
     waiting = np.arange(size)
     while len(waiting):
-        candidates = uniform_below(np.full(len(waiting), 1 << bits, dtype=np.int64), random_bytes)
-        good = happens(candidates, 1 << bits, random_bytes)
+        candidates = uniform_below(np.full(len(waiting), 1 << _BITS, dtype=np.int64), random_bytes)
+        good = happens(candidates, 1 << _BITS, random_bytes)
         fine[waiting[good]] = candidates[good]
         waiting = waiting[~good]
     coarse = np.zeros(size, dtype=np.int64)
@@ -105,7 +119,7 @@ def _geometric(size: int, random_bytes: RandomBytes, bits: int) -> NDArray[np.in
         coarse[going] += 1
     if coarse.max(initial=0) >= _MOST_STEPS:  # probability e^−2047, part of SMOOTHING_DELTA
         raise VerificationError("a noise value is too large for 64 bits: the random generator is broken")
-    return fine + (coarse << bits)
+    return fine + (coarse << _BITS)
 
 
 def _accepts(squares: NDArray[np.int64], random_bytes: RandomBytes, bits: int) -> NDArray[np.bool_]:

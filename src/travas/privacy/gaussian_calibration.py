@@ -1,7 +1,7 @@
 """From (ε, δ) to the integers of a sequence of Gaussian measurements: contributions and thresholds.
 
 Everything is decided in integers. The result is not trusted: `gaussian_verifier` checks it with
-code of its own before noise can be drawn. Derivation: docs/mechanisms/synthesis.md, section "Calibration".
+separate code before noise can be drawn. Derivation: docs/mechanisms/synthesis.md, section "Calibration".
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], 
         if isqrt(contribution**2 // (plan.selection.most if plan.selection else 1)) < 1:
             raise ParameterError(
                 f"epsilon {as_text(epsilon)} and delta {as_text(delta)} with max_cases {max_cases} leave nothing for the "
-                f"measurement {plan.name!r}: use a larger epsilon or a smaller max_cases"
+                f"measurement {plan.name!r}: use a larger epsilon or a smaller max_cases",
+                field="epsilon",
             )
         if plan.selection is None:
             stages.append(Stage(plan.name, contribution))
@@ -70,13 +71,17 @@ def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], 
 
 def _check(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...]) -> None:
     if not 0 < epsilon <= MAX_EPSILON:
-        raise ParameterError(f"epsilon is {as_text(epsilon)}: it must be above 0 and at most {MAX_EPSILON}")
+        raise ParameterError(
+            f"epsilon is {as_text(epsilon)}: it must be above 0 and at most {MAX_EPSILON}", field="epsilon"
+        )
     if not MIN_DELTA <= delta < 1:
-        raise ParameterError(f"delta is {as_text(delta)}: it must be at least 1e-20 and below 1, for example 1e-6")
+        raise ParameterError(
+            f"delta is {as_text(delta)}: it must be at least 1e-20 and below 1, for example 1e-6", field="delta"
+        )
     if not plans or min(plan.share for plan in plans) <= 0 or sum(plan.share for plan in plans) > 1:
-        raise ParameterError("the shares of the measurements must be above 0 and add up to at most 1")
+        raise ParameterError("the shares of the measurements must be above 0 and add up to at most 1", field="shares")
     if any(plan.delta_weight <= 0 for plan in plans):
-        raise ParameterError("the parts of delta for what is selected must be above 0")
+        raise ParameterError("the parts of delta for what is selected must be above 0", field="delta")
 
 
 @lru_cache(maxsize=64)

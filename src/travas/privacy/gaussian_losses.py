@@ -39,7 +39,7 @@ class GaussianLoss:
         """Probabilities of all outcomes with and without one unit, times 2^128; the same list serves for the reverse.
 
         Args:
-            interval: The distance of two losses on the grid. Outcomes are grouped by the cells of this very grid: only
+            interval: The distance of two losses on the grid. Outcomes are grouped by the cells of this grid: only
                 then splitting a group into the two ends of its cell never understates the loss.
 
         Returns:

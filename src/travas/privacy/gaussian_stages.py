@@ -70,7 +70,14 @@ class Stage:
     delta: Fraction = Fraction(0)
 
     def weight(self, keys: int) -> int:
-        """w_m: what a case with `keys` keys adds to each of them."""
+        """w_m: what a case with `keys` keys adds to each of them.
+
+        Args:
+            keys: The number of keys.
+
+        Returns:
+            The weight.
+        """
         return isqrt(self.contribution**2 // keys)
 
     @property
@@ -86,7 +93,7 @@ class Calibration:
     Attributes:
         epsilon: ε.
         delta: δ of the whole.
-        gaussian_delta: δ_G, the part of δ for the noise itself; each selection has a part of its own.
+        gaussian_delta: δ_G, the part of δ for the noise itself; each selection has its own part.
         stages: The stages, in the order in which they are measured.
         max_cases: M, the largest number of cases of one person.
     """

@@ -108,7 +108,7 @@ def replace_one(calibration: Calibration) -> Fraction | None:
 
 
 def _check_form(calibration: Calibration) -> None:
-    """Every constant is of the kind that the theorem speaks of."""
+    """Every constant is of the kind that the theorem requires."""
     stages = calibration.stages
     if not 0 < len(stages) <= _MAX_STAGES or len({stage.name for stage in stages}) < len(stages):
         raise VerificationError("the stages must have unique names, and there must be at most 1,000 of them")

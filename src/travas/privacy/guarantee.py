@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from enum import StrEnum
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, final
 
 from ..errors import ParameterError, shown
-from .numbers import as_text, exact_delta, exact_epsilon, rounded_up
+from .numbers import as_text, exact_delta, exact_epsilon, rounded_up, whole_number
+from .sealed_classes import sealed
 
 MAX_CASES = 1000
 
@@ -20,6 +21,8 @@ Counted = Literal["units", "cases"]
 """What is counted: units, each at most once per variant, or cases."""
 
 
+@final
+@sealed
 @dataclass(frozen=True)
 class PrivacyUnit:
     """The unit that a guarantee protects; by default one case.
@@ -38,13 +41,13 @@ class PrivacyUnit:
         name, most = self.name, self.max_cases
         if not isinstance(name, str) or not 0 < len(name) <= 200 or not name.isprintable() or name != name.strip():
             raise ParameterError(
-                f"unit is {str(name)[:40]!r}: it must be the name of a column, of printable characters"
+                f"unit is {str(name)[:40]!r}: it must be the name of a column, of printable characters", field="unit"
             )
-        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_CASES:
-            raise ParameterError(f"max_cases is {shown(most)}: it must be a whole number from 1 to {MAX_CASES}")
+        whole_number(most, "max_cases", 1, MAX_CASES)
         if name == "case" and most != 1:
             raise ParameterError(
-                f"max_cases is {most} but the unit is the case itself; set unit to the column that identifies the person"
+                f"max_cases is {most} but the unit is the case itself; set unit to the column that identifies the person",
+                field="unit",
             )
 
     @property
@@ -55,9 +58,9 @@ class PrivacyUnit:
 ONE_CASE = PrivacyUnit()
 
 
-def protects(unit: PrivacyUnit) -> str:
-    """Describe the difference between neighbouring logs."""
-    return "one case more or less" if unit.is_case else f"all cases of one {unit.name} more or less"
+def holds_for(unit: PrivacyUnit) -> str:
+    """Describe the change of the log for which a guarantee holds."""
+    return "adding or removing one case" if unit.is_case else f"adding or removing all cases of one {unit.name}"
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,8 @@ class Standing(StrEnum):
     """There is no proof: do not rely on it."""
 
 
+@final
+@sealed
 @dataclass(frozen=True)
 class Guarantee:
     """The guarantee of one release, and how it was established.
@@ -101,12 +106,16 @@ class Guarantee:
     assumptions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
-        object.__setattr__(self, "delta", exact_delta(self.delta))
-        object.__setattr__(self, "delta_spent", exact_delta(self.delta_spent))
+        for name in ("epsilon", "delta", "delta_spent"):
+            if not isinstance(value := getattr(self, name), Fraction):
+                raise ParameterError(f"{name} is {shown(value)}; use a fraction, such as Fraction(1, 2)", field=name)
+        exact_epsilon(self.epsilon)  # these raise outside of their ranges
+        exact_delta(self.delta)
+        exact_delta(self.delta_spent)
         if self.delta_spent > self.delta:
             raise ParameterError(
-                f"delta spent is {rounded_up(self.delta_spent, 6)}, more than the requested delta of {as_text(self.delta)}"
+                f"delta spent is {rounded_up(self.delta_spent, 6)}, more than the requested delta of {as_text(self.delta)}",
+                field="delta_spent",
             )
 
     @property
@@ -115,9 +124,9 @@ class Guarantee:
         return "add or remove one case" if self.unit.is_case else f"add or remove all cases of one {self.unit.name}"
 
     @property
-    def protects(self) -> str:
-        """A description of the relation."""
-        return protects(self.unit)
+    def holds_for(self) -> str:
+        """The change of the log for which the guarantee holds, in words."""
+        return holds_for(self.unit)
 
     @property
     def replace_one(self) -> tuple[Fraction, Fraction]:

@@ -1,7 +1,7 @@
 """Bounds of the privacy loss of several independent steps, from above and from below, in exact integers.
 
 The loss of an outcome is ln(p/q): p and q are its probabilities with and without one unit. A bound places every outcome
-on a grid of losses, split so that it tells more (`above`), or at the next smaller loss (`below`), and rounds its
+on a grid of losses, split so that it reveals more (`above`), or at the next smaller loss (`below`), and rounds its
 probability the same way. δ at any ε' then is an upper or a lower bound of the exact one.
 Lemmas: docs/audit.md, section "Exact curves".
 """
@@ -29,6 +29,7 @@ _SCALE = GROWTH_BITS
 _NEAR = Fraction(
     1, 1 << 80
 )  # from below, losses this close to a point of the grid count as on it; `delta` accounts for it
+_FEWEST_CELLS, _MOST_CELLS = 1 << 10, 1 << 14  # of the sum of all ε
 _SPARE = ONE >> 100  # what may be cut from the ends of a convolution
 
 
@@ -84,7 +85,7 @@ class LossBound:
         return Fraction(self.infinite, ONE) + Fraction(safe, ONE << _SCALE)
 
     def _trimmed(self) -> LossBound:
-        """Without ends of next to no mass: from above they reveal everything or count as the next loss, else nothing."""
+        """Without ends of almost no mass: from above they reveal everything or count as the next loss, else nothing."""
         start, stop, low, high = 0, len(self.masses), 0, 0
         while start < stop - 1 and low + self.masses[start] <= _SPARE:
             low += self.masses[start]
@@ -111,20 +112,20 @@ def of_pairs(pairs: Iterable[tuple[int, int]], interval: Fraction, side: Side) -
     Returns:
         The bound (Lemma 1).
     """
-    found: defaultdict[int, int] = defaultdict(int)
+    mass_at: defaultdict[int, int] = defaultdict(int)
     infinite = 0
     for p, q in pairs:
         if not q:
             infinite += p
         elif p and side == "below":
-            found[_below(p, q, interval)] += p
+            mass_at[_below(p, q, interval)] += p
         elif p:
             index = _above(p, q, interval)
             upper = _upper_part(p, q, index, interval)
-            found[index] += upper
-            found[index - 1] += p - upper
-    lowest, highest = min(found, default=0), max(found, default=0)
-    masses = tuple(found.get(index, 0) for index in range(lowest, highest + 1))
+            mass_at[index] += upper
+            mass_at[index - 1] += p - upper
+    lowest, highest = min(mass_at, default=0), max(mass_at, default=0)
+    masses = tuple(mass_at.get(index, 0) for index in range(lowest, highest + 1))
     return LossBound(side, interval, lowest, masses, infinite)
 
 
@@ -213,12 +214,12 @@ def _shifted(value: int, bits: int, side: Side, divisor: int = 1) -> int:
     return -(-value // whole) if side == "above" else value // whole
 
 
-def common_interval(epsilons: Iterable[Fraction], cells: int = 1 << 10, most: int = 1 << 14) -> Fraction:
-    """A distance of losses that divides every ε, with at least `cells` of them in their sum, unless that is too fine."""
+def common_interval(epsilons: Iterable[Fraction]) -> Fraction:
+    """A distance of losses that divides every ε, with at least 2^10 of them in their sum, unless that takes over 2^14."""
     all_ = list(epsilons)
     denominator = math.lcm(*(epsilon.denominator for epsilon in all_))
     common = Fraction(math.gcd(*(int(epsilon * denominator) for epsilon in all_)), denominator)
     total = sum(all_, Fraction(0))
-    if total / common > most:
-        return total / most
-    return common / max(1, -(-cells // math.ceil(total / common)))
+    if total / common > _MOST_CELLS:
+        return total / _MOST_CELLS
+    return common / max(1, -(-_FEWEST_CELLS // math.ceil(total / common)))

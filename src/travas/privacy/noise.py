@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import VerificationError
 from .composition import composed_delta
-from .noise_tables import ONE, Table
+from .noise_tables import ONE, NoiseTable
 from .numbers import as_text, rounded_up
 
-if TYPE_CHECKING:  # numpy costs a tenth of a second: `travas --help` does without
+if TYPE_CHECKING:  # importing numpy takes a tenth of a second, and `travas --help` does not need it
     import numpy as np
     from numpy.typing import NDArray
 
@@ -53,11 +53,11 @@ class Noise:
     computes its bound of e^ε with the decimal arithmetic of the standard library.
 
     Attributes:
-        counts: How many counts, each with noise of its own, may change by one at the cost of (ε, δ) for all together.
+        counts: How many counts, each with independent noise, may change by one at the cost of (ε, δ) for all together.
         delta_spent: What they spend of δ, rounded up.
     """
 
-    table: Table
+    table: NoiseTable
     epsilon: Fraction
     delta: Fraction
     counts: int = 1
@@ -71,7 +71,7 @@ class Noise:
             spent = composed_delta(list(_weights(self.table)), growth, self.delta, self.counts)
         if spent > self.delta:
             raise VerificationError(
-                f"the noise table spends delta {rounded_up(spent)}, more than the {as_text(self.delta)} asked for: "
+                f"the noise table spends delta {rounded_up(spent)}, more than the {as_text(self.delta)} requested: "
                 "it must not be sampled"
             )
         object.__setattr__(self, "delta_spent", spent)
@@ -81,6 +81,13 @@ class Noise:
 
         U is uniform on 128 bits. Its upper half decides nearly always; where it equals that of a boundary, the
         lower half is drawn too. The work does not depend on any count.
+
+        Args:
+            size: The number of values.
+            random_bytes: The source of randomness.
+
+        Returns:
+            The values.
         """
         import numpy as np
 
@@ -104,7 +111,7 @@ def joint_delta(noise: Noise, epsilon: Fraction) -> Fraction:
     return composed_delta(weights, _growth_for_verification(epsilon), noise.delta, noise.counts)
 
 
-def _weights(table: Table) -> Iterator[int]:
+def _weights(table: NoiseTable) -> Iterator[int]:
     """P[N = j]·2^128, j = 1, 2, …, from the arrays that are sampled; refused unless they are a distribution."""
     below = total = 0
     for boundary in table.boundaries():

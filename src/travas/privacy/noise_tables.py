@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from ..errors import ParameterError, VerificationError
 from .numbers import as_text
 
-if TYPE_CHECKING:  # numpy costs a tenth of a second: `travas --help` does without
+if TYPE_CHECKING:  # importing numpy takes a tenth of a second, and `travas --help` does not need it
     import numpy as np
     from numpy.typing import NDArray
 
@@ -50,7 +50,7 @@ _LOW_MASK = (1 << _HALF) - 1
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class NoiseTable:
     """The distribution of N on 1..length. `high` and `low` are the halves of P[N ≤ j]·2^128 for j < length."""
 
     high: NDArray[np.uint64]
@@ -64,10 +64,18 @@ class Table:
 
     @property
     def length(self) -> int:
+        """The largest value of N."""
         return len(self.high) + 1
 
     def cumulative(self, cases: int) -> int:
-        """Return P[N ≤ cases]·2^128, exactly: the probability that a variant of `cases` cases is kept."""
+        """Return P[N ≤ cases]·2^128, exactly: the probability that a variant of `cases` cases is kept.
+
+        Args:
+            cases: The number of cases.
+
+        Returns:
+            The probability times 2^128.
+        """
         if cases < 1:
             return 0
         if cases >= self.length:
@@ -75,10 +83,22 @@ class Table:
         return int(self.high[cases - 1]) << _HALF | int(self.low[cases - 1])
 
     def keep_probability(self, cases: int) -> Fraction:
+        """Return P[N ≤ cases].
+
+        Args:
+            cases: The number of cases.
+
+        Returns:
+            The probability, exactly.
+        """
         return Fraction(self.cumulative(cases), ONE)
 
     def boundaries(self) -> Iterator[int]:
-        """Return P[N ≤ j]·2^128 for j = 1..length, from the arrays that are sampled."""
+        """Return P[N ≤ j]·2^128 for j = 1..length, from the arrays that are sampled.
+
+        Returns:
+            The probabilities times 2^128, in this order.
+        """
         for start in range(0, len(self.high), 1 << 16):
             part = slice(start, start + (1 << 16))
             for high, low in zip(self.high[part].tolist(), self.low[part].tolist(), strict=True):
@@ -86,12 +106,16 @@ class Table:
         yield ONE
 
     def centre(self) -> int:
-        """max(1, round E[N]): the constant added to n − N, so that noisy counts are correct on average."""
+        """max(1, round E[N]): the constant added to n − N, so that noisy counts are correct on average.
+
+        Returns:
+            The constant.
+        """
         total = self.length * ONE - sum(self.boundaries()) + ONE  # E[N] = Σ_{j ≥ 0} P[N > j]
         return max(1, round(Fraction(total, ONE)))
 
 
-def table_from(boundaries: Iterator[int]) -> Table:
+def table_from(boundaries: Iterator[int]) -> NoiseTable:
     """The table with these P[N ≤ j]·2^128, j = 1, 2, …; it ends where they reach one."""
     import numpy as np
 
@@ -101,7 +125,7 @@ def table_from(boundaries: Iterator[int]) -> Table:
             break
         high.append(boundary >> _HALF)
         low.append(boundary & _LOW_MASK)
-    return Table(np.frombuffer(high, dtype=np.uint64).copy(), np.frombuffer(low, dtype=np.uint64).copy())
+    return NoiseTable(np.frombuffer(high, dtype=np.uint64).copy(), np.frombuffer(low, dtype=np.uint64).copy())
 
 
 def exponential_bounds(power: Fraction, bits: int = _SCALE) -> tuple[int, int]:
@@ -165,7 +189,7 @@ def check_parameters(epsilon: Fraction, delta: Fraction) -> None:
         )
 
 
-def optimal_table(epsilon: Fraction, delta: Fraction) -> Table:
+def optimal_table(epsilon: Fraction, delta: Fraction) -> NoiseTable:
     """Build P[N ≤ n] = π(n), the largest keep probability of any (ε, δ)-DP rule (Desfontaines et al. 2022, Theorem 1).
 
         π(0) = 0,   π(n+1) = min( e^ε·π(n) + δ,   1 − e^−ε·(1 − π(n) − δ),   1 )
@@ -216,7 +240,7 @@ def travas_threshold(epsilon: Fraction, delta: Fraction) -> int:
     return k
 
 
-def travas_table(epsilon: Fraction, delta: Fraction) -> Table:
+def travas_table(epsilon: Fraction, delta: Fraction) -> NoiseTable:
     """Build N = k + 1 − X for k-TSGD noise X: P[X = x] ∝ e^(−ε|x|), |x| ≤ k (TraVaS, Definition 6 and Algorithm 1).
 
     Weights are rounded up from the centre outwards, so that no ratio of neighbours exceeds e^ε; the rest goes to the
@@ -226,7 +250,7 @@ def travas_table(epsilon: Fraction, delta: Fraction) -> Table:
     return _two_sided(travas_threshold(epsilon, delta), Fraction(1 << _SCALE, growth))
 
 
-def laplace_table(epsilon: Fraction, delta: Fraction) -> Table:
+def laplace_table(epsilon: Fraction, delta: Fraction) -> NoiseTable:
     """Build N = k + 1 − X for X with P[X = x] ∝ ((1 − δ)e^−ε)^|x|: the (ε, δ)-Laplace mechanism on integers.
 
     One count more moves X by one, where a weight is too large for its neighbour by the share δ of it at most. k is so
@@ -241,7 +265,7 @@ def laplace_table(epsilon: Fraction, delta: Fraction) -> Table:
     return _two_sided(steps, (1 - delta) * Fraction(1 << _SCALE, growth))
 
 
-def _two_sided(steps: int, decay: Fraction) -> Table:
+def _two_sided(steps: int, decay: Fraction) -> NoiseTable:
     """Return weights that decrease from the centre by a factor, rounded up; the rest of 2^128 goes to the centre."""
     above, below = decay.numerator, decay.denominator
 

@@ -6,6 +6,7 @@ import math
 import re
 from decimal import Decimal
 from fractions import Fraction
+from typing import TypeGuard, overload
 
 from ..errors import ParameterError, shown
 
@@ -78,19 +79,29 @@ def _parse(text: str, name: str) -> Fraction:
     return Fraction(text)
 
 
-def whole_number(value: int, name: str, least: int, most: int, remark: str = "") -> int:
-    """Return a number; raises ParameterError unless it is a whole number from `least` to `most`.
+def is_whole_number(value: object) -> TypeGuard[int]:
+    """Whether a value is a whole number. True and False are none, although Python counts with them."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def whole_number(value: int, name: str, least: int, most: int | None = None, remark: str = "") -> int:
+    """Return a number; raises ParameterError unless it is a whole number from `least` to `most`, if there is a most.
 
     >>> whole_number(3, "splits", 1, 100)
     3
     """
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+    if not is_whole_number(value) or value < least or (most is not None and value > most):
+        upper = "" if most is None else f" to {most:,}"
         raise ParameterError(
-            f"{name} is {shown(value)}: it must be a whole number from {least} to {most:,}{remark}", field=name
+            f"{name} is {shown(value)}: it must be a whole number from {least}{upper}{remark}", field=name
         )
     return value
 
 
+@overload
+def typed_whole_number(text: str, name: str) -> int: ...
+@overload
+def typed_whole_number(text: str | None, name: str) -> int | None: ...
 def typed_whole_number(text: str | None, name: str) -> int | None:
     """Return the whole number that a user typed, None if nothing was typed. Its range is checked where it is used.
 
@@ -135,19 +146,19 @@ def as_text(value: Fraction) -> str:
         rest, twos = rest // 2, twos + 1
     while rest % 5 == 0:
         rest, fives = rest // 5, fives + 1
-    places = max(twos, fives)
-    digits = str(abs(value.numerator) * 10**places // value.denominator) if rest == 1 else ""
+    decimals = max(twos, fives)
+    digits = str(abs(value.numerator) * 10**decimals // value.denominator) if rest == 1 else ""
     sign = "-" if value < 0 else ""
-    if places == 0 and len(digits) > 40 >= len(digits.rstrip("0")):
+    if decimals == 0 and len(digits) > 40 >= len(digits.rstrip("0")):
         return f"{sign}{_mantissa(digits.rstrip('0'))}e{len(digits) - 1}"
     if rest != 1 or len(digits) > 40:
         return f"{value.numerator}/{value.denominator}"
-    if places - len(digits) >= 4:
-        return f"{sign}{_mantissa(digits)}e-{places - len(digits) + 1}"
-    if places == 0:
+    if decimals - len(digits) >= 4:
+        return f"{sign}{_mantissa(digits)}e-{decimals - len(digits) + 1}"
+    if decimals == 0:
         return sign + digits
-    digits = digits.rjust(places + 1, "0")
-    return f"{sign}{digits[:-places]}.{digits[-places:]}"
+    digits = digits.rjust(decimals + 1, "0")
+    return f"{sign}{digits[:-decimals]}.{digits[-decimals:]}"
 
 
 def _mantissa(digits: str) -> str:

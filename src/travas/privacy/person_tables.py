@@ -1,6 +1,6 @@
 """Noise for a person with several counts: a truncated discrete Gaussian, made for all of them together.
 
-The builder only proposes. Whether a table keeps (ε, δ) is decided by `Noise` in exact integers, with code of its own.
+The builder only proposes. Whether a table keeps (ε, δ) is decided by `Noise` in exact integers, with separate code.
 The search looks at ε, δ and the number of counts: nothing else. Derivation: docs/mechanisms/persons.md.
 """
 
@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any
+from typing import Any, final
 
 from ..errors import ParameterError, VerificationError, shown
 from .noise import Noise
-from .noise_tables import ONE, Table, exponential_bounds, table_from
+from .noise_tables import ONE, NoiseTable, exponential_bounds, table_from
 from .numbers import as_text, exact, whole_number
+from .sealed_classes import sealed
 
-_GRID = 512  # σ is a multiple of so small a part of a power of two
+_GRID = 512  # σ is a multiple of 1/512 of a power of two
 _MARGINS = (Fraction(1, 500), Fraction(1, 50), Fraction(1, 4))  # of δ, for what the estimates of the search neglect
 _WIDE = 1250  # σ·√counts from which the verifier computes more coarsely, which costs up to _COARSE of ε
 _COARSE = 1 / 100
@@ -29,8 +30,10 @@ _MAX_THRESHOLD = 1_000_000
 _BITS = 256  # after the point, of weights before they are rounded
 
 
+@final
+@sealed
 @dataclass(frozen=True)
-class Gaussian:
+class GaussianTable:
     """P[N = j] ∝ exp(−(j − threshold)²/(2σ²)), j = 1..2·threshold − 1. A variant of `threshold` persons is kept with 1/2."""
 
     sigma: Fraction
@@ -46,12 +49,26 @@ class Gaussian:
         whole_number(self.threshold, "threshold", 1, _MAX_THRESHOLD)
 
     def describe(self) -> dict[str, Any]:
-        """The table as plain values, from which `from_plain` builds it again, bit by bit."""
+        """The table as plain values, from which `from_plain` builds it again, bit by bit.
+
+        Returns:
+            The values by name.
+        """
         return {"table": "gaussian", "sigma": as_text(self.sigma), "threshold": self.threshold}
 
     @classmethod
-    def from_plain(cls, value: Any) -> Gaussian:
-        """Return the table that `describe` described; ParameterError if it is none."""
+    def from_plain(cls, value: Any) -> GaussianTable:
+        """Return the table that `describe` described.
+
+        Args:
+            value: The description.
+
+        Returns:
+            The table.
+
+        Raises:
+            ParameterError: It is not the description of a table.
+        """
         if (
             not isinstance(value, Mapping)
             or set(value) != {"table", "sigma", "threshold"}
@@ -68,8 +85,12 @@ class Gaussian:
         """The number of entries."""
         return 2 * self.threshold - 1
 
-    def table(self) -> Table:
-        """Its table: weights rounded down, what is left of 2^128 in the centre."""
+    def table(self) -> NoiseTable:
+        """Its table: weights rounded down, what is left of 2^128 in the centre.
+
+        Returns:
+            The table, not yet verified.
+        """
         growth, _ = exponential_bounds(1 / (2 * self.sigma**2), _BITS)
         ratio = (
             1 << 2 * _BITS
@@ -84,7 +105,7 @@ class Gaussian:
         return table_from(accumulate([*weights, ONE - 2 * sum(weights), *reversed(weights)]))
 
 
-def threshold_of(table: Table) -> int:
+def threshold_of(table: NoiseTable) -> int:
     """The least number of cases, or persons, with which a variant is kept with probability 1/2 or more."""
     low, high = 1, table.length
     while low < high:
@@ -93,7 +114,7 @@ def threshold_of(table: Table) -> int:
     return low
 
 
-def variance_of(table: Table) -> Fraction:
+def variance_of(table: NoiseTable) -> Fraction:
     """The variance of N, exactly: E[N] = Σ P[N > j] and E[N²] = Σ (2j + 1)·P[N > j], j = 0, 1, …"""
     mean = squares = ONE
     for cases, boundary in enumerate(table.boundaries(), start=1):
@@ -106,11 +127,11 @@ def variance_of(table: Table) -> Fraction:
 class JointNoise:
     """A table that was verified for all counts of one person together, and its shape."""
 
-    shape: Gaussian
+    shape: GaussianTable
     noise: Noise
 
 
-def joint_noise(epsilon: Fraction, delta: Fraction, counts: int, alone: Table) -> JointNoise | None:
+def joint_noise(epsilon: Fraction, delta: Fraction, counts: int, alone: NoiseTable) -> JointNoise | None:
     """The verified table for this many counts together with the least threshold, if it keeps more than another table.
 
     Args:
@@ -130,7 +151,7 @@ def joint_noise(epsilon: Fraction, delta: Fraction, counts: int, alone: Table) -
 
 
 @lru_cache(maxsize=64)
-def verified_noise(shape: Gaussian, epsilon: Fraction, delta: Fraction, counts: int) -> Noise:
+def verified_noise(shape: GaussianTable, epsilon: Fraction, delta: Fraction, counts: int) -> Noise:
     """The noise of a stated table, verified for this many counts together; VerificationError if it spends more than δ."""
     return Noise(shape.table(), epsilon, delta, counts)
 
@@ -149,7 +170,7 @@ def _least(epsilon: Fraction, delta: Fraction, counts: int, limit: int) -> Joint
     return None
 
 
-def _proposal(epsilon: float, delta: float, counts: int) -> Gaussian | None:
+def _proposal(epsilon: float, delta: float, counts: int) -> GaussianTable | None:
     """The least threshold on the grid of σ, and for it the least σ: in floats, which decide nothing about privacy."""
     low, high = 0.1, _MOST_WORK / math.sqrt(counts)
     if _beyond(_WIDE / math.sqrt(counts), epsilon, counts) >= delta:
@@ -162,7 +183,7 @@ def _proposal(epsilon: float, delta: float, counts: int) -> Gaussian | None:
     unit = Fraction(2) ** math.frexp(low)[1] / (2 * _GRID)
     first = math.floor(low / unit)
     shapes = [
-        Gaussian(index * unit, threshold)
+        GaussianTable(index * unit, threshold)
         for index in range(first, first + first // 3)  # beyond, the threshold grows with σ
         if 0 < (threshold := _least_threshold(float(index * unit), epsilon, delta, counts)) <= _MAX_THRESHOLD
     ]

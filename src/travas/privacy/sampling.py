@@ -56,7 +56,8 @@ class DiscreteLaplace:
     def __post_init__(self) -> None:
         if max(self.scale.numerator, self.scale.denominator) >= 1 << 53:
             raise ParameterError(
-                f"noise of scale {as_text(self.scale)} cannot be drawn; use an epsilon with fewer digits"
+                f"noise of scale {as_text(self.scale)} cannot be drawn; use an epsilon with fewer digits",
+                field="epsilon",
             )
 
     def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
+from ..model.explain import most_guesses
 from ..sources.doctor.diagnosis import PROPOSED, LogDiagnosis
 from ..sources.reading import DEFAULT_READING
 from .project_options import Values
+
+_MOST_GUESSES = [most_guesses(Fraction(epsilon), Fraction(0)) for epsilon in (1, 2)]
 
 Ask = Callable[[str, str, str], str]
 """Asks a question: its explanation, its text and its default. Returns the answer."""
@@ -49,14 +53,15 @@ QUESTIONS = (
     ),
     ProjectQuestion(
         "max_cases",
-        "Most cases counted per person",
+        "Maximum number of cases counted per person",
         "A public number, chosen without looking at the log; a larger one needs more noise.",
         needs="unit",
     ),
     ProjectQuestion(
         "epsilon",
         "ε of one release",
-        "At ε = 1 whoever is undecided about one case can become at most 73 % sure; at ε = 2 it is 88 %.",
+        f"An attacker who has to guess whether a given case was in the log is right in {_MOST_GUESSES[0]} at ε = 1, and in "
+        f"{_MOST_GUESSES[1]} at ε = 2.",
     ),
     ProjectQuestion(
         "delta", "δ of one release", "The bound of ε may fail with this probability; use less than 1/(10 × cases)."
@@ -71,7 +76,7 @@ QUESTIONS = (
         "Or: a case is closed after this long without events, such as 30d (empty: release the whole log)",
         "Use it if there are no end activities. Without either, every release is about all cases, and all of them add up.",
     ),
-    ProjectQuestion("reason", "Why these parameters", "Printed in the report; the default policy asks for it."),
+    ProjectQuestion("reason", "Why these parameters", "Printed in the report; the default policy requires it."),
 )
 
 

@@ -15,8 +15,8 @@ from ..budget.policy import Policy
 from ..budget.toml_settings import check_keys, load_toml
 from ..errors import ParameterError, shown
 from ..mechanisms import from_description
+from ..mechanisms.stated_mechanism import described_mechanism
 from ..model.abstraction.rules import read_activities
-from ..model.detail_settings import described_details
 from ..model.mechanism import Mechanism
 from ..privacy.guarantee import PrivacyUnit
 from ..privacy.numbers import as_text, exact, typed_whole_number
@@ -30,6 +30,10 @@ _READING = (
     "case", "timestamp", "timestamp_format", "order", "ties", "on_missing", "duplicate_cases", "lifecycle",
     "duplicate_events", "format", "sheet", "delimiter", "quote", "encoding", "abstraction", "unit", "table", "query",
 )  # fmt: skip
+_COST = ("epsilon", "delta", "share")
+_MECHANISM = tuple(
+    option.name for option in OPTIONS if option.section in ("privacy", "synthesis") and option.name not in _COST
+)
 
 
 @dataclass(frozen=True)
@@ -114,49 +118,26 @@ class Project:
         )
 
     def policy(self) -> Policy | None:
-        """Return the policy that is found like the ledger, and with it the one of the project, if any."""
+        """Return the policy of the project, if it has one. The pipeline adds its rules to those of the one that it finds."""
         text = self.text("policy")
-        return Policy.applying(None if text is None else Path(text) if text == "default" else self.path(text))
+        return None if text is None else Policy.load(Path(text) if text == "default" else self.path(text))
 
-    def mechanism(self, unit: PrivacyUnit, policy: Policy | None) -> Mechanism:
+    def mechanism(self, unit: PrivacyUnit) -> Mechanism:
         """Return the mechanism."""
-        epsilon, delta = self._parameters(policy)
-        named = self.text_or("mechanism", "optimal")
-        described: dict[str, Any] = {"mechanism": named, "epsilon": epsilon, "delta": delta}
-        if (rungs := self.text("ladder")) is not None:
-            described |= {"mechanism": "ladder", "rungs": rungs}
-        if (least := self.whole("minimum_cases")) is not None:
-            described["minimum_cases"] = least
-        if (names := self.text("alphabet")) is not None:
-            described["alphabet"] = read_activities(self.path(names))
-        described |= self._details(described["mechanism"])
-        described["unit"] = {"name": unit.name, "max_cases": unit.max_cases}
+        epsilon, delta = self._parameters()
+        stated: dict[str, Any] = {name: self.values.get(name) or None for name in _MECHANISM}
+        if (names := stated["alphabet"]) is not None:
+            stated["alphabet"] = read_activities(self.path(names))
+        described = described_mechanism(stated, epsilon, delta, unit)
         return from_description(described, references="follow", missing="default")
 
-    def _details(self, mechanism: str) -> dict[str, Any]:
-        """Return the description of times and case attributes; those of another mechanism than synthesis are refused."""
-        if mechanism == "synthesis":
-            return described_details(
-                without=self.text("without"),
-                attribute=self.items("attribute"),
-                bins=self.items("bins"),
-                zone=self.text("zone"),
-                resolution=self.text("resolution"),
-                shares=self.text("shares"),
-            )
-        for name in (option.name for option in OPTIONS if option.section == "synthesis" and option.name in self.values):
-            raise ParameterError(
-                f"{name} is set but mechanism is {shown(mechanism)}; set mechanism to 'synthesis', or remove {name}",
-                field=name,
-            )
-        return {}
-
-    def _parameters(self, policy: Policy | None) -> tuple[str, str]:
+    def _parameters(self) -> tuple[str, str]:
         if (share := self.text("share")) is None:
             return self.required("epsilon"), self.required("delta")
         if self.text("epsilon") or self.text("delta"):
             raise ParameterError("share is set, and so are epsilon or delta; set one or the other", field="share")
         limits: dict[str, Fraction] = {}
+        policy = Policy.applying(self.policy())
         for rule in policy.rules if policy else ():
             if isinstance(rule.value, Fraction):
                 limits[rule.name] = min(rule.value, limits.get(rule.name, rule.value))
@@ -202,8 +183,8 @@ def template(values: Values) -> str:
         The content of the file.
     """
     lines = ["# A release project of travas: https://pypi.org/project/travas, travas docs project.",
-             "# travas release --period 2026-02 makes a release from it. Flags come before TRAVAS_… variables before this file.",
-             "# All of it decides the release, so fix it without looking at single cases of the log."]  # fmt: skip
+             "# travas release --period 2026-02 makes a release from it. Flags override TRAVAS_… variables, and these the file.",
+             "# All of it decides the release, so choose it without looking at single cases of the log."]  # fmt: skip
     for section, about in SECTIONS.items():
         lines += ["", f"# {about}", f"[{section}]"]
         for option in OPTIONS:

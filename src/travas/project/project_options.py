@@ -43,10 +43,10 @@ class ProjectOption:
 
 SECTIONS = {
     "source": "Where the events are. Passwords never belong here: set PGPASSWORD, a service file, or TRAVAS_LOG.",
-    "reading": "How events become traces. Fix it without looking at single cases: travas docs reading.",
+    "reading": "How events become traces. Choose it without looking at single cases: travas docs reading.",
     "unit": "Who is protected. Without a column: one case. With one: all cases of a person.",
     "privacy": "What is released and what it costs. Smaller ε and δ protect more and keep less: travas forecast.",
-    "synthesis": "Times and case attributes of synthetic logs: mechanism synthesis only. Public, not from the log.",
+    "synthesis": "Times and case attributes of synthetic logs (mechanism synthesis). Public, not from the log.",
     "output": "What is written, and where.",
     "account": "Which account of the ledger is charged. Use one name for everything about the same people.",
     "period": "Which cases a release counts: those closed in its period. Different periods then cost once: travas docs periods.",
@@ -55,10 +55,7 @@ SECTIONS = {
 }
 """The tables of the file, and what they are about."""
 
-
-def _option(section: str, name: str, about: str, example: str = "", is_list: bool = False) -> ProjectOption:
-    return ProjectOption(section, name, about, example, is_list)
-
+_option = ProjectOption  # short, so that an option is one line
 
 OPTIONS = (
     _option("source", "log", "A file, folder, 'glob' or URL; a path is relative to this file.", "hospital.csv"),
@@ -71,26 +68,30 @@ OPTIONS = (
     _option("reading", "order", "The order of the events of a case: file or time.", "time"),
     _option("reading", "ties", "The order of simultaneous events: file, activity or a column.", "activity"),
     _option("reading", "on_missing", "Events without case, activity or timestamp: fail or drop.", "fail"),
-    _option("reading", "duplicate_cases", "XES traces with one name: fail, separate or merge.", "fail"),
+    _option("reading", "duplicate_cases", "XES traces with the same name: fail, separate or merge.", "fail"),
     _option("reading", "lifecycle", "Which events are read: all, complete or start.", "complete"),
     _option("reading", "where", "Only events with these values: COLUMN=VALUE.", "ward=A", is_list=True),
-    _option("reading", "duplicate_events", "Events of a case with one activity and time: keep or drop.", "keep"),
+    _option("reading", "duplicate_events", "Events of a case with the same activity and time: keep or drop.", "keep"),
     _option("reading", "format", "The format of the log. Default: by the file extension.", "csv"),
     _option("reading", "sheet", "The sheet of an Excel workbook. Default: the only one.", "Events"),
-    _option("reading", "delimiter", "The delimiter of CSV files. Default: from the header.", ";"),
+    _option("reading", "delimiter", "The delimiter of CSV files, or tab. Default: from the header.", ";"),
     _option("reading", "quote", "The quote character of CSV files, or none. Default: from the header.", "none"),
     _option("reading", "encoding", "The encoding of CSV files. Default: byte order mark, else UTF-8.", "latin-1"),
     _option("reading", "abstraction", "A rule applied to every trace before counting.", "first | prefix:8"),
     _option("unit", "unit", "The column that identifies the person.", "patient"),
-    _option("unit", "max_cases", "The most cases counted per person; chosen without looking at the log.", "3"),
-    _option("privacy", "mechanism", "What is released: optimal, ladder, synthesis, …", "optimal"),
+    _option("unit", "max_cases", "Maximum number of cases per person; chosen without looking at the log.", "3"),
+    _option("privacy", "mechanism", "What is released: optimal, ladder, synthesis, map, …", "optimal"),
     _option("privacy", "epsilon", "ε of one release, exact.", "1"),
     _option("privacy", "delta", "δ of one release, exact; below 1/(10 × cases).", "1e-6"),
     _option("privacy", "share", "Instead of epsilon and delta: a share of the policy's limits per release.", "1/2"),
     _option("privacy", "minimum_cases", "Never release a variant with fewer cases.", "5"),
     _option("privacy", "ladder", "Generalise rare variants step by step: default, or rungs.", "default"),
+    _option("privacy", "splits", "utravas: the number of runs. Default: computed from ε and δ.", "2"),
+    _option("privacy", "max_length", "prefix-tree, sacofa: maximum number of activities per variant.", "20"),
+    _option("privacy", "prune", "prefix-tree, sacofa: the threshold that noisy counts must exceed.", "10"),
+    _option("privacy", "parts", "map: also measure durations, rework or throughput.", "durations", is_list=True),
     _option(
-        "privacy", "alphabet", "A file of public activities, one per line, for trees and synthesis.", "activities.txt"
+        "privacy", "alphabet", "A file of public activities, one per line: trees, synthesis, map.", "activities.txt"
     ),
     _option("synthesis", "without", "Leave out times. Default: released if the log has a time column.", "times"),
     _option(
@@ -100,7 +101,10 @@ OPTIONS = (
     _option("synthesis", "zone", "The time zone of weeks, weekdays and hours. Default: UTC.", "Europe/Berlin"),
     _option("synthesis", "resolution", "What generated times are rounded to: second, minute or day.", "minute"),
     _option(
-        "synthesis", "shares", "Parts of the budget; the rest is for the control flow.", "times=0.25,attributes=0.1"
+        "synthesis",
+        "shares",
+        "Parts of the budget; the rest is for the control flow. For a ladder: one for each rung.",
+        "times=0.25,attributes=0.1",
     ),
     _option("output", "folder", "The folder of the releases; each period has a folder in it.", "releases"),
     _option("output", "file", "The release file: .xes, .xes.gz, .csv, .csv.gz, .parquet or .json.", "release.xes.gz"),

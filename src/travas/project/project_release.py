@@ -1,4 +1,4 @@
-"""The release of one period of a project: release, guarantee, report and README.txt in a folder of its own."""
+"""The release of one period of a project: release, guarantee, report and README.txt in one folder."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from pathlib import Path
 
 from ..budget.account import Approval
 from ..budget.ledger import Ledger
-from ..errors import ChargedError, OutputError, ParameterError
+from ..errors import OutputError, ParameterError
 from ..model.explain import check_stated_cases
 from ..model.release import check_frequencies, check_profile, check_timestamps
 from ..outputs.readme_file import release_files
-from ..pipeline import Outcome, Request, Watch, run
+from ..pipeline import Outcome, Watch, run
 from ..report.report_file import check_report, write_report
+from ..request import Request
 from ..sources.closing import Period, duration, latest_period
 from .project_file import Project
 
@@ -36,6 +37,7 @@ class ReleasedPeriod:
     guarantee: Path
     report: Path
     readme: Path
+    stated_cases: int | None
 
 
 def project_period(project: Project, name: str | None, now: datetime | None = None) -> Period | None:
@@ -77,8 +79,8 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
         ChargedError: Something failed after the ledger was charged.
         TravasError: The release was refused; nothing was charged and nothing was written.
     """
-    policy, reading = project.policy(), project.reading(period)
-    mechanism = project.mechanism(reading.privacy_unit, policy)
+    reading = project.reading(period)
+    mechanism = project.mechanism(reading.privacy_unit)
     folder = project.path(project.text_or("folder", "releases")) / (period.folder if period else WHOLE_LOG)
     approval = Approval(project.text_or("reason", ""), project.text_or("signed_off_by", ""))
     output = folder / (project.text_or("file", "release.xes.gz"))
@@ -98,29 +100,24 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
             profile=profile,
             ledger=_ledger(project),
             dataset=project.text("dataset"),
-            policy=policy,
+            policy=project.policy(),
             approval=approval,
             about=_about(project, period),
         )
         outcome = run(request, watch)
         account = outcome.account
-        label = "" if account is None else account.label
-        made = ReleasedPeriod(outcome, folder, output, guarantee, folder / REPORT, readme)
-        try:
-            named = account if account is not None and account.name else None
+        with outcome.after_release():
             write_report(
-                made.guarantee,
+                guarantee,
                 output,
-                made.report,
+                folder / REPORT,
                 reason=approval.reason,
-                account=named,
+                account=account if account is not None and account.name else None,
                 stated_cases=stated_cases,
-                policy=policy,
+                policy=outcome.policy,
                 signed_off_by=approval.signed_off_by,
             )
-        except BaseException as error:
-            raise ChargedError.from_cause(error, label) from error
-    return made
+    return ReleasedPeriod(outcome, folder, output, guarantee, folder / REPORT, readme, stated_cases)
 
 
 @contextmanager

@@ -12,19 +12,21 @@ from typing import TYPE_CHECKING, Any
 from ..budget.account import Account
 from ..budget.policy import Policy
 from ..errors import VerificationError
+from ..maps.map_release import MapRelease
 from ..model import explain
 from ..model.abstraction import FULL, Abstraction
 from ..model.estimate import Estimate
 from ..model.mechanism import Mechanism
-from ..model.release import check_frequencies
+from ..model.release import Release, check_frequencies
+from ..model.release_kind import EVENT_LOGS, TimestampKind
 from ..model.traces import Trace
 from ..sources.formats import RELEASE_SUFFIXES, suffix_of
+from ..synthesis.synthetic_release import SyntheticRelease
+from ..verification.saved_release import read_measured
 from ..verification.verify import load, stated_abstractions, verify
-from .decision import ReleaseFacts
+from .decision import DECISIONS, Decision
 
 if TYPE_CHECKING:
-    from ..maps.map_release import MapRelease
-    from ..synthesis.synthetic_release import SyntheticRelease
     from ..verification.release_file import Content
 
 
@@ -46,8 +48,7 @@ class ReportContent:
         stated_cases: The number of cases stated by the owner; never a counted number.
         policy: The policy under which the release was made.
         signed_off_by: Who has signed off the release.
-        synthetic: A synthetic log with its measurements; None where the release is none, or the file has only its traces.
-        process_map: A process map with its measurements; None where the release is none, or the file has no measurements.
+        release: The release with its measurements, if the file has any.
         looked_at: What the owner looked at of the original log before the parameters were chosen, in words.
     """
 
@@ -62,10 +63,9 @@ class ReportContent:
     reason: str = ""
     account: Account | None = None
     stated_cases: int | None = None
-    synthetic: SyntheticRelease | None = None
+    release: Release | None = None
     policy: Policy | None = None
     signed_off_by: str = ""
-    process_map: MapRelease | None = None
     looked_at: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -82,12 +82,27 @@ class ReportContent:
         return explain.weak_protection(self.mechanism.epsilon, self.mechanism.delta, self.stated_cases)
 
     @property
-    def facts(self) -> ReleaseFacts:
-        """What the decision summary is about."""
-        cases, made = sum(self.counts), self.process_map
-        return ReleaseFacts(
-            self.mechanism, len(self.variants), cases, self.estimate, self.synthetic, made, self.weak_protection
-        )
+    def timestamp_kind(self) -> TimestampKind:
+        """What the timestamps in the file are."""
+        is_without = self.stated["release"].get("timestamps") == "none"
+        return "none" if is_without else self.mechanism.timestamp_kind
+
+    @property
+    def synthetic(self) -> SyntheticRelease | None:
+        """The synthetic log with its measurements; None where the release is not one, or the file has only its traces."""
+        return self.release if isinstance(self.release, SyntheticRelease) else None
+
+    @property
+    def process_map(self) -> MapRelease | None:
+        """The process map with its measurements; None where the release is not one, or the file has no measurements."""
+        return self.release if isinstance(self.release, MapRelease) else None
+
+    @property
+    def decision(self) -> Decision:
+        """What the summary says."""
+        said = DECISIONS[self.mechanism.kind]
+        size = len(self.variants), sum(self.counts)
+        return said(self.mechanism, *size, self.estimate, self.release, self.weak_protection)
 
     @property
     def is_abstracted(self) -> bool:
@@ -99,36 +114,19 @@ def read_content(guarantee: Path, release: Path) -> ReportContent:
     """Return the content of a report from the two files, after verifying both."""
     from ..verification.release_file import read_release
 
-    verified = verify(guarantee, release)
+    mechanism = verify(guarantee, release).mechanism
     stated = load(guarantee)
     rules = stated_abstractions(stated, guarantee)
-    if verified.mechanism.kind == "process map":
-        made = _process_map(release)
-        return ReportContent(stated, verified.mechanism, release.name, (), (), None, rules, process_map=made)
+    made = read_measured(release, mechanism.kind) if suffix_of(release, RELEASE_SUFFIXES) else None
+    if mechanism.kind not in EVENT_LOGS:
+        return ReportContent(stated, mechanism, release.name, (), (), None, rules, release=made)
     content = read_release(release)
     if not set(content.rules) <= set(map(str, rules)):
         raise VerificationError(f"{release}: a trace has a rule that {guarantee} does not contain")
-    mechanism = verified.mechanism
     return ReportContent(
         stated, mechanism, release.name, content.variants, content.counts, _estimate(mechanism, content, stated, release), rules,
-        content.rules, synthetic=_synthetic(mechanism, release),
+        content.rules, release=made,
     )  # fmt: skip
-
-
-def _process_map(release: Path) -> MapRelease | None:
-    """The map with its measurements, which only a `.json` file has."""
-    from ..verification.map_file import read_map
-
-    return read_map(release) if suffix_of(release, RELEASE_SUFFIXES) else None
-
-
-def _synthetic(mechanism: Mechanism, release: Path) -> SyntheticRelease | None:
-    """The synthetic log with its measurements, which only a `.json` file has."""
-    if mechanism.kind != "synthetic log" or not suffix_of(release, RELEASE_SUFFIXES):
-        return None
-    from ..verification.synthetic_file import read_synthetic
-
-    return read_synthetic(release)
 
 
 def _estimate(mechanism: Mechanism, content: Content, stated: dict[str, Any], path: Path) -> Estimate | None:

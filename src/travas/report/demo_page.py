@@ -8,13 +8,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 from ..model.release import Release
 from ..model.traces import Trace
 from ..model.variants import Variants, summary
 from ..plots.chevrons import chevrons, colours_of
+from ..plots.html import render
 from ..plots.map_graph import directly_follows, released_map
 from ..plots.map_picture import map_svg
-from .document import page_environment
 
 if TYPE_CHECKING:
     from ..maps.map_release import MapRelease
@@ -28,7 +30,7 @@ PICTURES = ("demo-variants.svg", "demo-synthetic.svg", "demo-map.svg")
 
 _SHOWN = 8
 _PAIRS = 24
-"""So many ways are readable on a page with several maps; the files have all."""
+"""The number of pairs that are readable on a page with several maps; the files have all of them."""
 
 
 @dataclass(frozen=True)
@@ -93,22 +95,20 @@ def demo_html(pictures: DemoPictures) -> str:
     Returns:
         One self-contained HTML document, without scripts.
     """
-    from markupsafe import Markup
-
     style = files(__package__).joinpath("templates/demo.css").read_text(encoding="utf-8")
-    return (
-        page_environment()
-        .get_template("demo.html")
-        .render(
-            title=TITLE,
-            style=Markup(style),
-            original=Markup(pictures.original),
-            variants=Markup(pictures.variants),
-            synthetic=Markup(pictures.synthetic),
-            mapped=Markup(pictures.mapped),
-            rows=[(Markup(svg), count) for svg, count in pictures.rows],
-            sizes=pictures.sizes,
-        )
+    return render(
+        __package__,
+        "demo.html",
+        {
+            "title": TITLE,
+            "style": Markup(style),
+            "original": Markup(pictures.original),
+            "variants": Markup(pictures.variants),
+            "synthetic": Markup(pictures.synthetic),
+            "mapped": Markup(pictures.mapped),
+            "rows": [(Markup(svg), count) for svg, count in pictures.rows],
+            "sizes": pictures.sizes,
+        },
     )
 
 

@@ -7,21 +7,19 @@ import hashlib
 import json
 from datetime import UTC, datetime
 from fractions import Fraction
-from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from markupsafe import Markup
 
 from ..budget.account import Account
 from ..model import explain
-from ..model.mechanism import ARTIFICIAL_TIMES, NO_TIMES, Kind
-from ..plots.svg import printable
+from ..model.release_kind import EVENT_LOGS, Kind, TimestampKind
+from ..model.statements import guarantee_of
+from ..plots.html import render
 from ..privacy.numbers import as_text
 from . import sections, texts
 from .content import ReportContent
-from .decision import figures, missing, verdict
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 
 def as_html(content: ReportContent) -> str:
@@ -33,67 +31,43 @@ def as_html(content: ReportContent) -> str:
     Returns:
         The HTML document.
     """
-    from markupsafe import Markup
-
     style = files(__package__).joinpath("templates/report.css").read_text(encoding="utf-8")
     curve = sections.curve(content.mechanism)
-    return (
-        page_environment()
-        .get_template("report.html")
-        .render(
+    return render(
+        __package__,
+        "report.html",
+        {
             **_words(content),
-            style=Markup(style),
-            style_hash="sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
-            chart=Markup(sections.chart(content)) if content.variants else "",
-            map_picture=Markup(sections.map_picture(content)),
-            variants=sections.variants(content),
-            left_out=max(len(content.variants) - sections.SHOWN, 0),
-            rules=sections.rules(content),
-            steps=sections.steps(content.mechanism),
-            curve=curve,
-            curve_picture=Markup(curve.picture),
-            history=_history(content),
-            machine=_machine(content),
-        )
+            "style": Markup(style),
+            "style_hash": "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+            "chart": Markup(sections.chart(content)) if content.variants else "",
+            "map_picture": Markup(sections.map_picture(content)),
+            "variants": sections.variants(content),
+            "left_out": max(len(content.variants) - sections.SHOWN, 0),
+            "rules": sections.rules(content),
+            "steps": sections.steps(content.mechanism),
+            "curve": curve,
+            "curve_picture": Markup(curve.picture),
+            "history": _history(content),
+            "machine": _machine(content),
+        },
     )
-
-
-@cache
-def page_environment() -> Environment:
-    """Return the environment of the templates: it escapes everything but generated SVG."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    def finalize(value: Any) -> Any:
-        """Replace characters that HTML cannot represent; Jinja2 escapes the rest."""
-        return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-    environment = Environment(
-        loader=PackageLoader("travas.report"),
-        autoescape=True,
-        finalize=finalize,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": True}
-    return environment
 
 
 def _words(content: ReportContent) -> dict[str, Any]:
     """Return the text blocks of the page."""
-    stated, mechanism, guarantee = content.stated, content.mechanism, content.mechanism.guarantee()
+    stated, mechanism, guarantee = content.stated, content.mechanism, guarantee_of(content.mechanism)
     released, unit = explain.released_by(mechanism), guarantee.unit
     traces: texts.Traces = "coarser" if content.is_abstracted else "whole"
-    facts = content.facts
+    decision = content.decision
     about_epsilon, about_delta = explain.meaning(guarantee.epsilon, guarantee.delta, unit.name, released)
     return {
         "stated": stated,
-        "verdict": verdict(facts),
-        "figures": figures(facts),
-        "warnings": facts.warnings,
-        "missing_parts": missing(facts),
-        "best_guess": explain.best_guess(guarantee.epsilon, guarantee.delta),
+        "verdict": decision.verdict,
+        "figures": decision.figures,
+        "warnings": decision.warnings,
+        "missing_parts": decision.missing,
+        "about_guess": explain.of_guess(guarantee.epsilon, guarantee.delta, unit.name),
         "release_name": content.name,
         "reason": content.reason.strip(),
         "looked_at": ", ".join(content.looked_at),
@@ -105,13 +79,13 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "unit": unit.name,
         "noun": mechanism.noun,
         "pairs": explain.pairs(mechanism),
-        "protects": guarantee.protects,
+        "holds_for": guarantee.holds_for,
         "protected": texts.protected(unit),
         "several": texts.several(unit),
         "neighbours": guarantee.neighbours,
         "reading": texts.reading(stated.get("reading")),
         "mechanism": mechanism.name,
-        "about_mechanism": texts.about(mechanism.name),
+        "about_mechanism": mechanism.summary,
         "about_standing": texts.STANDINGS[guarantee.standing],
         "parameters": json.dumps(stated["parameters"], ensure_ascii=False),
         "variant_count": len(content.variants),
@@ -121,7 +95,7 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "noise": mechanism.noise_in_words(),
         "quality": sections.quality(content),
         "budget": texts.budget(stated["parameters"]),
-        "not_released": texts.left_out(mechanism, stated["timestamps"]),
+        "not_released": texts.left_out(mechanism, content.timestamp_kind),
         "frequencies": texts.frequencies(stated["release"]["frequencies"], released),
         "count_in_file": explain.COUNT_IN_FILE if stated["release"]["frequencies"] == "estimated" else "",
         "has_intervals": content.estimate is not None and content.estimate.intervals is not None,
@@ -136,7 +110,7 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "implementation": texts.IMPLEMENTATION,
         "utility": texts.utility(released, traces),
         "bias": texts.bias(released, traces),
-        "post_processing": texts.post_processing(stated["release"]["frequencies"], released, stated["timestamps"]),
+        "post_processing": texts.post_processing(stated["release"]["frequencies"], released, content.timestamp_kind),
     }
 
 
@@ -146,7 +120,7 @@ def _today() -> str:
 
 def _history(content: ReportContent) -> dict[str, Any]:
     """Return everything that was charged to the data set, or this release alone without an account."""
-    guarantee, account = content.mechanism.guarantee(), content.account
+    guarantee, account = guarantee_of(content.mechanism), content.account
     rows = [(_today(), guarantee.mechanism, guarantee.epsilon, guarantee.delta)]
     if account is not None:
         spendings = [(entry.time, entry.spending) for entry in account.entries]
@@ -154,7 +128,7 @@ def _history(content: ReportContent) -> dict[str, Any]:
     epsilon, delta = sum((row[2] for row in rows), Fraction(0)), sum((row[3] for row in rows), Fraction(0))
     together = "Sum"
     if account is not None and account.has_periods:
-        together, (epsilon, delta) = "For one case: of different periods the largest counts", account.spent
+        together, (epsilon, delta) = "For one case: of different periods only the largest one counts", account.spent
     return {
         "data_set": (account.name or "") if account is not None else "",
         "budget": account.remainder if account is not None else "",
@@ -186,7 +160,7 @@ def _charges(account: Account | None) -> dict[str, Any] | None:
 
 def _machine(content: ReportContent) -> dict[str, Any]:
     """Return the machine-readable block for registries of deployments. Schema: docs/report.md."""
-    stated, account, mechanism_kind = content.stated, content.account, content.mechanism.kind
+    stated, account = content.stated, content.account
     composition = account.budget.composition if account is not None and account.budget is not None else "basic"
     return {
         "format": "travas report",
@@ -205,8 +179,8 @@ def _machine(content: ReportContent) -> dict[str, Any]:
         "standing": stated["standing"],
         "mechanism": {"name": stated["mechanism"], "parameters": stated["parameters"]},
         "abstraction": [{"name": str(rule), "rule": rule.as_json()} for rule in content.abstractions],
-        "kind": mechanism_kind,
-        "post_processing": _post_processing(mechanism_kind, stated["release"]["frequencies"], stated["timestamps"]),
+        "kind": content.mechanism.kind,
+        "post_processing": _post_processing(content),
         "data_set": stated["release"] | {"name": content.name, "variants": len(content.variants)},
         "threat_model": {
             "trust": "central: the data owner and the machine are trusted",
@@ -220,9 +194,13 @@ def _machine(content: ReportContent) -> dict[str, Any]:
     }
 
 
-def _post_processing(kind: Kind, frequencies: str, timestamps: str) -> str:
-    if kind == "process map":
-        return "consistent numbers, intervals, canonical order"
-    made = "traces generated" if kind == "synthetic log" else f"{frequencies} frequencies"
-    times = {ARTIFICIAL_TIMES: "artificial", NO_TIMES: "no"}.get(timestamps, "generated")
-    return f"{made}, canonical order, {times} timestamps"
+def _post_processing(content: ReportContent) -> str:
+    frequencies = f"{content.stated['release']['frequencies']} frequencies, canonical order"
+    made: dict[Kind, str] = {
+        "variants": frequencies,
+        "synthetic log": "traces generated, canonical order",
+        "process map": "consistent numbers, intervals, canonical order",
+    }
+    times: dict[TimestampKind, str] = {"artificial": "artificial", "generated": "generated", "none": "no"}
+    about_times = f", {times[content.timestamp_kind]} timestamps" if content.mechanism.kind in EVENT_LOGS else ""
+    return made[content.mechanism.kind] + about_times

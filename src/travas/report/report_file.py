@@ -10,6 +10,7 @@ from ..budget.policy import Policy
 from ..errors import OutputError, ParameterError
 from ..model import explain
 from ..model.mechanism import Mechanism
+from ..model.statements import guarantee_of
 from ..outputs.atomic import Existing, atomic_output, check_target
 from ..outputs.inputs import check_not_same
 from .content import ReportContent, read_content
@@ -60,12 +61,14 @@ def write_report(
         signed_off_by=signed_off_by,
     )
     if account is not None and not any(_is_charge_of(made.mechanism, entry) for entry in account.entries):
-        raise ParameterError(f"{account.label}: this release was not charged to this account; check the data set")
+        raise ParameterError(
+            f"{account.label}: this release was not charged to this account; check the data set", field="dataset"
+        )
     return save_report(made, path, existing)
 
 
 def _is_charge_of(mechanism: Mechanism, entry: Entry) -> bool:
-    spending, guarantee = entry.spending, mechanism.guarantee()
+    spending, guarantee = entry.spending, guarantee_of(mechanism)
     return (spending.mechanism, spending.epsilon, spending.delta, spending.unit) == (
         guarantee.mechanism, guarantee.epsilon, guarantee.delta, guarantee.unit,
     )  # fmt: skip

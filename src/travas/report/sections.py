@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 
 from ..maps.map_release import MapNode
-from ..model.explain import EMPTY_MAP
+from ..model.explain import HALF
 from ..model.mechanism import Mechanism
+from ..model.release_kind import EVENT_LOGS
 from ..model.traces import Trace
 from ..plots.charts import frequencies_chart, keep_curve
 from ..plots.map_graph import directly_follows, released_map
@@ -23,6 +25,7 @@ SHOWN = 40
 """The number of variants in the table of the report; the release contains all."""
 
 _CHARTED, _NAMES = 15, 200
+_MARKED = (Fraction(1, 20), HALF, Fraction(19, 20))  # the first number of cases above each is in the table of the curve
 _MAPPED = (16, 32)  # activities and pairs: what can be read on a page of paper
 
 
@@ -60,7 +63,7 @@ def activity_names(content: ReportContent) -> str:
     """Return the released activity names as text, for review."""
     of_map = () if content.process_map is None else content.process_map.measurements.activities
     names = sorted({name_of(activity) for trace in (*content.variants, of_map) for activity in trace})
-    if not names and content.mechanism.kind == "process map":
+    if not names and content.mechanism.kind not in EVENT_LOGS:
         return "see the file" if content.process_map is None else "none, the map has no activities"
     if not names:
         return "none, the release is empty"
@@ -85,7 +88,7 @@ def steps(mechanism: Mechanism) -> Steps | None:
         rungs=", ".join(map(str, mechanism.abstractions)),
         each=""
         if most == 1
-        else f" for one of the {most} cases of a {mechanism.unit.name} that count, and over all of them",
+        else f" for one of the {most} counted cases of a {mechanism.unit.name}, and over all of them",
         rows=tuple(
             (step["step"], _number(step["epsilon"]), _number(step["delta"])) for step in mechanism.parameters()["steps"]
         ),
@@ -93,25 +96,28 @@ def steps(mechanism: Mechanism) -> Steps | None:
 
 
 def quality(content: ReportContent) -> list[tuple[str, str]]:
-    """What the measurements of a synthetic log tell about it, in words; none without measurements."""
+    """What the measurements of a synthetic log say about it, in words; none without measurements."""
     made = content.synthetic
     if made is None:
         return []
-    found, cases = made.quality(), sum(made.counts)
+    measured = made.quality()
     facts = [
-        ("Original log", f"{found.cases.low:,.0f} to {found.cases.high:,.0f} cases (95 %), as measured"),
-        ("Share of released variants", f"{made.share_released:.1%} of the {cases:,} cases; all others are generated"),
-        ("Noise", found.in_words()),
-        *((name.capitalize(), text) for name, text in details_in_words(found)),
+        ("Original log", f"{measured.cases.low:,.0f} to {measured.cases.high:,.0f} cases (95 %), as measured"),
+        (
+            "Share of released variants",
+            f"{made.share_released:.1%} of the {sum(made.counts):,} cases; all others are generated",
+        ),
+        ("Noise", measured.in_words()),
+        *((name.capitalize(), text) for name, text in details_in_words(measured)),
         ("Measurements", f"SHA-256 {made.measurements.digest}; logs with the same measurements are one release"),
     ]
     if made.generation == "again":
         facts.append(("Generated again", "from measurements that were released before, at no further privacy cost"))
-    return facts + [("Warning", warning) for warning in found.warnings(cases)]
+    return facts + [("Warning", warning) for warning in made.warnings]
 
 
 def of_map(content: ReportContent) -> list[tuple[str, str]]:
-    """What the measurements of a process map tell about it, in words; none without measurements."""
+    """What the measurements of a process map say about it, in words; none without measurements."""
     made = content.process_map
     if made is None:
         return []
@@ -121,7 +127,7 @@ def of_map(content: ReportContent) -> list[tuple[str, str]]:
         ("False pairs", f"about {made.expected_false_pairs:.1f} of the pairs are expected to be there by noise alone"),
         ("Measurements", f"SHA-256 {made.measurements.digest}"),
     ]
-    return facts if made.pairs else [*facts, ("Warning", EMPTY_MAP)]
+    return facts + [("Warning", warning) for warning in made.warnings]
 
 
 def map_pairs(content: ReportContent) -> list[tuple[str, str, str, str]]:
@@ -186,9 +192,13 @@ def curve(mechanism: Mechanism) -> CurveSection:
     if curve is None:
         return CurveSection()
     points = curve.points()
-    marks = {points[0], points[-1], *(next(p for p in points if p[1] >= share) for share in (0.05, 0.5, 0.95))}
-    rows = tuple((f"{cases:,}", f"{share:.3%}" if share >= 1e-5 else f"{share:.1e}") for cases, share in sorted(marks))
-    return CurveSection(curve.rung, keep_curve(points, mechanism.noun), rows)
+    marks = {points[0][0], points[-1][0], *(curve.first_above(share) for share in _MARKED)}
+    rows = tuple((f"{cases:,}", _probability(curve.probability(cases))) for cases in sorted(marks))
+    return CurveSection(curve.rung, keep_curve(points, curve.first_above(HALF), mechanism.noun), rows)
+
+
+def _probability(share: Fraction) -> str:
+    return f"{float(share):.3%}" if share >= Fraction(1, 10**5) else f"{float(share):.1e}"
 
 
 def _ranked(content: ReportContent) -> list[int]:

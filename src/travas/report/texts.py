@@ -4,29 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ..mechanisms import MECHANISMS
 from ..model.abstraction import Abstraction
 from ..model.detail_options import BudgetShares
-from ..model.explain import Released
-from ..model.mechanism import NO_TIMES, Mechanism
+from ..model.explain import Released, counted_per
+from ..model.mechanism import Mechanism
+from ..model.release_kind import EVENT_LOGS, TimestampKind
 from ..privacy.guarantee import PrivacyUnit, Standing
 
 Traces = Literal["whole", "coarser"]
 """Whether a public rule generalised traces before counting."""
-
-_ABOUT = {
-    "optimal": "every variant is kept with the largest probability that any (ε, δ) rule allows; its count gets the same noise",
-    "travas": "k-TSGD noise on the count of every variant and a threshold (Rafiei, Wangelik, van der Aalst, Algorithm 1)",
-    "utravas": "several TraVaS runs on equal shares of the budget, merged; their number follows from ε and δ, or was set",
-    "prefix-tree": "noise on every prefix over the alphabet, level by level (Mannhardt et al. 2019), levels share the budget",
-    "ladder": "variants are counted on successively coarser keys (rungs), each case at most once; every rung keeps what "
-    "optimal would, for its share of ε and δ",
-    "synthesis": "variants, activities, lengths and transitions are measured with exact Gaussian noise, and a log is generated "
-    "from these measurements alone: its traces need not occur in the original log",
-    "map": "activities, and pairs of activities that directly follow each other, are measured with exact Gaussian noise; a "
-    "case adds at most a fixed amount to all of them together",
-    "sacofa": "a prefix tree on plausible prefixes, with rules covered by the budget (Fahrenkrog-Petersen et al. 2021)",
-}
 
 STANDINGS = {
     Standing.VERIFIED: "the noise table was checked entry by entry in exact integers, by code that shares nothing with its "
@@ -78,16 +64,16 @@ _SYNTHETIC_UTILITY = (
     "marked as generated need not be. The quality in section 2 says how much rests on noise."
 )
 _SYNTHETIC_BIAS = (
-    "Against the rare: activities and steps that few cases have are missing, or replaced by noise. Long-range dependencies "
-    "within a case are weaker than in the log. Do not conclude from the presence or absence of a single trace."
+    "Rare behaviour is missing: activities and steps that few cases have are absent, or replaced by noise. Long-range "
+    "dependencies within a case are weaker than in the log. Do not conclude from the presence or absence of a single trace."
 )
 _MAP_UTILITY = (
     "Numbers of cases of directly-follows pairs. An interval in section 2 contains the number in the original log with a "
     "probability of about 95 %. Activities that were not selected are one node, other. The map says nothing about whole paths."
 )
 _MAP_BIAS = (
-    "Against the rare: pairs of few cases are missing, and cases with very many different pairs count less; the intervals "
-    "account for that. Do not conclude from absence, nor from the presence of a rare pair."
+    "Rare behaviour is missing: pairs of few cases are absent, and cases with very many different pairs count less; the "
+    "intervals account for that. Do not conclude from absence, nor from the presence of a rare pair."
 )
 _COARSER_UTILITY = (
     " Traces may be generalised: where a rule generalised a trace, what it removed (repeats, order, what came later) is not in "
@@ -97,6 +83,18 @@ _COARSER_BIAS = (
     " Do not read a generalised trace as a complete case: a process model of it describes the generalised traces, and "
     "lengths, loops and ends may result from the rule. On a ladder, frequent paths are shown finer than rare ones."
 )
+
+
+_TIMES_LEFT_OUT: dict[TimestampKind, str] = {
+    "artificial": "timestamps (those in the file are artificial)",
+    "generated": "true timestamps (those in the file are generated)",
+    "none": "timestamps",
+}
+_TIMES_MADE: dict[TimestampKind, str] = {
+    "artificial": "timestamps are artificial",
+    "generated": "timestamps are generated from noisy measurements",
+    "none": "there are no timestamps",
+}
 
 
 def utility(released: Released, traces: Traces) -> str:
@@ -122,14 +120,13 @@ def bias(released: Released, traces: Traces) -> str:
     return text + (_COARSER_BIAS if traces == "coarser" else "")
 
 
-def about(mechanism: str) -> str:
-    """Describe a mechanism in one sentence."""
-    return _ABOUT.get(mechanism) or (MECHANISMS[mechanism].__doc__ or "").split("\n")[0]
-
-
 def protected(unit: PrivacyUnit) -> str:
     """Describe the protected unit."""
-    return "one case" if unit.is_case else f"one {unit.name} with all cases; at most {unit.max_cases} are counted"
+    return (
+        "one case"
+        if unit.is_case
+        else f"one {unit.name} with all cases; the release counts {counted_per(unit, 'cases')}"
+    )
 
 
 def counting(mechanism: Mechanism) -> str:
@@ -137,10 +134,9 @@ def counting(mechanism: Mechanism) -> str:
     unit = mechanism.unit
     if unit.is_case:
         return "cases"
-    once = f"different values of {unit.name}: at most {unit.max_cases} different variants per {unit.name} are counted, each once"
-    cases = f"cases: at most {unit.max_cases} per {unit.name}"
-    how = once if mechanism.counted == "units" else cases
-    return f"{how}. A rule that reads only the cases of that {unit.name} selects them (travas docs unit)"
+    what = f"different values of {unit.name}, each once per variant" if mechanism.counted == "units" else "cases"
+    most = counted_per(unit, mechanism.counted)
+    return f"{what}: {most}. A rule that reads only the cases of that {unit.name} selects them (travas docs unit)"
 
 
 def rule(abstraction: Abstraction) -> str:
@@ -175,25 +171,21 @@ def budget(parameters: dict[str, Any]) -> str:
     return BudgetShares.stated(shares).in_words() if isinstance(shares, dict) else ""
 
 
-def left_out(mechanism: Mechanism, timestamps: str) -> str:
+def left_out(mechanism: Mechanism, timestamps: TimestampKind) -> str:
     """What a release does not contain."""
-    if mechanism.kind == "process map":
+    if mechanism.kind not in EVENT_LOGS:
         return "traces, case identifiers, resources, every attribute of cases and events, the header of the source"
-    details = mechanism.details
-    times = "timestamps" if timestamps == NO_TIMES else "timestamps (those in the file are artificial)"
-    if details.times == "read":
-        times = "true timestamps (those in the file are generated)"
-    attributes = ", ".join((*details.attributes, *details.numbers))
+    attributes = ", ".join((*mechanism.details.attributes, *mechanism.details.numbers))
     other = f"every attribute other than {attributes}" if attributes else "every other attribute"
-    return f"case identifiers, {times}, resources, {other}, the header of the source"
+    return f"case identifiers, {_TIMES_LEFT_OUT[timestamps]}, resources, {other}, the header of the source"
 
 
-def post_processing(frequencies: str, released: Released, timestamps: str) -> str:
+def post_processing(frequencies: str, released: Released, timestamps: TimestampKind) -> str:
     """Describe the post-processing of the noisy counts, which has no privacy cost."""
     if released == "generated traces":
         return (
             "all traces and their numbers of cases were generated from the noisy measurements, with a seed that has nothing to "
-            f"do with the noise; cases were numbered anew, timestamps are {timestamps.partition(':')[0]}. None of it uses the "
+            f"do with the noise; cases were renumbered, {_TIMES_MADE[timestamps]}. None of it uses the "
             "log, so none of it costs anything, and anyone may generate again."
         )
     if released == "pairs of activities":
@@ -204,9 +196,8 @@ def post_processing(frequencies: str, released: Released, timestamps: str) -> st
     estimated = (
         "frequencies were estimated from the noisy counts and public constants; " if frequencies == "estimated" else ""
     )
-    times = "there are no timestamps" if timestamps == NO_TIMES else "timestamps are artificial"
     return (
-        f"{estimated}variants were put into canonical order, cases were numbered anew, {times}. "
+        f"{estimated}variants were put into canonical order, cases were renumbered, {_TIMES_MADE[timestamps]}. "
         "None of this uses the log, so it has no privacy cost."
     )
 

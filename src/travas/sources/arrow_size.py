@@ -59,8 +59,8 @@ def _unpacked_size(content: mmap.mmap) -> int:
     footer = _Table.root(content, start)
     size = 0
     for field in (_FOOTER_DICTIONARIES, _FOOTER_RECORDS):
-        for place in footer.vector(field, _BLOCK):
-            offset, metadata, _, body = struct.unpack_from("<qiiq", content, place)
+        for block in footer.vector(field, _BLOCK):
+            offset, metadata, _, body = struct.unpack_from("<qiiq", content, block)
             if not 0 <= offset <= offset + metadata <= offset + metadata + body <= len(content):
                 raise ValueError("block")
             size += _batch_size(content, offset, offset + metadata, body)
@@ -79,8 +79,8 @@ def _batch_size(content: mmap.mmap, offset: int, body: int, body_length: int) ->
         raise ValueError("batch")
     size = body_length
     if batch.field(_COMPRESSION):
-        for place in batch.vector(_BUFFERS, _BUFFER):
-            at, length = struct.unpack_from("<qq", content, place)
+        for buffer in batch.vector(_BUFFERS, _BUFFER):
+            at, length = struct.unpack_from("<qq", content, buffer)
             if at < 0 or length < 0 or at + length > body_length:
                 raise ValueError("buffer")
             if length >= 8:
@@ -115,23 +115,23 @@ class _Table:
         return self.position + int(offset) if offset else 0
 
     def byte(self, index: int) -> int:
-        place = self.field(index)
-        return self.content[place] if place else 0
+        offset = self.field(index)
+        return self.content[offset] if offset else 0
 
     def long(self, index: int) -> int:
-        place = self.field(index)
-        return int(struct.unpack_from("<q", self.content, place)[0]) if place else 0
+        offset = self.field(index)
+        return int(struct.unpack_from("<q", self.content, offset)[0]) if offset else 0
 
     def table(self, index: int) -> _Table | None:
-        place = self.field(index)
-        return _Table.root(self.content, place) if place else None
+        offset = self.field(index)
+        return _Table.root(self.content, offset) if offset else None
 
     def vector(self, index: int, width: int) -> Iterator[int]:
         """Yield the positions of the structs of a vector."""
-        place = self.field(index)
-        if not place:
+        offset = self.field(index)
+        if not offset:
             return
-        start = place + struct.unpack_from("<I", self.content, place)[0]
+        start = offset + struct.unpack_from("<I", self.content, offset)[0]
         (number,) = struct.unpack_from("<I", self.content, start)
         if start + 4 + number * width > len(self.content):
             raise ValueError("vector")

@@ -49,7 +49,7 @@ class StreamedCase:
     def sort(self, duplicates: DuplicateEvents) -> Sequence[int]:
         """Put the events in the order of their sort keys, if there are any, without duplicates if they are dropped.
 
-        Returns the places of the events in the file, in that order.
+        Returns the indexes of the events in the file, in that order.
         """
         order: Sequence[int] = range(len(self.codes))
         if self.keys:
@@ -93,14 +93,15 @@ class CaseStream:
         self.traces = 0
         self.missing: Counter[str] = Counter()
         self.first: dict[str, str] = {}
+        self.has_unnamed = False
         self.empty = 0
         self.cut = 0
         self.notes: list[str] = []
         self.has_lifecycle = False
         self.encoder = StreamEncoder(reading.details) if reading.details else None
 
-    def lacking(self, what: str, position: str, number: int = 1) -> None:
-        self.missing[what] += number
+    def lacking(self, what: str, position: str) -> None:
+        self.missing[what] += 1
         self.first.setdefault(what, position)
 
     def finish(self, case: StreamedCase) -> None:
@@ -112,6 +113,7 @@ class CaseStream:
         case.trace = self.traces
         policy = self.reading.duplicate_cases
         if policy != "separate" and not case.name:
+            self.has_unnamed = True
             self.lacking("traces without a name, which may be part of one case", f"trace {self.traces:,}")
             return
         if policy == "fail":
@@ -161,10 +163,10 @@ class CaseStream:
             self._count(case)
         if self.missing and self.reading.on_missing == "fail":
             drop = "set on_missing to 'drop'"
-            if any(what.startswith("traces") for what in self.missing):
+            if self.has_unnamed:
                 drop += ", or set duplicate_cases to 'separate' if every trace is a case"
-            found = [MissingValues(what, number, self.first[what]) for what, number in self.missing.items()]
-            raise missing_values(self.where, found, drop, "for order" if self.reading.by_time() else "for times")
+            missing = [MissingValues(what, number, self.first[what]) for what, number in self.missing.items()]
+            raise missing_values(self.where, missing, drop, "for order" if self.reading.by_time() else "for times")
         if self.kept is not None:
             self.counts = self.kept.counts()
         notes = [*self.notes, *(left_out_note(number, what) for what, number in self.missing.items())]
@@ -186,6 +188,7 @@ class CaseStream:
             self.reading.activities or (ACTIVITY,),
             self.reading.timestamp or TIMESTAMP if reads_times else None,
             None if self.reading.lifecycle == "all" else LIFECYCLE,
+            is_every_trace=self.reading.duplicate_cases == "separate",
         )
         kept = None if self.kept is None else self.kept.owners()
         totals = None if self.encoder is None else self.encoder.totals(self.codes, kept)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Literal, get_args
+from typing import Any, Literal, final, get_args
 
-from ..errors import ParameterError, shown
+import attrs
+
+from ..errors import ParameterError, check_encodable, shown
+from ..privacy.sealed_classes import sealed
 
 Calendar = Literal["day", "week", "month", "quarter", "year"]
 """The length of the periods of a series."""
@@ -25,7 +27,17 @@ _FORMS = (
 )
 
 
-@dataclass(frozen=True)
+def _names(activities: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(activities, str) or not isinstance(activities, Sequence):
+        raise ParameterError(
+            f"end_activities is {shown(activities)}; use a tuple of names of activities", field="end_activities"
+        )
+    return tuple(activities)
+
+
+@final
+@sealed
+@attrs.frozen
 class Period:
     """The cases that a release counts: those closed in this period, each up to its closing. All values are public.
 
@@ -43,15 +55,14 @@ class Period:
     """
 
     name: str
-    end_activities: tuple[str, ...] = ()
+    end_activities: tuple[str, ...] = attrs.field(default=(), converter=_names)
     gap: str | None = None
     grace: str = "0d"
 
-    def __post_init__(self) -> None:
+    def __attrs_post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise ParameterError(f"period is {shown(self.name)}; use {_FORMS}", field="period")
         _ = self.start, self.end  # raises if the name is invalid
-        object.__setattr__(self, "end_activities", tuple(self.end_activities))
         if bool(self.end_activities) == (self.gap is not None):
             raise ParameterError(
                 f"period is {shown(self.name)}: set either end_activities or gap, which close a case",
@@ -59,11 +70,14 @@ class Period:
             )
         for activity in self.end_activities:
             if not isinstance(activity, str) or not activity:
-                raise ParameterError(f"end_activities has {shown(activity)}; use names of activities", field="period")
+                raise ParameterError(
+                    f"end_activities has {shown(activity)}; use names of activities", field="end_activities"
+                )
+        check_encodable("end_activities", *self.end_activities)
         if len(set(self.end_activities)) != len(self.end_activities):
             raise ParameterError("end_activities has an activity twice; remove one", field="end_activities")
         if self.gap is not None and not duration("gap", self.gap):
-            raise ParameterError(f"gap is {shown(self.gap)}: it must be longer than nothing, such as 30d", field="gap")
+            raise ParameterError(f"gap is {shown(self.gap)}: it must be longer than 0d, such as 30d", field="gap")
         duration("grace", self.grace)
 
     @property
@@ -106,12 +120,20 @@ class Period:
         )
 
     def rule(self) -> dict[str, Any]:
-        """Return the rule that closes cases, without the period: the same for all periods of a series."""
+        """Return the rule that closes cases, without the period: the same for all periods of a series.
+
+        Returns:
+            The values by name.
+        """
         return {"end_activities": sorted(self.end_activities), "gap": self.gap, "grace": self.grace}
 
     def describe(self) -> dict[str, Any]:
-        """Return all values, for the guarantee file."""
-        return asdict(self) | {
+        """Return all values, for the guarantee file.
+
+        Returns:
+            The values by name.
+        """
+        return attrs.asdict(self) | {
             "end_activities": list(self.end_activities),
             "start": self.start.isoformat(),
             "end": self.end.isoformat(),
@@ -119,7 +141,14 @@ class Period:
 
     @classmethod
     def from_description(cls, described: Any) -> Period:
-        """Rebuild a period from what `describe` returned."""
+        """Rebuild a period from what `describe` returned.
+
+        Args:
+            described: What `describe` returned.
+
+        Returns:
+            The period.
+        """
         names = {"name", "end_activities", "gap", "grace", "start", "end"}
         if not isinstance(described, Mapping) or set(described) != names:
             raise ParameterError("the description of the period is incomplete", field="period")

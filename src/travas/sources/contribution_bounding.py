@@ -6,8 +6,8 @@
     units   every different variant of a unit has the smallest digest of its cases; the `max_cases` variants with the
             smallest digests are counted, each once
 
-Privacy requires only that no unit changes what is counted of another. MD5 serves as a spread, not as a secret: whoever
-can choose identifiers can choose which of their own cases are counted.
+Privacy requires only that no unit changes what is counted of another. MD5 only spreads the identifiers and keeps nothing
+secret: anyone who can choose identifiers can choose which of their own cases are counted.
 """
 
 from __future__ import annotations

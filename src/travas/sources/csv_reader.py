@@ -72,9 +72,8 @@ def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Prog
     except pl.exceptions.NoDataError:
         raise LogError(f"{where}: the file has no header; check that it is the right file") from None
     except pl.exceptions.PolarsError as error:
-        unknown = where, f"cannot be parsed ({type(error).__name__})"
-        path, fault = next(((file.path, fault) for file in files if (fault := file.first_bad_row())), unknown)
-        raise LogError(f"{path}: {fault} {CONFIDENTIAL}") from None
+        unknown = LogError(f"{where}: cannot be parsed ({type(error).__name__}) {CONFIDENTIAL}")
+        raise next(filter(None, (file.first_bad_row() for file in files)), unknown) from None
 
 
 def table_of(path: Path, reading: Reading, progress: Progress) -> pl.DataFrame:
@@ -96,8 +95,8 @@ def table_of(path: Path, reading: Reading, progress: Progress) -> pl.DataFrame:
     try:
         return file.table().collect()
     except pl.exceptions.PolarsError as error:
-        fault = file.first_bad_row() or f"cannot be parsed ({type(error).__name__})"
-        raise LogError(f"{path}: {fault} {CONFIDENTIAL}") from None
+        unknown = LogError(f"{path}: cannot be parsed ({type(error).__name__}) {CONFIDENTIAL}")
+        raise (file.first_bad_row() or unknown) from None
 
 
 def _with_original_names(table: pl.LazyFrame) -> pl.LazyFrame:
@@ -134,15 +133,15 @@ def _check_first_line(blocks: Iterable[bytes]) -> None:
 
 def _blank_lines(files: Sequence[_File]) -> list[int]:
     """Return the indexes of empty lines, which are not events."""
-    places, rows = [], 0
+    blank, rows = [], 0
     for file in files:
         with file.rows(errors="replace") as lines:
             next(lines, None)
             for cells in lines:
                 if not cells:
-                    places.append(rows)
+                    blank.append(rows)
                 rows += 1
-    return places
+    return blank
 
 
 @dataclass(frozen=True)
@@ -170,7 +169,9 @@ class _File:
         try:
             return cls(path, held.decode(dialect.encoding).encode(), replace(dialect, encoding="utf-8-sig"))
         except UnicodeError:
-            raise LogError(f"{path}: not encoded as {dialect.encoding}; set another encoding") from None
+            raise LogError(
+                f"{path}: not encoded as {dialect.encoding}; set another encoding", field="encoding"
+            ) from None
 
     def check(self) -> None:
         """Raise LogError, with the line, if the file is not strict CSV."""
@@ -183,18 +184,20 @@ class _File:
             try:
                 _check_first_line(itertools.chain([first], blocks))
             except UnicodeDecodeError:  # Polars would replace the characters
-                raise LogError(f"{self.path}, line 1: not encoded as utf-8; set encoding, such as cp1252") from None
+                raise LogError(
+                    f"{self.path}, line 1: not encoded as utf-8; set encoding, such as cp1252", field="encoding"
+                ) from None
         with closing(self._blocks()) as blocks:
             fault = first_fault(blocks, self.dialect.delimiter, self.dialect.quote)
         if fault is None:
-            if self._ends_with_delimiter() and (what := self.first_bad_row()):  # Polars would accept an extra cell
-                raise LogError(f"{self.path}: {what} {CONFIDENTIAL}")
+            if self._ends_with_delimiter() and (error := self.first_bad_row()):  # Polars would accept an extra cell
+                raise error
             return
         line = self._line(fault.offset)
         what = _FAULTS[fault.kind].format(quote=self.dialect.quote)
         if fault.quote_before is not None and (earlier := self._line(fault.quote_before)) < line:
             what = f"{what} (the quote before it is on line {earlier:,})"
-        raise LogError(f"{self.path}, line {line:,}: {what}; {self._remedy} {CONFIDENTIAL}")
+        raise self._malformed(f"{self.path}, line {line:,}: {what}")
 
     def _blocks(self) -> Generator[bytes, None, None]:
         """Yield the bytes without a byte order mark."""
@@ -224,10 +227,14 @@ class _File:
                     break
         return lines
 
-    @property
-    def _remedy(self) -> str:
+    def _malformed(self, what: str) -> LogError:
         dialect = f"read with delimiter {self.dialect.delimiter!r} and quote {self.dialect.quote or 'none'!r}"
-        return f"{dialect}; fix the file, or set delimiter, quote ('none' if nothing is quoted) or encoding"
+        return LogError(
+            f"{what}; {dialect}; fix the file, or set delimiter, quote ('none' if nothing is quoted) or encoding "
+            f"{CONFIDENTIAL}",
+            field="delimiter",
+            other_fields=("quote", "encoding"),
+        )
 
     def table(self) -> pl.LazyFrame:
         return pl.scan_csv(
@@ -252,7 +259,7 @@ class _File:
                 strict=True,
             )
 
-    def first_bad_row(self) -> str | None:
+    def first_bad_row(self) -> LogError | None:
         """Return why a table with valid quoting cannot be parsed, without the cells that a Polars message may contain."""
         width, row = None, 0
         try:
@@ -261,10 +268,14 @@ class _File:
                     width = len(cells) if width is None else width
                     if len(cells) > width:
                         what = f"row {row:,} (not counting the header) has {len(cells)} cells, the header {width}"
-                        return f"{what}; {self._remedy}"
+                        return self._malformed(f"{self.path}: {what}")
         except UnicodeError:
             encoding = self.dialect.encoding.removesuffix("-sig")
-            return f"not encoded as {encoding} near row {row + 1:,}; set encoding, such as cp1252"
+            return LogError(
+                f"{self.path}: not encoded as {encoding} near row {row + 1:,}; set encoding, such as cp1252",
+                field="encoding",
+                confidential=True,
+            )
         return None
 
 

@@ -18,8 +18,10 @@ from ..errors import LogError, MissingExtraError, ParameterError, TravasError
 from ..model.traces import Codes
 from ..model.variants import Variants
 from .interrupt import interruptible
+from .log_location import database_of
 from .queries import check_query, columns_of
 from .reading import Reading, released_columns
+from .table_location import Catalogue, TableLocation
 from .variants_expression import COUNT, Query
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 _POSTGRES = ("postgresql", "postgres")
 SCHEMES = (*_POSTGRES, "duckdb", "bigquery", "snowflake", "trino")
+_DEFAULT_SCHEMAS = {"postgres": "public", "duckdb": "main"}
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,7 @@ class Database:
             return self._of(source, reading, f"{source.get_backend().name} table")
         if not isinstance(source, str):
             raise LogError(f"a {type(source).__name__} of Ibis is not an event log; pass an Ibis table")
-        if reading.table is None and reading.query is None:
-            raise ParameterError(f"{self.scheme}: neither table nor query is set; set one of them", field="table")
+        self._check_named(reading)
         if reading.query is not None:
             check_query(reading.query, "postgres" if self.scheme in _POSTGRES else self.scheme)
         where = f"{self.scheme} {'query' if reading.table is None else f'table {reading.table!r}'}"
@@ -65,6 +67,36 @@ class Database:
             if variants.totals is not None:  # questions need the connection
                 weakref.finalize(cast("RemoteTotals", variants.totals).ask, connection.pop_all().close)
             return variants
+
+    def location(self, source: str, reading: Reading) -> TableLocation | None:
+        """Return where a table is; the database says what its name refers to.
+
+        None for a query, and if the URL must not be recorded.
+        """
+        self._check_named(reading)
+        if (table := reading.table) is None or (database := database_of(source)) is None:
+            return None
+        try:
+            import ibis  # noqa: F401
+        except ImportError:
+            raise MissingExtraError("reading a database", "sql") from None
+        remedy = "check its name and your permissions"
+        with (
+            self._connected(source) as backend,
+            _plain_words(f"{self.scheme} table {table!r}: cannot be opened", remedy),
+        ):
+            catalogue = Catalogue(
+                getattr(backend, "current_catalog", None) or "",
+                getattr(backend, "current_database", None) or "",
+                _DEFAULT_SCHEMAS.get(backend.name, ""),
+                ignores_case=backend.name in ("duckdb", "trino"),
+                skips_schema=backend.name == "duckdb",
+            )
+        return catalogue.locate(database, *reversed(table.rsplit(".", 2)))
+
+    def _check_named(self, reading: Reading) -> None:
+        if reading.table is None and reading.query is None:
+            raise ParameterError(f"{self.scheme}: neither table nor query is set; set one of them", field="table")
 
     def _of(self, table: Any, reading: Reading, where: str) -> Variants:
         import polars as pl
@@ -159,7 +191,7 @@ def _answer(backend: Any, expression: Any) -> Any:
 
 @contextmanager
 def _plain_words(what: str, remedy: str) -> Iterator[None]:
-    """Replace database errors by their type (UndefinedTable, InsufficientPrivilege, ...), without the message."""
+    """Replace database errors with their type (UndefinedTable, InsufficientPrivilege, ...), without the message."""
     try:
         yield
     except TravasError:

@@ -30,7 +30,7 @@ def has_zone(column: Any) -> bool:
 
 
 def check_detail_types(query: Query) -> None:
-    """Raise LogError if the type of a column does not allow to measure it as a time, a name or a number."""
+    """Raise LogError if the type of a column does not allow it to be measured as a time, a name or a number."""
     details, events = query.columns.details, query.events
     time = events[query.columns.timestamp]
     if details.times == "read" and not (time.type().is_timestamp() or time.type().is_date()):
@@ -91,13 +91,7 @@ def _number(column: Any) -> Any:
 
 def plain_clock(column: Any) -> Any:
     """Return microseconds by seconds and their fraction, which most databases support."""
-    import ibis
-
-    moment = column.cast("timestamp") if column.type().is_date() else column
-    zone = "+00" if has_zone(moment) else ""
-    kind = "timestamp('UTC')" if zone else "timestamp"
-    least, most = (ibis.literal(f"{day}{zone}").cast(kind) for day in ("0001-01-01 00:00:00", "9999-12-31 23:59:59"))
-    moment = ibis.ifelse(moment < least, least, ibis.ifelse(moment > most, most, moment))  # infinity is one of them
+    moment = _in_the_calendar(column)
     return moment.truncate("s").epoch_seconds().cast("int64") * SECOND + moment.microsecond()
 
 
@@ -105,11 +99,33 @@ def duckdb_clock(column: Any) -> Any:
     """Return microseconds as DuckDB stores them."""
     import ibis
 
-    @ibis.udf.scalar.builtin(signature=((column.type(),), "int64"))
+    moment = _in_the_calendar(column)
+
+    @ibis.udf.scalar.builtin(signature=((moment.type(),), "int64"))
     def epoch_us(moment):  # type: ignore[no-untyped-def]
         """Return microseconds since 1970."""
 
-    return epoch_us(column)
+    return epoch_us(moment)
+
+
+def _in_the_calendar(column: Any) -> Any:
+    """Return instants of the years 1 to 9999. Others, infinity among them, become the first or the last: none may fail."""
+    import ibis
+
+    if column.type().is_date():
+        return _between(column, *(ibis.literal(day).cast("date") for day in ("0001-01-01", "9999-12-31"))).cast(
+            "timestamp"
+        )
+    zone = "+00" if has_zone(column) else ""
+    kind = "timestamp('UTC')" if zone else "timestamp(6)"
+    ends = (ibis.literal(f"{day}{zone}").cast(kind) for day in ("0001-01-01 00:00:00", "9999-12-31 23:59:59"))
+    return _between(column if zone else column.cast(kind), *ends)
+
+
+def _between(moment: Any, least: Any, most: Any) -> Any:
+    import ibis
+
+    return ibis.ifelse(moment < least, least, ibis.ifelse(moment > most, most, moment))
 
 
 def spark_zoned_clock(column: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..model import questions as q
 from ..model.abstraction import FULL, Abstraction
-from ..model.abstraction.steps import FlatLog
+from ..model.abstraction.abstraction_steps import FlatLog
 from ..model.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, WEEK_DAYS, WEEKS, WEEKS_PER_BLOCK, zone_offsets
 from ..model.case_blocks import case_blocks, distinct
 from ..model.integer_root import integer_root
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 BLOCK = 1 << 16
-"""About how many events are looked at at a time: bounds the memory, and changes no sum."""
+"""About how many events are processed at a time: bounds the memory, and changes no sum."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +48,7 @@ class EncodedCases:
         codes: The activity of every event, as an index into `alphabet`.
         lengths: The number of events of every case.
         times: Microseconds since 1970 of every event, between the years 1 and 9999; None if times are not read.
-        aware: Whether a timestamp has a zone: for all events alike, or for each.
+        aware: Whether a timestamp has a zone: one value for all events, or one for each.
         attributes: The values of named attributes, by attribute.
         numbers: The values of numeric attributes, by attribute; NaN is missing.
     """
@@ -250,9 +250,9 @@ def _add_durations(events: _Traces, question: q.Durations, rows: Integers, sums:
     pairs = rows[events.codes[:-1] * question.nodes + events.codes[1:]]
     inner = np.ones(len(pairs), dtype=bool)
     inner[events.ends[:-1] - 1] = False  # from one case to the next
-    chosen = np.flatnonzero(inner & (pairs >= 0))
-    buckets = _bucket(events.times[chosen + 1] - events.times[chosen])
-    _add_counts_by_norm(events.owner[chosen], pairs[chosen] * q.DURATION_BUCKETS + buckets, question, sums)
+    steps = np.flatnonzero(inner & (pairs >= 0))
+    buckets = _bucket(events.times[steps + 1] - events.times[steps])
+    _add_counts_by_norm(events.owner[steps], pairs[steps] * q.DURATION_BUCKETS + buckets, question, sums)
 
 
 def _add_throughput(events: _Traces, question: q.Throughput, sums: Integers) -> None:

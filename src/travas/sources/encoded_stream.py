@@ -46,7 +46,7 @@ class CaseDetails:
             self.values.setdefault(name, []).extend(values)
 
     def cut(self, events: int) -> None:
-        """Keep only so many events."""
+        """Keep only the first `events` events."""
         del self.times[events:], self.aware[events:]
         for values in self.values.values():
             del values[events:]
@@ -59,11 +59,11 @@ class CaseDetails:
         values = [self.own.get(name, "")]
         if not _is_value(values[0], is_number):
             candidates = self.values.get(name, [])
-            places = [place for place in order if candidates and _is_value(candidates[place], is_number)]
-            if keys is not None and places:
-                places = [place for place in places if keys[place] == keys[places[0]]]
-                places.sort(key=lambda place: float(candidates[place]) if is_number else candidates[place].encode())
-            values = [candidates[place] for place in places]
+            indexes = [index for index in order if candidates and _is_value(candidates[index], is_number)]
+            if keys is not None and indexes:
+                indexes = [index for index in indexes if keys[index] == keys[indexes[0]]]
+                indexes.sort(key=lambda index: float(candidates[index]) if is_number else candidates[index].encode())
+            values = [candidates[index] for index in indexes]
         return values[0] if values else None
 
     def has_several(self, name: str) -> bool:
@@ -100,8 +100,8 @@ class StreamEncoder:
         self._codes.extend(codes)
         self._lengths.append(len(codes))
         if case.times:
-            self._times.extend(case.times[place] for place in order)
-            self._aware.extend(case.aware[place] for place in order)
+            self._times.extend(case.times[index] for index in order)
+            self._aware.extend(case.aware[index] for index in order)
         for column, names, name in zip(self._attributes, self._names, self._details.attributes, strict=True):
             value = case.value(name, order, keys, is_number=False)
             column.append(-1 if value is None else names.setdefault(value, len(names)))
@@ -114,24 +114,24 @@ class StreamEncoder:
 
     def totals(self, codes: Codes, kept: set[Owner] | None) -> Totals:
         """Return the answers about the cases of these owners; about all cases if nobody owns any."""
-        chosen = np.ones(len(self._lengths), dtype=bool)
+        counted = np.ones(len(self._lengths), dtype=bool)
         if kept is not None:
             for index, owner in enumerate(self._owners):
-                chosen[index] = owner in kept
+                counted[index] = owner in kept
                 kept.discard(owner)  # so that no owner counts twice
         lengths = np.array(self._lengths, dtype=np.int64)
-        events = np.repeat(chosen, lengths)
+        events = np.repeat(counted, lengths)
         names, numbers = self._details.attributes, self._details.numbers
         cases = EncodedCases(
             list(codes),
             np.array(self._codes, dtype=np.uint32)[events],
-            lengths[chosen],
+            lengths[counted],
             np.array(self._times, dtype=np.int64)[events] if self._details.times == "read" else None,
             np.frombuffer(self._aware, dtype=np.bool_)[events] if self._details.times == "read" else True,
             {
-                name: Coded(np.array(column, dtype=np.int32)[chosen], list(values))
+                name: Coded(np.array(column, dtype=np.int32)[counted], list(values))
                 for name, column, values in zip(names, self._attributes, self._names, strict=True)
             },
-            {name: np.array(column)[chosen] for name, column in zip(numbers, self._numbers, strict=True)},
+            {name: np.array(column)[counted] for name, column in zip(numbers, self._numbers, strict=True)},
         )
         return EncodedTotals(cases, self._details)

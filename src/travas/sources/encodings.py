@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import re
 
-from ..errors import ParameterError
+from ..errors import LogError, ParameterError
+from .wording import EXPORT_AGAIN
 
 _UNICODE = {f"utf-{size}{kind}" for size in (16, 32) for kind in ("", "-le", "-be")} | {"utf-8", "utf-8-sig"}
 _SEVERAL_BYTES = {
@@ -13,6 +15,17 @@ _SEVERAL_BYTES = {
 }
 """Multi-byte encodings in which a line feed is never the second byte, so that an error stays within its line."""
 
+_XML_NAMES = {"ucs-2": "utf-16", "iso-10646-ucs-2": "utf-16", "windows-874": "cp874"}
+"""Names that Python does not know."""
+
+_MARKS = b"\xef\xbb\xbf\xff\xfe"
+_EBCDIC = "<?xm".encode("cp037")
+_DECLARED = tuple(b"<?xml" + space for space in (b" ", b"\t", b"\r", b"\n"))
+_DECLARATION = re.compile(
+    rb"""<\?xml\s+version\s*=\s*(?:"[^"]*"|'[^']*')"""
+    rb"""(?:\s+encoding\s*=\s*(?:"([^"]*)"|'([^']*)'))?"""
+    rb"""(?:\s+standalone\s*=\s*(?:"[^"]*"|'[^']*'))?\s*\?>"""
+)
 _ALL_PAIRS = bytes(byte for first in range(256) for second in range(256) for byte in (first, second))
 
 
@@ -28,6 +41,32 @@ def check_encoding(name: str) -> None:
         raise ParameterError(
             f"encoding is {name!r}, which is not supported; try utf-8, utf-16 or cp1252", field="encoding"
         )
+
+
+def check_xml_encoding(where: str, start: bytes) -> None:
+    """Refuse an XML document in an encoding that is not supported. The parser states it only after the last byte.
+
+    Args:
+        where: The file, for the message.
+        start: The document at least up to its first tag, without NUL bytes, so that UTF-16 reads like ASCII.
+
+    Raises:
+        LogError: The encoding is unknown, has a state across characters, or is EBCDIC, some of whose forms have one.
+    """
+    if start.startswith(_EBCDIC):
+        name = "EBCDIC"
+    elif not (text := start.lstrip(_MARKS)).startswith(_DECLARED):
+        return
+    elif (declaration := _DECLARATION.match(text)) is None:
+        raise LogError(f"{where}: the XML declaration is malformed; {EXPORT_AGAIN}")
+    elif not (name := (declaration[1] or declaration[2] or b"").decode("latin-1")):
+        return
+    try:
+        check_encoding(_XML_NAMES.get(name.lower(), name))
+    except ParameterError:
+        raise LogError(
+            f"{where}: the XML declaration has the encoding {name!r}, which is not supported; convert the file to UTF-8"
+        ) from None
 
 
 def _one_byte_each(name: str) -> bool:

@@ -5,25 +5,39 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
+
+import attrs
 
 from ..errors import LogError
 from ..model.mechanism import Progress
 from ..model.release import Release
 from ..model.totals import check_details
 from ..model.variants import Variants
+from .example_log import ExampleLog, hospital_log
 from .files import MAP_IS_NO_LOG, check_counts, merged
 from .log_location import url_scheme
-from .reading import DEFAULT_READING, Reading
+from .reading import BY_QUERY, DEFAULT_READING, Reading
+from .table_location import TableLocation
 
 
 class Engine(Protocol):
     """Reads one kind of source."""
 
     def variants(self, source: Any, reading: Reading) -> Variants:
-        """Return the variants of a log and their counts. Confidential."""
+        """Return the variants of a log and their counts. Confidential.
+
+        They have `totals`, which answer questions about the cases, if `reading.details` asks for times or attributes:
+        without them there are no synthetic logs with times and no durations in process maps.
+        """
+
+
+class TableEngine(Engine, Protocol):
+    """Reads tables that have a URL, so that releases of one table are charged to one account."""
+
+    def location(self, source: str, reading: Reading) -> TableLocation | None:
+        """Return where the table is, which is asked what its name refers to; None for a query."""
 
 
 def _silent(_: float) -> None:
@@ -51,13 +65,17 @@ def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _
 def _read(source: Any, reading: Reading, progress: Progress) -> Variants:
     if isinstance(source, Variants):
         same = (source.unit, source.counted) == (reading.privacy_unit, reading.counts_of)
-        check_counts(replace(reading, unit=None, max_cases=None, counted=None) if same else reading, "variants")
+        check_counts(attrs.evolve(reading, unit=None, max_cases=None, counted=None) if same else reading, "variants")
         return source
     if isinstance(source, Release):
-        if source.mechanism.kind == "process map":
+        if not source.is_event_log:
             raise LogError(MAP_IS_NO_LOG)
         check_counts(reading, "a release")
         return Variants.from_mapping(merged(source.variants, source.counts), source.columns)
+    if type(source) is ExampleLog:
+        import polars as pl
+
+        source = pl.read_csv(hospital_log().encode(), infer_schema=False)
     if isinstance(source, Mapping):
         check_counts(reading, "a mapping")
         return Variants.from_mapping(source, reading.activities)
@@ -65,6 +83,59 @@ def _read(source: Any, reading: Reading, progress: Progress) -> Variants:
         check_counts(reading, "a list of traces")
         return Variants.from_mapping(_counted(source), reading.activities)
     return _engine(source, progress).variants(source, reading)
+
+
+def assumptions_of(source: Any, reading: Reading) -> tuple[str, ...]:
+    """Return the assumptions of the guarantee that reading cannot check: docs/reading.md, lemmas 9 and 10.
+
+    Args:
+        source: The source, as for `read`. An Ibis expression and a DataFrame of Spark are queries, which are run when they
+            are read.
+        reading: The rule from events to variants.
+
+    Returns:
+        The assumptions, in words.
+    """
+    by_query = (BY_QUERY,) if reading.query is None and _is_query(source) else ()
+    return (*by_query, *reading.assumptions)
+
+
+def _is_query(source: Any) -> bool:
+    library = _library(source)
+    if library == "ibis":
+        import ibis.expr.operations as ops
+
+        return not isinstance(source.op(), ops.PhysicalTable)
+    return library == "pyspark"
+
+
+def _library(source: Any) -> str:
+    return type(source).__module__.partition(".")[0]
+
+
+def table_location(source: Any, reading: Reading) -> TableLocation | None:
+    """Return where the table of a database or of Spark is, which is asked what the name of the table refers to.
+
+    Args:
+        source: The source, as for `read`.
+        reading: Contains the name of the table.
+
+    Returns:
+        The location of the table, or None if the source is not a table.
+    """
+    if not isinstance(source, str) or not (scheme := url_scheme(source)):
+        return None
+    return _by_scheme(scheme).location(source, reading)
+
+
+def _by_scheme(scheme: str) -> TableEngine:
+    if scheme == "spark":
+        from .spark import Spark
+
+        return Spark()
+    from .databases import by_scheme
+
+    return by_scheme(scheme)
 
 
 def _counted(traces: list[Any]) -> Mapping[Any, int]:
@@ -80,18 +151,12 @@ def _counted(traces: list[Any]) -> Mapping[Any, int]:
 def _engine(source: Any, progress: Progress) -> Engine:
     """Select the engine by URL scheme or library; anything else is a file or a data frame."""
     if isinstance(source, str) and (scheme := url_scheme(source)):
-        if scheme == "spark":
-            from .spark import Spark
-
-            return Spark()
-        from .databases import by_scheme
-
-        return by_scheme(scheme)
+        return _by_scheme(scheme)
     if isinstance(source, str | Path):
         from .files import Files
 
         return Files(progress)
-    library = type(source).__module__.partition(".")[0]
+    library = _library(source)
     if library == "pm4py":
         from .pm4py_logs import Pm4pyLog
 

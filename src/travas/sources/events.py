@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cached_property
 
+import attrs
 import polars as pl
 import polars.selectors as cs
 
@@ -62,7 +62,7 @@ class Events:
         self._schema = table.collect_schema()
         self.present = self._schema.names()
         self.columns = self._columns_of(reading)
-        self.reading = replace(reading, details=self.columns.details)
+        self.reading = attrs.evolve(reading, details=self.columns.details)
         self.notes: list[str] = []
         self.several: Counter[str] = Counter()
         columns = self.columns
@@ -77,11 +77,11 @@ class Events:
         self._by_hash = hashed and columns.unit is None and not is_number and reading.period is None
 
     def _columns_of(self, reading: Reading) -> Columns:
-        """The columns; numbers in the time column order events, but are no times."""
+        """The columns; numbers in the time column order events, but are not times."""
         columns = Columns.of(reading, self._schema.names(), self.where)
         numbers = columns.timestamp is not None and not is_time(self._schema[columns.timestamp])
         if reading.details.times == "if recorded" and numbers:
-            reading = replace(reading, details=reading.details.settled("not recorded"))
+            reading = attrs.evolve(reading, details=reading.details.settled("not recorded"))
             return Columns.of(reading, self._schema.names(), self.where)
         return columns
 
@@ -114,8 +114,8 @@ class Events:
             traces, cases = self._counted(events)
             if identifiers is None or identifiers == traces[COUNT].sum():
                 if cases is not None:
-                    for name, place in zip(self.columns.attributes, self.attributes, strict=True):
-                        self.several[name] += int(cases[_several(place)].sum())
+                    for name, column in zip(self.columns.attributes, self.attributes, strict=True):
+                        self.several[name] += int(cases[_several(column)].sum())
                 return traces, cases
         raise LogError(f"{self.where}: the log changed while it was being read; try again")
 
@@ -191,7 +191,9 @@ class Events:
             firsts = [pl.col(name).drop_nulls().first() for name in self.attributes]
             return ordered.lazy().group_by(_CASE).agg(*lists, *firsts, *several)
         cases = ordered.lazy().group_by(_CASE).agg(*lists, *several)
-        for name in self.attributes:  # of simultaneous events with one name, the smallest value: rows have no order
+        for (
+            name
+        ) in self.attributes:  # of simultaneous events with the same name, the smallest value: rows have no order
             own = events.lazy().filter(pl.col(name).is_not_null())
             value = pl.col(name).cast(pl.String) if isinstance(events[name].dtype, pl.Categorical) else pl.col(name)
             values = own.sort([*by, value], maintain_order=True).group_by(_CASE).agg(pl.col(name).first())
@@ -241,8 +243,8 @@ class Events:
         if columns.unit is not None:
             read[_UNIT] = _compared(columns.unit, kinds[columns.unit])
         named = len(columns.details.attributes)
-        for index, (place, name) in enumerate(zip(self.attributes, columns.attributes, strict=True)):
-            read[place] = _coded(name) if index < named else _number(name, kinds[name])
+        for index, (column, name) in enumerate(zip(self.attributes, columns.attributes, strict=True)):
+            read[column] = _coded(name) if index < named else _number(name, kinds[name])
         return read
 
     @property
@@ -260,17 +262,17 @@ class Events:
         missing = self._table.select(**self._missing, **{_SELECTED: self._is_selected}).with_row_index(_ROW)
         rows = missing.filter(_SELECTED, pl.any_horizontal(list(self._needed))).collect(engine="streaming")
         rows = rows.filter(~pl.col(_ROW).is_in(self._blank_rows()))
-        found: list[MissingValues] = []
+        incomplete: list[MissingValues] = []
         for name, column in self._needed.items():
             lacking = rows.filter(pl.col(name))[_ROW]
             if len(lacking):
                 kind = "a case" if name == _CASE else "a timestamp" if name == TIME else "an activity"
                 first = f"row {int(lacking[0]) + 1:,} (not counting the header)"
-                found.append(MissingValues(f"events without {kind}", len(lacking), first, column))
-        if found and self.reading.on_missing == "fail":
+                incomplete.append(MissingValues(f"events without {kind}", len(lacking), first, column))
+        if incomplete and self.reading.on_missing == "fail":
             use: UseOfTimestamps = "for order" if self.columns.by_time else "for times"
-            raise missing_values(self.where, found, "set on_missing to 'drop'", use)
-        return [left_out_note(each.number, each.what) for each in found]
+            raise missing_values(self.where, incomplete, "set on_missing to 'drop'", use)
+        return [left_out_note(each.number, each.what) for each in incomplete]
 
     def _instants(self, times: pl.Series) -> list[pl.Series]:
         try:
@@ -300,8 +302,8 @@ class Events:
             what = f"cases without the unit {unit!r}"
             if self.reading.on_missing == "fail":
                 first = f"case {str(texts.filter(nobody).min())[:60]!r}"
-                found = [MissingValues(what, number, first)]
-                raise missing_values(self.where, found, "set on_missing to 'drop'")
+                missing = [MissingValues(what, number, first)]
+                raise missing_values(self.where, missing, "set on_missing to 'drop'")
             self.notes.append(left_out_note(number, what))
         digests = pl.Series(_DIGEST, [case_digest(text) for text in texts], dtype=pl.Binary)
         return owners.select(_CASE, _UNIT).with_columns(digests).filter(~nobody)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-
-import numpy as np
 
 from ..privacy.noise import Seeded
 
@@ -22,6 +21,11 @@ PAPER_LOG: dict[tuple[str, ...], int] = {
 _DETOURS = ("blood-test", "visit", "x-ray", "surgery", "ultrasound", "consult specialist", "transfer", "night care")
 
 
+@dataclass(frozen=True)
+class ExampleLog:
+    """The built-in log as a source. It holds no data: what is read is always `hospital_log()`, so no policy applies to it."""
+
+
 class _Dice:
     """Small random numbers from a fixed seed: the demo is the same everywhere."""
 
@@ -29,11 +33,11 @@ class _Dice:
         self.random_bytes = Seeded(seed)
 
     def below(self, limit: int) -> int:
-        return int(np.frombuffer(self.random_bytes(8), np.uint64)[0]) % limit
+        return int.from_bytes(self.random_bytes(8), "little") % limit
 
 
 def hospital_traces() -> Iterator[tuple[str, ...]]:
-    """One trace per case: a paper variant, in three cases of ten with one to six detours of its own."""
+    """One trace per case: a paper variant, in three cases of ten with one to six random detours."""
     dice = _Dice(2022)
     urn = [variant for variant, count in PAPER_LOG.items() for _ in range(count)]
     for _ in range(CASES):

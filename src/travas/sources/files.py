@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+
+import attrs
 
 from ..errors import LogError, ParameterError
 from ..model.mechanism import Progress
@@ -17,6 +17,14 @@ from .compression import member_of
 from .folders import listing, unopened
 from .formats import ARCHIVE_SUFFIXES, FOLDER_SUFFIXES, RELEASE_SUFFIXES, SUFFIXES, Format, format_of, suffix_of
 from .reading import Reading
+from .release_json import (
+    columns_of,
+    is_process_map,
+    load_release_json,
+    refusing_malformed,
+    traces_of,
+    whole_numbers,
+)
 from .standard_input import STANDARD_INPUT, spooled
 
 MAP_IS_NO_LOG = "a process map has no traces; use its pairs, or compare it with: travas compare LOG map.json"
@@ -74,7 +82,7 @@ class Files:
             from .csv_reader import read_csv
 
             if form == "tsv" and reading.delimiter is None:
-                reading = replace(reading, delimiter="\t")
+                reading = attrs.evolve(reading, delimiter="\t")
             return read_csv(paths, reading, where, self.progress)
         from .tables import read_arrow, read_parquet
 
@@ -96,12 +104,12 @@ def file_format(path: Path, form: Format | None) -> Format:
     """
     if form is not None:
         return form
-    found = format_of(member_of(path) if suffix_of(path, ARCHIVE_SUFFIXES) else path.name)
-    if found is None:
+    known = format_of(member_of(path) if suffix_of(path, ARCHIVE_SUFFIXES) else path.name)
+    if known is None:
         raise LogError(
             f"{path}: unsupported file extension; supported: {', '.join(SUFFIXES)}; or set format", field="format"
         )
-    return found
+    return known
 
 
 def _check(path: Path, form: Format | None) -> None:
@@ -138,30 +146,19 @@ def merged(traces: Sequence[Trace], counts: Sequence[int]) -> dict[Trace, int]:
     return counts_by_trace
 
 
-def strict_json(text: str) -> Any:
-    """Parse JSON; raises ValueError for Infinity and NaN, which are not JSON but which Python's parser accepts."""
-
-    def refuse(constant: str) -> None:
-        raise ValueError(f"{constant} is not JSON")
-
-    return json.loads(text, parse_constant=refuse)
-
-
 def _read_release(path: Path) -> Variants:
     """Read the variants and counts of a `.json` release."""
+    with refusing_malformed(path, "not a release of travas; use a .json release, or a log"):
+        content = load_release_json(path)
+        is_map = is_process_map(content)
+        counts = {} if is_map else merged(traces_of(content), whole_numbers(content["counts"]))
+        columns = columns_of(content)
+    if is_map:
+        raise LogError(f"{path}: {MAP_IS_NO_LOG}")
     try:
-        content = strict_json(path.read_text(encoding="utf-8"))
-        if content.get("kind") == "process map":
-            raise LogError(MAP_IS_NO_LOG)
-        columns = tuple(map(str, content["columns"]))
-        traces = [tuple(a if isinstance(a, str) else tuple(a) for a in trace) for trace in content["variants"]]
-        return Variants.from_mapping(merged(traces, content["counts"]), columns)
+        return Variants.from_mapping(counts, columns)
     except LogError as error:
         raise LogError(f"{path}: {error}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise LogError(
-            f"{path}: not a release of travas; use a .json file written by `travas anonymize`, or a log"
-        ) from None
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
-from ..errors import LogError
+from ..errors import LogError, is_encodable
 
 _HIDDEN = (".", "_")
-_MARKS = "*?["
 _SHOWN = 3
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name contains a mark of a glob pattern: `*`, `?` or `[`."""
+    return any(mark in name for mark in "*?[")
 
 
 @dataclass(frozen=True)
@@ -35,15 +39,23 @@ def listing(path: Path, suffixes: tuple[str, ...]) -> Listing:
     """
     try:
         if path.is_dir():
-            return _sorted(path, list(_tree(path)), suffixes)
-        if not path.exists() and any(mark in str(path) for mark in _MARKS):
+            return _readable(_sorted(path, list(_tree(path)), suffixes))
+        if not path.exists() and is_pattern(str(path)):
             parts = path.relative_to(path.anchor).parts
-            return _sorted(path, list(_matches(Path(path.anchor), parts)))
+            return _readable(_sorted(path, list(_matches(Path(path.anchor), parts))))
     except LogError:
         raise
     except (OSError, ValueError) as error:
         raise unopened(Path(getattr(error, "filename", None) or path), error) from None
-    return Listing((path,))
+    return _readable(Listing((path,)))
+
+
+def _readable(listed: Listing) -> Listing:
+    """Refuse names that Polars cannot open."""
+    for file in listed.files:
+        if not is_encodable(str(file)):
+            raise LogError(f"{str(file)!r}: the name is not valid UTF-8; rename the file or its folder")
+    return listed
 
 
 def unopened(path: Path, error: Exception) -> LogError:
@@ -74,7 +86,7 @@ def _tree(folder: Path) -> Iterator[Path]:
             yield Path(entry)
         elif entry.is_symlink():
             raise LogError(
-                f"{entry.path}: a link to a folder, which is not followed; replace it by the folder, or use a glob "
+                f"{entry.path}: a link to a folder, which is not followed; replace it with the folder, or use a glob "
                 "that matches its files"
             )
         else:
@@ -87,7 +99,7 @@ def _matches(base: Path, parts: Sequence[str]) -> Iterator[Path]:
     if name == "**":
         folders = [base, *_folders(base)]
         yield from (file for folder in folders for file in _matches(folder, rest or ["*"]))
-    elif not any(mark in name for mark in _MARKS):
+    elif not is_pattern(name):
         path = base / name
         if rest:
             yield from _matches(path, rest) if path.is_dir() else ()
@@ -102,7 +114,7 @@ def _matches(base: Path, parts: Sequence[str]) -> Iterator[Path]:
 def _folders(base: Path) -> Iterator[Path]:
     for entry in _entries(base):
         if entry.is_dir() and entry.is_symlink():
-            raise LogError(f"{entry.path}: a link to a folder, which '**' does not follow; replace it by the folder")
+            raise LogError(f"{entry.path}: a link to a folder, which '**' does not follow; replace it with the folder")
         if entry.is_dir():
             yield Path(entry)
             yield from _folders(Path(entry))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal
 
+import attrs
 import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError, MissingExtraError
@@ -50,10 +50,10 @@ def _noted_by_pm4py(frame: Any, reading: Reading) -> Reading:
     attributes = getattr(frame, "attrs", None)
     if not isinstance(attributes, dict):
         return reading
-    found = {role: attributes.get(key) for role, key in _PM4PY_KEYS.items()}
-    noted = {role: name for role, name in found.items() if isinstance(name, str) and name in frame.columns}
+    stated = {role: attributes.get(key) for role, key in _PM4PY_KEYS.items()}
+    noted = {role: name for role, name in stated.items() if isinstance(name, str) and name in frame.columns}
     activity = (noted["activity"],) if "activity" in noted else ()
-    return replace(
+    return attrs.evolve(
         reading,
         case=reading.case or noted.get("case"),
         activities=reading.activities or activity,
@@ -154,7 +154,7 @@ def _texts(values: Any, name: str, use: Use) -> pl.Series:
         return pl.Series(name, [value and str.__str__(value) for value in texts], dtype=pl.String, strict=True)
     except UnicodeError:
         raise LogError(
-            f"{_WHERE}: column {name!r} holds half a surrogate pair, which is not text; fix it {CONFIDENTIAL}"
+            f"{_WHERE}: column {name!r} contains a lone surrogate, which is not text; fix it {CONFIDENTIAL}"
         ) from None
 
 

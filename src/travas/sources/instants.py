@@ -77,7 +77,7 @@ def matching(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
 
 
 def recognised_instants(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
-    """Parse those texts that are timestamps, to microseconds; what is none is null.
+    """Parse those texts that are timestamps, to microseconds; other text is null.
 
     Args:
         texts: Any texts.
@@ -123,7 +123,8 @@ def _parsed(texts: pl.Series, form: str) -> pl.Series:
         parsed = texts.str.to_datetime(form, time_unit="us", strict=False)
     except pl.exceptions.PolarsError:
         raise ParameterError(
-            f"timestamp_format is {form!r}, which is not a valid format; try '%Y-%m-%d %H:%M:%S'"
+            f"timestamp_format is {form!r}, which is not a valid format; try '%Y-%m-%d %H:%M:%S'",
+            field="timestamp_format",
         ) from None
     if isinstance(parsed.dtype, pl.Datetime) and parsed.dtype.time_zone is not None:
         parsed = parsed.dt.convert_time_zone("UTC").dt.replace_time_zone(None)

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
-from .reading import DEFAULT_READING, Reading
+from .folders import is_pattern
 
 _SYNONYMS = {"postgres": "postgresql"}
 _DEFAULT_PORTS = {"postgresql": 5432, "trino": 8080}
-_DEFAULT_SCHEMAS = {"postgresql": "public.", "duckdb": "main."}
 _PLACES = ("host", "hostaddr", "port", "dbname", "service")
 """URL parameters that locate the data. Others are dropped, because they may be passwords."""
 
@@ -27,18 +26,17 @@ def url_scheme(text: str) -> str | None:
     return scheme[1].lower() if scheme and (scheme[2] or scheme[1].lower() == "spark") else None
 
 
-def location_of(source: Any, reading: Reading = DEFAULT_READING) -> str | None:
-    """Return the location of a log: the real path of a file, folder or glob, or the URL of a database and the table.
+def location_of(source: Any) -> str | None:
+    """Return the location of a log: the real path of a file, folder or glob. For tables, see `engine.table_location`.
 
-    Symbolic links and relative paths to one file have one location; hard links, and several URLs of one server, have
-    several. User names, passwords and reading options other than the table are not part of it.
+    Symbolic links and relative paths to one file have one location; hard links have several. User names, passwords and
+    reading options are not part of it.
 
     Args:
         source: The source, as for `travas.read`.
-        reading: Contains the table of a database.
 
     Returns:
-        The location, or None for an object in memory, standard input, a pipe or a query.
+        The location, or None for an object in memory, standard input, a pipe or a database.
     """
     if not isinstance(source, str | Path):
         return None
@@ -47,7 +45,7 @@ def location_of(source: Any, reading: Reading = DEFAULT_READING) -> str | None:
     try:
         if scheme is None:
             return _file(text)
-        return _spark(text[len("spark:") :], reading) if scheme == "spark" else _database(text, reading)
+        return _spark(text[len("spark:") :]) if scheme == "spark" else None
     except (ValueError, OSError, RuntimeError):  # neither a path nor a URL; reading it raises the error
         return None
 
@@ -64,25 +62,32 @@ def _file(text: str) -> str | None:
 def _glob(path: Path) -> str:
     """Return the real folder and pattern of a glob, or the real path of a file, which need not exist."""
     parts = path.absolute().parts
-    first = next((index for index, part in enumerate(parts) if any(mark in part for mark in "*?[")), len(parts))
+    first = next((index for index, part in enumerate(parts) if is_pattern(part)), len(parts))
     return str(Path(*parts[:first]).resolve().joinpath(*parts[first:]))
 
 
-def _spark(path: str, reading: Reading) -> str | None:
-    if path:
-        return str(Path(path).resolve()) if Path(path).exists() else f"spark:{_without_credentials(path)}"
-    return None if reading.query is not None else f"spark: {reading.table or ''}"
-
-
-def _database(url: str, reading: Reading) -> str | None:
-    if reading.query is not None:
+def _spark(path: str) -> str | None:
+    if not path:
         return None
-    if "@" in urlsplit(url).path:
-        raise ValueError("a user name or password with an unescaped slash: it must not become part of a location")
-    scheme = urlsplit(url).scheme.lower()
-    scheme = _SYNONYMS.get(scheme, scheme)
-    where = f"duckdb://{_duckdb_path(url)}" if scheme == "duckdb" else _without_credentials(url)
-    return f"{where} {(reading.table or '').removeprefix(_DEFAULT_SCHEMAS.get(scheme, ''))}"
+    return str(Path(path).resolve()) if Path(path).exists() else f"spark:{_without_credentials(path)}"
+
+
+def database_of(url: str) -> str | None:
+    """Return the URL of a database without user, password and options; the real path of a DuckDB file.
+
+    Args:
+        url: The URL, as for `travas.read`.
+
+    Returns:
+        The URL, or None if it has a user name or password with an unescaped slash, which must not be recorded.
+    """
+    try:
+        parts = urlsplit(url)
+        if "@" in parts.path:
+            return None
+        return f"duckdb://{_duckdb_path(url)}" if parts.scheme.lower() == "duckdb" else _without_credentials(url)
+    except (ValueError, OSError, RuntimeError):  # not a URL; reading it raises the error
+        return None
 
 
 def _duckdb_path(url: str) -> str:
@@ -97,6 +102,6 @@ def _without_credentials(url: str) -> str:
     parts = urlsplit(url)
     scheme = _SYNONYMS.get(parts.scheme.lower(), parts.scheme.lower())
     host = parts.netloc.rpartition("@")[2].lower().removesuffix(f":{_DEFAULT_PORTS.get(scheme)}")
-    places = urlencode(sorted(pair for pair in parse_qsl(parts.query) if pair[0] in _PLACES))
+    query = urlencode(sorted(pair for pair in parse_qsl(parts.query) if pair[0] in _PLACES))
     prefix = f"{scheme}://" if scheme else ""
-    return f"{prefix}{host}{parts.path}{'?' if places else ''}{places}"
+    return f"{prefix}{host}{parts.path}{'?' if query else ''}{query}"

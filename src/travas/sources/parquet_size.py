@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..errors import LogError
+from ..privacy.numbers import is_whole_number
 from .compression import allowed, too_large
 from .thrift import ThriftError, read_struct
 
@@ -63,20 +64,23 @@ def _size(stream: BinaryIO, whole: int, row_groups: int | None) -> int:
 def _column(stream: BinaryIO, about: dict[int, Any], rows: int, walk: bool) -> int:
     """What a column chunk becomes: the larger of what the footer and what its page headers say."""
     declared = _number(about[6]) + BYTES_A_VALUE * max(_number(about[5]), rows)
-    if not walk:
+    offsets = [
+        offset for offset in (_number(about[9]), _number(about.get(11, 0))) if offset
+    ]  # 0: there is no such page
+    if not walk or not offsets:
         return declared
-    first = _number(about[9])
-    start = min(first, _number(about.get(11)) or first) if 11 in about else first
+    start = min(offsets)
     pages = _pages(stream, start, start + _number(about[7]))
     return max(declared, sum(_number(page[2]) + BYTES_A_VALUE * _values(page) for page in pages))
 
 
 def _footer(stream: BinaryIO, whole: int) -> dict[int, Any]:
-    """The file's metadata, which its last eight bytes lead to."""
+    """The file's metadata, which its last eight bytes lead to. No page is at its start: a column at 0 has none."""
+    head = stream.read(4)
     stream.seek(max(whole - 8, 0))
     tail = stream.read(8)
     length = int.from_bytes(tail[:4], "little")
-    if whole < 12 or tail[4:] != b"PAR1" or length > min(whole - 12, _FOOTER):
+    if whole < 12 or head != b"PAR1" or tail[4:] != b"PAR1" or length > min(whole - 12, _FOOTER):
         raise ThriftError
     stream.seek(whole - 8 - length)
     return read_struct(stream.read(length))[0]
@@ -98,7 +102,7 @@ def _values(page: dict[int, Any]) -> int:
 
 
 def _number(value: Any) -> int:
-    """A size or a count, which is no negative number."""
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MOST_VALUES:
+    """A size or a count, which is not negative."""
+    if not is_whole_number(value) or not 0 <= value < _MOST_VALUES:
         raise ThriftError
     return value

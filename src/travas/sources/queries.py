@@ -28,7 +28,9 @@ def check_query(query: str, dialect: str) -> None:
     try:
         parsed = sqlglot.parse(query, read=dialect)
     except sqlglot.errors.SqlglotError:
-        raise ParameterError("query cannot be parsed; check its syntax, or use table with a view") from None
+        raise ParameterError(
+            "query cannot be parsed; check its syntax, or use table with a view", field="query"
+        ) from None
     statements = [statement for statement in parsed if statement and not isinstance(statement, sql.Semicolon)]
     writes = (sql.DML, sql.DDL, sql.Drop, sql.Alter, sql.Command, sql.Copy, sql.Into, sql.Set, sql.Transaction)
     if (
@@ -36,9 +38,13 @@ def check_query(query: str, dialect: str) -> None:
         or not isinstance(statements[0], sql.Query)
         or any(node is not statements[0] and isinstance(node, writes) for node in statements[0].walk())
     ):
-        raise ParameterError("query must be one read-only SELECT statement; change it, or use table with a view")
+        raise ParameterError(
+            "query must be one read-only SELECT statement; change it, or use table with a view", field="query"
+        )
     if len(parsed) > 1:  # an empty statement or a comment, which Ibis cannot compile
-        raise ParameterError("query has text after the statement; remove everything from the semicolon on")
+        raise ParameterError(
+            "query has text after the statement; remove everything from the semicolon on", field="query"
+        )
 
 
 def columns_of(backend: Any, query: str) -> dict[str, str] | None:
@@ -76,7 +82,9 @@ def _duckdb_columns(connection: Any, query: str) -> dict[str, str]:
 
     statements = connection.extract_statements(query)
     if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
-        raise ParameterError("query must be one read-only SELECT statement; change it, or use table with a view")
+        raise ParameterError(
+            "query must be one read-only SELECT statement; change it, or use table with a view", field="query"
+        )
     relation = connection.sql(query)  # bound, not run
     return _by_name(relation.columns, [str(kind) for kind in relation.types])
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, final, get_args
 
-from ..errors import ParameterError, shown
+import attrs
+
+from ..errors import ParameterError, check_encodable, shown
 from ..model.abstraction import FULL, Abstraction
 from ..model.totals import NO_DETAILS, Details
 from ..model.variants import Roles
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
+from ..privacy.sealed_classes import sealed
 from .closing import Period
 from .column_names import STANDARD
 from .encodings import check_encoding
@@ -52,7 +54,21 @@ QUERY_USED = "a query was used"
 """Replaces the text of a query in descriptions, because it may name persons."""
 
 
-@dataclass(frozen=True)
+def _abstraction(rule: Abstraction | str) -> Abstraction:
+    if isinstance(rule, str):
+        return Abstraction.parse(rule)
+    if not isinstance(rule, Abstraction):
+        raise ParameterError(f"abstraction is {shown(rule)}; use travas.Abstraction(...) or text", field="abstraction")
+    return rule
+
+
+def _delimiter(character: str | None) -> str | None:
+    return "\t" if character in ("tab", "\\t") else character
+
+
+@final
+@sealed
+@attrs.frozen
 class Reading:
     """The rule from events to variants. Columns that are None are recognised by their usual names.
 
@@ -74,7 +90,7 @@ class Reading:
         duplicate_events: Whether to keep or drop further events of a case with the same activity and timestamp.
         format: The format of the file, such as `csv`; None is that of its extension. Required for standard input.
         sheet: The sheet of an Excel workbook; None is the only one.
-        delimiter: The delimiter of CSV files; None detects it from the header.
+        delimiter: The delimiter of CSV files, or `tab`; None detects it from the header.
         quote: The quote character of CSV files, or `none`; None detects it from the header.
         encoding: The encoding of CSV files; None uses the byte order mark, or UTF-8.
         abstraction: A public rule applied to every trace before counting; text such as `first | prefix:8` is parsed.
@@ -83,7 +99,7 @@ class Reading:
         counted: What is counted, cases or units; None is what the mechanism needs.
         table: The table of events in a database.
         query: A SELECT that returns the events, instead of a table.
-        details: What is read beside the variants; set by what the mechanism measures.
+        details: What is read in addition to the variants; set by what the mechanism measures.
         period: Count only the cases that are closed in a period, each up to its closing: docs/mechanisms/periods.md.
             Events are then ordered by time.
     """
@@ -101,10 +117,10 @@ class Reading:
     duplicate_events: DuplicateEvents = "keep"
     format: Format | None = None
     sheet: str | None = None
-    delimiter: str | None = None
+    delimiter: str | None = attrs.field(default=None, converter=_delimiter)
     quote: str | None = None
     encoding: str | None = None
-    abstraction: Abstraction = FULL
+    abstraction: Abstraction = attrs.field(default=FULL, converter=_abstraction)
     unit: str | None = None
     max_cases: int | None = None
     counted: Counted | None = None
@@ -113,16 +129,24 @@ class Reading:
     details: Details = NO_DETAILS
     period: Period | None = None
 
-    def __post_init__(self) -> None:
+    def __attrs_post_init__(self) -> None:
         self._check_choices()
         self._check_characters()
         self._check_unit()
         check_where(self.where)
-        for column in (self.case, *self.activities, self.timestamp, self.ties, self.sheet):
+        names = {"case": [self.case], "activities": self.activities, "timestamp": [self.timestamp]}
+        names |= {"ties": [self.ties], "sheet": [self.sheet]}
+        for field, column in ((field, column) for field, columns in names.items() for column in columns):
             if column == "":
-                raise ParameterError("a column name is empty; set the name of a column")
+                raise ParameterError("a column name is empty; set the name of a column", field=field)
             if column is not None and not isinstance(column, str):
-                raise ParameterError(f"a column name is {shown(column)}, which is not text; set the name of a column")
+                raise ParameterError(
+                    f"a column name is {shown(column)}, which is not text; set the name of a column", field=field
+                )
+        for name in attrs.fields_dict(Reading):
+            if isinstance(value := getattr(self, name), str):
+                check_encodable(name, value)
+        check_encodable("activities", *self.activities)
         if len(set(self.activities)) != len(self.activities):
             raise ParameterError(f"activities is {self.activities}; remove the duplicate column", field="activities")
         if any(name in (CASE, TIMESTAMP) for name in released_columns(self.activities)):
@@ -135,8 +159,6 @@ class Reading:
         if self.period is not None and not isinstance(self.period, Period):
             raise ParameterError(f"period is {shown(self.period)}; use travas.Period(...)", field="period")
         self._check_order()
-        if isinstance(self.abstraction, str):
-            object.__setattr__(self, "abstraction", Abstraction.parse(self.abstraction))
         if self.encoding is not None:
             check_encoding(self.encoding)
         if self.timestamp_format is not None:
@@ -175,7 +197,9 @@ class Reading:
 
     def _check_unit(self) -> None:
         if self.counted is not None and self.counted not in get_args(Counted):
-            raise ParameterError(f"counted is {self.counted!r}; use one of {', '.join(get_args(Counted))}")
+            raise ParameterError(
+                f"counted is {self.counted!r}; use one of {', '.join(get_args(Counted))}", field="counted"
+            )
         if self.unit is None:
             if self.max_cases is not None or self.counted is not None:
                 name = "max_cases" if self.max_cases is not None else "counted"
@@ -209,6 +233,11 @@ class Reading:
         """What is counted: cases without a unit; otherwise `counted`, by default units."""
         return "cases" if self.unit is None else self.counted or "units"
 
+    @property
+    def known_case(self) -> str:
+        """What a case is, as far as it is known before the log is opened; empty if it is not."""
+        return "" if self.duplicate_cases == "separate" else self.case or ""
+
     def for_counts_of(self, counted: Counted | None) -> Reading:
         """Return the reading that counts what a mechanism needs.
 
@@ -224,9 +253,11 @@ class Reading:
         if self.unit is None or counted is None:
             return self
         if self.counted not in (None, counted):
-            raise ParameterError(f"counted is {self.counted!r}, but this mechanism needs {counted!r}; do not set it")
+            raise ParameterError(
+                f"counted is {self.counted!r}, but this mechanism needs {counted!r}; do not set it", field="counted"
+            )
         self.abstraction.check(self.privacy_unit, counted)
-        return replace(self, counted=counted)
+        return attrs.evolve(self, counted=counted)
 
     def describe(self, roles: Roles) -> dict[str, Any]:
         """Describe the complete rule from events to variants as plain values, for the guarantee file.
@@ -285,19 +316,27 @@ class Reading:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """The assumptions of the guarantee that cannot be checked: docs/reading.md, lemma 9."""
+        """The assumptions of the guarantee that cannot be checked, unless the source is a query: `engine.assumptions_of`."""
         by_query = () if self.query is None else (BY_QUERY,)
         return by_query if self.period is None else (*by_query, self.period.assumption)
 
     def by_time(self) -> bool:
-        """Return whether events are ordered by time: by `order`, or implied by another setting that needs times."""
+        """Return whether events are ordered by time: by `order`, or implied by another setting that needs times.
+
+        Returns:
+            True if events are ordered by time.
+        """
         if self.order is None:
             needed = self.period is not None or self.duplicate_events == "drop"
             return needed or self.timestamp is not None or self.ties not in (None, "file")
         return self.order == "time"
 
     def tie_column(self) -> str | None:
-        """Return the column that orders simultaneous events; None if it is not a column."""
+        """Return the column that orders simultaneous events; None if it is not a column.
+
+        Returns:
+            The name of the column, or None.
+        """
         return None if self.ties in ("file", "activity") else self.ties
 
 
@@ -311,6 +350,19 @@ def _check_roles(described: Any) -> None:
     complete = isinstance(described, Mapping) and set(described) - {"lifecycle"} == {"case", "activities", "timestamp"}
     if not complete or not isinstance(described["case"], str) or not isinstance(described["activities"], list):
         raise ParameterError("the reading does not state the columns that were read", field="reading")
+
+
+def implied_assumptions(description: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the assumptions that follow from a description, which does not have the text of a query.
+
+    Args:
+        description: What `Reading.describe` returned.
+
+    Returns:
+        The assumptions that a guarantee must state.
+    """
+    by_query = () if description["query"] is None else (BY_QUERY,)
+    return (*by_query, *Reading.from_description(description).assumptions)
 
 
 DEFAULT_READING = Reading()

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from ..model.traces import Activity, Trace
-from ..model.variants import Roles, Variants
+from ..model.variants import Roles, Variants, check_number_of_cases
 from ..privacy.guarantee import Counted, PrivacyUnit
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Store(Protocol):
         """Return the traces with these indexes, in this order."""
 
     def keys(self, alphabet: Sequence[Activity]) -> list[bytes]:
-        """Return all traces, each as the bytes of its activities' codes: their places in the alphabet."""
+        """Return all traces, each as the bytes of its activities' codes: their indexes in the alphabet."""
 
     def alphabet(self) -> list[Activity]:
         """Return all activities of the log."""
@@ -53,6 +53,7 @@ class RemoteVariants(Variants):
         totals: Totals | None = None,
     ) -> None:
         self.__dict__ |= {"_store": store, "counts": counts, "_lengths": lengths, "columns": columns, "notes": notes}
+        check_number_of_cases(counts)
         self.__dict__ |= {"unit": unit, "counted": counted, "roles": roles, "totals": totals}
 
     def __len__(self) -> int:

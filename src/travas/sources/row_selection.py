@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from ..errors import ParameterError, shown
+from ..errors import ParameterError, check_encodable, shown
 
 Lifecycle = Literal["all", "complete", "start"]
 DuplicateEvents = Literal["keep", "drop"]
@@ -68,6 +68,7 @@ def check_where(where: object) -> None:
                 "where must consist of pairs of a column and a value, both text and not empty, such as ('ward', 'A')",
                 field="where",
             )
+        check_encodable("where", *pair)
 
 
 def parse_where(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -23,6 +23,7 @@ from .interrupt import interruptible
 from .queries import check_query
 from .reading import Reading, released_columns
 from .remote import RemoteVariants
+from .table_location import Catalogue, TableLocation
 from .totals_expression import RemoteTotals
 from .variants_expression import CASE, COUNT, Query
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 _DIGEST, _LENGTH = "digest", "length"
 _STEP, _ROW, _CODE = "travas_step", "travas_row", "travas_code"
 _EVENTS, _ROWS, _DETAILS = "travas_events", "travas_rows", "travas_details"
+_PATTERN = frozenset("{}[]*?\\")
+_INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,29 @@ class Spark:
         query = Query(events, reading, where, gather=_gather, as_instant=_instants(frame.schema))
         variants: Variants = _run(frame.sparkSession, where, lambda: _Store.of(frame, query))
         return variants
+
+    def location(self, source: str, reading: Reading) -> TableLocation | None:
+        """Return where a table is; the session says what its name refers to. None for a path or a query."""
+        _path_of(source, reading)
+        if (table := reading.table) is None:
+            return None
+        try:
+            import pyspark  # noqa: F401
+        except ImportError:
+            raise MissingExtraError("reading with Spark", "spark") from None
+        session = _session()
+
+        def located() -> TableLocation:
+            here = session.catalog
+            known = here.getTable(table)
+            catalogue = Catalogue(here.currentCatalog(), here.currentDatabase(), "default", ignores_case=True)
+            if known.catalog is None:  # a temporary view
+                name = ".".join((*(known.namespace or ()), known.name)).lower()
+                return TableLocation("spark:", name, frozenset({name}), ignores_case=True)
+            return catalogue.locate("spark:", known.name, ".".join(known.namespace or ()), known.catalog)
+
+        located_there: TableLocation = _run(session, f"Spark table {table!r}", located)
+        return located_there
 
 
 def _gather(events: ir.Table, parts: list[str], keys: list[Any], where: Any, others: dict[str, Any]) -> ir.Table:
@@ -220,7 +246,7 @@ def _totals(events: Any, query: Query) -> RemoteTotals:
     import ibis
     from pyspark.sql.types import TimestampType
 
-    is_zoned = isinstance(events.schema[query.columns.timestamp].dataType, TimestampType)  # Ibis does not tell
+    is_zoned = isinstance(events.schema[query.columns.timestamp].dataType, TimestampType)  # Ibis does not report it
     expression = details_of(query, spark_zoned_clock if is_zoned else spark_clock)
     details = _asked(expression, **{_EVENTS: events}).repartition(CASE).persist()
 
@@ -254,13 +280,11 @@ def _drop(frame: Any) -> None:
 
 def _opened(source: str, reading: Reading) -> tuple[Any, str]:
     """Return the events and their name in messages. The master is not set here."""
-    path = source.partition(":")[2]
-    path = path.removeprefix("//") if path.startswith("///") else path
-    named = [name for name in (path.strip("/"), reading.table, reading.query) if name]
-    if len(named) != 1 or path.startswith("//"):
+    path = _path_of(source, reading)
+    if set(path) & _PATTERN:
         raise ParameterError(
-            "spark: needs exactly one of spark:PATH (Parquet), table and query; "
-            "set the master with spark-submit, SPARK_REMOTE or MASTER"
+            f"spark:{path} has one of {' '.join(sorted(_PATTERN))}, which Spark takes for a pattern; use a folder or a table",
+            field="source",
         )
     where = "Spark query" if reading.query else f"Spark table {reading.table!r}" if reading.table else f"spark:{path}"
     if reading.query:
@@ -270,7 +294,32 @@ def _opened(source: str, reading: Reading) -> tuple[Any, str]:
         return _run(session, where, lambda: session.sql(reading.query)), where
     if reading.table:
         return _run(session, where, lambda: session.table(reading.table)), where
-    return _run(session, where, lambda: session.read.parquet(path)), where
+    return _run(session, where, lambda: _parquet(session, path)), where
+
+
+def _parquet(session: Any, path: str) -> Any:
+    """Read Parquet files. What the names of folders say (`ward=01`) is text: its type would depend on all of them."""
+    inference = session.conf.get(_INFERENCE)
+    session.conf.set(_INFERENCE, "false")
+    try:
+        schema = session.read.parquet(path).schema
+    finally:
+        session.conf.set(_INFERENCE, inference)
+    return session.read.schema(schema).parquet(path)
+
+
+def _path_of(source: str, reading: Reading) -> str:
+    """Return the path, empty for a table or a query. Raises ParameterError unless there is exactly one of them."""
+    path = source.partition(":")[2]
+    path = path.removeprefix("//") if path.startswith("///") else path
+    named = [name for name in (path.strip("/"), reading.table, reading.query) if name]
+    if len(named) != 1 or path.startswith("//"):
+        raise ParameterError(
+            "spark: needs exactly one of spark:PATH (Parquet), table and query; "
+            "set the master with spark-submit, SPARK_REMOTE or MASTER",
+            field="table",
+        )
+    return path
 
 
 def _session() -> Any:

@@ -75,7 +75,7 @@ class _Search:
 
     def __init__(self, present: Sequence[str]) -> None:
         self._present = present
-        self._problems: dict[str, str] = {}  # by field
+        self._problems: list[tuple[str, str]] = []  # (field, problem)
         self._missing = ""
 
     def column(self, name_set: str | None, role: str) -> str:
@@ -83,30 +83,30 @@ class _Search:
         if name is not None and name in self._present:
             return name
         if name_set is not None:
-            self._problems[f"{role} {name_set}"] = f"no column {name_set!r} for the {role}"
+            self._problems.append((role, f"no column {name_set!r} for the {role}"))
             self._missing = self._missing or name_set
         elif several := candidates(role, self._present):
             shown_names = " or ".join(repr(name[:_LONGEST_NAME]) for name in several[:4])
-            self._problems[role] = f"the {role} column may be {shown_names}; set {role}"
+            self._problems.append((role, f"the {role} column may be {shown_names}; set {role}"))
         else:
-            self._problems[role] = f"no {role} column recognised; set {role}"
+            self._problems.append((role, f"no {role} column recognised; set {role}"))
         return ""
 
     def no_timestamp(self) -> None:
         self.column(None, "timestamp")
-        self._problems["order"] = (
-            f"{self._problems.pop('timestamp')}, or set order to 'file' if the rows of every case are in order"
-        )
+        _, problem = self._problems.pop()
+        self._problems.append(("order", f"{problem}, or set order to 'file' if the rows of every case are in order"))
 
     def check(self, where: str) -> None:
         """Raise LogError with everything that is missing."""
         if not self._problems:
             return
-        fields = [field for field in self._problems if " " not in field]
+        field, *others = dict.fromkeys(field for field, _ in self._problems)
+        problems = "; ".join(dict.fromkeys(problem for _, problem in self._problems))
         raise LogError(
-            f"{where}: {'; '.join(self._problems.values())}; {available_names(self._present, 30, self._missing)}",
-            field=fields[0] if fields else "",
-            other_fields=tuple(fields[1:]),
+            f"{where}: {problems}; {available_names(self._present, 30, self._missing)}",
+            field=field,
+            other_fields=tuple(others),
         )
 
 

@@ -35,7 +35,7 @@ def read_arrow(paths: Sequence[Path], reading: Reading, where: str) -> Variants:
     """Read the variants of Arrow IPC files, also called Feather; the order of the files is the order of the rows."""
     check_arrow(paths)
     with _faults(where, "Arrow"):
-        table = pl.scan_ipc(list(paths), hive_partitioning=False)
+        table = pl.scan_ipc(list(paths), glob=False, hive_partitioning=False)
         return variants_of(Events(table, reading, where), table.select(pl.len()).collect().item())
 
 

@@ -24,18 +24,18 @@ def read_struct(data: bytes) -> tuple[dict[int, Any], int]:
     """
     reader = _Reader(data)
     try:
-        return reader.struct(0), reader.place
+        return reader.struct(0), reader.position
     except IndexError:
         raise ThriftError from None
 
 
 class _Reader:
     def __init__(self, data: bytes) -> None:
-        self.data, self.place = data, 0
+        self.data, self.position = data, 0
 
     def byte(self) -> int:
-        value = self.data[self.place]
-        self.place += 1
+        value = self.data[self.position]
+        self.position += 1
         return value
 
     def unsigned(self) -> int:
@@ -57,10 +57,10 @@ class _Reader:
         return self.skip(self.unsigned())
 
     def skip(self, length: int) -> bytes:
-        if length > len(self.data) - self.place:
+        if length > len(self.data) - self.position:
             raise ThriftError
-        self.place += length
-        return self.data[self.place - length : self.place]
+        self.position += length
+        return self.data[self.position - length : self.position]
 
     def struct(self, depth: int) -> dict[int, Any]:
         if depth > _DEEPEST:
@@ -95,7 +95,7 @@ class _Reader:
             raise ThriftError
         head = self.byte()
         length = self.unsigned() if head >> 4 == 15 else head >> 4
-        if length > len(self.data) - self.place:  # every element takes a byte at least
+        if length > len(self.data) - self.position:  # every element takes a byte at least
             raise ThriftError
         return [self.value(head & 15, depth) for _ in range(length)]
 
@@ -103,7 +103,7 @@ class _Reader:
         if depth > _DEEPEST:
             raise ThriftError
         length = self.unsigned()
-        if length > len(self.data) - self.place:
+        if length > len(self.data) - self.position:
             raise ThriftError
         kinds = self.byte() if length else 0
         pairs = [(self.value(kinds >> 4, depth), self.value(kinds & 15, depth)) for _ in range(length)]

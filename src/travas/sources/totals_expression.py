@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ParameterError
 from ..model import questions as q
 from ..model.abstraction import FULL, Abstraction
+from ..model.abstraction.abstraction_steps import AbstractionStep, AsSet, First, Fold, Prefix, Suffix
 from ..model.abstraction.rules import Group, Only, Without
-from ..model.abstraction.steps import AbstractionStep, AsSet, First, Fold, Prefix, Suffix
 from ..model.calendar import DAY, DAYS_FROM_MONDAY, FIRST_INSTANT, HOUR, WEEK, WEEKS, WEEKS_PER_BLOCK, zone_offsets
 from ..model.totals import Details, Totals, check_details
 from ..model.traces import Activity
@@ -74,11 +74,11 @@ class RemoteTotals:
             check_details(self, Details("read"))
         sums = np.zeros(int(np.prod(question.shape)), dtype=np.int64)
         if len(sums):
-            place_of = _places(question)
+            index_of = _indexes(question)
             for row in self.ask(self.answer(question)):
-                place = place_of(int(row[_CELL]))
-                if place is not None:
-                    sums[place] += int(row[_SUM])
+                index = index_of(int(row[_CELL]))
+                if index is not None:
+                    sums[index] += int(row[_SUM])
         return sums.reshape(question.shape)
 
     def value_sums(self, question: q.AttributeValues) -> dict[str | None, int]:
@@ -148,9 +148,9 @@ class RemoteTotals:
         if query.columns.unit is not None:
             table = table.semi_join(counted_cases(query, table), CASE)
         in_order = ibis.window(group_by=table[CASE], order_by=query.sorting(table))
-        place = ibis.row_number().over(in_order)
+        position = ibis.row_number().over(in_order)
         columns = [CASE, *query.parts, *([MICROSECONDS] if self.details.times == "read" else [])]
-        events = table.mutate(**{_PLACE: place}).select(*columns, _PLACE)
+        events = table.mutate(**{_PLACE: position}).select(*columns, _PLACE)
         for step in self.abstraction.steps:
             events = self._applied(step, events)
         return events
@@ -198,7 +198,7 @@ class RemoteTotals:
         return ibis.cases(*((column == self._bytes(name), result) for name, result in results), else_=default)
 
     def _projected(self, question: q.ProjectedQuestion) -> ir.Table:
-        """The events as nodes of a question, with their place in the case and its size."""
+        """The events as nodes of a question, with their index in the case and its size."""
         import ibis
 
         events = self._events()
@@ -208,8 +208,8 @@ class RemoteTotals:
         events = events.mutate(**{_NODE: node})
         events = events.filter(events[_NODE] >= 0)
         case = ibis.window(group_by=events[CASE])
-        place = ibis.row_number().over(ibis.window(group_by=events[CASE], order_by=events[_PLACE]))
-        return events.mutate(**{_PLACE: place, _SIZE: events.count().over(case)})
+        position = ibis.row_number().over(ibis.window(group_by=events[CASE], order_by=events[_PLACE]))
+        return events.mutate(**{_PLACE: position, _SIZE: events.count().over(case)})
 
     def _is(self, events: ir.Table, activity: Activity) -> Any:
         names = activity if isinstance(activity, tuple) else (activity,)
@@ -280,7 +280,7 @@ def _durations(events: ir.Table, question: q.Durations) -> ir.Table:
     )
 
 
-def _places(question: q.CellQuestion) -> Callable[[int], int | None]:
+def _indexes(question: q.CellQuestion) -> Callable[[int], int | None]:
     """Return the function from a cell of the expression to the index of the answer; None if it belongs to none."""
     if not isinstance(question, q.Durations):
         return partial(_place_of, question)
@@ -361,7 +361,7 @@ def _weight(norm: Any, bound: int) -> Any:
 def _quotient(value: Any, divisor: int) -> Any:
     """⌊value/divisor⌋, exact for integers up to ±2^53: no multiple of the divisor is within the rounding of the float.
 
-    Weeks are divided beyond that, but there only matters that they are outside of the calendar.
+    Weeks are divided beyond that, but there it only matters that they are outside the calendar.
     """
     return (value / divisor).floor().cast("int64")
 

@@ -5,7 +5,7 @@ end where a block of the file ends, but with the child of the trace that makes t
 are those of the elements (`size_of`), which are never larger than their bytes in the file: a trace of at most `PART_SIZE`
 bytes is one part, and nothing in it has to be measured.
 
-The parser has a limit of its own, 10,000,000 bytes of UTF-8 for a tag, to which some of what it has read before counts.
+The parser has its own limit, 10,000,000 bytes of UTF-8 for a tag, to which some of what it has read before counts.
 `TagLengths` refuses what comes near.
 """
 

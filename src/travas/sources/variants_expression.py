@@ -14,10 +14,12 @@ It is one statement, which sees one state of the log; what is not counted is sum
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError
 from .closed_rows import COUNTS, END, MOMENT, closed_rows, dated, is_one_of
@@ -67,17 +69,17 @@ class Query:
                 raise ParameterError(
                     f"{name} is 'file' but the rows of a {self.where} have no order; {remedy}", field=name
                 )
-        by_time = replace(self.reading, order="time")
+        by_time = attrs.evolve(self.reading, order="time")
         columns = Columns.of(by_time, list(self.events.columns), self.where)
         if by_time.details.times == "if recorded" and not self._has_times(columns):
-            by_time = replace(by_time, details=by_time.details.settled("not recorded"))
+            by_time = attrs.evolve(by_time, details=by_time.details.settled("not recorded"))
             columns = Columns.of(by_time, list(self.events.columns), self.where)
         object.__setattr__(self, "columns", columns)
-        object.__setattr__(self, "reading", replace(self.reading, details=columns.details))
+        object.__setattr__(self, "reading", attrs.evolve(self.reading, details=columns.details))
         object.__setattr__(self, "events", self._selected())
 
     def _has_times(self, columns: Columns) -> bool:
-        """Whether the time column has instants: text and numbers order events, but are no times here."""
+        """Whether the time column has instants: text and numbers order events, but are not times."""
         kind = self.events[str(columns.timestamp)].type()
         return bool(kind.is_timestamp() or kind.is_date())
 
@@ -182,7 +184,7 @@ class Query:
 
         Returns:
             The rows; whether one counts, because it is complete and of the period if there is one; and whether it is
-            read, because it counts and is no duplicate if those are dropped.
+            read, because it counts and is not a duplicate if those are dropped.
         """
         complete = reduce(and_, (rows[name].notnull() for name in (CASE, *self.parts, TIME)))
         if self.reading.period is not None:
@@ -269,14 +271,14 @@ class Query:
 
     def notes(self, totals: Mapping[str, Any], variants: int) -> tuple[str, ...]:
         """Refuse missing values, or note how many were dropped. `totals`: the values of `sums` and `firsts`."""
-        found = [(f"events without {what}", totals[name], column) for name, (what, column) in self.lacking.items()]
-        found = [(what, number, column) for what, number, column in found if number]
-        if found and self.reading.on_missing == "fail":
-            parts = "; ".join(f"column {column!r}: {number_of(number, what)}" for what, number, column in found)
+        missing = [(f"events without {what}", totals[name], column) for name, (what, column) in self.lacking.items()]
+        missing = [(what, number, column) for what, number, column in missing if number]
+        if missing and self.reading.on_missing == "fail":
+            parts = "; ".join(f"column {column!r}: {number_of(number, what)}" for what, number, column in missing)
             raise LogError(
                 f"{self.where}, {parts}; fix the log, or set on_missing to 'drop' {CONFIDENTIAL}", field="on_missing"
             )
-        notes = [left_out_note(number, what) for what, number, _ in found]
+        notes = [left_out_note(number, what) for what, number, _ in missing]
         if self.columns.unit is not None:
             notes += self._unit_notes(self.columns.unit, totals)
         if not variants and not notes:
@@ -291,8 +293,8 @@ class Query:
         what = f"cases without the unit {unit!r}"
         if self.reading.on_missing == "fail":
             first = f"case {str(totals[_first(_NOBODY)])[:60]!r}"
-            found = [MissingValues(what, number, first)]
-            raise missing_values(self.where, found, "set on_missing to 'drop'")
+            missing = [MissingValues(what, number, first)]
+            raise missing_values(self.where, missing, "set on_missing to 'drop'")
         return [left_out_note(number, what)]
 
 

@@ -35,7 +35,8 @@ def available_names(present: Sequence[str], most: int, missing: str = "") -> str
 def number_of(number: int, what: str) -> str:
     """`1 event without …`, `2 events without …`: `what` begins with the plural."""
     plural, space, rest = what.partition(" ")
-    return f"{number:,} {plural.removesuffix('s') if number == 1 else plural}{space}{rest}"
+    singular = f"{plural[:-3]}y" if plural.endswith("ies") else plural.removesuffix("s")
+    return f"{number:,} {singular if number == 1 else plural}{space}{rest}"
 
 
 def left_out_note(number: int, what: str) -> str:
@@ -46,7 +47,7 @@ def left_out_note(number: int, what: str) -> str:
 def several_values_notes(numbers: Mapping[str, int]) -> tuple[str, ...]:
     """Return notes about attributes that are not constant within a case; `numbers` are the cases by attribute."""
     return tuple(
-        f"the attribute {name!r} has several values in {number_of(number, 'cases')}; the first one counts"
+        f"the attribute {name!r} has several values in {number_of(number, 'cases')}; the first one is used"
         for name, number in numbers.items()
         if number
     )
@@ -67,13 +68,13 @@ class MissingValues:
 
 
 def missing_values(
-    where: str, found: Sequence[MissingValues], drop: str, timestamps: UseOfTimestamps = "for order"
+    where: str, missing: Sequence[MissingValues], drop: str, timestamps: UseOfTimestamps = "for order"
 ) -> LogError:
     """Return the error about all missing values, with the remedy.
 
     Args:
         where: The log.
-        found: What is missing.
+        missing: What is missing.
         drop: How to read the log without it.
         timestamps: What they are needed for; if only for the times of a release, it can be made without.
 
@@ -82,9 +83,9 @@ def missing_values(
     """
     parts = [
         f"{f'column {each.column!r}: ' if each.column else ''}{number_of(each.number, each.what)}, the first at {each.first}"
-        for each in found
+        for each in missing
     ]
-    avoidable = timestamps == "for times" and any(each.what == UNTIMED for each in found)
+    avoidable = timestamps == "for times" and any(each.what == UNTIMED for each in missing)
     remedy = drop + (WITHOUT_TIMES if avoidable else "")
     return LogError(
         f"{where}: {'; '.join(parts)}; fix the log, or {remedy} {CONFIDENTIAL}",

@@ -31,10 +31,10 @@ def malformed_xml(where: str, error: etree.XMLSyntaxError, position: ParserPosit
     if "RESOURCE_LIMIT" in kind or "too long" in str(error) or "huge" in str(error).lower():
         return LogError(
             f"{where}: line {line}, column {column}: a value is over 10 MB, or elements are nested too "
-            f"deeply; {EXPORT_AGAIN}"
+            f"deeply; {EXPORT_AGAIN} {CONFIDENTIAL}"
         )
     reason = kind.removeprefix("ERR_").replace("_", " ").lower() or "syntax error"
-    return LogError(f"{where}: malformed XML at line {line}, column {column} ({reason}); {EXPORT_AGAIN}")
+    return LogError(f"{where}: malformed XML at line {line}, column {column} ({reason}); {EXPORT_AGAIN} {CONFIDENTIAL}")
 
 
 def neither_event_nor_attribute(where: str, child: Any, number: int) -> LogError:

@@ -124,7 +124,7 @@ class _Compiler:
             compiled: XPath = etree.XPath(expression, namespaces=spaces, smart_strings=False)
         except ValueError:  # names and values are quoted, so it is not the syntax
             raise LogError(
-                f"{self.where}: a name or value that is looked for has a character that XML cannot contain; check where",
+                f"{self.where}: where has a name or value with a character that XML cannot contain; correct it",
                 field="where",
             ) from None
         return compiled

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import attrs
 from lxml import etree
 
 from ..errors import CONFIDENTIAL, LogError
@@ -16,6 +16,7 @@ from ..model.mechanism import Progress
 from ..model.variants import Variants
 from .case_stream import MAX_TRACE_EVENTS, CaseStream, StreamedCase, tie_key
 from .chunks import chunks
+from .encodings import check_xml_encoding
 from .reading import ACTIVITY, TIMESTAMP, Reading
 from .row_selection import by_level
 from .timestamps import parse_zoned
@@ -38,7 +39,9 @@ def read_xes(paths: Sequence[Path], reading: Reading, progress: Progress, where:
     A DOCTYPE, an attribute over 9.5 MB and an event over 16 MB are refused; the first 10 million events of a trace are
     read. A malicious file costs time but no memory.
     """
-    reading = replace(reading, details=reading.details.settled("recorded"))  # the standard has a time for every event
+    reading = attrs.evolve(
+        reading, details=reading.details.settled("recorded")
+    )  # the standard has a time for every event
     cases = CaseStream(where, reading)
     for number, path in enumerate(paths):
         document = XesDocument(str(path), reading, cases)
@@ -168,6 +171,7 @@ class XesDocument:
         if parent is None:
             if element.getroottree().docinfo.doctype:
                 raise LogError(f"{self.where}: the file has a DOCTYPE, which XES does not need; remove it")
+            check_xml_encoding(self.where, self.prolog)
             self.root, self.prolog = element, b""
             self._prepare()
         elif parent is not self.root or element.tag != self.paths.trace_tag:
@@ -292,11 +296,11 @@ class XesDocument:
             case.details.cut(MAX_TRACE_EVENTS)
 
     def _identify(self, piece: Any) -> None:
-        """Read the attributes of the trace itself: of several with one key the first, in whichever part of the trace it is."""
+        """Read the attributes of the trace itself: of several with the same key the first, in any part of the trace."""
         case = self.case
         for key, element in self.paths.own.items():
-            if key not in case.own and (found := element(piece)):
-                case.own[key] = found[0].get("value", "")
+            if key not in case.own and (elements := element(piece)):
+                case.own[key] = elements[0].get("value", "")
         case.name = case.own.get(self.reading.case or ACTIVITY, "")
         case.unit = "" if self.reading.unit is None else case.own.get(self.reading.unit, "")
 
@@ -361,7 +365,8 @@ class XesDocument:
             except ValueError:
                 raise LogError(
                     f"{self.where}: {text[:60]!r} in trace {self.cases.traces + 1:,} is not a timestamp"
-                    f"{f' of the format {form!r}' if form else ''}; set timestamp_format {CONFIDENTIAL}"
+                    f"{f' of the format {form!r}' if form else ''}; set timestamp_format {CONFIDENTIAL}",
+                    field="timestamp_format",
                 ) from None
             if self.by_time:
                 case.keys.append((nanoseconds, *tie))

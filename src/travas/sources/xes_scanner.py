@@ -170,7 +170,7 @@ class ParserPosition:
         self._has_skipped = True
 
     def resume(self, piece: bytes) -> bytes:
-        """Return what to feed to the parser instead of a piece: after a gap it is on a line of its own, whose number is known."""
+        """Return what to feed to the parser instead of a piece: after a gap it is on its own line, whose number is known."""
         if self._has_skipped:
             self._parsed_lines += 1
             self._first_gap = self._first_gap or self._parsed_lines

@@ -72,7 +72,11 @@ class AttributeMeasurements:
         return self.second.ndim == 2
 
     def as_json(self) -> dict[str, Any]:
-        """All measurements as plain values for a JSON file."""
+        """All measurements as plain values for a JSON file.
+
+        Returns:
+            The values by name.
+        """
         return {
             "attribute": self.attribute.describe(),
             "values": list(self.values),
@@ -82,7 +86,15 @@ class AttributeMeasurements:
 
     @classmethod
     def from_json(cls, content: dict[str, Any], activities: Sequence[Any]) -> AttributeMeasurements:
-        """The measurements of a JSON file: what `as_json` returned."""
+        """The measurements of a JSON file: what `as_json` returned.
+
+        Args:
+            content: What `as_json` returned.
+            activities: The activities of the log.
+
+        Returns:
+            The measurements.
+        """
         second = np.array(content["second"], dtype=np.int64)
         if second.ndim == 2 and second.shape[1] != len(activities):
             raise LogError("the measurements of an attribute are inconsistent with the activities")

@@ -30,7 +30,7 @@ def number_of_cases(measurements: Measurements) -> float:
 
 @dataclass(frozen=True, eq=False)
 class FirstMeasurement:
-    """What the first stage tells about an attribute, in cases: a number and a standard deviation for every cell.
+    """What the first stage measured about an attribute, in cases: a number and a standard deviation for every cell.
 
     Attributes:
         numbers: The numbers of cases by cell, with noise.
@@ -94,7 +94,7 @@ def measures_by_last(
 
 
 def combined_numbers(measurements: Measurements, measured: AttributeMeasurements) -> FirstMeasurement:
-    """What both stages tell about the cells of an attribute, whatever the last activity is."""
+    """What both stages say about the cells of an attribute, whatever the last activity is."""
     first = _first_numbers(measurements, measured)
     if measured.is_by_last:
         return first

@@ -96,12 +96,12 @@ def throughput_quality(measurements: Measurements) -> tuple[ThroughputQuality, .
 
 def attribute_quality(measurements: Measurements) -> tuple[AttributeQuality, ...]:
     """Numbers of cases of all values of all attributes."""
-    found = []
+    rows = []
     for made in measurements.attributes:
         told = combined_numbers(measurements, made)
         for value, number, deviation in zip(made.labels, told.numbers, told.deviations, strict=True):
-            found.append(AttributeQuality(made.attribute.name, value, measured(float(number), float(deviation))))
-    return tuple(found)
+            rows.append(AttributeQuality(made.attribute.name, value, measured(float(number), float(deviation))))
+    return tuple(rows)
 
 
 def _quantile(weights: Floats, noisy: Floats, deviation: float, share: float) -> MeasuredNumber:

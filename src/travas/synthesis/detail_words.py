@@ -25,7 +25,7 @@ def duration_in_words(seconds: float) -> str:
 
 
 def details_in_words(quality: Quality) -> list[tuple[str, str]]:
-    """What the measurements tell about times and attributes.
+    """What the measurements say about times and attributes.
 
     Args:
         quality: What the measurements tell.
@@ -43,7 +43,7 @@ def details_in_words(quality: Quality) -> list[tuple[str, str]]:
         facts.append(
             (
                 "durations",
-                f"{own:,} of {len(quality.durations):,} measured pairs have durations of their own; the others have those of "
+                f"{own:,} of {len(quality.durations):,} measured pairs have their own durations; the others have those of "
                 "all steps to their second activity",
             )
         )

@@ -12,11 +12,10 @@ from ..model.calendar import SECOND
 from ..model.questions import DURATION_BUCKETS, DURATION_EDGES
 from .chain import Chain
 from .measurements import Measurements
-from .shrinkage import Floats, deviating, normalised
+from .shrinkage import Floats, deviating, normalised, used_buckets
 from .time_measurements import DURATIONS, THROUGHPUT, TimeMeasurements
 
-TAIL = 1.0  # the upper tail of throughput is taken as empty where its sum is below this many standard deviations
-STANDS_OUT = 2.0  # a pair has durations of its own if their sum exceeds this many standard deviations
+STANDS_OUT = 2.0  # a pair has its own durations if their sum exceeds this many standard deviations
 OVERALL = 2.0  # buckets of all pairs together are taken as empty below this many standard deviations
 
 
@@ -44,10 +43,10 @@ class DurationShares:
 
     @classmethod
     def of(cls, measurements: Measurements, times: TimeMeasurements) -> DurationShares:
-        """The durations that the measurements tell."""
+        """The durations that follow from the measurements."""
         throughput = measurements.in_cases(THROUGHPUT, times.throughput)
         deviation = measurements.deviation(THROUGHPUT)
-        buckets = _ceiling(throughput, deviation)
+        buckets = used_buckets(throughput, deviation)
         used = np.arange(DURATION_BUCKETS) < buckets
         noisy = measurements.in_cases(DURATIONS, times.durations) * used
         activities = len(measurements.activities)
@@ -63,14 +62,6 @@ def log_bounds() -> tuple[Floats, Floats]:
     """Logarithms of the least and the largest duration in seconds of every bucket; the first bucket is 0 seconds."""
     edges = np.log(np.array([SECOND, *DURATION_EDGES, 4 * DURATION_EDGES[-1]]) / SECOND)
     return edges[:-1], edges[1:]
-
-
-def _ceiling(throughput: Floats, deviation: float) -> int:
-    """The number of buckets up to the last one from which on cases stand out from the noise; all if none does."""
-    tail = np.cumsum(throughput[::-1])[::-1]
-    cells = DURATION_BUCKETS - np.arange(DURATION_BUCKETS)
-    present = np.flatnonzero(tail > TAIL * deviation * np.sqrt(cells))
-    return int(present[-1]) + 1 if len(present) else DURATION_BUCKETS
 
 
 def _rows(

@@ -173,10 +173,10 @@ def _chosen(durations: DurationShares, steps: _Steps, factors: Floats, random: R
     """Seconds and bucket of every step: of one candidate for each case."""
     seconds, bucket, throughput = _candidates(durations, steps, random)
     total = np.cumsum(factors[throughput], axis=0)
-    chosen = (random.random(total.shape[1]) * total[-1] >= total).sum(axis=0)
-    chosen = np.repeat(np.minimum(chosen, CANDIDATES - 1), steps.end - steps.begin)
+    candidate = (random.random(total.shape[1]) * total[-1] >= total).sum(axis=0)
+    candidate = np.repeat(np.minimum(candidate, CANDIDATES - 1), steps.end - steps.begin)
     index = np.arange(len(steps.rows))
-    return seconds[chosen, index], bucket[chosen, index]
+    return seconds[candidate, index], bucket[candidate, index]
 
 
 # ------------------------------------------------------------------------------------------------------------- clocks
@@ -212,7 +212,7 @@ class _Clock:
         return times
 
     def _redrawn(self, moment: Floats, seconds: Floats, bucket: Indexes, random: Random) -> Floats:
-        """DurationShares; those of an hour or more are drawn again within their bucket, by the hour at which they end."""
+        """Durations; those of an hour or more are drawn again within their bucket, by the hour at which they end."""
         low, high = log_bounds()
         long = np.flatnonzero(low[bucket] >= np.log(HOUR))
         if not len(long):
@@ -222,9 +222,9 @@ class _Clock:
         drawn[:, 0] = seconds[long]
         hours = hour_of_week(self.zone.to_local(moment[long][:, None] + drawn))
         total = np.cumsum(self.calendar.event_hours[hours] + 1e-6, axis=1)
-        chosen = (random.random(len(long))[:, None] * total[:, -1:] >= total).sum(axis=1)
+        candidate = (random.random(len(long))[:, None] * total[:, -1:] >= total).sum(axis=1)
         result = seconds.copy()
-        result[long] = drawn[np.arange(len(long)), np.minimum(chosen, REDRAWN - 1)]
+        result[long] = drawn[np.arange(len(long)), np.minimum(candidate, REDRAWN - 1)]
         return result
 
     def _rounded(self, moment: Floats) -> NDArray[np.int64]:

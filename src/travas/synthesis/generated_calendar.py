@@ -61,7 +61,7 @@ class CalendarShares:
 
     @classmethod
     def of(cls, measurements: Measurements, times: TimeMeasurements) -> CalendarShares:
-        """The calendar that the measurements tell."""
+        """The calendar that follows from the measurements."""
         weekend = times.settings.weekend
         start_day, start_hour = (
             _in_cases(measurements, START_WEEKDAYS, times.start_weekdays),
@@ -107,7 +107,7 @@ def _weeks(measurements: Measurements, times: TimeMeasurements) -> Floats:
 def _expected_weeks(by_block: Floats, block: int) -> Floats:
     """Shares of the weeks of a block before they are looked at.
 
-    A block at the end of the recorded period is used in part: as many weeks, next to the block beside it, as hold its cases
+    A block at the end of the recorded period is used in part: the weeks next to its neighbour that hold its cases
     at the pace of that block.
     """
     before, after = (float(by_block[other]) if 0 <= other < BLOCKS else 0.0 for other in (block - 1, block + 1))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.release import Origin
 from ..model.trace_features import BUCKETS, bucket_of
 from ..model.traces import Trace
 from .chain import Chain
@@ -17,9 +17,6 @@ from .matching import matched
 from .measurements import VARIANTS, Measurements
 from .randomness import Random, generator
 from .simulation import Simulated, simulate
-
-Origin = Literal["released", "generated"]
-"""Whether a trace is a variant of the log that was released as such, or was generated."""
 
 POOL = 4_000
 LARGEST_POOL = 200_000
@@ -86,11 +83,11 @@ def _generated(measurements: Measurements, lengths: Lengths, number: int, random
     blocks = [min(BLOCK, size - start) for start in range(0, size, BLOCK)]
     made = [simulate(chain, tilt, lengths.longest, block, random) for block in blocks]
     pool = Simulated.joined(made).without(released)
-    chosen, repeats = _resampled(pool, lengths, number, random)
+    sampled, repeats = _resampled(pool, lengths, number, random)
     begin = np.cumsum(pool.lengths) - pool.lengths
     names = measurements.activities
     traces: Counter[Trace] = Counter()
-    for index, times in zip(chosen.tolist(), repeats.tolist(), strict=True):
+    for index, times in zip(sampled.tolist(), repeats.tolist(), strict=True):
         codes = pool.codes[begin[index] : begin[index] + pool.lengths[index]]
         traces[tuple(names[code] for code in codes.tolist())] += times
     return traces
@@ -118,7 +115,7 @@ def _resampled(
     weights = factors[bucket] if factors[bucket].any() else np.ones(len(usable))
     begin = (np.cumsum(pool.lengths) - pool.lengths)[usable]
     first, second = pool.codes[begin], pool.codes[np.minimum(begin + 1, len(pool.codes) - 1)]
-    order = np.lexsort((second, first, pool.lengths[usable]))  # neighbours are alike: sampling is spread over kinds
+    order = np.lexsort((second, first, pool.lengths[usable]))  # neighbours are similar: sampling is spread over kinds
     usable, weights = usable[order], weights[order]
     total = np.concatenate([[0.0], np.cumsum(weights)]) / weights.sum() * number
     total[-1] = number  # whatever was rounded

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import LogError, ParameterError
 from ..model.trace_features import BUCKETS, states
-from ..model.traces import Activity, Trace
+from ..model.traces import Activity, Trace, activity_from_json
 from ..privacy.gaussian_stages import STANDARD_DEVIATION
 from .attribute_measurements import AttributeMeasurements
 from .time_measurements import TimeMeasurements
@@ -62,7 +62,9 @@ class Measurements:
         rows = size if self.pairs is None else len(self.pairs)
         shapes = (self.lengths.shape, self.transitions.shape, self.refinement.shape)
         if shapes != ((BUCKETS,), (size, size), (rows, size)):
-            raise LogError("the measurements are inconsistent: a table has another size than its activities require")
+            raise LogError(
+                "the measurements are inconsistent: a table does not have the size that its activities require"
+            )
         needed = {VARIANTS, LENGTHS, TRANSITIONS, REFINEMENT}
         if not needed <= self.contributions.keys() or not all(
             1 <= value < 1 << 62 for value in self.contributions.values()
@@ -75,11 +77,26 @@ class Measurements:
             raise LogError("the measurements are inconsistent: activities are made of different numbers of columns")
 
     def deviation(self, stage: str) -> float:
-        """The standard deviation of the noise of a stage, in cases."""
+        """The standard deviation of the noise of a stage, in cases.
+
+        Args:
+            stage: The name of the stage.
+
+        Returns:
+            The standard deviation.
+        """
         return STANDARD_DEVIATION / self.contributions[stage]
 
     def in_cases(self, stage: str, sums: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Noisy sums of a stage in cases."""
+        """Noisy sums of a stage in cases.
+
+        Args:
+            stage: The name of the stage.
+            sums: The noisy sums.
+
+        Returns:
+            The sums divided by what a case adds.
+        """
         return sums / self.contributions[stage]
 
     @cached_property
@@ -89,7 +106,11 @@ class Measurements:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def as_json(self) -> dict[str, Any]:
-        """All measurements as plain values for a JSON file: integers, lists and texts."""
+        """All measurements as plain values for a JSON file: integers, lists and texts.
+
+        Returns:
+            The values by name.
+        """
         control_flow = {
             "contributions": dict(self.contributions),
             "variants": [[trace, value] for trace, value in self.variants],
@@ -111,6 +132,9 @@ class Measurements:
         Args:
             content: What `as_json` returned.
 
+        Returns:
+            The measurements.
+
         Raises:
             LogError: A field is missing or of another kind.
         """
@@ -119,9 +143,11 @@ class Measurements:
             pairs = content["pairs"]
             return cls(
                 contributions={str(name): int(value) for name, value in content["contributions"].items()},
-                variants=tuple((tuple(map(_activity, trace)), int(value)) for trace, value in content["variants"]),
-                activities=tuple(map(_activity, content["activities"])),
-                activity_sums={_activity(name): int(value) for name, value in content["activity_sums"]},
+                variants=tuple(
+                    (tuple(map(activity_from_json, trace)), int(value)) for trace, value in content["variants"]
+                ),
+                activities=tuple(map(activity_from_json, content["activities"])),
+                activity_sums={activity_from_json(name): int(value) for name, value in content["activity_sums"]},
                 lengths=np.array(content["lengths"], dtype=np.int64),
                 transitions=np.array(content["transitions"], dtype=np.int64).reshape(-1, size),
                 pairs=None if pairs is None else np.array(pairs, dtype=np.int64).reshape(-1, 2),
@@ -136,7 +162,3 @@ class Measurements:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ParameterError):
             raise LogError("the measurements cannot be read: a field is missing or of another kind") from None
-
-
-def _activity(name: Any) -> Activity:
-    return tuple(map(str, name)) if isinstance(name, list | tuple) else str(name)

@@ -88,10 +88,14 @@ class Quality:
         return tuple(pair for pair in self.pairs if pair.used and pair.weight.mostly_noise)
 
     def in_words(self) -> str:
-        """One sentence about how much of the generated traces rests on noise."""
+        """One sentence about how much of the generated traces rests on noise.
+
+        Returns:
+            The sentence.
+        """
         used = sum(pair.used for pair in self.pairs)
         if not used:
-            return "no directly-follows pair was used: beside released variants, nothing stands out from the noise"
+            return "no directly-follows pair was used: apart from released variants, nothing stands out from the noise"
         pairs = f"the {used:,} directly-follows pairs" if used > 1 else "the one directly-follows pair"
         return (
             f"about {self.noise_share:.0%} of the weight of {pairs} used is noise; "
@@ -99,7 +103,14 @@ class Quality:
         )
 
     def warnings(self, cases: int) -> tuple[str, ...]:
-        """What to say about a log of this many cases that is empty, or rests mostly on noise; from public values alone."""
+        """What to say about a log of this many cases that is empty, or rests mostly on noise; from public values alone.
+
+        Args:
+            cases: The number of generated cases.
+
+        Returns:
+            One sentence per warning; empty if there is none.
+        """
         if not cases:
             return (EMPTY_SYNTHETIC,)
         if self.noise_share >= MOSTLY and not self._mostly_released:

@@ -1,4 +1,4 @@
-"""The randomness of post-processing: generation has a generator of its own, which never sees the noise."""
+"""The randomness of post-processing: generation has its own generator, which never sees the noise."""
 
 from __future__ import annotations
 

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 DEVIATES = 2.0  # a cell keeps its own value if it differs from what is expected by more standard deviations than this
-DEVIATES_ALONE = 2.5  # … by more than this where next to nothing is expected
+DEVIATES_ALONE = 2.5  # … by more than this where almost nothing is expected
 NEXT_TO_NOTHING = 0.5  # standard deviations
+TAIL = 1.0  # the upper tail of a distribution is taken as empty where its sum is below this many standard deviations
 
 _LEAST_PRIOR = 1e-9
 _LEAST_SPREAD = 0.02  # of the share of a left half: also where the prior is certain
@@ -24,6 +25,14 @@ def normalised(weights: Floats, otherwise: Floats) -> Floats:
     """Weights as shares; `otherwise` where there is no weight."""
     total = weights.sum()
     return weights / total if total > 0 else otherwise
+
+
+def used_buckets(noisy: Floats, deviation: float) -> int:
+    """Return the number of buckets up to the last from which on the rest stands out from the noise; all if none does."""
+    tail = np.cumsum(noisy[::-1])[::-1]
+    cells = len(noisy) - np.arange(len(noisy))
+    present = np.flatnonzero(tail > TAIL * deviation * np.sqrt(cells))
+    return int(present[-1]) + 1 if len(present) else len(noisy)
 
 
 def deviating(noisy: Floats, deviation: float | Floats, prior: Floats) -> tuple[Floats, NDArray[np.bool_]]:

@@ -59,16 +59,27 @@ class TimeMeasurements:
     def __post_init__(self) -> None:
         sizes = _shapes(len(self.pairs), len(self.blocks))
         if any(getattr(self, name).shape != shape for name, shape in sizes.items()):
-            raise LogError("the measurements of times are inconsistent: a table has another size than is required")
+            raise LogError("the measurements of times are inconsistent: a table has the wrong size")
 
     def as_json(self) -> dict[str, Any]:
-        """All measurements as plain values for a JSON file."""
+        """All measurements as plain values for a JSON file.
+
+        Returns:
+            The values by name.
+        """
         tables = (field.name for field in fields(self) if field.name != "settings")
         return {"settings": self.settings.describe()} | {name: getattr(self, name).tolist() for name in tables}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> TimeMeasurements:
-        """The measurements of a JSON file: what `as_json` returned."""
+        """The measurements of a JSON file: what `as_json` returned.
+
+        Args:
+            content: What `as_json` returned.
+
+        Returns:
+            The measurements.
+        """
         sizes = _shapes(len(content["pairs"]), len(content["blocks"]))
         tables = {name: np.array(content[name], dtype=np.int64).reshape(shape) for name, shape in sizes.items()}
         return cls(settings=Times.from_description(content["settings"]), **tables)
@@ -105,5 +116,5 @@ def choose_blocks(start_blocks: NDArray[np.int64], contribution: int, deviation:
     beside = np.zeros_like(certain)
     beside[1:] |= certain[:-1]
     beside[:-1] |= certain[1:]
-    chosen = np.flatnonzero(certain | (beside & (size > NEIGHBOUR)))
-    return chosen.astype(np.int64) if len(chosen) else np.array([int(np.argmax(start_blocks))], dtype=np.int64)
+    blocks = np.flatnonzero(certain | (beside & (size > NEIGHBOUR)))
+    return blocks.astype(np.int64) if len(blocks) else np.array([int(np.argmax(start_blocks))], dtype=np.int64)

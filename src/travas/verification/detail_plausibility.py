@@ -6,15 +6,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..mechanisms.synthesis import Synthesis
+from ..mechanisms.synthesis_mechanism import Synthesis
 from ..privacy.gaussian_stages import Stage
 from ..synthesis.attribute_measurements import OTHER, AttributeMeasurements, first_stage, second_stage
 from ..synthesis.case_attributes import measures_by_last
 from ..synthesis.durations import choose_timed_pairs
 from ..synthesis.measurements import Measurements
 from ..synthesis.time_measurements import START_BLOCKS, TimeMeasurements, choose_blocks
-
-_LARGEST_SUM = 1 << 62
+from .plausible_values import LARGEST_SUM
 
 
 def impossible_details(made: Measurements, mechanism: Synthesis) -> str | None:
@@ -51,7 +50,7 @@ def _impossible_attribute(part: AttributeMeasurements, made: Measurements, mecha
     name = part.attribute.name
     first, second = (mechanism.noise.stage(stage(name)) for stage in (first_stage, second_stage))
     if any(one >= other for one, other in pairwise(part.values)) or OTHER in part.values:
-        return f"a value of the attribute {name!r} is there twice, or values are not sorted"
+        return f"a value of the attribute {name!r} occurs twice, or values are not sorted"
     if not part.attribute.is_number and not _above(part, first):
         return f"the noisy sum of a value of the attribute {name!r} is not above the threshold"
     if part.is_by_last != measures_by_last(part.attribute, part.first, made, first, second):
@@ -61,4 +60,4 @@ def _impossible_attribute(part: AttributeMeasurements, made: Measurements, mecha
 
 def _above(part: AttributeMeasurements, stage: Stage) -> bool:
     sums = part.first[: len(part.values)]
-    return bool((sums > stage.threshold).all() and (sums < _LARGEST_SUM).all())
+    return bool((sums > stage.threshold).all() and (sums < LARGEST_SUM).all())

@@ -9,35 +9,31 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LogError, VerificationError
+from ..errors import VerificationError
 from ..maps.map_counts import choose_cap, timed_pairs
 from ..maps.map_measurements import ACTIVITIES, PAIRS, SIZES, MapMeasurements, pair_cells
 from ..maps.map_release import MapRelease
 from ..mechanisms.gaussian_mechanism import MOST_ACTIVITIES
 from ..mechanisms.process_map import ProcessMap
-from ..model.traces import Activity
-from ..sources.files import strict_json
+from ..model.statements import description_of
 from ..sources.reading import released_columns
-from .map_file import read_map
+from ..sources.release_json import is_name, load_release_json
+from .plausible_values import LARGEST_SUM
 
-LARGEST_SUM = 1 << 62
 _COMPUTED = ("total", "expected_false_pairs", "activities", "pairs", "throughput")
 """What is computed from the measurements with floats, which may differ by rounding between machines."""
 
 
-def check_map(path: Path, mechanism: ProcessMap, reading: Mapping[str, Any] | None) -> None:
+def check_map(path: Path, release: MapRelease, mechanism: ProcessMap, reading: Mapping[str, Any] | None) -> None:
     """Raise VerificationError if a `.json` file cannot be a process map of this mechanism.
 
     Args:
-        path: The release.
+        path: The file.
+        release: What it contains.
         mechanism: What its guarantee says that it was made by.
         reading: The described reading of its guarantee; None where counts were given.
     """
-    try:
-        release = read_map(path)
-    except LogError as error:
-        raise VerificationError(str(error)) from None
-    stated = strict_json(path.read_text(encoding="utf-8"))
+    stated = load_release_json(path)
     why = _impossible_columns(release, reading) or impossible_measurements(
         release.measurements, mechanism, len(release.columns)
     )
@@ -54,7 +50,7 @@ def _impossible_columns(release: MapRelease, reading: Mapping[str, Any] | None) 
 
 def _impossible_file(stated: dict[str, Any], release: MapRelease, mechanism: ProcessMap) -> str | None:
     """Fields of the file that contradict the measurements, or numbers in another form than they are written in."""
-    if stated["description"] != mechanism.describe():
+    if stated["description"] != description_of(mechanism):
         return "its own description is of another mechanism"
     expected: dict[str, Any] = json.loads(json.dumps(release.json_fields()))
     for field, value in expected.items():
@@ -70,8 +66,8 @@ def impossible_measurements(made: MapMeasurements, mechanism: ProcessMap, width:
         return "the contributions are not those that its epsilon and delta give"
     if list(made.activities) != sorted(set(made.activities)):
         return "an activity was measured twice, or they are not sorted"
-    if not all(_is_name(name, width) for name in made.activities):
-        return "an activity is empty, not a text, or of another number of columns"
+    if not all(is_name(name, width) for name in made.activities):
+        return "an activity is empty, not text, or has a different number of columns"
     return _impossible_activities(made, mechanism) or _impossible_cells(made, mechanism)
 
 
@@ -117,8 +113,3 @@ def _alike(stated: Any, expected: Any) -> bool:
             return False
         return abs(stated - expected) <= 1 + 1e-6 * abs(expected)
     return _equal(stated, expected)
-
-
-def _is_name(activity: Activity, width: int) -> bool:
-    parts = (activity,) if isinstance(activity, str) else activity
-    return len(parts) == width and all(isinstance(part, str) and part for part in parts)

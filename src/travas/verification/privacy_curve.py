@@ -1,36 +1,31 @@
 """The exact privacy curve of a mechanism: for every ε' an upper and a lower bound of the worst-case δ(ε').
 
-Nothing here trusts the stated (ε, δ): the curve is computed from the tables and constants that are sampled. Where the two
+A mechanism states the steps that one unit changes and the noise of each (`unit_losses`). Nothing here trusts its (ε, δ):
+the curve is computed from the tables and constants that are sampled, by code that the mechanism does not use. Where the two
 bounds agree, the curve is exact; where they differ, the lower one is reached by a pair of neighbouring logs that the
 proof names. Lemmas: docs/audit.md, section "Exact curves".
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
 
 from ..errors import ParameterError, VerificationError
-from ..mechanisms.ladder import CASES_SHARE, CHOICE_SHARE, Ladder
-from ..mechanisms.prefix_tree import Tree, TwoSidedNoise
-from ..mechanisms.sacofa import RULES_SHARE, SaCoFa
-from ..mechanisms.selection import PartitionSelection
-from ..mechanisms.synthesis import Synthesis
-from ..mechanisms.utravas import UTravas
 from ..model.mechanism import Mechanism
+from ..model.statements import guarantee_of
 from ..privacy.gaussian import GaussianNoise
 from ..privacy.gaussian_verifier import profile, reached
 from ..privacy.guarantee import Standing
 from ..privacy.loss_bounds import GROWTH_BITS, LossBound, Side, common_interval, growth_bounds, of_pairs, of_response
 from ..privacy.noise import Noise, joint_delta
-from ..privacy.noise_tables import MAX_EPSILON, Table
+from ..privacy.noise_tables import MAX_EPSILON, NoiseTable
 from ..privacy.numbers import as_text, rounded_down, rounded_up
-from ..synthesis.measurements import LENGTHS, TRANSITIONS, VARIANTS
+from ..privacy.unit_losses import LossStep, MeasurementLosses, SelectionLosses
 
 POINTS = 16
 """The curve is printed at this many steps from 0 to 2ε."""
@@ -71,18 +66,21 @@ def privacy_curve(mechanism: Mechanism) -> Curve:
         mechanism: A mechanism with an established guarantee.
 
     Returns:
-        The curve, for one unit more or less.
+        The curve, for adding or removing one unit.
 
     Raises:
         VerificationError: The guarantee is not established, or the mechanism is not one of travas.
     """
-    if mechanism.guarantee().standing is Standing.NOT_ESTABLISHED:
+    if guarantee_of(mechanism).standing is Standing.NOT_ESTABLISHED:
         raise VerificationError(f"the guarantee of {mechanism.name} is not established: it has no privacy curve")
-    for kind, build in CURVES:
-        if isinstance(mechanism, kind):
-            return build(mechanism)
-    if isinstance(noise := getattr(mechanism, "noise", None), GaussianNoise):
-        return GaussianCurve(noise)
+    losses = mechanism.unit_losses()
+    match losses:
+        case SelectionLosses():
+            return _of_selection(losses)
+        case MeasurementLosses():
+            return GaussianCurve(losses.noise, losses.reached)
+        case tuple():
+            return _composed(losses)
     raise VerificationError(f"the privacy curve of {mechanism.name} is not known")
 
 
@@ -121,7 +119,7 @@ class TableCurve:
         return weights_of(self.noise.table)
 
 
-def weights_of(table: Table) -> list[int]:
+def weights_of(table: NoiseTable) -> list[int]:
     """P[N = j]·2^128, j = 1, 2, …"""
     return [high - low for low, high in pairwise([0, *table.boundaries()])]
 
@@ -169,8 +167,6 @@ class ComposedCurve:
     """Steps with independent noise; each may depend on the output of those before (Lemma 2)."""
 
     steps: tuple[Step, ...]
-    alternatives: tuple[tuple[Step, ...], ...] = ()
-    """Sets of steps that some pair of neighbouring logs reaches; empty: all steps together."""
 
     def at(self, epsilon: Fraction) -> Point:
         reached = [bound.delta(epsilon) for bound in self._below]
@@ -187,15 +183,12 @@ class ComposedCurve:
 
     @cached_property
     def _below(self) -> list[LossBound]:
-        found = []
-        for steps in self.alternatives or (self.steps,):
-            made = [
-                [bound.repeated(step.reached_times) for bound in step.below(self._interval)]
-                for step in steps
-                if step.below is not None
-            ]
-            found += [_product([both[direction] for both in made]) for direction in (0, 1) if made]
-        return found
+        made = [
+            [bound.repeated(step.reached_times) for bound in step.below(self._interval)]
+            for step in self.steps
+            if step.below is not None
+        ]
+        return [_product([both[direction] for both in made]) for direction in (0, 1) if made]
 
 
 def _product(bounds: Sequence[LossBound]) -> LossBound:
@@ -230,18 +223,24 @@ def response_step(epsilon: Fraction, delta: Fraction = Fraction(0), times: int =
     return Step(epsilon, made("above"), made("below") if reached else None, times)
 
 
-def _of_noise(noise: TwoSidedNoise, cases: int, person: tuple[Fraction, Fraction]) -> Step:
-    """A cell of public noise that changes by up to `cases`; from above by what it costs the whole person (Lemma 5)."""
-    epsilon, delta = person
-    if noise.table is None:
-        return response_step(epsilon, reached=True) if cases == 1 else response_step(epsilon)
-    if cases == 1:
-        return table_step(noise.table)
-    above = response_step(epsilon, delta)
-    return Step(epsilon, above.above, _shift(noise.table, cases, "below"))
+def _composed(steps: Sequence[LossStep]) -> ComposedCurve:
+    return ComposedCurve(tuple(map(_of_step, steps)))
 
 
-# ------------------------------------------------------------------------------------------------- mechanism by mechanism
+def _of_step(stated: LossStep) -> Step:
+    """A count that changes by one, from its table; by more, from above by what it costs the whole person (Lemma 5)."""
+    noise, reached = stated.noise, stated.reached
+    if noise is None:
+        return response_step(stated.epsilon, stated.delta, stated.counts, reached=reached > 0)
+    if stated.cases == 1:
+        step = table_step(noise, stated.counts, reached)
+        return step if reached else replace(step, below=None)
+    above = response_step(stated.epsilon, stated.delta).above
+    below = _shift(noise, stated.cases, "below") if reached else None
+    return Step(stated.epsilon, above, below, stated.counts, reached)
+
+
+# ------------------------------------------------------------------------------------------------- a person's counts
 
 
 @dataclass(frozen=True)
@@ -255,59 +254,15 @@ class JointCurve:
         return Point(epsilon, self.reached.at(epsilon).reached, joint_delta(self.noise, epsilon))
 
 
-def _of_selection(mechanism: PartitionSelection) -> Curve:
-    counts = mechanism.unit.max_cases
+def _of_selection(stated: SelectionLosses) -> Curve:
+    noise, counts = stated.noise, stated.counts
     if counts == 1:
-        return TableCurve(mechanism.noise)
-    step = table_step(mechanism.noise, counts, counts)
-    if mechanism.joint is None:
-        return ComposedCurve((step,))
-    return JointCurve(mechanism.noise, ComposedCurve((step,)))
+        return TableCurve(noise)
+    composed = ComposedCurve((table_step(noise, counts, counts),))
+    return composed if noise.counts == 1 else JointCurve(noise, composed)
 
 
-def _of_utravas(mechanism: UTravas) -> Curve:
-    """All runs of all counts. A run alone is not released, only means: nothing is claimed to be reached but for one run."""
-    counts = mechanism.unit.max_cases
-    step = table_step(mechanism.run.noise, counts * mechanism.splits, counts)
-    return ComposedCurve((step,) if mechanism.splits == 1 else (_unreached(step),))
-
-
-def _unreached(step: Step) -> Step:
-    return Step(step.epsilon, step.above, None, step.times)
-
-
-def _of_ladder(mechanism: Ladder) -> Curve:
-    """The number of cases, the choice of a rung, and the rungs; neighbouring logs reach the number and a rung."""
-    cases, epsilon = mechanism.unit.max_cases, mechanism.epsilon
-    counting = response_step(epsilon * CASES_SHARE, reached=cases == 1)
-    selections = [selection for _, selection in mechanism.spending()]
-    if cases == 1:
-        rungs = [table_step(selection.noise) for selection in selections]
-    else:
-        rest = epsilon * (1 - CASES_SHARE) - (epsilon * CHOICE_SHARE if mechanism.chooses else 0)
-        shares = mechanism.shares if isinstance(mechanism.shares, tuple) else (Fraction(1),)
-        rungs = [
-            Step(
-                rest * share,
-                response_step(rest * share, mechanism.delta * share).above,
-                _shift(s.noise, cases, "below"),
-            )
-            for s, share in zip(selections, shares, strict=False)
-        ]
-    choice = (response_step(epsilon * CHOICE_SHARE),) if mechanism.chooses else ()
-    return ComposedCurve((counting, *choice, *rungs), ((counting, rungs[0]),))
-
-
-def _of_tree(mechanism: Tree) -> Curve:
-    """The levels, and the rules of SaCoFa; neighbouring logs reach one level: a case of one activity."""
-    cases, length = mechanism.unit.max_cases, mechanism.max_length
-    rules: tuple[Step, ...] = ()
-    rest = mechanism.epsilon
-    if isinstance(mechanism, SaCoFa):
-        rest = mechanism.epsilon * (1 - RULES_SHARE)
-        rules = (response_step(mechanism.epsilon * RULES_SHARE),)
-    level = _of_noise(mechanism.noise, cases, (rest / length, mechanism.delta / length))
-    return ComposedCurve((*rules, Step(level.epsilon, level.above, level.below, length)), ((level,),))
+# ------------------------------------------------------------------------------------------------- measurements
 
 
 @dataclass(frozen=True)
@@ -322,25 +277,5 @@ class GaussianCurve:
 
     def at(self, epsilon: Fraction) -> Point:
         at_most = profile(self.noise.calibration, epsilon)
-        found = (max(Fraction(0), reached(norm, epsilon) - hidden) for norm, hidden in self.reached)
-        return Point(epsilon, max(found, default=Fraction(0)), at_most)
-
-
-def _of_synthesis(mechanism: Synthesis) -> Curve:
-    """A frequent variant, or new cases of one activity that is known: they add to the lengths and to two transitions."""
-    variants, lengths, steps = (mechanism.noise.stage(name) for name in (VARIANTS, LENGTHS, TRANSITIONS))
-    cases = mechanism.unit.max_cases
-    two_steps = 2 * math.isqrt(steps.contribution**2 // 2) ** 2
-    frequent = (cases * variants.contribution) ** 2
-    rare = cases**2 * (lengths.contribution**2 + two_steps)
-    return GaussianCurve(mechanism.noise, ((frequent, Fraction(0)), (rare, variants.delta)))
-
-
-CURVES: tuple[tuple[type[Mechanism], Callable[..., Curve]], ...] = (
-    (PartitionSelection, _of_selection),
-    (UTravas, _of_utravas),
-    (Ladder, _of_ladder),
-    (Tree, _of_tree),
-    (Synthesis, _of_synthesis),
-)
-"""How the curve of each kind of mechanism is computed; one with `GaussianNoise` as its noise needs no entry."""
+        bounds = (max(Fraction(0), reached(norm, epsilon) - hidden) for norm, hidden in self.reached)
+        return Point(epsilon, max(bounds, default=Fraction(0)), at_most)

@@ -5,23 +5,35 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import LogError, ParameterError
+from ..errors import LogError
+from ..mechanisms import from_description
 from ..model.abstraction import FULL, Abstraction
 from ..model.escaped_names import ESCAPED, unescape
 from ..model.mechanism import Mechanism
 from ..model.release import COMPLETENESS, MAKER, ORIGIN, RULE, TIMES_MARK, Frequencies, Release
+from ..model.statements import guarantee_of
 from ..model.traces import Activity, Trace
 from ..outputs.write import WRITERS
+from ..privacy.guarantee import Standing
+from ..privacy.noise import Seeded
 from ..sources.chunks import chunks
 from ..sources.engine import read
-from ..sources.files import strict_json
 from ..sources.formats import XES_SUFFIXES, suffix_of
 from ..sources.reading import ACTIVITY, CASE, TIMESTAMP, Reading
+from ..sources.release_json import (
+    columns_of,
+    is_process_map,
+    load_release_json,
+    refusing_malformed,
+    traces_of,
+    whole_numbers,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,6 +42,7 @@ _STATED_KEYS = ("mechanism", "epsilon", "delta", "standing", "frequencies")
 _NO_ACTIVITY = (CASE, TIMESTAMP, RULE, COMPLETENESS, ORIGIN, "privacy:standing")
 _OWN_NOTICES = (TIMES_MARK, ESCAPED)
 _RULE_OF_TRACE = RULE.removeprefix("case:")
+_NO_JSON_RELEASE = "not a release of travas; use a .json release"
 
 
 @dataclass(frozen=True)
@@ -62,14 +75,7 @@ def stated_by(path: Path) -> dict[str, Any]:
     form = suffix_of(path, tuple(WRITERS))
     stated: dict[str, Any] = {} if form is None else {"format": form.removeprefix(".")}
     if form == ".json":
-        if is_map(path):
-            return stated | _stated_by_map(path)
-        made = _from_json(path)
-        used = [made.abstractions[rung].as_json() for rung in sorted(set(made.rungs))]
-        content = strict_json(path.read_text(encoding="utf-8"))
-        facts = {"unit": content.get("unit"), "parameters": content.get("table"), "notices": content.get("notices")}
-        facts["abstractions"] = used or content.get("abstractions")
-        return stated | {name: content.get(name) for name in _STATED_KEYS} | facts
+        return stated | _stated_by_json(path)
     if form in XES_SUFFIXES:
         with closing(chunks(path, lambda _: None)) as pieces:
             head = next(pieces, b"").decode(errors="replace")
@@ -86,16 +92,21 @@ def is_map(path: Path) -> bool:
     if not suffix_of(path, (".json",)):
         return False
     try:
-        content = strict_json(path.read_text(encoding="utf-8"))
+        return is_process_map(load_release_json(path))
     except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(content, dict) and content.get("kind") == "process map"
 
 
-def _stated_by_map(path: Path) -> dict[str, Any]:
-    content = strict_json(path.read_text(encoding="utf-8"))
-    names = (*_STATED_KEYS, "unit", "notices", "abstractions", "kind")
-    return {name: content.get(name) for name in names} | {"parameters": content.get("table")}
+def _stated_by_json(path: Path) -> dict[str, Any]:
+    with refusing_malformed(path, _NO_JSON_RELEASE):
+        content = load_release_json(path)
+        facts = {name: content.get(name) for name in (*_STATED_KEYS, "unit", "notices", "abstractions")}
+        facts["parameters"] = content.get("table")
+        if is_process_map(content):
+            return facts | {"kind": content["kind"]}
+        made = content_of(content)
+        used = [made.abstractions[rung].as_json() for rung in sorted(set(made.rungs))]
+        return facts | ({"abstractions": used} if used else {})
 
 
 def read_release(path: Path) -> Content:
@@ -115,38 +126,57 @@ def read_release(path: Path) -> Content:
 
 
 def _from_json(path: Path) -> Content:
-    try:
-        content = strict_json(path.read_text(encoding="utf-8"))
-        traces = tuple(tuple(map(_activity, trace)) for trace in content["variants"])
-        counts, noisy = tuple(map(_whole, content["counts"])), tuple(map(_whole, content["noisy"]))
-        columns = tuple(map(_text, content["columns"]))
-        abstractions = tuple(map(Abstraction.from_json, content.get("abstractions", [[]])))
-        rungs = tuple(map(_whole, content.get("rungs", [0] * len(traces))))
-        cases = None if content.get("cases") is None else _whole(content["cases"])
-        if not len(traces) == len(counts) == len(noisy) == len(rungs) or not all(
-            0 <= r < len(abstractions) for r in rungs
-        ):
-            raise ValueError
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, ParameterError, LogError):
-        raise LogError(f"{path}: not a release of travas; use a .json file written by `travas anonymize`") from None
+    with refusing_malformed(path, _NO_JSON_RELEASE):
+        return content_of(load_release_json(path))
+
+
+def content_of(content: Mapping[str, Any]) -> Content:
+    """Return the traces of a `.json` release that is an event log.
+
+    Args:
+        content: The content of the file.
+
+    Returns:
+        Everything that `Content` has.
+
+    Raises:
+        LogError, ParameterError, KeyError, TypeError, ValueError: A field is missing or malformed.
+    """
+    traces, columns = traces_of(content), columns_of(content)
+    counts, noisy = whole_numbers(content["counts"]), whole_numbers(content["noisy"])
+    abstractions = tuple(map(Abstraction.from_json, content.get("abstractions", [[]])))
+    rungs = whole_numbers(content.get("rungs", [0] * len(traces)))
+    cases = None if content.get("cases") is None else whole_numbers([content["cases"]])[0]
+    if (
+        not abstractions
+        or not len(traces) == len(counts) == len(noisy) == len(rungs)
+        or not all(0 <= rung < len(abstractions) for rung in rungs)
+    ):
+        raise ValueError("the numbers are not those of the traces")
     rules = tuple(str(abstractions[rung]) for rung in rungs)
     return Content(traces, counts, rules, columns, noisy, abstractions, rungs, cases)
 
 
-def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError("not a whole number")
-    return value
+def refuse_damaged(path: Path, why: str | None) -> None:
+    """Raise LogError if there is a reason why no mechanism has released what a file contains."""
+    if why is not None:
+        raise LogError(f"{path}: is damaged: {why}; write it again, or download it again")
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("not a text")
-    return value
+def stated_mechanism(stated: Mapping[str, Any]) -> Mechanism:
+    """Return the mechanism that a guarantee file or a `.json` release describes.
 
+    Args:
+        stated: The content of the file.
 
-def _activity(value: Any) -> Activity:
-    return tuple(map(_text, value)) if isinstance(value, list) else _text(value)
+    Returns:
+        The mechanism. Noise that has no established guarantee does not get one by being read.
+    """
+    mechanism = from_description(stated["description"])
+    is_denied = stated["standing"] == Standing.NOT_ESTABLISHED
+    if is_denied and guarantee_of(mechanism).standing != Standing.NOT_ESTABLISHED:
+        return mechanism.with_random_bytes(Seeded(0))
+    return mechanism
 
 
 # ------------------------------------------------------------------------------------------------------- event logs
@@ -211,7 +241,7 @@ def _table_by_rule(path: Path) -> tuple[tuple[str, ...], Counter[tuple[Trace, st
 
 
 def _no_release(path: Path) -> LogError:
-    return LogError(f"{path}: not a release of travas; use a file written by `travas anonymize`")
+    return LogError(f"{path}: not a release of travas; use the file of a release")
 
 
 def _unescaped(trace: Trace) -> Trace:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import LogError, ParameterError, shown
-from ..mechanisms import from_description
-from ..model.mechanism import Mechanism
 from ..model.release import MAKER, Release, check_frequencies
 from ..outputs.guarantee_file import guarantee_path
-from ..privacy.guarantee import Standing
-from ..privacy.noise import Seeded
 from ..sources.formats import RELEASE_SUFFIXES, suffix_of
-from .release_file import read_release
-from .verify import load
+from .plausibility import impossible_release
+from .release_file import read_release, refuse_damaged, stated_mechanism
+from .verify import load, stated_reading
 
 
 def open_release(path: str | Path) -> Release:
@@ -30,7 +28,7 @@ def open_release(path: str | Path) -> Release:
         if the guarantee file says so.
 
     Raises:
-        ParameterError: The path is no path.
+        ParameterError: The argument is not a path.
         LogError: One of the files cannot be read, or it is not a release.
     """
     if not isinstance(path, str | Path):
@@ -41,25 +39,38 @@ def open_release(path: str | Path) -> Release:
             f"{source}: only .json files contain all of a release; use one, or read the event log with travas.read"
         )
     stated = load(guarantee_path(source))
-    kind = stated.get("kind")
-    if kind == "process map":
-        from .map_file import read_map
+    return read_measured(source, stated.get("kind")) or _variants(source, stated)
 
-        return read_map(source)
-    if kind == "synthetic log":
-        from .synthetic_file import read_synthetic
 
-        return read_synthetic(source)
-    return _variants(source, stated)
+def read_measured(path: Path, kind: object) -> Release | None:
+    """Read a `.json` release of a kind that has measurements; None for variants, which have none.
+
+    Args:
+        path: The file.
+        kind: The kind that its guarantee file states.
+
+    Returns:
+        The release as it was made.
+
+    Raises:
+        LogError: The file cannot be read, or it is of another kind.
+    """
+    from .measured_file import read_map, read_synthetic
+
+    readers: dict[str, Callable[[Path], Release]] = {"synthetic log": read_synthetic, "process map": read_map}
+    read = readers.get(str(kind))
+    return None if read is None else read(path)
 
 
 def _variants(source: Path, stated: dict[str, Any]) -> Release:
     content = read_release(source)
     try:
         facts = stated["release"]
-        made = content.release(_mechanism(stated), check_frequencies(facts["frequencies"]))
+        made = content.release(stated_mechanism(stated), check_frequencies(facts["frequencies"]))
         if made is None:
             raise KeyError("noisy")
+        refuse_damaged(source, impossible_release(made))
+        stated_reading(stated, guarantee_path(source))  # raises
         return replace(
             made,
             assumptions=tuple(map(str, facts.get("assumptions", ()))),
@@ -67,18 +78,11 @@ def _variants(source: Path, stated: dict[str, Any]) -> Release:
             timestamps=facts.get("timestamps", "artificial"),
             maker=MAKER,
         )
+    except LogError:
+        raise
     except ParameterError as error:
         raise LogError(f"{guarantee_path(source)}: {error}") from None
     except (KeyError, TypeError, AttributeError, ValueError):
         raise LogError(
             f"{source}: the release or its guarantee file is damaged; write both again, or download them again"
         ) from None
-
-
-def _mechanism(stated: dict[str, Any]) -> Mechanism:
-    """The mechanism of a guarantee file; noise that has no established guarantee does not get one by being read."""
-    mechanism = from_description(stated["description"])
-    claimed, own = stated["standing"], mechanism.guarantee().standing
-    if claimed == Standing.NOT_ESTABLISHED and own != Standing.NOT_ESTABLISHED:
-        return mechanism.with_random_bytes(Seeded(0))
-    return mechanism

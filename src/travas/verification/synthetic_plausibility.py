@@ -10,46 +10,45 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import LogError, VerificationError
+from ..errors import VerificationError
 from ..mechanisms.gaussian_mechanism import MOST_ACTIVITIES
-from ..mechanisms.synthesis import Synthesis
+from ..mechanisms.synthesis_mechanism import Synthesis
+from ..model.statements import description_of
 from ..model.trace_features import cells
-from ..model.traces import Activity, Trace
+from ..model.traces import Trace
+from ..sources.release_json import is_name, load_release_json
 from ..synthesis.measurements import ACTIVITIES, VARIANTS, Measurements
 from ..synthesis.synthetic_release import SyntheticRelease
 from .detail_plausibility import impossible_details
+from .plausible_values import LARGEST_SUM
 from .release_file import Content, read_release
-from .synthetic_file import read_synthetic
-
-LARGEST_SUM = 1 << 62
 
 
-def check_synthetic(path: Path, mechanism: Synthesis) -> None:
+def check_synthetic(path: Path, release: SyntheticRelease, mechanism: Synthesis) -> None:
     """Raise VerificationError if a `.json` file cannot be a synthetic log of this mechanism.
 
     Args:
-        path: The release.
+        path: The file.
+        release: What it contains.
         mechanism: What its guarantee says that it was made by.
     """
-    try:
-        content, release = read_release(path), read_synthetic(path)
-    except LogError as error:
-        raise VerificationError(str(error)) from None
-    stated = json.loads(path.read_text(encoding="utf-8"))
-    why = (
-        _impossible_file(stated, release, mechanism)
-        or impossible_measurements(release.measurements, mechanism, len(content.columns))
-        or impossible_traces(content, release)
-    )
+    stated = load_release_json(path)
+    why = _impossible_file(stated, release, mechanism) or impossible_synthetic(read_release(path), release, mechanism)
     if why is not None:
         raise VerificationError(f"{path}: {mechanism.name} cannot have released this: {why}")
+
+
+def impossible_synthetic(content: Content, release: SyntheticRelease, mechanism: Synthesis) -> str | None:
+    """Why no release of this mechanism has this content; None if one can."""
+    measured = impossible_measurements(release.measurements, mechanism, len(content.columns))
+    return measured or impossible_traces(content, release)
 
 
 def _impossible_file(stated: dict[str, Any], release: SyntheticRelease, mechanism: Synthesis) -> str | None:
     """Fields of the file that contradict each other; numbers in another form than they are written in."""
     if stated["measurements"] != json.loads(json.dumps(release.measurements.as_json())):
         return "a measurement is not a whole number, or not in the form in which measurements are written"
-    if stated["description"] != mechanism.describe():
+    if stated["description"] != description_of(mechanism):
         return "its own description is of another mechanism"
     if stated["notices"] != release.notices or stated["generation"] not in ("first", "again"):
         return "its label as a synthetic log, or the digest of its measurements, was changed"
@@ -66,8 +65,8 @@ def impossible_measurements(made: Measurements, mechanism: Synthesis, width: int
     traces = [trace for trace, _ in made.variants]
     if not _ascends(traces) or not _ascends(made.activities):
         return "a variant or an activity was measured twice, or they are not sorted"
-    if not all(traces) or not all(_is_name(name, width) for trace in (*traces, made.activities) for name in trace):
-        return "a measured activity is empty, not a text, or of another number of columns"
+    if not all(traces) or not all(is_name(name, width) for trace in (*traces, made.activities) for name in trace):
+        return "a measured activity is empty, not text, or has a different number of columns"
     if any(not stages[VARIANTS].threshold < value < LARGEST_SUM for _, value in made.variants):
         return "the noisy sum of a variant is not above the threshold"
     return (
@@ -117,7 +116,7 @@ def impossible_traces(content: Content, release: SyntheticRelease) -> str | None
     """Why these traces were not generated from these measurements; None if they can be."""
     made, names = release.measurements, set(release.measurements.activities)
     if not _ascends(content.variants):
-        return "a variant is there twice, or not in canonical order"
+        return "a variant occurs twice, or not in canonical order"
     if content.counts != content.noisy or any(not 1 <= count <= LARGEST_SUM for count in content.counts):
         return "a number of cases is below 1, or there are two different ones for a variant"
     sums = dict(made.variants)
@@ -139,8 +138,3 @@ def _cases(made: Measurements, value: int) -> int:
 
 def _ascends(values: Any) -> bool:
     return all(first < second for first, second in pairwise(values))
-
-
-def _is_name(activity: Activity, width: int) -> bool:
-    parts = (activity,) if isinstance(activity, str) else activity
-    return len(parts) == width and all(isinstance(part, str) and part for part in parts)

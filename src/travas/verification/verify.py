@@ -5,7 +5,6 @@ Schema: docs/guarantee.md. Numbers that decide privacy are exact decimals or fra
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,10 +16,14 @@ from ..mechanisms import MECHANISMS, from_description
 from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
 from ..model.release import check_frequencies, check_profile, check_timestamps
+from ..model.release_kind import EVENT_LOGS
+from ..model.statements import guarantee_of
 from ..outputs.guarantee_file import FORMAT, VERSION, describe, file_digest, guarantee_path
 from ..privacy.guarantee import Standing
-from ..sources.reading import Reading
-from .plausibility import check_possible
+from ..privacy.numbers import is_whole_number
+from ..sources.reading import Reading, implied_assumptions
+from ..sources.release_json import strict_json
+from .plausibility import StatedFacts, check_possible
 
 
 def released_abstractions(release: Path) -> tuple[Abstraction, ...]:
@@ -35,7 +38,7 @@ def stated_abstractions(stated: dict[str, Any], path: Path) -> tuple[Abstraction
     rules = facts.get("abstractions", [[]]) if isinstance(facts, dict) else None
     try:
         if not isinstance(rules, list) or not rules:
-            raise ParameterError("its abstractions are not a list of rules")
+            raise ParameterError("its abstractions are not a list of rules", field="guarantee")
         return tuple(map(Abstraction.from_json, rules))
     except (ParameterError, LogError) as error:
         raise LogError(f"{path}: {error}") from None
@@ -75,12 +78,14 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         facts, sha256 = stated["release"], stated["release"]["sha256"]
         if stated["version"] != 1 and "reading" not in stated:
             raise KeyError("reading")
-        check_frequencies(facts["frequencies"])
         times = check_timestamps(facts.get("timestamps", "artificial"), rebuilt.kind)
         profile = check_profile(facts.get("profile", "travas"), times)
+        frequencies = check_frequencies(facts["frequencies"])
         used = tuple(map(Abstraction.from_json, facts["abstractions"]))
-        if not isinstance(facts.get("assumptions", []), list):
+        assumptions = facts.get("assumptions", [])
+        if not isinstance(assumptions, list):
             raise TypeError
+        implied = () if reading is None else implied_assumptions(stated["reading"])
     except (ParameterError, LogError) as error:
         raise VerificationError(f"{path}: is inconsistent: {error}") from None
     except (KeyError, TypeError, AttributeError):
@@ -89,6 +94,10 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         ) from None
     if reading is not None and reading.privacy_unit != rebuilt.unit:
         raise VerificationError(f"{path}: is inconsistent: its reading and its mechanism have different units")
+    if missing := [sentence for sentence in implied if sentence not in assumptions]:
+        raise VerificationError(
+            f"{path}: is inconsistent: release.assumptions does not state what its reading assumes: {missing[0]}"
+        )
     try:
         expected = describe(rebuilt, facts, stated.get("reading"), stated["version"])
     except VerificationError as error:
@@ -100,10 +109,10 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
             )
     if release is not None:
         _check(Path(release), path, stated, sha256)
-        frequencies = check_frequencies(facts["frequencies"])
-        check_possible(Path(release), rebuilt, frequencies, used, stated.get("reading"), profile)
+        said = StatedFacts(frequencies, used, stated.get("reading"), profile, times)
+        check_possible(Path(release), rebuilt, said)
     notes = _notes(stated) + _notes_of_map(rebuilt, release)
-    return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None, notes)
+    return Verified(rebuilt, guarantee_of(rebuilt).delta_spent, release is not None, notes)
 
 
 _FORMER_WORDING = (
@@ -120,7 +129,7 @@ _FORMER_WORDING = (
 
 
 def _claimed(stated: dict[str, Any], field: str) -> Any:
-    """Return a field of a guarantee file. Files from before there were synthetic logs have no `kind`."""
+    """Return a field of a guarantee file. Files written before synthetic logs existed have no `kind`."""
     if field == "assumed_public":
         return _current(stated.get(field))
     return stated.get(field, "variants") if field == "kind" else stated.get(field)
@@ -146,7 +155,7 @@ def _description(stated: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(options.get("rungs", []), list) or any(
         isinstance(rung, str) for rung in options.get("rungs", [])
     ):
-        raise ParameterError("an abstraction of version 1 must be a list of steps")
+        raise ParameterError("an abstraction of version 1 must be a list of steps", field="guarantee")
     unit = {name: stated["unit"][name] for name in ("name", "max_cases")}
     return {name: stated[name] for name in ("mechanism", "epsilon", "delta")} | {"unit": unit} | options
 
@@ -160,7 +169,7 @@ def _notes(stated: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _notes_of_map(mechanism: Mechanism, release: str | Path | None) -> tuple[str, ...]:
-    if mechanism.kind != "process map" or release is None or Path(release).suffix.lower() == ".json":
+    if mechanism.kind in EVENT_LOGS or release is None or Path(release).suffix.lower() == ".json":
         return ()
     return ("only the digest of this file was checked: of a process map, a .json file has the measurements",)
 
@@ -205,7 +214,7 @@ def _check(release: Path, path: Path, stated: dict[str, Any], sha256: str) -> No
 def load(path: Path) -> dict[str, Any]:
     """Load a guarantee file, without verifying it."""
     try:
-        stated = json.loads(path.read_text(encoding="utf-8"))
+        stated = strict_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise LogError(f"{path}: cannot be opened ({error.strerror}); check the path") from None
     except (ValueError, RecursionError):
@@ -213,7 +222,7 @@ def load(path: Path) -> dict[str, Any]:
     if not isinstance(stated, dict) or stated.get("format") != FORMAT:
         raise LogError(f"{path}: not a guarantee file of travas; use OUT.guarantee.json")
     version = stated.get("version")
-    if isinstance(version, bool) or not isinstance(version, int) or not 1 <= version <= VERSION:
+    if not is_whole_number(version) or not 1 <= version <= VERSION:
         raise LogError(f"{path}: guarantee file of version {shown(version)}; supported: 1 to {VERSION}; update travas")
     return stated
 

@@ -15,11 +15,11 @@ import pwd
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ..budget.records import now
 from ..errors import OutputError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class ActivityLog:
         Returns:
             The line.
         """
-        made = ActivityLine(_now(), os_user(), name, kind, dataset, release, detail)
+        made = ActivityLine(now(), os_user(), name, kind, dataset, release, detail)
         with self._locked() as stream:
             before = stream.read()
             text = before.decode(errors="replace")
@@ -97,7 +97,7 @@ class ActivityLog:
             text = ""
         except OSError as error:
             raise OutputError(f"{self.path}: the activity log cannot be read ({error.strerror})") from None
-        found, digest, intact = [], _START, True
+        lines, digest, intact = [], _START, True
         for line in text.splitlines():
             parsed = _parse(line)
             if parsed is None:
@@ -106,8 +106,8 @@ class ActivityLog:
             activity, stated = parsed
             digest = _link(digest, json.dumps(asdict(activity), ensure_ascii=True, separators=(",", ":")))
             intact, digest = intact and digest == stated, stated
-            found.append(activity)
-        return found, intact
+            lines.append(activity)
+        return lines, intact
 
     @contextmanager
     def _locked(self) -> Iterator[FileIO]:
@@ -150,10 +150,6 @@ def os_user() -> str:
         return str(os.getuid())
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 def _link(previous: str, content: str) -> str:
     return hashlib.sha256(f"{previous}\n{content}".encode()).hexdigest()
 
@@ -164,7 +160,7 @@ def _parse(line: str) -> tuple[ActivityLine, str] | None:
         content = json.loads(line)
         activity, digest = content["activity"], content["digest"]
         for value in (*activity.values(), digest):
-            value.encode()  # raises if it is no text, or has half characters, which cannot be shown
+            value.encode()  # raises if it is not a text or has lone surrogates, which cannot be shown
         return ActivityLine(**activity), digest
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
@@ -173,4 +169,4 @@ def _parse(line: str) -> tuple[ActivityLine, str] | None:
 def _last_digest(text: str) -> str:
     """The digest of the last line that is whole."""
     parsed = (_parse(line) for line in reversed(text.splitlines()))
-    return next((found[1] for found in parsed if found is not None), _START)
+    return next((whole[1] for whole in parsed if whole is not None), _START)

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import OutputError, TravasError
-from ..outputs.atomic import atomic_output, is_reserved
+from ..outputs.atomic import atomic_output
 from ..outputs.guarantee_file import guarantee_path
+from ..outputs.target_locks import is_reserved
 from .activity import ActivityKind, ActivityLog
 from .handover import BUNDLE
 from .recipe import OptionValue, Recipe
@@ -46,7 +47,7 @@ class Signature:
 class ArchivedRelease:
     """What the archive holds of a release besides its files.
 
-    `log` is the name of the log, as the user knows it, and `ledger` the path of the ledger that it is charged to.
+    `log` is the name of the log, as shown to the user, and `ledger` the path of the ledger that it is charged to.
     """
 
     id: str
@@ -84,7 +85,7 @@ class ArchivedRelease:
 
 
 def _text(value: Any) -> str:
-    """Return a text that can be shown; raises TypeError if it is another value, ValueError if it has half characters."""
+    """Return a text that can be shown; raises TypeError if it is another value, ValueError if it has lone surrogates."""
     if not isinstance(value, str):
         raise TypeError("not a text")
     value.encode()
@@ -115,12 +116,13 @@ class Archive:
 
     def __init__(self, path: Path) -> None:
         try:
-            private_directory(path, "use another --archive")
-        except OutputError:  # which is an OSError, too
+            private_directory(path, "use another directory for the archive")
+        except OutputError as error:  # which is also an OSError
+            error.field = "archive"
             raise
         except OSError as error:
             raise OutputError(
-                f"{path}: cannot be used as the archive ({error.strerror}); use another --archive"
+                f"{path}: cannot be used as the archive ({error.strerror}); use another directory", field="archive"
             ) from None
         self.path, self.activity = path, ActivityLog(path / "activity.jsonl")
         self._running: dict[str, IO[str] | None] = {}
@@ -140,7 +142,7 @@ class Archive:
         Args:
             asked: Who asks for it, and when.
             dataset: The name of the data set.
-            log: The name of the log, as the user knows it.
+            log: The name of the log, as shown to the user.
             recipe: The settings.
             reason: Why these settings.
             ledger: The ledger that it is charged to.
@@ -189,8 +191,8 @@ class Archive:
             return []
         except OSError as error:
             raise OutputError(f"{self.path}: the archive cannot be read ({error.strerror})") from None
-        found = map(self.get, names)
-        return sorted((one for one in found if one is not None), key=lambda one: one.asked.time, reverse=True)
+        records = map(self.get, names)
+        return sorted((one for one in records if one is not None), key=lambda one: one.asked.time, reverse=True)
 
     def sign_off(self, release: str, signature: Signature, name: str) -> ArchivedRelease:
         """Record a sign-off. Reports and zips that were written before it are removed: they do not contain it.
@@ -215,7 +217,7 @@ class Archive:
             return signed
 
     def remove_reports(self, release: str) -> None:
-        """Remove the reports of a release, and the zip that contains one. They are written anew when they are asked for."""
+        """Remove the reports of a release, and the zip that contains one. They are written again when they are requested."""
         for report in (*self.folder(release).glob("*.report.html"), self.folder(release) / BUNDLE):
             report.unlink(missing_ok=True)
 
@@ -280,7 +282,7 @@ class Archive:
                 if record is None or record.deleted is not None:
                     raise TravasError(f"{release[:40]}: there is no such release in the archive")
                 yield record
-        except OutputError:  # which is an OSError, too
+        except OutputError:  # which is also an OSError
             raise
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be changed ({error.strerror})") from None

@@ -56,14 +56,14 @@ def listed(archive: Archive, ledger: Ledger) -> list[ListedRelease]:
         The releases, the newest first.
     """
     charges = {entry.approval.reference: entry for entry in ledger.history() if entry.approval.reference}
-    found = []
+    releases = []
     for record in archive.records():
         entry = charges.pop(record.id, None)
         state = _state(archive, record, entry)
         if state is not None:
-            found.append(ListedRelease(record.id, state, record, entry))
-    found += [ListedRelease(reference, "not here", None, entry) for reference, entry in charges.items()]
-    return sorted(found, key=lambda one: (one.time, one.entry.number if one.entry else 0), reverse=True)
+            releases.append(ListedRelease(record.id, state, record, entry))
+    releases += [ListedRelease(reference, "not here", None, entry) for reference, entry in charges.items()]
+    return sorted(releases, key=lambda one: (one.time, one.entry.number if one.entry else 0), reverse=True)
 
 
 def _state(archive: Archive, record: ArchivedRelease, entry: Entry | None) -> ReleaseState | None:

@@ -1,4 +1,4 @@
-"""Checking a release that somebody sent, in a process of its own. Nothing is kept."""
+"""Checking a release that was received, in a separate process. Nothing is kept."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import LogError, TravasError
+from ..errors import LogError
 from ..model.explain import weak_protection
+from ..model.statements import guarantee_of
 from ..outputs.guarantee_file import FORMAT
 from ..privacy.numbers import as_text
+from .failures import known_as
 from .jobs import JobWatch, Limits
 
 LIMITS = Limits(memory=2 << 30, seconds=120)
@@ -29,33 +31,28 @@ def check_files(folder: Path, names: tuple[tuple[str, str], ...], watch: JobWatc
 
     Args:
         folder: Where the files are.
-        names: Of each file its name there and the name that the user knows.
+        names: Of each file its name there and the name that is shown to the user.
         watch: Called with the progress.
 
     Returns:
-        What was verified; TravasError if it is wrong, with the names that the user knows.
+        What was verified; TravasError if it is wrong, with the names that are shown to the user.
     """
     from ..verification.verify import verify
 
     watch("building and verifying the noise", 0.0)
     stored = [folder / name for name, _ in names]
     guarantees = [path for path in stored if _is_guarantee(path)]
-    try:
-        if len(guarantees) != 1:
-            raise LogError("drop one guarantee file (….guarantee.json), alone or together with its release")
-        release = next((path for path in stored if path != guarantees[0]), None)
+    if len(guarantees) != 1:
+        raise LogError("drop one guarantee file (….guarantee.json), alone or together with its release")
+    release = next((path for path in stored if path != guarantees[0]), None)
+    with known_as({str(folder / name): known for name, known in names}):
         verified = verify(guarantees[0], release)
-    except TravasError as error:
-        words = str(error)
-        for path, (_, known) in zip(stored, names, strict=True):
-            words = words.replace(str(path), known)
-        raise TravasError(words) from None
-    guarantee = verified.mechanism.guarantee()
+    guarantee = guarantee_of(verified.mechanism)
     facts = (
         ("standing", str(guarantee.standing)),
         ("what is released", verified.mechanism.kind),
         ("ε, δ", f"{as_text(guarantee.epsilon)}, {as_text(guarantee.delta)}"),
-        ("protects", guarantee.protects),
+        ("guarantee for", guarantee.holds_for),
         ("mechanism", guarantee.mechanism),
     )
     weak = weak_protection(guarantee.epsilon, guarantee.delta, None)

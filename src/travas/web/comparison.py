@@ -7,10 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from ..evaluation.compare import METRICS, compare
-from ..evaluation.map_comparison import cases_of_pairs, compare_map
+from ..evaluation.map_comparison import cases_of_pairs
 from ..maps.map_release import MapNode, MapRelease
+from ..model.abstraction import FULL
 from ..model.release import Release
+from ..model.totals import NO_DETAILS
 from ..model.variants import Variants
 from ..plots.map_graph import END, START, GraphNode, GraphPair, ProcessGraph, directly_follows
 from ..plots.svg import name_of
@@ -49,37 +53,40 @@ def compare_release(
     path: Path, name: str, reading: Reading, release: Release, limit: int, watch: JobWatch
 ) -> BeforeAfter:
     """Read the original log and compare a release with it. Confidential."""
-    original = read_log(path, name, reading, limit, watch)
+    details = release.mechanism.details if release.origins else NO_DETAILS  # of a map, times are not compared
+    plain = attrs.evolve(reading, abstraction=FULL, details=details)
+    original = read_log(path, name, plain, limit, watch)
     watch("comparing", 0.0)
+    compared = compare(original, release)
+    metrics = [
+        (name.replace("_", " "), _words(value), METRICS[name].meaning) for name, value in compared.values.items()
+    ]
+    rows = (*(row for row in metrics if row[1]), *((name, text, "") for name, text in compared.in_words().items()))
+    seen = reading.abstraction.of(original)
     if isinstance(release, MapRelease):
-        rows = tuple((words, value, "") for words, value in compare_map(original, release).in_words())
-        truth = Counter({_names(pair): cases for pair, cases in cases_of_pairs(original).items()})
-        return BeforeAfter(rows, _differences(truth, _map_steps(release)), (), "cases")
-    found = compare(original, release)
-    metrics = tuple(
-        (name.replace("_", " "), _words(value), METRICS[name].meaning) for name, value in found.values.items()
-    )
-    before, after = _steps(original), _release_steps(release)
-    return BeforeAfter(tuple(row for row in metrics if row[1]), _differences(before, after), found.remarks, "times")
+        truth = Counter({_names(pair): cases for pair, cases in cases_of_pairs(seen).items()})
+        return BeforeAfter(rows, _differences(truth, _map_steps(release)), compared.remarks, "cases")
+    return BeforeAfter(rows, _differences(_steps(seen), _release_steps(release)), compared.remarks, "times")
 
 
-def twin_graphs(found: BeforeAfter) -> tuple[ProcessGraph, ProcessGraph]:
+def twin_graphs(compared: BeforeAfter) -> tuple[ProcessGraph, ProcessGraph]:
     """Return both maps with the same nodes and pairs, so that one layout serves both; what a log does not have is 0."""
-    names = sorted({name for row in found.differences for name in (row.before, row.after) if name})
+    names = sorted({name for row in compared.differences for name in (row.before, row.after) if name})
     often = {
-        name: sum(max(row.original, row.released) for row in found.differences if row.after == name) for name in names
+        name: sum(max(row.original, row.released) for row in compared.differences if row.after == name)
+        for name in names
     }
     ranked = sorted(names, key=lambda name: (-often[name], name))
     keys = {name: f"n{number}" for number, name in enumerate(ranked)}
     nodes = [GraphNode(START, "start", "start", 0), GraphNode(END, "end", "end", 0)]
     nodes += [GraphNode(keys[name], "activity", name, often[name], about=name) for name in ranked]
-    rows = sorted(found.differences, key=lambda row: -max(row.original, row.released))
-    every = tuple(_pair(row, keys, max(row.original, row.released), "", found.noun) for row in rows)
+    rows = sorted(compared.differences, key=lambda row: -max(row.original, row.released))
+    every = tuple(_pair(row, keys, max(row.original, row.released), "", compared.noun) for row in rows)
     graph = ProcessGraph(tuple(nodes), every, "cases").most_frequent(MOST_ACTIVITIES, MOST_PAIRS).captioned()
     kept = {pair.edge for pair in graph.pairs}
     shown = [row for row in rows if _edge(row, keys) in kept]
-    original = tuple(_pair(row, keys, row.original, "original", found.noun) for row in shown)
-    released = tuple(_pair(row, keys, row.released, "released", found.noun) for row in shown)
+    original = tuple(_pair(row, keys, row.original, "original", compared.noun) for row in shown)
+    released = tuple(_pair(row, keys, row.released, "released", compared.noun) for row in shown)
     return replace(graph, pairs=original), replace(graph, pairs=released)
 
 
@@ -131,7 +138,7 @@ def _map_steps(release: MapRelease) -> StepCounts:
 
 
 def _words(value: Any) -> str:
-    """A metric as text; empty if it is a table of its own."""
+    """A metric as text; empty if it is a table."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return ""
     return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"

@@ -11,9 +11,11 @@ from fractions import Fraction
 from functools import lru_cache
 
 from ..errors import ParameterError
+from ..model import explain
 from ..model.mechanism import Mechanism
 from ..plots.charts import keep_curve
 from ..privacy.numbers import exact
+from .failures import in_words
 from .recipe import Recipe
 
 MOST_ENTRIES = 60_000
@@ -31,20 +33,22 @@ def nearest(stops: tuple[str, ...], value: str) -> int:
         wanted = exact(value, "value")  # bounded: a person may type 1e999999999
     except ParameterError:
         return 0
-    return min(range(len(stops)), key=lambda place: abs(Fraction(stops[place]) - wanted) / Fraction(stops[place]))
+    return min(range(len(stops)), key=lambda stop: abs(Fraction(stops[stop]) - wanted) / Fraction(stops[stop]))
 
 
 @dataclass(frozen=True)
 class View:
     """What the page shows of a recipe: why it is invalid, or the mechanism and its curve as numbers and figure.
 
-    `rung`: the rung of the curve on a ladder. `weak`: why ε and δ protect only weakly, if they do.
+    `rung`: the rung of the curve on a ladder. `half`: the smallest number of cases with a probability above one half, which
+    need not be one of the points. `weak`: why ε and δ protect only weakly, if they do.
     """
 
     why: str = ""
     mechanism: Mechanism | None = None
     rung: str = ""
     points: tuple[tuple[int, float], ...] = ()
+    half: int | None = None
     picture: str = ""
     weak: tuple[str, ...] = ()
 
@@ -54,7 +58,7 @@ def view(recipe: Recipe) -> View:
     try:
         weak = recipe.weak_protection()
     except ParameterError as error:
-        return View(why=str(error))
+        return View(why=in_words(error))
     return replace(_view(replace(recipe, stated_cases="", looked_at=(), timestamps="artificial")), weak=weak)
 
 
@@ -62,16 +66,19 @@ def view(recipe: Recipe) -> View:
 def _view(recipe: Recipe) -> View:
     """The view without what depends on the stated number of cases."""
     try:
-        chosen = recipe.build()
-        found = points(chosen)
+        mechanism = recipe.build()
+        curve_points = points(mechanism)
     except ParameterError as error:
-        return View(why=str(error))
-    curve = chosen.keep_curve()
+        return View(why=in_words(error))
+    curve = mechanism.keep_curve()
     rung = "" if curve is None else curve.rung if len(curve.rungs) < 2 else "the one that will be selected"
-    return View("", chosen, rung, found, keep_curve(found, chosen.noun) if found else "")
+    if curve is None or not curve_points:
+        return View("", mechanism, rung)
+    half = curve.first_above(explain.HALF)
+    return View("", mechanism, rung, curve_points, half, keep_curve(curve_points, half, mechanism.noun))
 
 
-def points(chosen: Mechanism) -> tuple[tuple[int, float], ...]:
+def points(mechanism: Mechanism) -> tuple[tuple[int, float], ...]:
     """Return the curve of a mechanism; empty for mechanisms or sizes without a figure."""
-    curve = chosen.keep_curve()
+    curve = mechanism.keep_curve()
     return () if curve is None or curve.longest > MOST_ENTRIES else tuple(curve.points())

@@ -1,6 +1,6 @@
 """The way in: the link with its one-time code, the file that leads a browser to it, and the page that exchanges the code.
 
-The code stands behind `#`, the part of an address that a browser never sends. The page at `/open` reads it, exchanges it for
+The code comes after `#`, the part of an address that a browser never sends. The page at `/open` reads it, exchanges it for
 the browser's key with a request of its own origin, and leads on. It is the same for everybody and starts nothing.
 """
 
@@ -12,14 +12,16 @@ import os
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
+from ..plots.html import render
 from .access import CODE_HEADER, KEY_HEADER, STORED_KEY, Access
 from .settings import Settings
 
 ENTERED = "travas-entered"
-"""Set in `sessionStorage` between the exchange and the page, so that a browser without cookies is not sent in circles."""
+"""Set in `sessionStorage` between the exchange and the page, so that a browser without cookies is not redirected in a loop."""
 
 _SCRIPT = f"""
 const say = (words) => {{ document.getElementById("words").textContent = words; }};
@@ -49,13 +51,6 @@ const open = async () => {{
 open().catch(() => say("The server does not answer: is travas serve still running?"));
 """
 
-_PAGE = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>travas</title><meta name="viewport" content="width=device-width">
-<style>body {{ font: 1.1rem/1.5 system-ui, sans-serif; margin: 3rem auto; max-width: 40rem; padding: 0 1rem }}</style></head>
-<body><h1>travas</h1><p id="words" role="status">Opening …</p><noscript>travas needs JavaScript.</noscript>
-<script>{_SCRIPT}</script></body></html>
-"""
-
 _HASH = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
 
 POLICY = (
@@ -66,7 +61,8 @@ POLICY = (
 
 def entrance_page(status: int) -> Response:
     """The page that exchanges a code, or shows a browser without a key what to do."""
-    return HTMLResponse(_PAGE, status, {"Content-Security-Policy": POLICY})
+    page = render(__package__, "entrance.html", {"script": Markup(_SCRIPT)})
+    return HTMLResponse(page, status, {"Content-Security-Policy": POLICY})
 
 
 def add_entrance(app: Any, settings: Settings, access: Access) -> None:
@@ -100,9 +96,12 @@ class Entrance:
         return f"{self.address}open#{self._access.code}"
 
     def write(self) -> None:
-        """Write the file anew, with the current code."""
+        """Write the file again, with the current code.
+
+        Not by `outputs.atomic`, whose files others may read by the umask: this one is the owner's alone from the start.
+        """
         partial = self.file.with_suffix(".partial")
         partial.unlink(missing_ok=True)
         with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
-            out.write(f'<!doctype html><title>travas</title><script>location.replace("{self.link}")</script>\n')
+            out.write(render(__package__, "opener.html", {"link": self.link}))
         partial.rename(self.file)

@@ -1,27 +1,47 @@
-"""Errors that nobody expected: one line on the page and in the terminal, without messages that may quote the log."""
+"""What the page and the terminal say about errors: one line, without messages of others, which may quote the log."""
 
 from __future__ import annotations
 
 import logging
 import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import TravasError, is_out_of_memory
+from .field_labels import where_to_change
 
 
 def in_words(error: BaseException) -> str:
-    """Return what the page says about an error: the message of one of travas, and only the kind of any other."""
+    """Return what the page says about an error: the message of one of travas and where to change its field, or a kind."""
     if isinstance(error, TravasError):
-        return str(error)
+        return f"{' '.join(str(error).splitlines())}{where_to_change((error.field, *error.other_fields))}"
     if is_out_of_memory(error):
         return "not enough memory for this log"
     if isinstance(error, OSError) and error.strerror:
-        return f"a file or folder cannot be used ({error.strerror}); check the disk and the rights of travas serve"
+        return f"a file or folder cannot be used ({error.strerror}); check the disk and the permissions of travas serve"
     return f"something is wrong in travas ({type(error).__name__}); please report it, without the log"
 
 
+@contextmanager
+def known_as(names: Mapping[str, str]) -> Iterator[None]:
+    """Let errors of travas name files as shown to the user; the rest of an error is unchanged.
+
+    Args:
+        names: The names that the user knows, by the path that the server has for the file.
+    """
+    try:
+        yield
+    except TravasError as error:
+        message = str(error.args[0])
+        for stored, known in names.items():
+            message = message.replace(stored, known)
+        error.args = (message,)
+        raise
+
+
 class OneLine(logging.Filter):
-    """Replaces the traceback of a log record by the kind of the error and the line of travas that it came through."""
+    """Replaces the traceback of a log record with the kind of the error and the line of travas that it came through."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None

@@ -10,7 +10,7 @@ from nicegui import ui
 
 from ..budget.account import Account
 from ..budget.ledger import Ledger
-from ..errors import TravasError
+from ..errors import CONFIDENTIAL_STRIP, TravasError
 from ..privacy.numbers import as_text
 from .locations import RAIL
 from .parts import typed_text
@@ -55,7 +55,7 @@ class Strip:
             self._dataset = ui.label()
             self._left = ui.label()
             ui.label("Public").classes("is-public")
-            ui.label("CONFIDENTIAL: do not publish").classes("is-confidential")
+            ui.label(CONFIDENTIAL_STRIP).classes("is-confidential")
             ui.space()
             name = ui.input("Your name", value=page.browser.name).props("dense borderless maxlength=200 debounce=400")
             name.on_value_change(lambda event: page.set_name(typed_text(event.value).strip()))

@@ -1,4 +1,4 @@
-"""Long work in a process of its own: the page stays responsive, and a cancelled run is killed at once.
+"""Long work in a separate process: the page stays responsive, and a cancelled run is killed at once.
 
 A run that is about to charge the ledger asks first. From then on it cannot be cancelled: a release that was paid for is kept.
 """
@@ -47,14 +47,15 @@ _forked.set_forkserver_preload(PRELOADED)
 class Job:
     """One task: a function of this package with its arguments and a `Watch`, whose result can be pickled.
 
-    Errors of travas are returned with their message; others by type only, because their messages may quote the log.
+    Errors of travas are returned as they are; others by type only, because their messages may quote the log.
+    `name` is what the task is about, for errors that the task does not raise itself.
     """
 
-    def __init__(self, task: Callable[..., Any], *arguments: Any, limits: Limits | None = None) -> None:
-        self.task, self.arguments, self.limits = task, arguments, limits
+    def __init__(self, task: Callable[..., Any], *arguments: Any, limits: Limits | None = None, name: str = "") -> None:
+        self.task, self.arguments, self.limits, self.name = task, arguments, limits, name
         self.words, self.share = "starting", 0.0
         self.result: Any = None
-        self.error = ""
+        self.error: TravasError | None = None
         self.cancelled = False
         self.done = False
         self.charging = False  # from here on it cannot be cancelled
@@ -75,7 +76,7 @@ class Job:
         except (OSError, RuntimeError, EOFError) as error:  # no thread to spare, or the process to fork from has died
             self.kill()
             why = getattr(error, "strerror", None) or ("it ended" if isinstance(error, EOFError) else "no thread")
-            self.error = f"no process can be started on this machine ({why}); try again when less is running"
+            self._fail(f"no process can be started on this machine ({why}); try again when less is running")
             self.cancelled, self.done = False, True
             self._ended_event.set()
 
@@ -105,8 +106,8 @@ class Job:
         """Return the result of the task; raises TravasError if it was refused or cancelled."""
         while not self.done:
             await asyncio.sleep(0.05)
-        if self.error:
-            raise TravasError(self.error)
+        if self.error is not None:
+            raise self.error
         return self.result
 
     def _listen(self, here: Connection) -> None:
@@ -129,14 +130,20 @@ class Job:
                 finished = True
                 if kind == "result":
                     self.result = content
+                elif kind == "refusal":
+                    self.error = content
                 else:
-                    self.error = content if kind == "refusal" else content + self._charge()
+                    self._fail(content + self._charge())
         here.close()
         self._process.join()
         if not finished:
-            self.error = "cancelled" if self.cancelled else self._ended(late)
+            self._fail("cancelled" if self.cancelled else self._ended(late))
         self.done = True
         self._ended_event.set()
+
+    def _fail(self, words: str) -> None:
+        """Set an error that the task has not raised."""
+        self.error = TravasError(f"{self.name}: {words}" if self.name else words)
 
     def _let_charge(self, here: Connection) -> None:
         """Answer a task that asks whether it may charge the ledger. One that was cancelled gets no answer, and ends."""
@@ -150,7 +157,7 @@ class Job:
         if not self.charging:
             return ""
         if self.words == Phase.CHARGING:
-            return "; the release may have been charged: look at the account before you release again"
+            return "; the release may have been charged: check the account before you release again"
         return "; the charge stands, because noise may have been drawn"
 
     def _ended(self, late: bool) -> str:
@@ -174,6 +181,13 @@ def _limit(limits: Limits) -> None:
         idle = 1024 * int(status.partition("VmData:")[2].split()[0])
         resource.setrlimit(resource.RLIMIT_DATA, (idle + limits.memory,) * 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _sendable(error: TravasError) -> TravasError:
+    """Return the error itself. A class of another package, which may not survive the way, is sent as its message and fields."""
+    if type(error).__module__ == TravasError.__module__:
+        return error
+    return TravasError(str(error), field=error.field, other_fields=error.other_fields, confidential=error.confidential)
 
 
 def _child(there: Connection, task: Callable[..., Any], arguments: tuple[Any, ...], limits: Limits | None) -> None:
@@ -202,10 +216,10 @@ def _child(there: Connection, task: Callable[..., Any], arguments: tuple[Any, ..
         there.send(("result", task(*arguments, watch)))
         return
     except TravasError as error:
-        answer = "refusal", " ".join(str(error).splitlines())
+        answer: tuple[str, Any] = "refusal", _sendable(error)
     except (ConnectionError, EOFError):
         return
-    except BaseException as error:  # a panic of Polars is no Exception
+    except BaseException as error:  # a panic of Polars is not an Exception
         answer = "error", in_words(error)
     with suppress(ConnectionError):  # the server was killed
         there.send(answer)

@@ -33,10 +33,10 @@ class Location:
     @classmethod
     def parse(cls, path: str) -> Location | None:
         """Return the location of a path; None if there is no such screen."""
-        found = _PATH.fullmatch(path)
-        if found is None:
+        match = _PATH.fullmatch(path)
+        if match is None:
             return None
-        made = cls(found["screen"] or "home", found["item"] or "", found["step"] or "")
+        made = cls(match["screen"] or "home", match["item"] or "", match["step"] or "")
         depth = bool(made.item) + bool(made.step)
         return made if made.path == path and depth in _DEPTHS.get(made.screen, ()) else None
 

@@ -34,5 +34,5 @@ class MapElement(
 
 
 def shown(graph: ProcessGraph) -> ProcessGraph:
-    """What of a graph the sliders reach; captions are written beside the map."""
+    """What of a graph the sliders reach; captions are written next to the map."""
     return graph.most_frequent(MOST_ACTIVITIES, MOST_PAIRS).captioned()

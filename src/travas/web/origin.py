@@ -58,5 +58,5 @@ def _enters(connection: HTTPConnection) -> bool:
 
 
 def _name(host: str) -> str:
-    found = _HOST.fullmatch(host)
-    return found["name"].lower() if found else ""
+    match = _HOST.fullmatch(host)
+    return match["name"].lower() if match else ""

@@ -8,6 +8,7 @@ from functools import lru_cache
 from ..errors import ParameterError
 from ..evaluation.kinds import advice, mechanisms, outlooks
 from ..sources.reading import DEFAULT_READING
+from .failures import in_words
 from .recipe import Recipe
 
 
@@ -33,4 +34,4 @@ def outlook(recipe: Recipe) -> OutlookView:
         facts = tuple((view.kind, view.facts) for view in outlooks(made, cases))
         return OutlookView("", facts, advice(made, cases), recipe.weak_protection())
     except ParameterError as error:
-        return OutlookView(why=str(error))
+        return OutlookView(why=in_words(error))

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal
 
+from markupsafe import Markup
 from nicegui import Client, ui
 
 from ..budget.ledger import Ledger
 from ..errors import TravasError
 from ..outputs.map_page import view_file
 from ..pipeline import Phase
+from ..plots.html import part
 from ..plots.svg import BLUE
 from .access import STORED_KEY, Access
 from .activity import record
@@ -23,11 +25,12 @@ from .failures import in_words
 from .frame import STORED_NAME, STORED_THEME, THEMES, Strip, link, rail
 from .jobs import Job
 from .locations import ROUTES, Location
-from .parts import note, refusal, title, typed_text
+from .parts import html, note, refusal, title, typed_text
 from .screens import SCREENS
 from .sessions import FinishedRelease, Session
 from .settings import Settings
-from .steps.sequence import STEPS, number_of
+from .steps.sequence import STEPS, step_of
+from .steps.state import StepName
 from .tickets import Tickets
 from .transfers import prepare
 
@@ -78,7 +81,7 @@ class Page:
         """Build the frame and open the screen of the address."""
         with ui.element("div").classes("frame"):
             with ui.element("header").classes("top"):
-                ui.html('<a class="skip" href="#main">Skip to the content</a><h1>travas</h1>', sanitize=False)
+                html("brand", "main")
                 self.links()
             with ui.element("div").classes("content"):
                 self.strip = Strip(self)
@@ -92,7 +95,7 @@ class Page:
 
     # ------------------------------------------------------------------------------------------------- what steps use
 
-    def go(self, step: int) -> None:
+    def go(self, step: StepName) -> None:
         """Open a step of the draft and focus its heading."""
         self.session.step, self.session.error = step, ""
         self.session.version += 1
@@ -114,7 +117,7 @@ class Page:
         self.client.download(f"/download/{self.tickets.issue(path)}/{path.name}")
 
     def refresh(self) -> None:
-        """Draw the screen anew."""
+        """Draw the screen again."""
         self.shown = -1 if self._draft is None else self._draft.version
         self.body.refresh()
 
@@ -197,10 +200,10 @@ class Page:
 
     def _draw_draft(self, session: Session) -> None:
         with ui.element("nav").props('aria-label="steps"'), ui.element("ol").classes("steps"):
-            for number, step in enumerate(STEPS):
+            for number, (name, step) in enumerate(STEPS.items(), start=1):
                 with ui.element("li"):
-                    button = ui.button(f"{number + 1}  {step.name}", on_click=lambda number=number: self.go(number))
-                    here = number == session.step
+                    button = ui.button(f"{number}  {name.capitalize()}", on_click=lambda name=name: self.go(name))
+                    here = name == session.step
                     button.props("no-caps dense unelevated" + (" aria-current=step" if here else " outline"))
                     button.set_enabled(step.ready(session) and session.job is None)
         with ui.column().classes("card"):
@@ -238,13 +241,13 @@ class Page:
         try:
             draft = self.browser.drafts.get(wanted.item) if wanted.item else self.browser.start_draft()
         except TravasError as error:
-            self.error, self.location = str(error), Location("home")
+            self.error, self.location = in_words(error), Location("home")
             return
         if draft is None:
             return
-        number = number_of(wanted.step)
-        if number is not None and number != draft.step and STEPS[number].ready(draft) and draft.job is None:
-            draft.step, draft.error = number, ""
+        step = step_of(wanted.step)
+        if step is not None and step != draft.step and STEPS[step].ready(draft) and draft.job is None:
+            draft.step, draft.error = step, ""
             draft.version += 1
         self._draft, self.location = draft, self.location_of(draft)
 
@@ -253,7 +256,7 @@ class Page:
         """The address of a draft: that of its step, or of the release that it shows."""
         if draft.viewed:
             return Location("releases", draft.viewed)
-        return Location("new", draft.id, STEPS[draft.step].slug)
+        return Location("new", draft.id, draft.step)
 
     def view_release(self, released: FinishedRelease, dataset: str) -> Session:
         """Show a release of the archive: the tab gets a draft that has nothing but it."""
@@ -293,7 +296,7 @@ def add_pages(services: Services) -> None:
         try:
             browser = _proven(key, services)
         except TravasError as error:
-            refusal(str(error))
+            refusal(in_words(error))
             return
         browser.name = browser.name or name
         path = client.request.url.path
@@ -321,7 +324,8 @@ def _shell() -> None:
     folder = files(__package__)
     style = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in _STYLES) + view_file("map_view.css")
     follow = f"addEventListener('popstate', () => emitEvent('{_PATH_EVENT}', location.pathname))"
-    ui.add_head_html(f"<style>{style}</style><script>sessionStorage.removeItem('{ENTERED}'); {follow}</script>")
+    script = f"sessionStorage.removeItem('{ENTERED}'); {follow}"
+    ui.add_head_html(str(part(__package__, "parts.html", "head", Markup(style), Markup(script))))
     ui.colors(primary=BLUE)
 
 

@@ -1,15 +1,14 @@
-"""Components shared by several steps of the page. Text is always escaped here."""
+"""Components shared by several steps of the page. HTML comes from templates, which escape all text."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nicegui import ui
 
 from ..errors import CONFIDENTIAL_HEADING, TravasError
-from ..plots.svg import escape
+from ..plots.html import part
 from .failures import in_words
 
 if TYPE_CHECKING:
@@ -21,14 +20,28 @@ PRIMARY = "unelevated no-caps color=primary"
 """How the button to the next step looks."""
 
 
+def html(macro: str, *values: Any, tag: str = "div") -> ui.html:
+    """Show a macro of templates/parts.html, which escapes its values.
+
+    Args:
+        macro: Its name.
+        *values: Its arguments.
+        tag: The element that it is in.
+
+    Returns:
+        The element.
+    """
+    return ui.html(str(part(__package__, "parts.html", macro, *values)), sanitize=False, tag=tag)
+
+
 def title(words: str) -> None:
     """Show the heading of a step, which is focused when the step is opened."""
-    ui.html(f'<h2 id="step-title" tabindex="-1">{escape(words)}</h2>', sanitize=False)
+    html("title", words)
 
 
 def heading(words: str) -> None:
     """Show the heading of a part of a screen."""
-    ui.html(f"<h3>{escape(words)}</h3>", sanitize=False)
+    html("heading", words)
 
 
 def when_ready(page: Page, work: Callable[[], Awaitable[Ready]], show: Callable[[Ready], Any]) -> None:
@@ -39,27 +52,27 @@ def when_ready(page: Page, work: Callable[[], Awaitable[Ready]], show: Callable[
         work: What is looked up.
         show: Draws it.
     """
-    place = ui.column().classes("w-full gap")
-    with place:
+    box = ui.column().classes("w-full gap")
+    with box:
         ui.label("Loading …").props("role=status")
 
     async def look_up() -> None:
         try:
             result = await work()
-            if not place.is_deleted:
-                place.clear()
-                with place:
+            if not box.is_deleted:
+                box.clear()
+                with box:
                     show(result)
         except (TravasError, OSError) as error:
-            if not place.is_deleted:
-                place.clear()
+            if not box.is_deleted:
+                box.clear()
             page.refuse(in_words(error))
 
     ui.timer(0.01, look_up, once=True)
 
 
 def typed_text(value: Any) -> str:
-    """Return what was typed, without half characters: a browser can send them, but they cannot be stored or shown."""
+    """Return what was typed, without lone surrogates: a browser can send them, but they cannot be stored or shown."""
     return str(value or "").encode(errors="replace").decode()
 
 
@@ -84,47 +97,14 @@ def confidential() -> Any:
     return box
 
 
-_FIELDS = {
-    "timestamp_format": "Columns, More",
-    "on_missing": "Columns, More",
-    "duplicate_cases": "Columns, More",
-    "delimiter": "Columns, More",
-    "quote": "Columns, More",
-    "encoding": "Columns, More",
-    "max_length": "Protect",
-    "prune": "Protect",
-    "unit": "Protect",
-    "max_cases": "Protect",
-}
-"""The step of the page that has the field of a parameter."""
-
-
-def on_page(words: str) -> str:
-    """Append the step of the page that has the field to change, if a message says which parameter to set."""
-    field = re.search(r"\bset (\w+)", words)
-    step = _FIELDS.get(field[1]) if field else None
-    return f"{words} (step {step})" if step else words
-
-
 def refusal(words: str) -> None:
     """Show an error message."""
-    ui.label(on_page(words)).classes("refusal").props("role=alert")
+    ui.label(words).classes("refusal").props("role=alert")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: frozenset[int] = frozenset()) -> None:
     """Show a plain table; columns in `numbers` are right-aligned."""
-
-    def cells(tag: str, texts: Sequence[str]) -> str:
-        return "".join(
-            f"<{tag}{' class=number' if place in numbers else ''}>{escape(words)}</{tag}>"
-            for place, words in enumerate(texts)
-        )
-
-    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    ui.html(
-        f'<div class="scroll" tabindex="0"><table><thead><tr>{cells("th", head)}</tr></thead><tbody>{body}</tbody></table></div>',
-        sanitize=False,
-    ).classes("w-full")
+    html("table", head, rows, numbers).classes("w-full")
 
 
 def picture(svg: str, label: str) -> Any:

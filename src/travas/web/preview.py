@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import LogError, TravasError
+from ..errors import LogError
 from ..sources.column_names import recognised
 from ..sources.compression import allowed
 from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..sources.parquet_size import parquet_size
 from ..sources.reading import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading
+from .failures import known_as
 from .jobs import Job, JobWatch, Limits
 from .unpacking import FileContent, check_size, content_of
 
@@ -54,14 +55,10 @@ async def preview(path: Path, name: str, limit: int, reading: Reading = DEFAULT_
     Returns:
         The preview; TravasError if the file is not a log, or is too large.
     """
-    job = Job(look, path, name, limit, reading, limits=LIMITS)
+    job = Job(look, path, name, limit, reading, limits=LIMITS, name=name)
     job.start()
-    try:
-        found: Preview = await job.wait()
-    except TravasError as error:
-        words = str(error)
-        raise LogError(words if words.startswith(name) else f"{name}: {words}") from None
-    return found
+    result: Preview = await job.wait()
+    return result
 
 
 def look(path: Path, name: str, limit: int, reading: Reading, watch: JobWatch) -> Preview:
@@ -71,7 +68,7 @@ def look(path: Path, name: str, limit: int, reading: Reading, watch: JobWatch) -
         raise LogError(f"{name}: unsupported file extension; supported: {', '.join(SUFFIXES)}")
     if not path.stat().st_size:
         raise LogError(f"{name}: the file is empty; check that it is the right file")
-    try:
+    with known_as({str(path): name}):
         content = content_of(path)
         _check_kind(path, kind, content)
         if kind in XES_SUFFIXES:
@@ -80,8 +77,6 @@ def look(path: Path, name: str, limit: int, reading: Reading, watch: JobWatch) -
             return _csv(path, reading)
         check_size(path, parquet_size(path, row_groups=1), allowed(path.stat().st_size, limit))
         return _parquet(path)
-    except LogError as error:
-        raise LogError(str(error).replace(str(path), name)) from None
 
 
 def _check_kind(path: Path, kind: str, content: FileContent) -> None:
@@ -142,15 +137,15 @@ def _parquet(path: Path) -> Preview:
 
 
 def _table(names: tuple[str, ...], rows: list[tuple[str, ...]]) -> Preview:
-    found = {role: recognised(role, names) for role in ("case", "activity", "timestamp")}
+    roles = {role: recognised(role, names) for role in ("case", "activity", "timestamp")}
     cells = tuple((row + ("",) * len(names))[: len(names)] for row in rows)
-    return Preview("table", names, names, cells, found["case"], found["activity"], found["timestamp"])
+    return Preview("table", names, names, cells, roles["case"], roles["activity"], roles["timestamp"])
 
 
 def _xes(path: Path) -> Preview:
     """The attributes of the first traces and their events, and the names that the standard has for case and activity.
 
-    Only the root element decides whether it is a log, because no case may. Of a very long trace the beginning is read.
+    Only the root element decides whether it is a log, because no case may. Only the beginning of a very long trace is read.
     """
     from lxml import etree
 
@@ -185,8 +180,7 @@ def _xes(path: Path) -> Preview:
     if not traces and len(started) > 1:
         traces = [_trace(started[1])]
     of_case = tuple(dict.fromkeys([*(key for attributes, _ in traces for key in attributes), ACTIVITY]))
-    found = tuple(dict.fromkeys(key for _, events in traces for event in events for key in event)) or (ACTIVITY,)
-    of_event = tuple(dict.fromkeys([*found, ACTIVITY]))
+    of_event = tuple(dict.fromkeys([*(key for _, events in traces for event in events for key in event), ACTIVITY]))
     rows = [tuple(event.get(key, "") for key in of_event) for _, events in traces for event in events][:_ROWS]
     return Preview(
         "xes",
@@ -194,7 +188,7 @@ def _xes(path: Path) -> Preview:
         of_event,
         tuple(rows),
         ACTIVITY,
-        recognised("activity", found),
+        ACTIVITY,  # whatever the first traces have: they must not decide how others are read
         TIMESTAMP if TIMESTAMP in of_event else recognised("timestamp", of_event),
     )
 

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+
+import attrs
 
 from ..errors import ParameterError
 from ..mechanisms import MECHANISMS, find_mechanism, from_description
+from ..mechanisms.stated_mechanism import DETAILS, described_mechanism, has_details
 from ..model import explain
 from ..model.abstraction import FULL, Abstraction
-from ..model.detail_settings import described_details
-from ..model.mechanism import Kind, Mechanism
+from ..model.mechanism import Mechanism
 from ..model.release import Timestamps
-from ..privacy.group_privacy import step
-from ..privacy.noise_tables import predicted_length
+from ..model.release_kind import Kind
 from ..privacy.numbers import exact_delta, exact_epsilon, typed_whole_number
 from ..sources.reading import DEFAULT_READING, Reading
 from .typed_period import NO_PERIOD, TypedPeriod
 
 OFFERED: dict[Kind, tuple[str, ...]] = {
-    "variants": tuple(name for name in MECHANISMS if name not in ("synthesis", "map")),
-    "synthetic log": ("synthesis",),
-    "process map": ("map",),
+    kind: tuple(name for name, mechanism in MECHANISMS.items() if mechanism.kind == kind) for kind in get_args(Kind)
 }
 """The offered mechanisms by kind of release, all with a guarantee. The first of a kind is its default."""
-
-DETAILS = ("without", "attribute", "bins", "zone", "resolution", "shares")
-"""The options of times and attributes of a synthetic log, as on the command line."""
-
-LONGEST_SEARCH = 10_000
-"""The table size above which searching for the best number of runs takes too long."""
 
 OptionValue = int | str | tuple[str, ...]
 
@@ -67,7 +60,7 @@ class Recipe:
     @property
     def kind(self) -> Kind:
         """What is released."""
-        return next((kind for kind, names in OFFERED.items() if self.mechanism in names), "variants")
+        return MECHANISMS[self.mechanism].kind if self.mechanism in MECHANISMS else "variants"
 
     def weak_protection(self) -> tuple[str, ...]:
         """Why ε and δ protect only weakly, if they do; ParameterError where one of them is not a number."""
@@ -85,11 +78,6 @@ class Recipe:
 
     def build(self) -> Mechanism:
         """Return the mechanism, before its tables are built; raises ParameterError if the recipe is invalid."""
-        unit = self.reading(DEFAULT_READING).privacy_unit
-        if self.mechanism == "utravas" and "splits" not in dict(self.options):
-            share = step(exact_epsilon(self.epsilon), exact_delta(self.delta), unit.max_cases, "units")
-            if predicted_length(share.epsilon, share.delta) > LONGEST_SEARCH:
-                raise ParameterError("finding the number of runs of utravas would take long; set the number of runs")
         return from_description(self.describe(), missing="default")
 
     def describe(self) -> dict[str, Any]:
@@ -98,22 +86,13 @@ class Recipe:
         options: dict[str, Any] = dict(self.options)
         if "alphabet" in options:
             options["alphabet"] = [line.strip() for line in str(options["alphabet"]).splitlines() if line.strip()]
-        if "parts" in options:
-            options["parts"] = list(options["parts"])
-        if self.mechanism == "synthesis":
-            options |= described_details(**{name: options.pop(name) for name in DETAILS if name in options})
-        return {
-            "mechanism": self.mechanism,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "unit": {"name": unit.name, "max_cases": unit.max_cases},
-        } | options
+        return described_mechanism({"mechanism": self.mechanism, **options}, self.epsilon, self.delta, unit)
 
     def reading(self, columns: Reading) -> Reading:
         """Return how the log is read: columns and order as set, unit, abstraction and period as typed."""
         if self.protected == "person" and not self.unit:
             raise ParameterError("no column is chosen that identifies the person; set unit", field="unit")
-        made = replace(
+        made = attrs.evolve(
             columns,
             unit=self.unit or None,
             max_cases=typed_whole_number(self.max_cases or None, "max_cases") if self.unit else None,
@@ -126,7 +105,7 @@ class Recipe:
         """Raise ParameterError if unit, abstraction, period or mechanism are invalid for any ε and δ."""
         self.reading(columns)
         self.describe()
-        if self.mechanism == "ladder":
+        if getattr(find_mechanism(self.mechanism), "generalises", False):
             replace(self, epsilon="10", delta="0.1", unit="").build()
 
     def with_kind(self, kind: Kind) -> Recipe:
@@ -135,7 +114,7 @@ class Recipe:
 
     def with_mechanism(self, name: str) -> Recipe:
         """Return the recipe with another mechanism and the options that it has. Shares mean something else in each."""
-        available = {*MECHANISMS[name].options(), *(DETAILS if name == "synthesis" else ())} - {"shares"}
+        available = {*MECHANISMS[name].options(), *(DETAILS if has_details(name) else ())} - {"shares"}
         kept = self.options if name == self.mechanism else (pair for pair in self.options if pair[0] in available)
         return replace(self, mechanism=name, options=tuple(kept))
 

@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING
 from ..budget.account import Account, Approval
 from ..budget.ledger import Ledger
 from ..errors import TravasError
+from ..request import Request
 from ..sources.reading import Reading
 from ..verification.saved_release import open_release
 from . import tasks
 from .activity import ActivityKind, os_user, unrecorded
 from .archive import RELEASE, Archive, ArchivedRelease, Signature, now
+from .failures import in_words
 from .jobs import Job
 from .sessions import FinishedRelease, Session
-from .steps.state import RESULT
 
 if TYPE_CHECKING:
     from .page import Page
 
 
 async def start_release(page: Page) -> None:
-    """Start the release of the draft in a process of its own, where the ledger is charged before the noise is drawn.
+    """Start the release of the draft in a separate process, where the ledger is charged before the noise is drawn.
 
     Its folder in the archive is there before the charge, and the charge refers to it. The result is `session.released`.
     """
@@ -32,18 +33,18 @@ async def start_release(page: Page) -> None:
     try:
         if session.log is None:
             raise TravasError("no log is chosen; choose one (step Log)")
-        chosen, reading, before = recipe.build(), recipe.reading(session.reading), _draft(session)
-        await asyncio.to_thread(chosen.guarantee)
+        mechanism, reading, before = recipe.build(), recipe.reading(session.reading), _draft(session)
+        await asyncio.to_thread(mechanism.guarantee)
         if session.job is not None:
             return
         if _draft(session) != before:
-            raise TravasError("the draft was changed in another tab meanwhile; check it, then release it again")
+            raise TravasError("the draft was changed in another tab in the meantime; check it, then release it again")
         archive.activity.check()
         asked = archive.begin(
             _asked(session), session.dataset, session.name, recipe, session.reason, page.ledger.path, _signed(session)
         )
     except TravasError as error:
-        page.refuse(str(error))
+        page.refuse(in_words(error))
         return
     approval = Approval(session.reason, session.steps.signed_off_by, reference=asked.id)
     job = Job(
@@ -53,6 +54,28 @@ async def start_release(page: Page) -> None:
     )  # fmt: skip
     keep = partial(_keep, session, archive, asked, reading)
     session.start(job, keep, partial(_ended, session, page.ledger, archive, asked))
+
+
+def draft_request(ledger: Ledger, session: Session) -> Request:
+    """Return the request of the release of a draft, as it is checked before it is asked for. It has no output yet.
+
+    Args:
+        ledger: The ledger that it is charged to.
+        session: The draft.
+
+    Returns:
+        The request.
+
+    Raises:
+        TravasError: There is no log yet, or a setting is invalid.
+    """
+    if session.log is None:
+        raise TravasError("no log is chosen; choose one (step Log)")
+    approval = Approval(session.reason, session.steps.signed_off_by)
+    reading = session.recipe.reading(session.reading)
+    return tasks.release_request(
+        session.log, reading, session.recipe, ledger, session.dataset, session.origin, approval
+    )
 
 
 def _draft(session: Session) -> tuple[object, ...]:
@@ -82,7 +105,7 @@ def _keep(session: Session, archive: Archive, asked: ArchivedRelease, reading: R
         id=asked.id,
         reading=reading,
     )
-    session.step = RESULT
+    session.step = "result"
 
 
 def _ended(session: Session, ledger: Ledger, archive: Archive, asked: ArchivedRelease, job: Job) -> str:
@@ -101,12 +124,12 @@ def _ended(session: Session, ledger: Ledger, archive: Archive, asked: ArchivedRe
 
 
 def _charged(session: Session, asked: ArchivedRelease, kept: bool, job: Job) -> str:
-    """Record a charge and its sign-offs, and return what the page must say beside the error of the job."""
+    """Record a charge and its sign-offs, and return what the page must say in addition to the error of the job."""
     lines: list[tuple[ActivityKind, str]] = [("charge", f"ε = {asked.recipe.epsilon}, δ = {asked.recipe.delta}")]
     lines += [("sign-off", signature.name) for signature in asked.sign_offs]
     lines += [] if kept else [("not finished", "")]
     whys = [unrecorded(session, kind, detail, asked.id) for kind, detail in lines]
-    said = ["the release itself is complete: open it under Releases"] if kept and job.error else []
+    said = ["the release itself is complete: open it under Releases"] if kept and job.error is not None else []
     for why in filter(None, whys):
         release = "the release is kept, but" if kept else "the ledger has the charge, but"
         said.append(f"{release} the activity log has no line about it until travas serve starts again: {why}")

@@ -8,9 +8,10 @@ from nicegui import ui
 
 from ..errors import OutputError, TravasError
 from .comparison import BeforeAfter, compare_release, twin_graphs
+from .failures import in_words
 from .jobs import Job
 from .map_element import MapElement
-from .parts import confidential, note, table
+from .parts import confidential, heading, note, table
 from .sessions import FinishedRelease
 from .steps.looks import COMPARISON, look
 
@@ -23,18 +24,18 @@ _ROWS = 20
 def draw_comparison(page: Page, released: FinishedRelease) -> None:
     """Show the step before the comparison; the comparison replaces it."""
     log = page.session.log
-    with ui.column().classes("w-full") as place:
+    with ui.column().classes("w-full") as box:
         if log is None:
-            note("The original log is not here any more: open it in a new release to compare.")
+            note("The original log is no longer available: open it in a new release to compare.")
             return
         note(
-            "Reads the original log again. What it shows is confidential, cannot be exported, and the look is recorded."
+            "Reads the original log again. The result is confidential and cannot be exported, and this access is recorded."
         )
         button = ui.button("Compare with the original log").props("no-caps outline")
-    button.on_click(lambda: _compare(page, released, place, button))
+    button.on_click(lambda: _compare(page, released, box, button))
 
 
-async def _compare(page: Page, released: FinishedRelease, place: ui.column, button: ui.button) -> None:
+async def _compare(page: Page, released: FinishedRelease, box: ui.column, button: ui.button) -> None:
     session = page.session
     if session.log is None or released.reading is None:
         return
@@ -44,39 +45,39 @@ async def _compare(page: Page, released: FinishedRelease, place: ui.column, butt
         page.refuse(f"the original log is not compared, because that cannot be recorded: {error}")
         return
     button.disable()
-    with place:
+    with box:
         status = ui.label("Comparing …").props("role=status")
     limit = page.settings.decompressed_limit
     job = Job(compare_release, session.log, session.name, released.reading, released.release, limit)
     job.start()
     try:
-        found: BeforeAfter = await job.wait()
+        compared: BeforeAfter = await job.wait()
     except TravasError as error:
         button.enable()
         status.set_text("")
-        page.refuse(str(error))
+        page.refuse(in_words(error))
         return
-    place.clear()
-    with place:
-        show_comparison(released, found)
+    box.clear()
+    with box:
+        show_comparison(released, compared)
 
 
-def show_comparison(released: FinishedRelease, found: BeforeAfter) -> None:
+def show_comparison(released: FinishedRelease, compared: BeforeAfter) -> None:
     """Show twin maps, differences and metrics. Confidential."""
     with confidential():
         ui.label(f"Kept: {released.kept}")
-        for remark in (*released.notes, *found.remarks):
+        for remark in (*released.notes, *compared.remarks):
             ui.label(remark)
-        original, after = twin_graphs(found)
+        original, after = twin_graphs(compared)
         if original.pairs:
-            note(f"Left: the original log; right: the release. Numbers of {found.noun}; both maps move together.")
+            note(f"Left: the original log; right: the release. Numbers of {compared.noun}; both maps move together.")
             MapElement([("original log, confidential", original), ("release", after)]).classes("twins")
-        ui.html("<h3>Metrics</h3>", sanitize=False)
-        table(["Metric", "Value", "Meaning"], found.metrics, frozenset({1}))
-        ui.html("<h3>Largest differences</h3>", sanitize=False)
+        heading("Metrics")
+        table(["Metric", "Value", "Meaning"], compared.metrics, frozenset({1}))
+        heading("Largest differences")
         rows = [
             [row.before or "(start)", row.after or "(end)", *_numbers(row.original, row.released)]
-            for row in found.differences[:_ROWS]
+            for row in compared.differences[:_ROWS]
         ]
         table(["Activity", "Followed by", "Original", "Release", "Difference"], rows, frozenset({2, 3, 4}))
 

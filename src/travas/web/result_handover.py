@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from .handover import BUNDLE, bundled
-from .parts import PRIMARY, note, working_button
+from .parts import PRIMARY, heading, note, working_button
 from .sessions import FinishedRelease
 from .transfers import formats_of
 
@@ -28,7 +28,7 @@ def draw_handover(page: Page, released: FinishedRelease) -> None:
 
 def downloads(page: Page, released: FinishedRelease) -> None:
     """Show a button for each file, which is written when it is asked for."""
-    ui.html("<h3>Single files</h3>", sanitize=False)
+    heading("Single files")
     with ui.element("div").classes("scroll files").props("tabindex=0"), ui.element("table"), ui.element("tbody"):
         for suffix, what in formats_of(released.release).items():
             name = f"release{suffix}"

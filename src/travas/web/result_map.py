@@ -23,9 +23,9 @@ def map_of_release(release: Release) -> ProcessGraph:
     """Return the map of any release, with captions that say where its numbers come from."""
     if isinstance(release, MapRelease):
         return released_map(release)
-    graph = directly_follows(release.variants, release.estimate.counts)
-    if release.mechanism.kind == "synthetic log":
-        return graph.captioned(
-            "How often an activity directly follows another in the synthetic log; generated cases count, too."
-        )
-    return graph.captioned("How often an activity directly follows another, by the estimates of the released variants.")
+    numbers = (
+        "How often an activity directly follows another in the synthetic log, including generated cases."
+        if release.origins
+        else "How often an activity directly follows another, by the estimates of the released variants."
+    )
+    return directly_follows(release.variants, release.estimate.counts).captioned(numbers)

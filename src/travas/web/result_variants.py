@@ -13,7 +13,6 @@ from ..model.release import Release
 from ..plots.charts import coverage_curve
 from ..plots.chevrons import colour_of
 from ..plots.svg import name_of
-from ..synthesis.synthetic_release import SyntheticRelease
 from .parts import note
 
 MOST_ROWS = 10_000
@@ -48,19 +47,19 @@ def draw_variants(release: Release) -> None:
         note(words)
     estimate = release.estimate
     total = sum(estimate.counts) + (estimate.missing_cases or 0)
-    picture = coverage_curve([estimate.counts[place] for place in ranked], total, _noun(release))
+    picture = coverage_curve([estimate.counts[index] for index in ranked], total, _noun(release))
     ui.html(picture, sanitize=False).classes("fit")
 
 
 def ranking(release: Release) -> list[int]:
-    """Return the places of the variants in the order in which they are shown: by estimate, then by name."""
+    """Return the indexes of the variants in the order in which they are shown: by estimate, then by name."""
     estimates = release.estimate.counts
     return sorted(range(len(estimates)), key=lambda index: (-estimates[index], release.variants[index]))
 
 
 def headings(release: Release) -> dict[str, str]:
     """Return the columns of the table, with their headings."""
-    if isinstance(release, SyntheticRelease):
+    if release.origins:
         return {"value": "Cases", "origin": "Origin"}
     interval = {"interval": "95 % interval"} if release.estimate.intervals else {}
     rule = {"rule": "Abstraction"} if release.is_abstracted else {}
@@ -70,42 +69,42 @@ def headings(release: Release) -> dict[str, str]:
 def variant_rows(release: Release, ranked: Sequence[int]) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the rows of the table in this order, and the names that their traces refer to."""
     numbers: dict[str, int] = {}
-    estimate, origins = release.estimate, release.origins if isinstance(release, SyntheticRelease) else None
+    estimate = release.estimate
     rows = []
-    for place in ranked:
-        trace = [numbers.setdefault(name_of(activity), len(numbers)) for activity in release.variants[place]]
+    for index in ranked:
+        trace = [numbers.setdefault(name_of(activity), len(numbers)) for activity in release.variants[index]]
         row: dict[str, Any] = {
             "trace": trace,
-            "value": round(estimate.counts[place], 1),
-            "count": release.counts[place],
+            "value": round(estimate.counts[index], 1),
+            "count": release.counts[index],
         }
         if estimate.intervals:
-            row["low"], row["high"] = estimate.intervals[place]
+            row["low"], row["high"] = estimate.intervals[index]
         if release.is_abstracted:
-            row["rule"] = release.rules[place]
-        if origins is not None:
-            row["origin"] = origins[place]
+            row["rule"] = release.rules[index]
+        if release.origins:
+            row["origin"] = release.origins[index]
         rows.append(row)
     return rows, list(numbers)
 
 
 def remarks(release: Release, number: int) -> list[str]:
     """Return what to know about the table."""
-    found = []
+    sentences = []
     if number > MOST_ROWS:
-        found.append(f"The {MOST_ROWS:,} most frequent of {number:,} traces: the files have them all.")
-    if isinstance(release, SyntheticRelease):
-        return [*found, "Origin: released is a variant of the original log; generated need not occur in it."]
+        sentences.append(f"The {MOST_ROWS:,} most frequent of {number:,} traces: the files have them all.")
+    if release.origins:
+        return [*sentences, "Origin: released is a variant of the original log; generated need not occur in it."]
     if release.is_abstracted:
-        found.append(
+        sentences.append(
             "Abstraction: the public rule by which the trace was generalised before it was counted; full is unchanged."
         )
     if release.frequencies == "estimated":
-        found.append(
+        sentences.append(
             f"{explain.COUNT_IN_FILE} It adds up to {sum(release.counts):,} {explain.pairs(release.mechanism)}."
         )
-    return found
+    return sentences
 
 
 def _noun(release: Release) -> str:
-    return "generated cases" if isinstance(release, SyntheticRelease) else explain.pairs(release.mechanism)
+    return "generated cases" if release.origins else explain.pairs(release.mechanism)

@@ -35,7 +35,7 @@ def serve(
         settings: How it is served.
         listener: The socket of its address (`settings.listening`).
         ledger: What releases are charged to.
-        archive_path: Where releases are kept; None is a folder beside the ledger.
+        archive_path: Where releases are kept; None is a folder next to the ledger.
         ready: Called with the way in when the page is there.
         renewed: Called with it when its link was used and there is a new one.
     """

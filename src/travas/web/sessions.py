@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from ..budget.account import Account
 from ..errors import ParameterError, TravasError
 from ..model.release import Release
-from ..pipeline import LogOrigin
+from ..request import LogOrigin
 from ..sources.log_location import location_of
 from ..sources.reading import Reading
+from .failures import in_words
 from .jobs import Job
 from .preview import Preview
 from .recipe import Recipe
-from .steps.state import StepsState
+from .steps.state import StepName, StepsState
 
 if TYPE_CHECKING:
     from .browsers import Browser
@@ -44,7 +45,7 @@ class FinishedRelease:
 
 @dataclass(eq=False)
 class Session:
-    """One draft: what one tab works on. It lives in memory and in one owner-only folder, and goes with both.
+    """One draft: what one tab works on. It lives in memory and in one owner-only folder, and is deleted with both.
 
     Its `id` is in the address of the tab. A second tab with the same address shows the same draft.
     """
@@ -54,7 +55,7 @@ class Session:
     owner: Browser
     viewed: str = ""  # the identifier of a release in the archive, if that is all it shows
     seen: float = field(default_factory=time.monotonic)
-    step: int = 0
+    step: StepName = "log"
     log: Path | None = None
     name: str = ""
     preview: Preview | None = None
@@ -87,7 +88,7 @@ class Session:
         self.log, self.name, self.preview, self.reading = log, name, preview, preview.reading()
         self.steps.close()
         self.steps = StepsState()
-        self.released, self.error, self.step, self.dataset = None, "", 0, ""
+        self.released, self.error, self.step, self.dataset = None, "", "log", ""
         self.version += 1
 
     @property
@@ -105,18 +106,14 @@ class Session:
         """Where the log is, if it is not an upload."""
         return location_of(self.log) if self.origin == "original" else None
 
-    def read_as(self, reading: Reading) -> None:
-        """Set another rule from events to variants."""
-        self.reading = reading
-
     def refused(self) -> str:
         """Return why the recipe is inconsistent with the reading of this log; empty if it is consistent."""
         try:
             self.recipe.check(self.reading)
         except ParameterError as error:
-            return str(error)
-        unit, found = self.recipe.unit, self.preview
-        if unit and found is not None and found.kind == "table" and unit not in found.case_columns:
+            return in_words(error)
+        unit, preview = self.recipe.unit, self.preview
+        if unit and preview is not None and preview.kind == "table" and unit not in preview.case_columns:
             return f"unit is {unit!r}, but this log has no such column; select the unit (step Protect)"
         return ""
 
@@ -139,8 +136,9 @@ class Session:
         if job is None or not job.done:
             return
         self.job = None
-        self.error = "; ".join(filter(None, (job.error, self.ended(job)))) or self.error
-        if not job.error and not job.cancelled:
+        refused = "" if job.error is None else in_words(job.error)
+        self.error = "; ".join(filter(None, (refused, self.ended(job)))) or self.error
+        if job.error is None and not job.cancelled:
             self.finish(job.result)
         self.version += 1
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import ParameterError
+from ..privacy.numbers import whole_number
 
 GIGABYTE = 1 << 30
-_BACKLOG = 2048
+_BACKLOG, _LAST_PORT = 2048, 65535
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -23,8 +24,7 @@ def listening(host: str, port: int) -> socket.socket:
     Returns:
         The socket; the first requests wait in it until the page is there.
     """
-    if not 0 <= port <= 65535:
-        raise ParameterError(f"port is {port}: it must be from 0 to 65535")
+    whole_number(port, "port", 0, _LAST_PORT)
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -33,7 +33,9 @@ def listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         reason = error.strerror or "not an address"
-        raise ParameterError(f"{host}:{port} cannot be used ({reason}); use another --port or --host") from None
+        raise ParameterError(
+            f"{host}:{port} cannot be used ({reason}); use another port or host", field="port"
+        ) from None
     return listener
 
 
@@ -52,17 +54,17 @@ class Settings:
     max_sessions: int = 20
 
     def __post_init__(self) -> None:
-        if not 1 <= self.port <= 65535:
-            raise ParameterError(f"port is {self.port}: it must be from 1 to 65535")
+        whole_number(self.port, "port", 1, _LAST_PORT)
         if not self.minutes_kept > 0:
-            raise ParameterError(f"minutes_kept is {self.minutes_kept}: it must be above 0")
+            raise ParameterError(f"minutes_kept is {self.minutes_kept}: it must be above 0", field="minutes_kept")
         if self.upload_limit < 1:
-            raise ParameterError(f"upload_limit is {self.upload_limit}: it must be at least 1 byte")
-        if self.max_sessions < 1:
-            raise ParameterError(f"max_sessions is {self.max_sessions}: it must be at least 1")
+            raise ParameterError(
+                f"upload_limit is {self.upload_limit}: it must be at least 1 byte", field="upload_limit"
+            )
+        whole_number(self.max_sessions, "max_sessions", 1)
         for folder in self.folders:
             if not folder.is_dir():
-                raise ParameterError(f"folder is {str(folder)!r}: there is no such directory")
+                raise ParameterError(f"folder is {str(folder)!r}: there is no such directory", field="folder")
         object.__setattr__(self, "folders", tuple(folder.resolve() for folder in self.folders))
 
     @property

@@ -21,9 +21,7 @@ class Storage:
         root = (parent or Path(tempfile.gettempdir())) / f"travas-web-{os.getuid()}"
         private_directory(root, "set TMPDIR to another directory")
         self._remove_abandoned(root)
-        self.path = Path(tempfile.mkdtemp(dir=root))
-        self._lock = try_lock(self.path)
-        assert self._lock is not None
+        self.path, self._lock = self._own_directory(root)
 
     def folder(self, name: str) -> Path:
         """A new directory of this name."""
@@ -33,8 +31,19 @@ class Storage:
 
     def close(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
-        if self._lock is not None:
-            self._lock.close()
+        self._lock.close()
+
+    @staticmethod
+    def _own_directory(root: Path) -> tuple[Path, IO[str]]:
+        """Make a directory and lock it. A server that starts at the same time may remove it before it is locked."""
+        while True:
+            path = Path(tempfile.mkdtemp(dir=root))
+            with suppress(FileNotFoundError):
+                lock = try_lock(path)
+                if lock is not None and (path / ".lock").exists():
+                    return path, lock
+                if lock is not None:
+                    lock.close()
 
     @staticmethod
     def _remove_abandoned(root: Path) -> None:
@@ -52,10 +61,10 @@ def private_directory(path: Path, remedy: str) -> None:
     """Make a directory that nobody else can enter, or check that it is one; raises OutputError with the remedy."""
     with suppress(FileExistsError):
         path.mkdir(mode=0o700, parents=True)
-    found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+    status = path.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         raise OutputError(f"{path}: is not a directory owned by you; remove it, or {remedy}")
-    if stat.S_IMODE(found.st_mode) != 0o700:
+    if stat.S_IMODE(status.st_mode) != 0o700:
         path.chmod(0o700)
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..budget.account import NO_APPROVAL, Account, Approval
 from ..budget.ledger import Ledger
-from ..errors import ChargedError, LogError, OutputError, TravasError
+from ..errors import TravasError
 from ..mechanisms import from_description
 from ..model.release import MAKER, Release
+from ..model.statements import description_of
 from ..model.variants import Variants
-from ..pipeline import LogOrigin, Phase, Request, run
+from ..pipeline import Phase, run
+from ..request import LogOrigin, Request
 from ..sources.reading import Reading
+from .failures import known_as
 from .jobs import JobWatch
 from .recipe import Recipe
 from .unpacking import check_unpacked
@@ -40,11 +41,11 @@ def examine(path: Path, name: str, limit: int, watch: JobWatch) -> LogDiagnosis:
     from ..sources.doctor.visit import doctor
 
     watch("examining the log", 0.0)
-    with _named(path, name):
+    with known_as({str(path): name}):
         check_unpacked(path, limit, watch)
-        found = doctor(path)
-    findings = tuple(replace(each, text=each.text.replace(str(path), name)) for each in found.findings)
-    return replace(found, source=name, findings=findings)
+        diagnosis = doctor(path)
+    findings = tuple(replace(each, text=each.text.replace(str(path), name)) for each in diagnosis.findings)
+    return replace(diagnosis, source=name, findings=findings)
 
 
 def forecast(path: Path, name: str, reading: Reading, delta: str, limit: int, watch: JobWatch) -> Coverage:
@@ -52,11 +53,35 @@ def forecast(path: Path, name: str, reading: Reading, delta: str, limit: int, wa
     from ..evaluation.coverage import coverage
 
     watch("trying each kind of release on the log", 0.0)
-    with _named(path, name):
+    with known_as({str(path): name}):
         check_unpacked(path, limit, watch)
         return coverage(
             path, delta, reading, watch=lambda share: watch("trying each kind of release on the log", share)
         )
+
+
+def release_request(
+    path: Path,
+    reading: Reading,
+    recipe: Recipe,
+    ledger: Ledger,
+    dataset: str,
+    origin: LogOrigin,
+    approval: Approval,
+    output: Path | None = None,
+) -> Request:
+    """Return the request of a release, which is checked on the step before it and then run."""
+    return Request(
+        source=path,
+        mechanism=recipe.build(),
+        reading=reading,
+        output=output,
+        timestamps=recipe.written_timestamps,
+        ledger=ledger,
+        dataset=dataset or None,
+        origin=origin,
+        approval=approval,
+    )
 
 
 def draw(
@@ -77,35 +102,26 @@ def draw(
     The table is built and verified here, where it is sampled, before the log is opened.
     """
     watch(Phase.CHECKING, 0.0)
-    request = Request(
-        source=path,
-        mechanism=recipe.build(),
-        reading=reading,
-        output=output,
-        timestamps=recipe.written_timestamps,
-        ledger=Ledger(ledger),
-        dataset=dataset or None,
-        origin=origin,
-        approval=approval,
-    )
-    with _named(path, name):
+    request = release_request(path, reading, recipe, Ledger(ledger), dataset, origin, approval, output)
+    with known_as({str(path): name}):
         check_unpacked(path, limit, watch)
         outcome = run(request, _rarely(watch))
     if outcome.account is None:
         raise TravasError("the release was not charged; please report this")
-    kept = _kept(outcome.release, outcome.variants)
-    return Drawn(without_tables(outcome.release), outcome.account, kept, outcome.variants.notes)
+    with outcome.after_release():
+        kept = _kept(outcome.release, outcome.variants)
+        return Drawn(without_tables(outcome.release), outcome.account, kept, outcome.variants.notes)
 
 
 def without_tables(release: Release) -> Release:
     """Return the release as it is sent between processes: with the settled mechanism, whose tables are built again."""
-    return replace(release, mechanism=from_description(release.mechanism.describe()), maker=MAKER)
+    return replace(release, mechanism=from_description(description_of(release.mechanism)), maker=MAKER)
 
 
 def _kept(release: Release, variants: Variants) -> str:
-    total = f"{len(variants):,} variants, where {int(variants.counts.sum()):,} cases count"
+    total = f"{len(variants):,} variants, {int(variants.counts.sum()):,} counted cases"
     if release.mechanism.counted == "units" and not release.mechanism.unit.is_case:
-        total += f" (a {release.mechanism.unit.name} once a variant)"
+        total += f" (each {release.mechanism.unit.name} once per variant)"
     if release.mechanism.kind == "process map":
         return f"a process map, from a log of {total}"
     if release.mechanism.kind == "synthetic log":
@@ -134,14 +150,12 @@ def report(
     from ..outputs.guarantee_file import guarantee_path
     from ..report.content import read_content
     from ..report.report_file import check_report, save_report
-    from ..synthesis.synthetic_release import SyntheticRelease
 
     watch("verifying", 0.0)
     guarantee = guarantee_path(path)
     check_report(output, "replace", guarantee, path)
-    found = read_content(guarantee, path)
-    synthetic = release if isinstance(release, SyntheticRelease) else None
-    own = replace(found, variants=release.variants, counts=release.counts, rules=release.rules, synthetic=synthetic)
+    stated = read_content(guarantee, path)
+    own = replace(stated, variants=release.variants, counts=release.counts, rules=release.rules, release=release)
     save_report(
         replace(
             own,
@@ -161,7 +175,7 @@ def read_log(path: Path, name: str, reading: Reading, limit: int, watch: JobWatc
     from ..sources.engine import read
 
     progress = _rarely(watch)
-    with _named(path, name):
+    with known_as({str(path): name}):
         check_unpacked(path, limit, watch)
         watch(Phase.READING, 0.0)
         return read(path, reading, lambda share: progress(Phase.READING, share))
@@ -178,15 +192,3 @@ def _rarely(watch: JobWatch) -> JobWatch:
             watch(stage, share)
 
     return rarely
-
-
-@contextmanager
-def _named(path: Path, name: str) -> Iterator[None]:
-    """Replace the stored path in messages by the name that the user knows."""
-    try:
-        yield
-    except ChargedError as error:
-        reason = str(error.args[0]).replace(str(path), name)
-        raise ChargedError(reason, account=error.account, interrupted=error.interrupted) from None
-    except (LogError, OutputError) as error:
-        raise type(error)(str(error).replace(str(path), name)) from None

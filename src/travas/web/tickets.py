@@ -25,7 +25,7 @@ class Tickets:
         return ticket
 
     def redeem(self, ticket: str) -> Path | None:
-        """The file of a ticket, which is then used up; None if it never was valid or no longer is."""
+        """The file of a ticket, which is then used up; None if it was never valid or no longer is."""
         self._drop_expired()
         path, _ = self._issued.pop(ticket, (None, 0.0))
         return path

@@ -21,6 +21,7 @@ from . import tasks
 from .access import KEY_HEADER
 from .archive import Archive, ArchivedRelease
 from .browsers import Browser, Browsers
+from .failures import in_words, known_as
 from .handover import BUNDLE, bundled, contents, pack
 from .jobs import Job
 from .preview import SUFFIXES, preview
@@ -92,6 +93,7 @@ async def _upload(request: Request, session: Session, settings: Settings) -> Res
         return _refused(session, f"{name}: over the limit of {_gigabytes(settings.upload_limit)}", 413)
     if size > shutil.disk_usage(session.folder).free:
         return _refused(session, f"{name}: the disk of the server has no room for it", 507)
+    # not by outputs.atomic: a stream of the event loop, to a folder of the owner's alone, under a name that is new
     partial = session.folder / f".{os.urandom(6).hex()}.partial"
     try:
         received = await _stream(request, session, partial, settings.upload_limit)
@@ -150,7 +152,7 @@ async def open_log(session: Session, path: Path, name: str, settings: Settings) 
     except TravasError as error:
         if path.parent == session.folder and path != session.log:
             path.unlink(missing_ok=True)
-        return _refused(session, str(error), 422)
+        return _refused(session, in_words(error), 422)
     return PlainTextResponse("ok\n")
 
 
@@ -166,21 +168,21 @@ def _gigabytes(size: int) -> str:
 
 def folder_logs(settings: Settings) -> dict[str, Path]:
     """Return the logs in the allowed folders by display name, without links that lead out of them."""
-    found: dict[str, Path] = {}
+    logs: dict[str, Path] = {}
     seen = 0
     labels = _labels(settings.folders)
     for folder in settings.folders:
-        for place, _, names in os.walk(folder):
+        for directory, _, names in os.walk(folder):
             seen += len(names)
             if seen > _MOST_SEEN:
-                return found
+                return logs
             for name in sorted(names):
-                path = Path(place, name)
+                path = Path(directory, name)
                 if suffix_of(path, SUFFIXES) and _is_inside(path, folder):
-                    found[f"{labels[folder]}/{path.relative_to(folder)}"] = path.resolve()
-                    if len(found) >= _MOST_FILES:
-                        return found
-    return found
+                    logs[f"{labels[folder]}/{path.relative_to(folder)}"] = path.resolve()
+                    if len(logs) >= _MOST_FILES:
+                        return logs
+    return logs
 
 
 def _labels(folders: tuple[Path, ...]) -> dict[Path, str]:
@@ -193,11 +195,11 @@ def _labels(folders: tuple[Path, ...]) -> dict[Path, str]:
 
 
 def _is_inside(path: Path, folder: Path) -> bool:
-    """Whether it is a file in the folder, not a link out of it or in circles, and its name is text."""
+    """Whether it is a file in the folder, not a link out of it or a symlink loop, and its name is text."""
     try:
         str(path).encode()
         return path.resolve().is_relative_to(folder) and path.is_file()
-    except (UnicodeEncodeError, OSError, RuntimeError):  # RuntimeError: a link in circles
+    except (UnicodeEncodeError, OSError, RuntimeError):  # RuntimeError: a symlink loop
         return False
 
 
@@ -206,7 +208,7 @@ def _is_inside(path: Path, folder: Path) -> bool:
 
 def formats_of(release: Release) -> dict[str, str]:
     """Return the formats in which a release can be downloaded, by suffix."""
-    return MAP_FORMATS if release.mechanism.kind == "process map" else FORMATS
+    return FORMATS if release.is_event_log else MAP_FORMATS
 
 
 async def prepare(session: Session, archive: Archive, name: str) -> Path:
@@ -227,22 +229,20 @@ async def prepare(session: Session, archive: Archive, name: str) -> Path:
     ):
         raise TravasError(f"{name}: there is no such file in this session")
     before = _record(archive, released)
-    try:
+    with known_as({f"{released.folder}/": ""}):
         path = await _made(session, released, before.signed_off_by, name)
-    except TravasError as error:
-        raise TravasError(str(error).replace(f"{released.folder}/", "")) from None
     if _record(archive, released) != before:
         archive.remove_reports(released.id)
-        raise TravasError(f"{name}: the release was signed off meanwhile; download it again")
+        raise TravasError(f"{name}: the release was signed off in the meantime; download it again")
     return path
 
 
 def _record(archive: Archive, released: FinishedRelease) -> ArchivedRelease:
-    """Return the record of a release as it is now. If it was deleted, what another tab has written since goes, too."""
-    found = archive.get(released.id)
-    if found is not None and found.deleted is None and archive.has_release(released.id):
-        return found
-    if found is not None and found.deleted is not None:
+    """Return the record of a release as it is now. If it was deleted, what another tab has written since is also deleted."""
+    record = archive.get(released.id)
+    if record is not None and record.deleted is None and archive.has_release(released.id):
+        return record
+    if record is not None and record.deleted is not None:
         with suppress(OSError):
             archive.clear(released.id)
     raise TravasError("this release was deleted, or its files were removed; the charge stands")

@@ -40,7 +40,9 @@ class TypedPeriod:
                 raise ParameterError("period has no days; set its first and its last day", field="period")
             return None
         if not self.first or not self.last:
-            raise ParameterError("period has one day only; set its first day and the day after it", field="period")
+            raise ParameterError(
+                "period has only one day; set its first day and the day after its last", field="period"
+            )
         names = tuple(line.strip() for line in self.end_activities.splitlines() if line.strip())
         gap = f"{self.gap_days}d" if self.gap_days else None
         return Period(f"{self.first}/{self.last}", names, gap, f"{self.grace_days or 0}d")

@@ -1,5 +1,5 @@
 """Public rules that generalise a trace before it is counted."""
 
-from .abstraction import FULL, Abstraction, Grouped, RuleFiles, parse_ladder
+from .trace_abstraction import FULL, Abstraction, Grouped, RuleFiles, parse_ladder
 
 __all__ = ["FULL", "Abstraction", "Grouped", "RuleFiles", "parse_ladder"]

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...errors import LogError, ParameterError
+from ...errors import LogError, ParameterError, check_encodable
 from ..traces import Codes
-from .steps import AbstractionStep, FlatLog
+from .abstraction_steps import AbstractionStep, FlatLog
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 class FileStep(AbstractionStep):
     """A rule from a public file, which the guarantee contains completely."""
+
+    def __post_init__(self) -> None:
+        for rule in self.rules():
+            check_encodable("abstraction", *([rule] if isinstance(rule, str) else rule))
 
     def __str__(self) -> str:
         import hashlib
@@ -37,7 +41,7 @@ class FileStep(AbstractionStep):
 
 @dataclass(frozen=True)
 class Only(FileStep):
-    """Only these activities; the others go."""
+    """Only these activities; the others are removed."""
 
     name, usage = "only", "only:FILE"
     activities: tuple[str, ...]
@@ -126,7 +130,8 @@ def _one_column(step: AbstractionStep, activity: Activity) -> str:
     if isinstance(activity, tuple):
         raise ParameterError(
             f"abstraction {step.usage} supports one activity column but the log has {len(activity)}; "
-            "read the log with one activity column"
+            "read the log with one activity column",
+            field="abstraction",
         )
     return activity
 
@@ -134,7 +139,7 @@ def _one_column(step: AbstractionStep, activity: Activity) -> str:
 def read_rules(step: str, path: str) -> str:
     """Read a public rule file."""
     if not path:
-        raise ParameterError(f"abstraction {step!r} names no file; use {step.rstrip(':')}:FILE")
+        raise ParameterError(f"abstraction {step!r} names no file; use {step.rstrip(':')}:FILE", field="abstraction")
     return _text_of(Path(path), f"abstraction {step!r} needs a text file")
 
 

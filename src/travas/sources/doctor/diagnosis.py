@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+import attrs
 
 from ..reading import DEFAULT_READING, Reading
 
@@ -19,10 +21,6 @@ PROPOSED = (
 )  # fmt: skip
 """The only settings that the doctor proposes. Whatever decides about privacy must not be chosen by looking at the log."""
 
-NOT_PROPOSED = (
-    "Not proposed, because it must not be chosen by looking at the log: epsilon, delta, max-cases, bins, alphabets, "
-    "groups."
-)
 _FLAGS = {"activities": "activity"}
 
 
@@ -34,11 +32,13 @@ class Observation:
         topic: What it is about, such as `time`.
         text: One or two sentences.
         level: Whether something is to be done.
+        field: The Python name of the parameter that the text says to set, if any.
     """
 
     topic: str
     text: str
     level: ObservationLevel = "fact"
+    field: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,21 +77,35 @@ class LogDiagnosis:
             return (self.reading,)
         first = self.choices[0]
         settings: list[dict[str, Any]] = [{first.name: value} for value, _ in first.options]
-        return tuple(replace(self.reading, **setting) for setting in settings)
+        return tuple(attrs.evolve(self.reading, **setting) for setting in settings)
 
     def command_lines(self) -> tuple[str, ...]:
-        """Return the options that read this log, as a command line; several if something is left open."""
+        """Return the options that read this log, as a command line; several if something is left open.
+
+        Returns:
+            The command lines.
+        """
         return tuple(shlex.join(["travas", "inspect", self.source, *_options(reading)]) for reading in self.readings)
 
     def toml(self) -> tuple[str, ...]:
-        """Return the `[reading]` table of a `travas.toml`; several if something is left open."""
+        """Return the `[reading]` table of a `travas.toml`; several if something is left open.
+
+        Returns:
+            The tables as text.
+        """
         return tuple("\n".join(["[reading]", *_lines(reading)]) for reading in self.readings)
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything as plain values."""
+        """Return everything as plain values.
+
+        Returns:
+            The values by name.
+        """
         return {
             "confidential": True,
-            "findings": [{"topic": f.topic, "level": f.level, "text": f.text} for f in self.findings],
+            "findings": [
+                {"topic": f.topic, "level": f.level, "text": f.text, "field": f.field or None} for f in self.findings
+            ],
             "choices": {choice.name: dict(choice.options) for choice in self.choices},
             "command_lines": list(self.command_lines()),
             "toml": list(self.toml()),
@@ -100,7 +114,7 @@ class LogDiagnosis:
 
 def _settings(reading: Reading) -> Iterator[tuple[str, Any]]:
     """Yield the proposed settings that differ from the defaults."""
-    names = {each.name for each in fields(Reading)}
+    names = {each.name for each in attrs.fields(Reading)}
     for name in PROPOSED:
         if name in names and (value := getattr(reading, name)) != getattr(DEFAULT_READING, name):
             yield name, value

@@ -6,9 +6,10 @@ import codecs
 import csv
 import io
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+import attrs
 import numpy as np
 import polars as pl
 
@@ -48,13 +49,13 @@ def dialect_findings(path: Path, reading: Reading) -> TextForm:
     if reading.encoding is None:
         encoding, text = _encoding(scanned)
         findings.append(Observation("encoding", text, "choice" if encoding else "fact"))
-        reading = replace(reading, encoding=encoding)
+        reading = attrs.evolve(reading, encoding=encoding)
     lines = _lines(scanned.head, dialect_of(scanned.head, reading).encoding)
     if reading.delimiter is None:
         reading, finding = _delimiter(lines, scanned.head, reading)
         findings.append(finding)
     quote, faults, table = _quote(path, reading)
-    return TextForm(replace(reading, quote=quote), (*findings, *faults), table)
+    return TextForm(attrs.evolve(reading, quote=quote), (*findings, *faults), table)
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def _word(data: bytes, position: int, encoding: str) -> str:
 
 def _until(text: str, marks: str) -> str:
     """Return the beginning of a text before any of the marks."""
-    end = min((place for mark in marks if (place := text.find(mark)) >= 0), default=len(text))
+    end = min((position for mark in marks if (position := text.find(mark)) >= 0), default=len(text))
     return text[:end]
 
 
@@ -140,7 +141,7 @@ def _lines(head: bytes, encoding: str) -> list[str]:
 
 
 def _delimiter(lines: list[str], head: bytes, reading: Reading) -> tuple[Reading, Observation]:
-    """Propose another delimiter than that of the header if only that gives all rows the same number of cells."""
+    """Propose a delimiter other than that of the header if only it gives all rows the same number of cells."""
     detected = dialect_of(head, reading)
     widths = {each: _widths(lines, each, detected.quote) for each in _DELIMITERS}
     best = max(_DELIMITERS, key=lambda each: widths[each])
@@ -148,7 +149,7 @@ def _delimiter(lines: list[str], head: bytes, reading: Reading) -> tuple[Reading
         return reading, Observation(
             "delimiter", f"{_NAMES.get(detected.delimiter, repr(detected.delimiter))}, from the header"
         )
-    return replace(reading, delimiter=best), Observation(
+    return attrs.evolve(reading, delimiter=best), Observation(
         "delimiter", f"{_NAMES.get(best, repr(best))}; the header suggests {detected.delimiter!r}", "choice"
     )
 
@@ -171,7 +172,7 @@ def _quote(path: Path, reading: Reading) -> tuple[str | None, tuple[Observation,
     if table is not None:
         return reading.quote, (), table
     for quote in ("none", "'", '"') if reading.quote is None else ():
-        table, _ = _read(path, replace(reading, quote=quote))
+        table, _ = _read(path, attrs.evolve(reading, quote=quote))
         if table is not None:
             what = "nothing is quoted" if quote == "none" else f"the quote is {quote}"
             return quote, (Observation("quotes", f"{what}: {fault}", "choice"),), table

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import attrs
 import polars as pl
 
 from ...errors import LogError
@@ -51,7 +51,7 @@ class Examination:
                 return self._text(listed.files, form)
             return self._binary(listed.files, form)
         except LogError as error:
-            self.findings.append(Observation("file", str(error), "problem"))
+            self.findings.append(Observation("file", str(error), "problem", error.field))
             return None
 
     def _format(self, path: Path) -> None:
@@ -67,7 +67,7 @@ class Examination:
             head = stream.read(512)
         text: Format = "xes" if b"<log" in head or head.lstrip().startswith(b"<?xml") else "csv"
         form = next((each for magic, each in _MAGIC.items() if head.startswith(magic)), text)
-        self.reading = replace(self.reading, format=form)
+        self.reading = attrs.evolve(self.reading, format=form)
         self.findings.append(Observation("format", f"{form}; the extension {path.suffix!r} does not say so", "choice"))
 
     def _xes(self, paths: tuple[Path, ...]) -> pl.DataFrame:
@@ -76,14 +76,14 @@ class Examination:
         self.findings += findings
         self.choices += choices
         if choices:
-            self.reading = replace(self.reading, duplicate_cases="merge")
+            self.reading = attrs.evolve(self.reading, duplicate_cases="merge")
         return table
 
     def _text(self, paths: tuple[Path, ...], form: Format) -> pl.DataFrame | None:
         if form == "tsv" and self.reading.delimiter is None:
-            as_tab = replace(self.reading, delimiter="\t")
+            as_tab = attrs.evolve(self.reading, delimiter="\t")
             dialect = dialect_findings(paths[0], as_tab)
-            self.reading = replace(dialect.reading, delimiter=None)
+            self.reading = attrs.evolve(dialect.reading, delimiter=None)
         else:
             dialect = dialect_findings(paths[0], self.reading)
             self.reading = dialect.reading
@@ -99,7 +99,7 @@ class Examination:
         try:
             if form == "parquet":
                 return pl.read_parquet(list(paths), glob=False)
-            return pl.concat([pl.read_ipc(path) for path in paths])
+            return pl.scan_ipc(list(paths), glob=False, hive_partitioning=False).collect()
         except (pl.exceptions.PolarsError, OSError) as error:
             raise LogError(f"{paths[0]}: cannot be read as {form} ({type(error).__name__})") from None
 
@@ -113,7 +113,7 @@ class Examination:
             self.findings.append(
                 Observation("sheet", f"{largest!r} has the most cells; the others are {others}", "choice")
             )
-            self.reading = replace(self.reading, sheet=largest)
+            self.reading = attrs.evolve(self.reading, sheet=largest)
             return tables[largest]
         return sheet_table(path, self.reading.sheet, str(path), lambda _: None)
 
@@ -137,7 +137,7 @@ class Examination:
     def of_table(self, table: pl.DataFrame) -> None:
         """Examine columns and rows."""
         if self._is_xes:
-            named = replace(self.reading, case=None)
+            named = attrs.evolve(self.reading, case=None)
             roles = ColumnSearch(table, named)
             roles.find()
         else:
@@ -145,7 +145,7 @@ class Examination:
             self.reading = roles.find()
         self.findings += roles.findings
         self.choices += roles.choices if not self._is_xes else []
-        reading = replace(self.reading, timestamp_format=roles.reading.timestamp_format)
+        reading = attrs.evolve(self.reading, timestamp_format=roles.reading.timestamp_format)
         self.reading, findings = lifecycle_finding(table, self.reading)
         self.findings += findings
         self.findings += row_findings(table, reading, roles.unit_columns(), roles.times)

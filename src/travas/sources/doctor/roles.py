@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+import attrs
 import polars as pl
 
 from ..column_names import candidates, plain, recognised
@@ -57,7 +56,7 @@ class ColumnSearch:
             known = candidates("timestamp", names)
             possible = [column for column in known if column in self._of_time] or known or typed or list(self._of_time)
             if not possible:
-                self.reading = replace(reading, order="file")
+                self.reading = attrs.evolve(reading, order="file")
                 self.findings.append(
                     Observation(
                         "time", "no column of times; the rows of every case must be in order in the file", "choice"
@@ -65,7 +64,7 @@ class ColumnSearch:
                 )
                 return
             name = _preferred(possible)
-            self.reading = replace(reading, timestamp=name)
+            self.reading = attrs.evolve(reading, timestamp=name)
             self._say("timestamp", name, possible)
             self._separate_clock(name)
         else:
@@ -107,6 +106,7 @@ class ColumnSearch:
                     "time",
                     f"values such as {times.example[:40]!r} have no known format; set timestamp_format",
                     "problem",
+                    "timestamp_format",
                 )
             )
             return
@@ -125,7 +125,7 @@ class ColumnSearch:
             self.findings.append(
                 Observation("time", f"{text}, such as {times.example[:40]!r}", "choice" if form else "fact")
             )
-        self.reading = replace(self.reading, timestamp_format=times.formats[0])
+        self.reading = attrs.evolve(self.reading, timestamp_format=times.formats[0])
         if times.unfit:
             self.findings.append(
                 Observation(
@@ -135,7 +135,7 @@ class ColumnSearch:
                 )
             )
         zone = (
-            "all with a time zone" if times.zoned == 1 else "without a time zone, read as UTC; only their order counts"
+            "all with a time zone" if times.zoned == 1 else "without a time zone, read as UTC; only their order matters"
         )
         if 0 < times.zoned < 1:
             zone = f"{times.zoned:.0%} have a time zone, the others are read as UTC, so that their order may be wrong"
@@ -148,9 +148,9 @@ class ColumnSearch:
             return
         possible = candidates("case", names) or self._by_values(most=True)
         if not possible:
-            self.findings.append(Observation("case", "no column identifies cases; set case", "problem"))
+            self.findings.append(Observation("case", "no column identifies cases; set case", "problem", "case"))
             return
-        self.reading = replace(self.reading, case=possible[0])
+        self.reading = attrs.evolve(self.reading, case=possible[0])
         self._say("case", possible[0], possible)
 
     def _activity(self) -> None:
@@ -161,9 +161,11 @@ class ColumnSearch:
             return
         possible = candidates("activity", names) or self._by_values(most=False)
         if not possible:
-            self.findings.append(Observation("activity", "no column of activities; set activity", "problem"))
+            self.findings.append(
+                Observation("activity", "no column of activities; set activity", "problem", "activity")
+            )
             return
-        self.reading = replace(self.reading, activities=(possible[0],))
+        self.reading = attrs.evolve(self.reading, activities=(possible[0],))
         self._say("activity", possible[0], possible)
 
     def _by_values(self, *, most: bool) -> list[str]:
@@ -179,11 +181,11 @@ class ColumnSearch:
         fit = [name for name, different in counts.items() if 1 < different < max(number, 3)]
         return sorted(fit, key=lambda name: counts[name], reverse=most)
 
-    def _say(self, role: str, chosen: str, possible: list[str]) -> None:
-        others = ", ".join(repr(name[:40]) for name in possible if name != chosen)
+    def _say(self, role: str, column: str, possible: list[str]) -> None:
+        others = ", ".join(repr(name[:40]) for name in possible if name != column)
         more = f"; it could also be {others}: check it" if others else ""
         topic = "time" if role == "timestamp" else role
-        self.findings.append(Observation(topic, f"column {chosen[:40]!r}{more}", "choice"))
+        self.findings.append(Observation(topic, f"column {column[:40]!r}{more}", "choice"))
 
 
 def _preferred(possible: list[str]) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
+import attrs
 import polars as pl
 
 from ..column_names import plain, recognised
+from ..column_types import is_name
 from ..instants import TIME, UnknownFormatError, microseconds
 from ..reading import Reading
 from ..row_selection import spellings
@@ -39,7 +40,7 @@ def lifecycle_finding(table: pl.DataFrame, reading: Reading) -> tuple[Reading, l
     if not pairs:
         return reading, [Observation("lifecycle", f"column {column!r}: {shown}; all events are read")]
     text = f"column {column!r}: {shown}; with complete, every activity is read once; with start or all, otherwise"
-    return replace(reading, lifecycle="complete"), [Observation("lifecycle", text, "choice")]
+    return attrs.evolve(reading, lifecycle="complete"), [Observation("lifecycle", text, "choice")]
 
 
 def row_findings(
@@ -63,6 +64,11 @@ def row_findings(
     yield from _missing(table, [name for name in (case, activity, time) if name is not None])
     if case is None or activity is None:
         return
+    for role, name in (("case", case), ("activity", activity)):
+        if not is_name(kind := table.schema[name]):
+            text = f"column {name!r} has the type {kind}, whose values are not exact names; convert it to text"
+            yield Observation("columns", text, "problem", role)
+            return
     names = {_CASE: table[case].cast(pl.String), _ACTIVITY: table[activity].cast(pl.String)}
     counted = {role: column.alias(role).value_counts(sort=True, name=_NUMBER) for role, column in names.items()}
     yield Observation(
@@ -84,8 +90,8 @@ def _missing(table: pl.DataFrame, needed: Sequence[str]) -> Iterator[Observation
         if number := int(lacking.sum()):
             first = f"the first in row {int(lacking.arg_max() or 0) + 1:,}"
             if name in needed:
-                text = f"column {name!r}: {number_of(number, 'cells missing')}, {first}; fix the log, or use --on-missing drop"
-                yield Observation("missing", text, "problem")
+                text = f"column {name!r}: {number_of(number, 'cells missing')}, {first}; fix the log, or set on_missing to 'drop'"
+                yield Observation("missing", text, "problem", "on_missing")
             else:
                 yield Observation(
                     "missing", f"column {name[:40]!r}: {number_of(number, 'cells missing')}, {first}; it is not read"
@@ -121,10 +127,12 @@ def _order(case: pl.Series, activity: pl.Series, time: pl.Series) -> Iterator[Ob
     duplicates = groups.height - groups.n_unique(subset=[_CASE, TIME, _ACTIVITY])
     if duplicates:
         text = f"{number_of(duplicates, 'events')} of a case with the same activity and time as another; to read them once, "
-        yield Observation("duplicates", text + "use --drop-duplicates", "choice")
+        yield Observation("duplicates", text + "set duplicate_events to 'drop'", "choice", "duplicate_events")
     if tied > duplicates:
-        text = f"{number_of(tied - duplicates, 'events')} at the same time as another activity of the case; read in the order "
-        yield Observation("ties", text + "of the file, or by --ties activity or --ties COLUMN", "choice")
+        text = f"{number_of(tied - duplicates, 'events')} at the same time as another activity of the case, read in the order "
+        yield Observation(
+            "ties", text + "of the file; for another order, set ties to 'activity' or a column", "choice", "ties"
+        )
     if backwards:
         yield Observation(
             "order", f"{number_of(backwards, 'rows')} before an earlier row of the case; events are sorted by time"
@@ -168,6 +176,7 @@ def _persons(table: pl.DataFrame, case: str, unit: str) -> Observation:
     return Observation(
         "persons",
         f"column {unit!r} may identify the person: {number_of(len(numbers), 'persons')}, {mean:.1f} cases each on average, at "
-        f"most {max(numbers, default=0):,}; to protect persons, use --unit, with --max-cases chosen without these numbers",
+        f"most {max(numbers, default=0):,}; to protect persons, set unit, and choose max_cases without these numbers",
         "choice",
+        "unit",
     )

@@ -154,7 +154,7 @@ def _share(flags: pl.Series) -> float:
 
 
 def _distinct(forms: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    """Return formats that read values differently; of those that read them alike, the first."""
+    """Return formats that read values differently; of those that read them in the same way, the first."""
     by_meaning: dict[str, str | None] = {}
     for form in forms:
         meaning = (form or "").replace("%.f", "").replace(" ", "").replace("%y", "%Y").replace("%B", "%b")

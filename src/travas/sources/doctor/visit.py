@@ -26,14 +26,15 @@ def doctor(source: Any, reading: Reading = DEFAULT_READING) -> LogDiagnosis:
     Raises:
         LogError: The log cannot be opened at all.
     """
-    from .examination import Examination  # imports Polars, which `import travas` does without
+    from .examination import Examination  # imports Polars, which `import travas` does not need
 
     examination = Examination(reading)
     if isinstance(source, str | Path):
         if isinstance(source, str) and (source == "-" or url_scheme(source)):
             raise ParameterError(
                 "the doctor reads files and data frames, not databases or standard input; set the columns yourself: "
-                "travas docs engines"
+                "travas docs engines",
+                field="source",
             )
         table = examination.of_files(Path(source))
     else:

@@ -122,10 +122,10 @@ def xes_table(paths: Sequence[Path]) -> tuple[pl.DataFrame, list[Observation], l
 def _trace_findings(names: Counter[str]) -> tuple[list[Observation], list[ReadingChoice]]:
     findings, choices = [Observation("size", f"{sum(names.values()):,} traces")], []
     if unnamed := names.pop("", 0):
-        text = f"{unnamed:,} traces have no name; use --duplicate-cases separate if every trace is a case"
-        findings.append(Observation("case", text, "problem"))
+        text = f"{unnamed:,} traces have no name; set duplicate_cases to 'separate' if every trace is a case"
+        findings.append(Observation("case", text, "problem", "duplicate_cases"))
     if repeated := sum(number > 1 for number in names.values()):
-        options = (("merge", "traces with one name are one case"), ("separate", "every trace is a case"))
+        options = (("merge", "traces with the same name are one case"), ("separate", "every trace is a case"))
         choices.append(ReadingChoice("duplicate_cases", options))
         findings.append(
             Observation("case", f"{repeated:,} names are those of several traces: with merge they are one case each, with "

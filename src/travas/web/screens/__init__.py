@@ -1,4 +1,4 @@
-"""The screens of the frame beside a new release: home, releases, budgets and checking a file."""
+"""The screens of the frame other than a new release: home, releases, budgets and checking a file."""
 
 from __future__ import annotations
 

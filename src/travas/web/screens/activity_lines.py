@@ -24,7 +24,7 @@ def draw(page: Page) -> None:
         "Who looked at confidential views, and what was charged, cancelled, downloaded, signed off and deleted. "
         "It is only appended to, and contains no values of a log."
     )
-    when_ready(page, lambda: asyncio.to_thread(log.read), lambda found: _show(page, *found))
+    when_ready(page, lambda: asyncio.to_thread(log.read), lambda result: _show(page, *result))
     link(page, "Back to the releases", "/releases")
 
 
@@ -32,7 +32,7 @@ def _show(page: Page, lines: list[ActivityLine], intact: bool) -> None:
     if not intact:
         refusal("a line of the activity log was changed, removed or damaged after it was written")
     if not lines:
-        note("Nothing was recorded yet.")
+        note("Nothing has been recorded yet.")
         return
     ui.button("Export the activity log", on_click=lambda: _export(page)).props("no-caps outline")
     rows = [

@@ -1,4 +1,4 @@
-"""Check a file: verify a release and its guarantee that somebody sent. Nothing of them is kept."""
+"""Check a file: verify a release and its guarantee that were received. Nothing of them is kept."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from nicegui import ui
 from ...errors import TravasError
 from ..access import KEY_HEADER, STORED_KEY
 from ..checking import LIMITS, Checked, check_files
+from ..failures import in_words
 from ..jobs import Job
 from ..parts import note, refusal, table, title, typed_text
 from ..transfers import MOST_CHECKED
@@ -41,7 +42,7 @@ def draw(page: Page) -> None:
     title("Check a file")
     note(
         "Drop a release and its guarantee file here, both at once. The noise tables are rebuilt and verified in exact "
-        "arithmetic, as by travas verify; the files are deleted right after it. A guarantee file alone can be checked, too."
+        "arithmetic, as by travas verify; the files are deleted right afterwards. A guarantee file can also be checked alone."
     )
     number = secrets.token_hex(8)
     folder = page.browser.folder / f"check-{number}"
@@ -49,23 +50,23 @@ def draw(page: Page) -> None:
     with ui.element("label").classes("drop"):
         ui.label("Release and guarantee (choose both, or drop them here)")
         field = ui.element("input").props("type=file multiple")
-    place = ui.column().classes("w-full")
+    result = ui.column().classes("w-full")
 
     async def check(event: Any) -> None:
-        place.clear()
-        with place:
+        result.clear()
+        with result:
             ui.label("Verifying …").props("role=status")
         try:
             job = Job(check_files, folder, _names(event.args), limits=LIMITS)
             job.start()
             checked = await job.wait()
         except TravasError as error:
-            checked = str(error)
+            checked = in_words(error)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o700)
-        if not place.is_deleted:
-            place.clear()
-            with place:
+        if not result.is_deleted:
+            result.clear()
+            with result:
                 _show(checked)
 
     field.on("change", check, js_handler=_SEND.replace("NUMBER", number))
@@ -88,10 +89,10 @@ def _show(checked: Checked | str) -> None:
     if isinstance(checked, str):
         refusal(f"Not verified: {checked}")
         return
-    found = "The guarantee is verified, and the release is the one that it is about." if checked.has_release else (
+    verdict = "The guarantee is verified, and the release is the one that it is about." if checked.has_release else (
         "The guarantee is verified. Without the release it is not known which file it is about."
     )  # fmt: skip
-    ui.label(found).classes("words good").props("role=status")
+    ui.label(verdict).classes("words good").props("role=status")
     table(["What", "Verified"], checked.facts)
     for words in checked.notes:
         note(words)

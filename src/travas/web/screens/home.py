@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 _RECENT, _GAUGES = 5, 6
 
 PROTECTED = (
-    "Protected: whether one case, or one person where you choose so, is in the log at all, as far as ε and δ say, against "
-    "anybody who has the release and any other knowledge. Not protected: what is true of many cases alike, the names of the "
-    "activities that are released, and what you look at or hand out beside the release."
+    "Protected: whether one case, or one person if you choose so, is in the log at all, to the degree that ε and δ state, "
+    "against anyone who has the release, whatever else they know. Not protected: what is true of many cases, the names of the "
+    "activities that are released, and anything that you hand out besides the release."
 )
 """One sentence on what is, and one on what is not protected."""
 
@@ -40,7 +40,7 @@ def draw(page: Page) -> None:
             for draft in drafts:
                 with ui.element("li"):
                     link(page, draft.name, page.location_of(draft).path)
-    when_ready(page, lambda: asyncio.to_thread(_look_up, page), lambda found: _show(page, *found))
+    when_ready(page, lambda: asyncio.to_thread(_look_up, page), lambda result: _show(page, *result))
 
 
 def _look_up(page: Page) -> tuple[list[Account], list[ListedRelease]]:

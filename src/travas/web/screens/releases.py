@@ -35,7 +35,7 @@ def draw(page: Page) -> None:
     when_ready(
         page,
         lambda: asyncio.to_thread(listed, page.services.archive, page.ledger),
-        lambda found: release_table(page, found),
+        lambda listed: release_table(page, listed),
     )
     link(page, "Activity log", "/activity")
 
@@ -85,7 +85,7 @@ def _draw_release(page: Page) -> None:
     asked = archive.get(page.location.item)
     if asked is None or asked.deleted is not None or not archive.has_release(asked.id):
         title("There is no such release")
-        note("It was deleted, was not finished, or never was in this archive. The list of releases says which.")
+        note("It was deleted, was not finished, or was never in this archive. The list of releases says which.")
         link(page, "Releases", "/releases")
         return
 

@@ -44,9 +44,9 @@ class AbstractionChips:
         with ui.element("div").classes("chips").props('role=group aria-label="Rules on one trace"'):
             for name, words in RULES.items():
                 self._chip(name, words)
-        for place, step in enumerate(self._steps):
+        for index, step in enumerate(self._steps):
             if ":" in step:
-                self._length(place, *step.split(":"))
+                self._length(index, *step.split(":"))
         trace = (Abstraction.parse(" | ".join(self._steps), files="refuse") if self._steps else FULL)(EXAMPLE)
         colours = colours_of([EXAMPLE], [1])
         note("A made-up trace, and what is counted of it:")
@@ -54,10 +54,10 @@ class AbstractionChips:
         picture(chevrons(trace, colours), "what is counted of it")
 
     def _chip(self, name: str, words: str) -> None:
-        place = next((place for place, step in enumerate(self._steps) if step.partition(":")[0] == name), None)
-        order = "" if place is None or len(self._steps) < 2 else f"{place + 1}. "
+        index = next((index for index, step in enumerate(self._steps) if step.partition(":")[0] == name), None)
+        order = "" if index is None or len(self._steps) < 2 else f"{index + 1}. "
         chip = ui.element("button").classes("chip").props("type=button")
-        chip.props["aria-pressed"] = "false" if place is None else "true"
+        chip.props["aria-pressed"] = "false" if index is None else "true"
         with chip:
             ui.label(f"{order}{words}")
         chip.on("click", lambda: self._toggle(name), args=[])
@@ -68,12 +68,12 @@ class AbstractionChips:
             kept.append(f"{name}:{_DEFAULT_LENGTH}" if name in ("prefix", "suffix") else name)
         self._take(kept)
 
-    def _length(self, place: int, name: str, length: str) -> None:
+    def _length(self, index: int, name: str, length: str) -> None:
         label = f"How many of the {'first' if name == 'prefix' else 'last'} activities"
         options = sorted({*_LENGTHS, int(length)})
-        chosen = ui.select(options, value=int(length), label=label).classes("narrow")
-        chosen.on_value_change(
-            lambda event: self._take([*self._steps[:place], f"{name}:{event.value}", *self._steps[place + 1 :]])
+        select = ui.select(options, value=int(length), label=label).classes("narrow")
+        select.on_value_change(
+            lambda event: self._take([*self._steps[:index], f"{name}:{event.value}", *self._steps[index + 1 :]])
         )
 
     def _take(self, steps: list[str]) -> None:

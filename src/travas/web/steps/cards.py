@@ -8,7 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
-from ...plots.svg import escape
+from ..parts import html
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Cards:
         self._inputs: dict[str, ui.element] = {}
         self._changed = changed
         with ui.element("fieldset").classes("cards"):
-            ui.html(escape(legend), sanitize=False, tag="legend")
+            html("legend", legend, tag="legend")
             for card in cards:
                 self._draw(card, name)
         self.mark(value)
@@ -63,7 +63,7 @@ class Cards:
                 ui.label(card.text)
                 for word, words in (("Can", card.can), ("Cannot", card.cannot)):
                     if words:
-                        ui.html(f"<b>{word}:</b> {escape(words)}", sanitize=False)
+                        html("ability", word, words)
             field.props["aria-describedby"] = about.html_id
         self._inputs[card.value] = field
 

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from ...outputs.example import write_hospital_log
-from ..parts import note, onward, title, working_button
+from ..parts import heading, note, onward, title, working_button
 from ..transfers import folder_logs, open_log
 from .drop_zone import DropZone
 from .findings import show_findings
 
 if TYPE_CHECKING:
     from ..page import Page
-
-COLUMNS = 1
 
 
 def draw(page: Page) -> None:
@@ -26,7 +24,7 @@ def draw(page: Page) -> None:
     if session.log is not None:
         with ui.row().classes("items-center"):
             ui.label(f"Open: {session.name}")
-            onward("Continue", lambda: page.go(COLUMNS))
+            onward("Continue", lambda: page.go("columns"))
     address = f"/upload?draft={session.id}"
     zone = DropZone("Drop an event log here, or choose a file", address, page.settings.upload_limit, page.refuse)
     zone.classes("w-full")
@@ -51,11 +49,11 @@ def _files(page: Page) -> None:
     logs = folder_logs(page.settings)
     if not logs:
         return
-    ui.html("<h3>Or a file on this machine</h3>", sanitize=False)
-    chosen = ui.select(list(logs), label="File", with_input=True).classes("w-full")
+    heading("Or a file on this machine")
+    select = ui.select(list(logs), label="File", with_input=True).classes("w-full")
 
     async def open_chosen() -> None:
-        path = folder_logs(page.settings).get(chosen.value or "")
+        path = folder_logs(page.settings).get(select.value or "")
         if path is None:
             page.refuse("no file is selected, or it no longer exists; select a file")
         else:

@@ -18,26 +18,26 @@ _ROLES = ("case", "activity", "time")
 _WIDTHS = {"case": 150, "activity": 150, "time": 190}
 
 
-def roles_of(found: Preview, reading: Reading) -> dict[str, str]:
+def roles_of(preview: Preview, reading: Reading) -> dict[str, str]:
     """Return the role of each column that has one: case, activity or time.
 
-    In XES the case is no column of events, and times are recognised even if the order is that of the file.
+    In XES the case is not a column of events, and times are recognised even if the order is that of the file.
     """
-    is_table = found.kind == "table"
+    is_table = preview.kind == "table"
     roles = {} if reading.case is None or not is_table else {reading.case: "case"}
-    timestamp = reading.timestamp if is_table else reading.timestamp or found.timestamp
+    timestamp = reading.timestamp if is_table else reading.timestamp or preview.timestamp
     roles |= {} if timestamp is None else {timestamp: "time"}
     return roles | dict.fromkeys(reading.activities, "activity")
 
 
-def grid_options(found: Preview, reading: Reading, shows_values: bool) -> dict[str, Any]:
+def grid_options(preview: Preview, reading: Reading, shows_values: bool) -> dict[str, Any]:
     """Return the options of the grid: text only, pinned columns first, values only if they are to be shown."""
-    roles = roles_of(found, reading)
-    names = list(found.columns[:MOST_COLUMNS])
+    roles = roles_of(preview, reading)
+    names = list(preview.columns[:MOST_COLUMNS])
     columns = []
-    for place, name in sorted(enumerate(names), key=lambda each: _rank(roles.get(each[1]))):
+    for index, name in sorted(enumerate(names), key=lambda each: _rank(roles.get(each[1]))):
         role = roles.get(name)
-        column: dict[str, Any] = {"field": f"c{place}", "headerName": name, "minWidth": 130}
+        column: dict[str, Any] = {"field": f"c{index}", "headerName": name, "minWidth": 130}
         if role is not None:
             column |= {
                 "headerName": f"{role}: {name}",
@@ -47,8 +47,8 @@ def grid_options(found: Preview, reading: Reading, shows_values: bool) -> dict[s
             }
         columns.append(column)
     rows = [
-        {f"c{place}": cell[:_LONGEST_CELL] if shows_values else HIDDEN for place, cell in enumerate(row[: len(names)])}
-        for row in found.rows
+        {f"c{index}": cell[:_LONGEST_CELL] if shows_values else HIDDEN for index, cell in enumerate(row[: len(names)])}
+        for row in preview.rows
     ]
     return {
         "columnDefs": columns,
@@ -67,15 +67,15 @@ def _rank(role: str | None) -> int:
 class ColumnGrid:
     """The grid, which follows the chosen columns. Values are hidden until `show_values`."""
 
-    def __init__(self, found: Preview, reading: Reading, shows_values: bool) -> None:
-        self._found, self._shows_values = found, shows_values
-        options = grid_options(found, reading, shows_values)
+    def __init__(self, preview: Preview, reading: Reading, shows_values: bool) -> None:
+        self._preview, self._shows_values = preview, shows_values
+        options = grid_options(preview, reading, shows_values)
         self._grid = ui.aggrid(options, auto_size_columns=False).classes("column-grid w-full")
         self._mark()
 
     def follow(self, reading: Reading) -> None:
         """Show the columns of another reading first."""
-        self._grid.options.update(grid_options(self._found, reading, self._shows_values))
+        self._grid.options.update(grid_options(self._preview, reading, self._shows_values))
         self._grid.update()
 
     def show_values(self, reading: Reading) -> None:

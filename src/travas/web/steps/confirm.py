@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from ...budget.account import Approval
-from ...privacy.guarantee import protects
+from ...privacy.guarantee import holds_for
 from ..curve import View, view
 from ..parts import PRIMARY, note, refusal, table, title, typed_text, working_button
 from ..recipe import OptionValue
 from ..releasing import start_release
 from ..sessions import Session
 from .confirm_account import AccountPanel
-from .confirm_policy import check_policy, show_policy
+from .confirm_policy import look_up_policy, show_policy
 
 if TYPE_CHECKING:
     from ..page import Page
@@ -25,23 +24,23 @@ def draw(page: Page) -> None:
     """Show the step."""
     session = page.session
     title("Confirm")
-    found = view(session.recipe)
-    why = found.why or session.refused()
-    if why or found.mechanism is None:
+    shown = view(session.recipe)
+    why = shown.why or session.refused()
+    if why or shown.mechanism is None:
         refusal(why)
         return
-    _summary(session, found)
+    _summary(session, shown)
     _Confirmation(page)
 
 
-def _summary(session: Session, found: View) -> None:
+def _summary(session: Session, shown: View) -> None:
     recipe = session.recipe
-    assert found.mechanism is not None
+    assert shown.mechanism is not None
     options = ", ".join(f"{name.replace('_', ' ')} {_in_words(value)}" for name, value in recipe.options)
     rows = [
         ["log", session.name],
         ["activity", ", ".join(session.reading.activities)],
-        ["protects", protects(found.mechanism.unit)],
+        ["guarantee for", holds_for(shown.mechanism.unit)],
         ["released", recipe.kind],
         ["traces", recipe.abstraction or "as they are"],
         ["mechanism", recipe.mechanism + (f" ({options})" if options else "")],
@@ -50,7 +49,7 @@ def _summary(session: Session, found: View) -> None:
     if recipe.kind == "variants" and recipe.timestamps == "none":
         rows.append(["timestamps", "none"])
     if recipe.period.first:
-        rows.append(["period", f"cases closed from {recipe.period.first} until before {recipe.period.last}"])
+        rows.append(["period", f"cases closed from {recipe.period.first} on and before {recipe.period.last}"])
     table(["What", "Chosen"], rows)
 
 
@@ -72,12 +71,12 @@ class _Confirmation:
     def _draw_rest(self) -> tuple[ui.column, ui.button]:
         """Draw what is below the account: the place of the policy, and the button."""
         self._approval()
-        place = ui.column().classes("w-full")
-        note("It can be cancelled free of charge until the ledger is charged; from then on it is finished.")
+        rules = ui.column().classes("w-full")
+        note("You can cancel at no cost until the ledger is charged; after that the release is completed.")
         recipe = self._session.recipe
-        again = " again, at the price of another " if self._session.released is not None else " for "
+        again = " again for another " if self._session.released is not None else " for "
         words = f"Release{again}ε = {recipe.epsilon}, δ = {recipe.delta}"
-        return place, working_button(words, lambda: start_release(self._page), PRIMARY)
+        return rules, working_button(words, lambda: start_release(self._page), PRIMARY)
 
     def _approval(self) -> None:
         session = self._session
@@ -98,10 +97,8 @@ class _Confirmation:
         """Check the policy against what is known now."""
         self._asked += 1
         mine, session = self._asked, self._session
-        account = None if self._account.found is None else self._account.found.account
-        checked = await asyncio.to_thread(
-            check_policy, session, session.recipe, Approval(session.reason, session.steps.signed_off_by), account
-        )
+        account = None if self._account.lookup is None else self._account.lookup.account
+        checked = await asyncio.to_thread(look_up_policy, self._page.ledger, session, account)
         if mine != self._asked or self._rest.is_deleted:
             return
         if self._place is None or self._go is None:
@@ -116,6 +113,6 @@ class _Confirmation:
         """The account is being looked up, or was found: the yearly limits of a policy depend on it."""
         if self._go is not None:
             self._go.set_enabled(False)
-        if self._account.found is not None:
+        if self._account.lookup is not None:
             with self._rest:
                 ui.timer(0.01, self._check, once=True)

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from ...budget.account import Account, check_name
-from ...budget.accounting import Spending, basic
+from ...budget.accounting import Spending
 from ...budget.ledger import Ledger
-from ...budget.periods import ChargedPeriod, alternatives
+from ...budget.periods import ChargedPeriod
 from ...errors import ParameterError, TravasError
-from ...model.mechanism import Mechanism
-from ...plots.svg import escape
+from ...pipeline import account_before
 from ...privacy.numbers import as_text, exact_delta, exact_epsilon
 from ...sources.formats import suffix_of
-from ..parts import note, refusal, table, typed_text, working_button
+from ..failures import in_words
+from ..parts import heading, html, note, refusal, table, typed_text, working_button
 from ..preview import SUFFIXES
 from ..recipe import Recipe
+from ..releasing import draft_request
 from ..sessions import Session
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Found:
+class AccountLookup:
     """The result of a look-up: the account, if any, why a release is refused, whether the name is new, and all names.
 
     `after` is what all releases of the account cost together with this one, for one unit.
@@ -65,11 +66,11 @@ class AccountPanel:
 
     def __init__(self, page: Page, changed: Callable[[], Any]) -> None:
         self._page, self._session, self._changed = page, page.session, changed
-        self.found: Found | None = None
+        self.lookup: AccountLookup | None = None
         self._asked = 0
         if not self._session.dataset and self._session.origin == "copy":
             self._session.dataset = suggested_name(self._session.log, self._session.name)
-        ui.html("<h3>Account</h3>", sanitize=False)
+        heading("Account")
         label = "Data set in the ledger"
         self._name = ui.input(label, value=self._session.dataset).classes("w-full").props("debounce=300")
         note("Use the same name for all data about the same people, because their releases add up.")
@@ -82,10 +83,10 @@ class AccountPanel:
     @property
     def why(self) -> str:
         """Why the account does not allow the release; empty if it does."""
-        if self.found is None:
+        if self.lookup is None:
             return "the account is being looked up"
-        if self.found.why:
-            return self.found.why
+        if self.lookup.why:
+            return self.lookup.why
         if not self._session.dataset and not self._session.steps.without_account:
             return "no account is chosen: enter the name of a data set, or choose no budget"
         return ""
@@ -93,30 +94,30 @@ class AccountPanel:
     async def look_up(self) -> None:
         """Look up the account of the name that was typed."""
         self._asked += 1
-        mine, self._session.dataset, self.found = self._asked, typed_text(self._name.value).strip(), None
+        mine, self._session.dataset, self.lookup = self._asked, typed_text(self._name.value).strip(), None
         self._changed()
-        found = await asyncio.to_thread(look_up_account, self._page.ledger, self._session)
+        result = await asyncio.to_thread(look_up_account, self._page.ledger, self._session)
         if mine != self._asked or self._place.is_deleted:
             return
-        self.found = found
-        self._name.set_autocomplete(list(found.names))
+        self.lookup = result
+        self._name.set_autocomplete(list(result.names))
         self._place.clear()
         with self._place:
-            self._show(found)
+            self._show(result)
         self._changed()
 
-    def _show(self, found: Found) -> None:
-        account, recipe = found.account, self._session.recipe
+    def _show(self, result: AccountLookup) -> None:
+        account, recipe = result.account, self._session.recipe
         if not self._session.dataset and self._session.location is not None:
             self._no_account()
-        if account is not None and found.after is not None:
-            show_bar(account, recipe, found.after)
+        if account is not None and result.after is not None:
+            show_bar(account, recipe, result.after)
             if account.name is not None and account.budget is None:
                 note("No budget: releases of this data set are recorded and not limited.")
                 self._limit(account.name, "Set a budget; it cannot be changed")
-        if found.why:
-            refusal(found.why)
-        if found.is_new:
+        if result.why:
+            refusal(result.why)
+        if result.is_new:
             self._create(self._session.dataset)
 
     def _no_account(self) -> None:
@@ -155,13 +156,13 @@ class AccountPanel:
         try:
             await asyncio.to_thread(work)
         except TravasError as error:
-            self._page.refuse(str(error))
+            self._page.refuse(in_words(error))
             return
         self._page.strip.look_again()
         await self.look_up()
 
 
-def look_up_account(ledger: Ledger, session: Session) -> Found:
+def look_up_account(ledger: Ledger, session: Session) -> AccountLookup:
     """Return the account that a release of this session would be charged to, and why it would be refused."""
     dataset, account, is_new = session.dataset or None, None, False
     names: tuple[str, ...] = ()
@@ -170,24 +171,17 @@ def look_up_account(ledger: Ledger, session: Session) -> Found:
         names = tuple(known.name for known in ledger.accounts() if known.name is not None)
         if dataset is None and session.location is None:
             why = "Enter the name of the data set: an uploaded log has no location by which it could be counted."
-            return Found(why=why, names=names)
+            return AccountLookup(why=why, names=names)
         is_new = dataset is not None and dataset not in names
         account = None if dataset is None or is_new else ledger.account(dataset)
-        chosen, period = session.recipe.build(), ChargedPeriod.of(session.recipe.reading(session.reading), None)
-        after = None if account is None else spent_after(account, chosen, period)
-        checked = ledger.check(dataset, session.location, chosen, session.reading.case or "", period)
-        return Found(checked, names=names, after=spent_after(checked, chosen, period))
+        request = draft_request(ledger, session)
+        spending, period = Spending.of(request.mechanism), ChargedPeriod.of(request.reading, None)
+        after = None if account is None else account.spent_with(spending, period)  # shown where it is refused, too
+        if (checked := account_before(request)) is not None:
+            account, after = checked, checked.spent_with(spending, period)
+        return AccountLookup(account, names=names, after=after)
     except TravasError as error:
-        return Found(account, str(error), is_new, names, after)
-
-
-def spent_after(account: Account, mechanism: Mechanism, period: ChargedPeriod | None) -> tuple[Fraction, Fraction]:
-    """Return (Σε, Σδ) for one unit after another release: of different periods, the largest counts."""
-    guarantee = mechanism.guarantee()
-    this = Spending(guarantee.mechanism, guarantee.epsilon, guarantee.delta, guarantee.unit)
-    charges = [(entry.spending, entry.period) for entry in account.entries]
-    sums = [basic(spendings) for spendings in alternatives([*charges, (this, period)])]
-    return max(epsilon for epsilon, _ in sums), max(delta for _, delta in sums)
+        return AccountLookup(account, in_words(error), is_new, names, after)
 
 
 def show_bar(account: Account, recipe: Recipe, after: tuple[Fraction, Fraction]) -> None:
@@ -213,12 +207,7 @@ def _bar(spent: Fraction, this: Fraction) -> None:
     shares = {"spent": min(spent, Fraction(1)), "this": min(this, max(1 - spent, Fraction(0)))}
     left = max(1 - spent - this, Fraction(0))
     words = f"ε: {float(spent):.0%} spent, {float(this):.0%} this release, {float(left):.0%} left"
-    parts = "".join(
-        f'<span class="budget-{name}" style="width: {float(share):.1%}"></span>' for name, share in shares.items()
-    )
-    ui.html(f'<div class="budget-bar" role="img" aria-label="{escape(words)}">{parts}</div>', sanitize=False).classes(
-        "w-full"
-    )
+    html("budget_bar", words, {name: float(share) for name, share in shares.items()}).classes("w-full")
     ui.label(words).classes("note")
 
 

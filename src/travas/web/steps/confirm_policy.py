@@ -6,64 +6,46 @@ from dataclasses import dataclass
 
 from nicegui import ui
 
-from ...budget.account import Account, Approval
-from ...budget.periods import ChargedPeriod
-from ...budget.policy import Policy
-from ...errors import PolicyError, TravasError
+from ...budget.account import Account
+from ...budget.ledger import Ledger
+from ...budget.policy import CheckedPolicy
+from ...errors import TravasError
+from ...pipeline import checked_policy
+from ..failures import in_words
 from ..parts import refusal
-from ..recipe import Recipe
+from ..releasing import draft_request
 from ..sessions import Session
 
 
 @dataclass(frozen=True)
-class CheckedRule:
-    """A rule in words, and why the release breaks it; empty if it does not."""
+class PolicyLookup:
+    """The policy that applies, if any, with its rules; `why` says why there is no answer."""
 
-    text: str
-    problem: str
-
-
-@dataclass(frozen=True)
-class CheckedPolicy:
-    """A policy and its rules; `why` says why there is no answer."""
-
-    name: str = ""
-    rules: tuple[CheckedRule, ...] = ()
+    policy: CheckedPolicy | None = None
     why: str = ""
 
     @property
     def problem(self) -> str:
         """The first reason against the release; empty if there is none."""
-        return self.why or next((rule.problem for rule in self.rules if rule.problem), "")
+        return self.why or (self.policy.problem if self.policy is not None else "")
 
 
-def check_policy(session: Session, recipe: Recipe, approval: Approval, account: Account | None) -> CheckedPolicy:
+def look_up_policy(ledger: Ledger, session: Session, account: Account | None) -> PolicyLookup:
     """Check every rule of the policy that applies. It may be slow and must not run in the event loop."""
     try:
-        policy = Policy.applying(None)
-        if policy is None:
-            return CheckedPolicy()
-        mechanism, period = recipe.build(), ChargedPeriod.of(recipe.reading(session.reading), None)
-        rules = []
-        for rule in policy.rules:
-            try:
-                Policy(policy.name, (rule,)).check(mechanism, approval, account, period)
-                rules.append(CheckedRule(rule.text, ""))
-            except PolicyError as error:
-                rules.append(CheckedRule(rule.text, str(error)))
-        return CheckedPolicy(policy.name, tuple(rules))
+        return PolicyLookup(checked_policy(draft_request(ledger, session), account))
     except TravasError as error:
-        return CheckedPolicy(why=str(error))
+        return PolicyLookup(why=in_words(error))
 
 
-def show_policy(checked: CheckedPolicy) -> None:
+def show_policy(lookup: PolicyLookup) -> None:
     """Show the rules, each with whether the release keeps it."""
-    if checked.why:
-        refusal(checked.why)
-    elif checked.name:
-        ui.label(f"Policy: {checked.name}")
+    if lookup.why:
+        refusal(lookup.why)
+    elif lookup.policy is not None:
+        ui.label(f"Policy: {lookup.policy.name}")
         with ui.element("ul").classes("findings"):
-            for rule in checked.rules:
+            for rule in lookup.policy.rules:
                 with ui.element("li").classes("rule-broken" if rule.problem else "rule-met"):
                     ui.label(rule.problem or f"{rule.text}: met").classes("inline")
     else:

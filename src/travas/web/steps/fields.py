@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
+from ...errors import ParameterError
+from ...privacy.numbers import typed_whole_number
 from ..parts import typed_text
 from ..recipe import Recipe
 
@@ -43,13 +45,23 @@ def number(page: Page, label: str, option: str, changed: Callable[[], Any]) -> N
     session = page.session
     value = dict(session.recipe.options).get(option)
     shown = "" if value is None else str(value)
-    field = ui.input(label, value=shown, validation={"a whole number, or nothing": _is_whole_or_nothing})
 
-    def take(text: str) -> None:
-        if _is_whole_or_nothing(text):
-            number = int(text) if text and text.strip() else None
-            session.recipe = session.recipe.with_option(option, number)
+    def whole_or_nothing(text: str | None) -> int | None:
+        return typed_whole_number(typed_text(text).strip() or None, option)
+
+    def why(text: str | None) -> str | None:
+        try:
+            whole_or_nothing(text)
+        except ParameterError:
+            return "a whole number, or nothing"
+        return None
+
+    def take(text: str | None) -> None:
+        if why(text) is None:
+            session.recipe = session.recipe.with_option(option, whole_or_nothing(text))
             changed()
+
+    field = ui.input(label, value=shown, validation=why)
 
     field.classes("w-full").props("inputmode=numeric").on_value_change(lambda event: take(event.value))
 
@@ -64,8 +76,3 @@ def lines(page: Page, label: str, option: str, changed: Callable[[], Any]) -> No
 
     field = ui.textarea(label, value=str(dict(session.recipe.options).get(option, "")))
     field.classes("w-full").props("debounce=300 maxlength=100000").on_value_change(lambda event: take(event.value))
-
-
-def _is_whole_or_nothing(text: str) -> bool:
-    text = (text or "").strip()
-    return not text or (text.isascii() and text.isdecimal() and len(text) < 10)

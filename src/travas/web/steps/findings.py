@@ -5,20 +5,22 @@ A fix sets how the log is read, and nothing that decides about privacy.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import attrs
 from nicegui import ui
 
 from ...errors import OutputError, TravasError
 from ...sources.doctor.diagnosis import PROPOSED, LogDiagnosis, Observation
 from ...sources.reading import DEFAULT_READING, Reading
 from .. import tasks
+from ..failures import in_words
+from ..field_labels import where_to_change
 from ..jobs import Job
-from ..parts import confidential, note, working_button
+from ..parts import confidential, heading, note, working_button
 from ..preview import preview
 from ..sessions import Session
 from .looks import FINDINGS, look
@@ -37,19 +39,13 @@ _NAMES = {
     "format": "the format", "sheet": "the sheet", "encoding": "the encoding", "delimiter": "the delimiter",
     "quote": "the quote character", "case": "the case column", "activities": "the activity", "timestamp": "the time column",
     "timestamp_format": "the time format", "order": "the order of events", "lifecycle": "the events that are read",
-    "duplicate_cases": "traces of one name",
+    "duplicate_cases": "traces with the same name",
 }  # fmt: skip
 _FORM = ("format", "sheet", "encoding", "delimiter", "quote")
 """Settings with which the file has other columns."""
 
 _LEFT_OUT = ("size", "persons")
 """Numbers of cases and persons: nothing that is chosen on the next steps may depend on them."""
-
-_ON_PAGE = {
-    "drop-duplicates": "“Duplicate events: drop” (step Columns, More)",
-    "ties": "“Ties” (step Columns, More)",
-    "on-missing": "“Events without case, activity or time” (step Columns, More)",
-}
 
 _SECONDS_BETWEEN = 0.25
 
@@ -71,29 +67,23 @@ class Fix:
 def fixes(diagnosis: LogDiagnosis, reading: Reading) -> tuple[Fix, ...]:
     """Return what the doctor proposes and the reading does not have yet; all options of what is left open."""
     open_settings = {choice.name: choice.options for choice in diagnosis.choices}
-    found = []
+    proposals = []
     for name in PROPOSED:
         proposed = getattr(diagnosis.reading, name)
         if name in open_settings:
             values: tuple[Any, ...] = tuple(value for value, _ in open_settings[name])
             if getattr(reading, name) not in values:
-                found += [Fix(name, value) for value in values]
+                proposals += [Fix(name, value) for value in values]
         elif proposed not in (getattr(DEFAULT_READING, name), getattr(reading, name)):
-            found.append(Fix(name, proposed))
-    return tuple(found)
+            proposals.append(Fix(name, proposed))
+    return tuple(proposals)
 
 
 def findings_of(diagnosis: LogDiagnosis) -> Iterator[Observation]:
-    """Yield what is shown on the page, in its words."""
-
-    def field(match: re.Match[str]) -> str:
-        return _ON_PAGE.get(match[1], match[1].replace("-", " "))
-
+    """Yield what is shown on the page, with the field that it is about."""
     for each in diagnosis.findings:
         if each.topic not in _LEFT_OUT:
-            yield replace(
-                each, text=re.sub(r"--([a-z][a-z-]+)( [A-Z]+\b| activity or --ties COLUMN)?", field, each.text)
-            )
+            yield replace(each, text=each.text + where_to_change([each.field]))
 
 
 def show_findings(page: Page) -> None:
@@ -109,7 +99,7 @@ def show_findings(page: Page) -> None:
     @ui.refreshable
     def shown() -> None:
         if not job.done:
-            ui.label("The doctor examines the log: you can continue meanwhile.").props("role=status")
+            ui.label("The doctor examines the log: you can continue in the meantime.").props("role=status")
             ui.button("Stop the examination", on_click=job.kill).props("no-caps flat dense")
         elif state.diagnosis is None:
             note(state.unexamined)
@@ -133,8 +123,8 @@ def _keep(session: Session, job: Job) -> None:
     state = session.steps
     if state.diagnosis is not None:
         return
-    if job.result is None:
-        state.unexamined = "The log was not examined" + ("." if job.cancelled else f": {job.error}")
+    if job.error is not None:
+        state.unexamined = "The log was not examined" + ("." if job.cancelled else f": {in_words(job.error)}")
         return
     try:
         look(session, FINDINGS)
@@ -147,7 +137,7 @@ def _keep(session: Session, job: Job) -> None:
 def _show(page: Page, diagnosis: LogDiagnosis) -> None:
     left = list(fixes(diagnosis, page.session.reading))
     with confidential():
-        ui.html("<h3>What the doctor found</h3>", sanitize=False)
+        heading("What the doctor found")
         with ui.element("ul").classes("findings"):
             for each in findings_of(diagnosis):
                 here = [fix for fix in left if _TOPICS[fix.name] == each.topic and each.level != "fact"]
@@ -158,10 +148,10 @@ def _show(page: Page, diagnosis: LogDiagnosis) -> None:
         note("Fixes set how the log is read, and nothing that decides about privacy.")
 
 
-def _finding(page: Page, found: Observation, here: list[Fix]) -> None:
-    with ui.element("li").classes(f"finding-{found.level}"):
-        mark = "" if found.level == "fact" else f" ({found.level})"
-        ui.label(f"{found.topic}{mark}: {found.text}")
+def _finding(page: Page, observation: Observation, here: list[Fix]) -> None:
+    with ui.element("li").classes(f"finding-{observation.level}"):
+        mark = "" if observation.level == "fact" else f" ({observation.level})"
+        ui.label(f"{observation.topic}{mark}: {observation.text}")
         for fix in here:
             working_button(fix.words, partial(apply, page, fix), "no-caps outline dense")
 
@@ -171,17 +161,17 @@ async def apply(page: Page, fix: Fix) -> None:
     session = page.session
     assert session.log is not None
     try:
-        reading = replace(session.reading, **{fix.name: fix.value})
+        reading = attrs.evolve(session.reading, **{fix.name: fix.value})
         if fix.name in _FORM:
             limit = page.settings.decompressed_limit
-            found = await preview(session.log, session.name, limit, reading)
-            session.preview = found
-            recognised = found.reading()
-            reading = replace(
+            result = await preview(session.log, session.name, limit, reading)
+            session.preview = result
+            recognised = result.reading()
+            reading = attrs.evolve(
                 reading, case=recognised.case, activities=recognised.activities, timestamp=recognised.timestamp
             )
     except TravasError as error:
-        page.refuse(str(error))
+        page.refuse(in_words(error))
         return
-    session.read_as(reading)
-    page.go(0)
+    session.reading = reading
+    page.go("log")

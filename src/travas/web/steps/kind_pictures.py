@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from ...plots.chevrons import PALETTE
+from ...plots.svg import document, line, text
 
-_WIDTH, _HEIGHT = 220, 92
+_WIDTH, _HEIGHT, _SIZE = 220, 92, 10
+_INK = "currentColor"
 _SKY, _ORANGE, _GREEN = PALETTE[:3]
 
 
 def _picture(label: str, parts: list[str]) -> str:
-    return (
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" role="img" aria-label="{label}" '
-        f'font-family="sans-serif" font-size="10" fill="currentColor">{"".join(parts)}</svg>'
-    )
+    return document(_WIDTH, _HEIGHT, label, parts, _INK, _SIZE)
+
+
+def _words(x: int, y: int, words: str) -> str:
+    return text(x, y, words, colour=_INK, size=_SIZE)
 
 
 def _chevron(x: int, y: int, colour: str, dashed: bool = False) -> str:
@@ -23,12 +26,12 @@ def _chevron(x: int, y: int, colour: str, dashed: bool = False) -> str:
 
 def _row(y: int, colours: str, dashed: bool = False) -> list[str]:
     names = {"a": _SKY, "b": _ORANGE, "c": _GREEN}
-    return [_chevron(4 + 30 * place, y, names[letter], dashed) for place, letter in enumerate(colours)]
+    return [_chevron(4 + 30 * index, y, names[letter], dashed) for index, letter in enumerate(colours)]
 
 
 def _interval(y: int, low: int, middle: int, high: int) -> list[str]:
     return [
-        f'<line x1="{low}" y1="{y}" x2="{high}" y2="{y}" stroke="currentColor" stroke-width="1.5"/>',
+        line(low, y, high, y, _INK, 1.5),
         f'<circle cx="{middle}" cy="{y}" r="3.5"/>',
     ]
 
@@ -44,8 +47,8 @@ VARIANTS = _picture(
 SYNTHETIC = _picture(
     "Made-up example: generated cases with days and hours",
     [
-        *_row(8, "abc"), '<text x="132" y="20">Mon 09:12</text>', *_row(38, "abbc", dashed=True),
-        '<text x="132" y="50">Tue 14:05</text>', *_row(68, "acb", dashed=True), '<text x="132" y="80">Wed 08:40</text>',
+        *_row(8, "abc"), _words(132, 20, "Mon 09:12"), *_row(38, "abbc", dashed=True),
+        _words(132, 50, "Tue 14:05"), *_row(68, "acb", dashed=True), _words(132, 80, "Wed 08:40"),
     ],
 )  # fmt: skip
 
@@ -57,6 +60,8 @@ MAP = _picture(
         f'<rect x="8" y="36" width="54" height="22" rx="4" fill="{_SKY}"/>',
         f'<rect x="84" y="10" width="52" height="22" rx="4" fill="{_ORANGE}"/>',
         f'<rect x="158" y="36" width="54" height="22" rx="4" fill="{_GREEN}"/>',
-        '<text x="44" y="28">510</text><text x="152" y="28">480</text><text x="100" y="88">90</text>',
+        _words(44, 28, "510"),
+        _words(152, 28, "480"),
+        _words(100, 88, "90"),
     ],
 )

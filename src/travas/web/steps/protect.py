@@ -1,4 +1,4 @@
-"""Step 3: whom the release protects, what is released, and how strong it protects."""
+"""Step 3: whom the release protects, what is released, and how strongly it protects."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from .protect_whom import whom
 
 if TYPE_CHECKING:
     from ..page import Page
-
-FORECAST = 3
 
 
 def draw(page: Page) -> None:
@@ -48,6 +46,6 @@ def draw(page: Page) -> None:
         if why:
             page.refuse(why)
         else:
-            page.go(FORECAST)
+            page.go("forecast")
 
     working_button("Continue", carry_on, PRIMARY)

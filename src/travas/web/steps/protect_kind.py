@@ -11,8 +11,8 @@ from nicegui import ui
 
 from ...mechanisms.process_map import PARTS
 from ...model.detail_options import Resolution
-from ...model.mechanism import Kind
 from ...model.release import Timestamps
+from ...model.release_kind import Kind
 from ..parts import note
 from . import kind_pictures
 from .abstraction_chips import AbstractionChips
@@ -88,16 +88,16 @@ def _abstraction(page: Page, changed: Callable[[], Any]) -> None:
         page.refuse(session.refused())
         changed()
 
-    with ui.expansion("Make traces coarser before they are counted", value=bool(session.recipe.abstraction)) as part:
-        note("Coarser traces are shared by more cases, so more of them can be released. It costs no privacy.")
+    with ui.expansion("Generalise traces before counting", value=bool(session.recipe.abstraction)) as part:
+        note("Generalised traces are shared by more cases, so more of them can be released. It costs no privacy.")
         AbstractionChips(session.recipe.abstraction, take)
     part.classes("w-full")
 
 
 def _variants(page: Page, _: Callable[[], Any]) -> None:
     session = page.session
-    chosen = ui.select(_TIMESTAMPS, value=session.recipe.timestamps, label="Times of the events").classes("w-full")
-    chosen.on_value_change(
+    select = ui.select(_TIMESTAMPS, value=session.recipe.timestamps, label="Times of the events").classes("w-full")
+    select.on_value_change(
         lambda event: setattr(session, "recipe", replace(session.recipe, timestamps=cast(Timestamps, event.value)))
     )
 
@@ -144,32 +144,32 @@ def _attributes(page: Page, take: Callable[[str, tuple[str, ...] | None], None])
     given = dict(session.recipe.options)
     names = [name for name in offered_columns(session) if name != session.recipe.unit]
     edges: dict[str, str] = dict(text.rpartition("=")[::2] for text in cast(tuple[str, ...], given.get("bins", ())))
-    chosen = [name for name in (*cast(tuple[str, ...], given.get("attribute", ())), *edges) if name in names]
+    attributes = [name for name in (*cast(tuple[str, ...], given.get("attribute", ())), *edges) if name in names]
 
     def set_edges(name: str, text: str | None) -> None:
         edges[name] = (text or "").strip()
         send()
 
     def send() -> None:
-        bins = tuple(f"{name}={edges[name]}" for name in chosen if edges.get(name))
-        take("attribute", tuple(name for name in chosen if not edges.get(name)))
+        bins = tuple(f"{name}={edges[name]}" for name in attributes if edges.get(name))
+        take("attribute", tuple(name for name in attributes if not edges.get(name)))
         take("bins", bins)
 
     def select(selected: list[str]) -> None:
-        chosen[:] = selected
+        attributes[:] = selected
         send()
         numbers.refresh()
 
-    field = ui.select(names, value=list(chosen), multiple=True, label="Case attributes to release (optional)")
+    field = ui.select(names, value=list(attributes), multiple=True, label="Case attributes to release (optional)")
     field.classes("w-full").props("use-chips").on_value_change(lambda event: select(list(event.value or ())))
 
     @ui.refreshable
     def numbers() -> None:
-        for name in chosen:
+        for name in attributes:
             label = f"{name}: edges of its ranges, if it is a number, such as 20, 40, 60"
             edge = ui.input(label, value=edges.get(name, "")).classes("w-full").props("debounce=300 maxlength=500")
             edge.on_value_change(lambda event, name=name: set_edges(name, event.value))
-        if chosen:
+        if attributes:
             note("Choose attributes and edges without looking at the log. Every attribute takes a share of ε and δ.")
 
     numbers()
@@ -185,9 +185,9 @@ def _map(page: Page, changed: Callable[[], Any]) -> None:
         session.recipe = session.recipe.with_option("parts", tuple(name for name in PARTS if name in parts) or None)
         changed()
 
-    chosen = cast(tuple[str, ...], dict(session.recipe.options).get("parts", ()))
+    selected = cast(tuple[str, ...], dict(session.recipe.options).get("parts", ()))
     with ui.element("div").props('role=group aria-label="What the map also shows"'):
         note("The map also shows, each for a share of ε and δ:")
         for part in PARTS:
-            box = ui.checkbox(_PARTS[part], value=part in chosen)
+            box = ui.checkbox(_PARTS[part], value=part in selected)
             box.on_value_change(lambda event, part=part: take(part, bool(event.value)))

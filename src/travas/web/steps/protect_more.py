@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from nicegui import ui
 
 from ...mechanisms import MECHANISMS
-from ...report.texts import about
-from ..parts import note, typed_text
+from ..parts import heading, note, typed_text
 from ..recipe import OFFERED
 from .fields import lines, number, typed
 
@@ -23,12 +22,12 @@ RUNGS = ("full", "fold", "loops", "first", "prefix:16", "prefix:12", "prefix:8",
 _NUMBERS = {
     "minimum_cases": "Never release a variant of fewer cases (persons, where they are counted), at no cost in privacy",
     "splits": "Number of runs (empty: from ε and δ alone)",
-    "max_length": "Activities of the longest variant (needed; not to be read from the log)",
-    "prune": "Noisy counts must exceed (needed; not to be read from the log)",
+    "max_length": "Activities of the longest variant (required; must not be read from the log)",
+    "prune": "Noisy counts must exceed (required; must not be read from the log)",
 }
 _ALPHABET = {
     True: (
-        "Activities, one per line (needed; a public list, not read from the log)",
+        "Activities, one per line (required; a public list, not read from the log)",
         "A tree can release any sequence of these activities. Without a public list no guarantee is established.",
     ),
     False: (
@@ -52,8 +51,8 @@ def more(page: Page, changed: Callable[[], Any]) -> None:
 
         offered = OFFERED[session.recipe.kind]
         if len(offered) > 1:
-            chosen = ui.select(list(offered), value=session.recipe.mechanism, label="Mechanism").classes("w-full")
-            chosen.on_value_change(lambda event: take(event.value))
+            select = ui.select(list(offered), value=session.recipe.mechanism, label="Mechanism").classes("w-full")
+            select.on_value_change(lambda event: take(event.value))
 
         @ui.refreshable
         def options() -> None:
@@ -68,15 +67,14 @@ _USUAL = tuple(names[0] for names in OFFERED.values())
 
 def _options(page: Page, changed: Callable[[], Any]) -> None:
     session = page.session
-    chosen = MECHANISMS[session.recipe.mechanism]
-    sentence = about(session.recipe.mechanism)
-    note(sentence[:1].upper() + sentence[1:] + ".")
-    for option in chosen.options():
+    mechanism = MECHANISMS[session.recipe.mechanism]
+    note(f"{mechanism.summary[:1].upper()}{mechanism.summary[1:]}.")
+    for option in mechanism.options():
         if option in _NUMBERS:
             number(page, _NUMBERS[option], option, changed)
-    if chosen.generalises:
+    if mechanism.generalises:
         _rungs(page, changed)
-    if "alphabet" in chosen.options():
+    if "alphabet" in mechanism.options():
         label, words = _ALPHABET[session.recipe.kind == "variants"]
         lines(page, label, "alphabet", changed)
         note(words)
@@ -93,12 +91,12 @@ def _rungs(page: Page, changed: Callable[[], Any]) -> None:
         page.refuse(session.refused())
         changed()
 
-    chosen = given.split(",") if given else []
-    field = ui.select(list(RUNGS), value=chosen, multiple=True, label="Rungs (none: the default ladder)")
+    present = given.split(",") if given else []
+    field = ui.select(list(RUNGS), value=present, multiple=True, label="Rungs (none: the default ladder)")
     field.classes("w-full").props("use-chips").on_value_change(lambda event: take(list(event.value or ())))
     note(
-        "A rung is a rule on one trace. By default all of the budget goes to the first that is good enough by a noisy test. "
-        "Rungs that you choose are walked from fine to coarse, each with an equal share."
+        "A rung is a rule on one trace. By default the whole budget is spent on the first rung that passes a noisy test. "
+        "Rungs that you choose are used from fine to coarse, each with an equal share."
     )
 
 
@@ -114,7 +112,7 @@ def _period(page: Page) -> None:
         if kind:
             shown.props(f"type={kind} stack-label")
 
-    ui.html("<h3>Only cases closed in a period (optional)</h3>", sanitize=False)
+    heading("Only cases closed in a period (optional)")
     with ui.element("div").classes("fields"):
         field("First day of the period", "first", "date")
         field("First day after the period", "last", "date")

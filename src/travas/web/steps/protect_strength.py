@@ -12,7 +12,7 @@ from nicegui import ui
 from ...model import explain
 from ...plots.charts import guess_chart
 from ..curve import DELTAS, EPSILONS, View, nearest, view
-from ..parts import note, on_page, picture
+from ..parts import note, picture
 from .cards import Card, Cards
 
 if TYPE_CHECKING:
@@ -31,10 +31,8 @@ def _cards() -> list[Card]:
     cards = []
     for name, (epsilon, delta) in PRESETS.items():
         title, text = _WORDS[name]
-        guess = explain.best_guess(Fraction(epsilon), Fraction(delta))
-        cards.append(
-            Card(name, f"{title}: ε = {epsilon}, δ = {delta}", f"{text} An attacker is right at most {guess}.")
-        )
+        text += f" An attacker is right in {explain.most_guesses(Fraction(epsilon), Fraction(delta))}."
+        cards.append(Card(name, f"{title}: ε = {epsilon}, δ = {delta}", text))
     return cards
 
 
@@ -51,11 +49,11 @@ class StrengthPanel:
         self._moving: set[str] = set()
         self._fields: dict[str, ui.input] = {}
         self._sliders: dict[str, ui.slider] = {}
-        self._presets = Cards("How strong it protects", "strength", _cards(), self._preset(), self._take_preset)
+        self._presets = Cards("How strongly it protects", "strength", _cards(), self._preset(), self._take_preset)
         for name, label in (("epsilon", "ε"), ("delta", "δ")):
             self._number(name, label)
         note(
-            "Choose them before you look at the log: a choice by what comes out is a use of the log that no guarantee covers."
+            "Choose them before you look at the log: choosing them by the result is a use of the log that no guarantee covers."
         )
         self._weak = ui.label().classes("refusal").props("role=status")
         self._epsilon, self._delta = ui.label().classes("words"), ui.label().classes("words")
@@ -76,20 +74,20 @@ class StrengthPanel:
         mine, recipe = self._asked, self._session.recipe
         for name, value in (("epsilon", recipe.epsilon), ("delta", recipe.delta)):
             self._sliders[name].props["aria-valuetext"] = value
-        found = await asyncio.to_thread(view, recipe)
+        shown = await asyncio.to_thread(view, recipe)
         if mine != self._asked or self._curve.is_deleted:
-            return  # somebody moved on
-        why = found.why or self._session.refused()
-        self._show(found, why)
+            return  # a newer change is being drawn
+        why = shown.why or self._session.refused()
+        self._show(shown, why)
 
-    def _show(self, found: View, why: str) -> None:
-        self._weak.text = "" if why else " ".join(found.weak)
+    def _show(self, shown: View, why: str) -> None:
+        self._weak.text = "" if why else " ".join(shown.weak)
         self._weak.set_visibility(bool(self._weak.text))
-        words = (on_page(why), "", "") if why else words_of(found)
+        words = (why, "", "") if why else words_of(shown)
         self._epsilon.text, self._delta.text, self._curve_words.text = words
-        self._curve.content = "" if why else found.picture
+        self._curve.content = "" if why else shown.picture
         self._curve.set_visibility(bool(self._curve.content))
-        self._guess.content = "" if why else _guess(found)
+        self._guess.content = "" if why else _guess(shown)
         self._guess.set_visibility(bool(self._guess.content))
 
     def _value(self, name: str) -> str:
@@ -117,43 +115,38 @@ class StrengthPanel:
         number = (text or "").strip()
         recipe = self._session.recipe
         self._session.recipe = replace(recipe, epsilon=number) if name == "epsilon" else replace(recipe, delta=number)
-        place = nearest(_STOPS[name], number)
-        if self._sliders[name].value != place:
+        stop = nearest(_STOPS[name], number)
+        if self._sliders[name].value != stop:
             self._moving.add(name)
-            self._sliders[name].value = place
+            self._sliders[name].value = stop
             self._moving.discard(name)
         self._presets.mark(self._preset())
         await self.redraw()
 
-    def _slid(self, name: str, place: int) -> None:
+    def _slid(self, name: str, stop: int) -> None:
         if name not in self._moving:
-            self._fields[name].value = _STOPS[name][int(place)]
+            self._fields[name].value = _STOPS[name][int(stop)]
 
 
-def _guess(found: View) -> str:
-    chosen = found.mechanism
-    assert chosen is not None
-    guess = explain.best_guess(chosen.epsilon, chosen.delta)
-    words = f"The best attacker is right in at most {guess} of guesses; blind guessing gives 50 %."
-    return guess_chart(float(guess.removesuffix(" %")) / 100, words)
+def _guess(shown: View) -> str:
+    mechanism = shown.mechanism
+    assert mechanism is not None
+    guesses = explain.most_guesses(mechanism.epsilon, mechanism.delta)
+    words = f"An attacker is right in {guesses}; blind guessing gives 50 %."
+    return guess_chart(explain.best_guess(mechanism.epsilon, mechanism.delta), words)
 
 
-def words_of(found: View) -> tuple[str, str, str]:
+def words_of(shown: View) -> tuple[str, str, str]:
     """Return what ε, δ and the curve mean, for the unit that is protected."""
-    chosen = found.mechanism
-    assert chosen is not None
+    mechanism = shown.mechanism
+    assert mechanism is not None
     about = "What is kept depends on more than the number of cases, or the curve is too long to draw."
-    if chosen.kind != "variants":
+    if mechanism.kind != "variants":
         about = "How exact it is depends on the number of cases: the next step says what to expect."
-    if found.points:
-        half = next(cases for cases, share in found.points if share >= 0.5)
-        sure, noun = found.points[-1][0], chosen.noun
-        about = (
-            f"A variant of {half:,} {noun} is released with a probability above 50 %; with {sure:,} or more it is always "
-            "released."
-        )
-    if found.points and found.rung:
-        about = f"On a ladder it depends on the rung; here: {found.rung}. {about}"
-    released = explain.released_by(chosen)
-    about_epsilon, about_delta = explain.meaning(chosen.epsilon, chosen.delta, chosen.unit.name, released)
+    if shown.points and shown.half is not None:
+        about = f"At this ε and δ {explain.of_curve(shown.half, shown.points[-1][0], mechanism.noun)}."
+    if shown.points and shown.rung:
+        about = f"On a ladder it depends on the rung; here: {shown.rung}. {about}"
+    released = explain.released_by(mechanism)
+    about_epsilon, about_delta = explain.meaning(mechanism.epsilon, mechanism.delta, mechanism.unit.name, released)
     return f"ε: {about_epsilon}", f"δ: {about_delta}", about

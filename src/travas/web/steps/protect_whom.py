@@ -21,7 +21,7 @@ _CARDS = (
     Card(
         "case",
         "One case",
-        "Adding or removing one case, with everything that happened in it, changes next to nothing of what can be concluded.",
+        "Adding or removing one case, with everything that happened in it, changes almost nothing about what can be concluded.",
         cannot="fully protect a person with several cases: k cases cost k times the ε",
     ),
     Card(
@@ -55,8 +55,8 @@ def whom(page: Page, changed: Callable[[], Any]) -> None:
 
     details()
     note(
-        "Not hidden: what many cases have in common, and the names of activities. Whoever else appears in the events, such as "
-        "staff, is not protected. Read the names before you hand anything out."
+        "Not hidden: what many cases have in common, and the names of activities. Anyone else who appears in the events, such "
+        "as staff, is not protected. Read the names before you hand anything out."
     )
 
 
@@ -65,8 +65,8 @@ def offered_columns(session: Session) -> list[str]:
     assert session.preview is not None
     reading = session.reading
     taken = {reading.case} | ({*reading.activities, reading.timestamp} if session.preview.kind == "table" else set())
-    chosen = [session.recipe.unit] if session.recipe.unit else []
-    return list(dict.fromkeys([*(name for name in session.preview.case_columns if name not in taken), *chosen]))
+    selected = [session.recipe.unit] if session.recipe.unit else []
+    return list(dict.fromkeys([*(name for name in session.preview.case_columns if name not in taken), *selected]))
 
 
 def _person(page: Page, changed: Callable[[], Any]) -> None:
@@ -90,6 +90,6 @@ def _person(page: Page, changed: Callable[[], Any]) -> None:
         )  # fmt: skip
         most.on_value_change(changed)
     note(
-        "Fix the number without looking at the log: a larger one keeps more of the log and divides ε and δ more finely; 1 to 5 "
-        "is usual. Whoever has several values in the column is protected less."
+        "Choose the number without looking at the log: a larger one keeps more of the log and divides ε and δ more finely; "
+        "1 to 5 is usual. A person with several values in the column is protected less."
     )

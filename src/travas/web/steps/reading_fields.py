@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, get_args
 
+import attrs
 from nicegui import ui
 
 from ...sources.reading import DuplicateCases, OnMissing, Order, Reading
 from ...sources.row_selection import DuplicateEvents, Lifecycle
+from ..field_labels import READING
 from ..parts import typed_text
 
 
@@ -21,16 +22,16 @@ class ReadingFields:
         itself = {"": "default: file for XES, time for tables"}
         with ui.element("div").classes("fields"):
             self._values: dict[str, Callable[[], Any]] = {
-                "order": _choice("Order of events", Order, reading.order, itself),
-                "ties": _typed("Ties: file, activity, or a column", reading.ties, "file"),
-                "timestamp_format": _typed("Format of timestamps", reading.timestamp_format, "%d.%m.%Y %H:%M"),
-                "on_missing": _choice("Events without case, activity or time", OnMissing, reading.on_missing, {}),
-                "lifecycle": _choice("Events that are read (lifecycle)", Lifecycle, reading.lifecycle, {}),
-                "duplicate_events": _choice("Duplicate events", DuplicateEvents, reading.duplicate_events, {}),
-                "duplicate_cases": _choice("Traces of one name (XES)", DuplicateCases, reading.duplicate_cases, {}),
-                "delimiter": _typed("Delimiter (CSV)", reading.delimiter, "detected by default"),
-                "quote": _typed("Quote (CSV)", reading.quote, "detected by default"),
-                "encoding": _typed("Encoding (CSV)", reading.encoding, "detected by default"),
+                "order": _choice("order", Order, reading.order, itself),
+                "ties": _typed("ties", reading.ties, "file"),
+                "timestamp_format": _typed("timestamp_format", reading.timestamp_format, "%d.%m.%Y %H:%M"),
+                "on_missing": _choice("on_missing", OnMissing, reading.on_missing, {}),
+                "lifecycle": _choice("lifecycle", Lifecycle, reading.lifecycle, {}),
+                "duplicate_events": _choice("duplicate_events", DuplicateEvents, reading.duplicate_events, {}),
+                "duplicate_cases": _choice("duplicate_cases", DuplicateCases, reading.duplicate_cases, {}),
+                "delimiter": _typed("delimiter", reading.delimiter, "detected by default"),
+                "quote": _typed("quote", reading.quote, "detected by default"),
+                "encoding": _typed("encoding", reading.encoding, "detected by default"),
             }
 
     def form(self) -> Reading:
@@ -49,14 +50,14 @@ class ReadingFields:
         """
         values = {name: value() for name, value in self._values.items()}
         values |= {"order": values["order"] or order, "ties": typed_text(values["ties"]) or "file"}
-        return replace(columns, format=self._kept.format, sheet=self._kept.sheet, **values)
+        return attrs.evolve(columns, format=self._kept.format, sheet=self._kept.sheet, **values)
 
 
-def _choice(label: str, kind: Any, value: str | None, none: dict[str, str]) -> Callable[[], Any]:
-    field = ui.select(none | {name: name for name in get_args(kind)}, value=value or "", label=label)
+def _choice(name: str, kind: Any, value: str | None, none: dict[str, str]) -> Callable[[], Any]:
+    field = ui.select(none | {option: option for option in get_args(kind)}, value=value or "", label=READING[name])
     return lambda: field.value or None
 
 
-def _typed(label: str, value: str | None, hint: str) -> Callable[[], Any]:
-    field = ui.input(label, value=value or "", placeholder=hint)
+def _typed(name: str, value: str | None, hint: str) -> Callable[[], Any]:
+    field = ui.input(READING[name], value=value or "", placeholder=hint)
     return lambda: field.value or None

@@ -1,4 +1,4 @@
-"""The steps of a new release in order. A new step is a new line here."""
+"""The steps of a new release in order. A new step is a new line here, and a new `StepName`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..sessions import Session
 from . import choose_columns, choose_log, confirm, protect, show_forecast, show_result
+from .state import StepName
 
 if TYPE_CHECKING:
     from ..page import Page
@@ -15,32 +16,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PageStep:
-    """One step: its name, its draw function, and whether the draft is ready for it."""
+    """One step: its draw function, and whether the draft is ready for it."""
 
-    name: str
     draw: Callable[[Page], None]
     ready: Callable[[Session], bool]
-
-    @property
-    def slug(self) -> str:
-        """Its part of the address."""
-        return self.name.lower()
 
 
 def _has_log(session: Session) -> bool:
     return session.log is not None
 
 
-STEPS = (
-    PageStep("Log", choose_log.draw, lambda session: True),
-    PageStep("Columns", choose_columns.draw, _has_log),
-    PageStep("Protect", protect.draw, _has_log),
-    PageStep("Forecast", show_forecast.draw, _has_log),
-    PageStep("Confirm", confirm.draw, _has_log),
-    PageStep("Result", show_result.draw, lambda session: session.released is not None),
-)
+STEPS: dict[StepName, PageStep] = {
+    "log": PageStep(choose_log.draw, lambda session: True),
+    "columns": PageStep(choose_columns.draw, _has_log),
+    "protect": PageStep(protect.draw, _has_log),
+    "forecast": PageStep(show_forecast.draw, _has_log),
+    "confirm": PageStep(confirm.draw, _has_log),
+    "result": PageStep(show_result.draw, lambda session: session.released is not None),
+}
 
 
-def number_of(slug: str) -> int | None:
-    """Return the number of a step, from 0; None if there is no such step."""
-    return next((number for number, step in enumerate(STEPS) if step.slug == slug), None)
+def step_of(address: str) -> StepName | None:
+    """Return the step that a part of an address names; None if there is no such step."""
+    return next((name for name in STEPS if name == address), None)

@@ -11,18 +11,15 @@ from nicegui import ui
 from ...errors import OutputError, ParameterError
 from ...evaluation.coverage import EPSILONS, KINDS, Coverage
 from ...evaluation.forecast import LOOKING
-from ...plots.svg import escape
 from .. import tasks
 from ..jobs import Job
 from ..outlook import OutlookView, outlook
-from ..parts import confidential, note, on_page, onward, table, title, typed_text
+from ..parts import confidential, heading, html, note, onward, refusal, table, title, typed_text
 from ..sessions import Session
 from .looks import FORECAST, look
 
 if TYPE_CHECKING:
     from ..page import Page
-
-CONFIRM = 4
 
 
 def draw(page: Page) -> None:
@@ -39,8 +36,8 @@ def _public(page: Page) -> None:
     session = page.session
     field = ui.input("Number of cases, as you state it (optional)", value=session.recipe.stated_cases)
     field.classes("narrow").props("inputmode=numeric debounce=300 maxlength=9")
-    place = ui.column().classes("w-full")
-    with place:
+    box = ui.column().classes("w-full")
+    with box:
         ui.label("Loading …").props("role=status")
     rest = ui.column().classes("w-full")  # drawn when it is known where it belongs, so that nothing moves
     asked = 0
@@ -49,15 +46,15 @@ def _public(page: Page) -> None:
         nonlocal asked
         asked += 1
         mine = asked
-        found = await asyncio.to_thread(outlook, session.recipe)
-        if mine == asked and not place.is_deleted:
-            place.clear()
-            with place:
-                _outlook(found, session)
+        result = await asyncio.to_thread(outlook, session.recipe)
+        if mine == asked and not box.is_deleted:
+            box.clear()
+            with box:
+                _outlook(result, session)
         if mine == 1 and not rest.is_deleted:
             with rest:
                 _gate(page)
-                onward("Continue", lambda: page.go(CONFIRM))
+                onward("Continue", lambda: page.go("confirm"))
 
     async def stated(text: str | None) -> None:
         session.recipe = replace(session.recipe, stated_cases=typed_text(text).strip())
@@ -67,19 +64,19 @@ def _public(page: Page) -> None:
     ui.timer(0.01, show, once=True)
 
 
-def _outlook(found: OutlookView, session: Session) -> None:
-    if found.why:
-        ui.label(on_page(found.why)).classes("refusal").props("role=alert")
+def _outlook(view: OutlookView, session: Session) -> None:
+    if view.why:
+        refusal(view.why)
         return
-    for sentence in found.weak:
+    for sentence in view.weak:
         ui.label(sentence).classes("refusal").props("role=status")
     rows = []
-    for kind, facts in found.facts:
-        chosen = " (chosen)" if kind == session.recipe.kind else ""
-        rows += [[kind + chosen if place == 0 else "", fact] for place, fact in enumerate(facts)]
+    for kind, facts in view.facts:
+        mark = " (chosen)" if kind == session.recipe.kind else ""
+        rows += [[kind + mark if index == 0 else "", fact] for index, fact in enumerate(facts)]
     table(["Kind of release", f"What it can do at ε = {session.recipe.epsilon}, δ = {session.recipe.delta}"], rows)
-    ui.html("<h3>Recommendation</h3>", sanitize=False)
-    for sentence in found.advice:
+    heading("Recommendation")
+    for sentence in view.advice:
         ui.label(sentence).classes("words")
 
 
@@ -89,11 +86,11 @@ def _outlook(found: OutlookView, session: Session) -> None:
 def _gate(page: Page) -> None:
     """The forecast that reads the log: only after one explicit click, and recorded."""
     session = page.session
-    found = session.steps.coverage
-    if found is not None and found.delta == session.recipe.delta and found.reading == _reading(session):
-        _heatmap(found)
+    coverage = session.steps.coverage
+    if coverage is not None and coverage.delta == session.recipe.delta and coverage.reading == _reading(session):
+        _heatmap(coverage)
         return
-    ui.html("<h3>A look at the original log</h3>", sanitize=False)
+    heading("A look at the original log")
     note(LOOKING)
     ui.button(
         "Read the log for a forecast: confidential, and recorded in the report", on_click=lambda: start(page)
@@ -103,13 +100,13 @@ def _gate(page: Page) -> None:
 def _reading(session: Session) -> Any:
     """How the forecast reads the log: without an abstraction, so that the kinds can be compared."""
     try:
-        return replace(session.recipe, mechanism="synthesis", options=(), abstraction="").reading(session.reading)
+        return replace(session.recipe.with_kind("synthetic log"), abstraction="").reading(session.reading)
     except ParameterError:
         return None
 
 
 def start(page: Page) -> None:
-    """Read the log in a process of its own, and record it."""
+    """Read the log in a separate process, and record it."""
     session = page.session
     assert session.log is not None
     reading = _reading(session)
@@ -117,8 +114,8 @@ def start(page: Page) -> None:
         page.refuse(session.refused())
         return
 
-    def keep(found: Coverage) -> None:
-        session.steps.coverage = found
+    def keep(coverage: Coverage) -> None:
+        session.steps.coverage = coverage
 
     try:
         look(session, FORECAST)
@@ -129,22 +126,15 @@ def start(page: Page) -> None:
     session.start(Job(tasks.forecast, session.log, session.name, reading, delta, limit), keep)
 
 
-def _heatmap(found: Coverage) -> None:
+def _heatmap(coverage: Coverage) -> None:
     """The share of cases that each kind covers at each ε, as a table whose cells are coloured."""
-    head = "".join(f'<th scope="col">ε = {escape(epsilon)}</th>' for epsilon in EPSILONS)
-    rows = []
-    for kind in KINDS:
-        shares = [found.share(kind, epsilon) for epsilon in EPSILONS]
-        cells = "".join(f'<td class="heat" style="--share: {share:.3f}">{share:.0%}</td>' for share in shares)
-        what = f"{kind} (steps)" if kind == "process map" else kind
-        rows.append(f'<tr><th scope="row">{escape(what)}</th>{cells}</tr>')
+    rows = [
+        (f"{kind} (steps)" if kind == "process map" else kind, [coverage.share(kind, epsilon) for epsilon in EPSILONS])
+        for kind in KINDS
+    ]
     with confidential():
-        ui.html("<h3>Share of cases covered</h3>", sanitize=False)
-        ui.html(
-            f'<div class="scroll" tabindex="0" role="group" aria-label="share of cases covered"><table class="heatmap"><thead>'
-            f'<tr><th scope="col">δ = {escape(found.delta)}</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>',
-            sanitize=False,
-        ).classes("w-full")
+        heading("Share of cases covered")
+        html("heatmap", coverage.delta, EPSILONS, rows).classes("w-full")
         note(
             "Covered: the share of cases whose whole trace is in the release; of a process map, the share of steps whose pair is "
             "in the map. Means of runs with seeded noise: nothing was released or charged."

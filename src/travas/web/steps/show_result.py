@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from ...maps.map_release import MapRelease
 from ..parts import title
 from ..result_compare import draw_comparison
 from ..result_handover import draw_handover
@@ -38,22 +37,22 @@ def draw_result(page: Page, released: FinishedRelease) -> None:
         "Before and after": lambda: draw_comparison(page, released),
         "Hand over": lambda: draw_handover(page, released),
     }
-    if isinstance(release, MapRelease):
+    if not release.is_event_log:
         del tabs["Variants"]
     with ui.tabs().props('no-caps align=left dense aria-label="views of the release"').classes("result-tabs") as bar:
         for name in tabs:
             ui.tab(name)
     panels = ui.tab_panels(bar, value="Summary", animated=False).classes("result-panels")
     drawn: set[str] = set()
-    places = {}
+    panel_of = {}
     with panels:
         for name in tabs:
-            places[name] = ui.tab_panel(name)
+            panel_of[name] = ui.tab_panel(name)
 
     def show(name: str) -> None:
         if name not in drawn:
             drawn.add(name)
-            with places[name]:
+            with panel_of[name]:
                 tabs[name]()
 
     bar.on_value_change(lambda event: show(str(event.value)))

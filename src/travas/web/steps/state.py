@@ -1,15 +1,16 @@
-"""What the steps keep of a log beside the recipe. Forgotten with the log."""
+"""What the steps keep of a log in addition to the recipe. Forgotten with the log."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from ...evaluation.coverage import Coverage
 from ...sources.doctor.diagnosis import LogDiagnosis
 from ..jobs import Job
 
-RESULT = 5
-"""The number of the step that shows the release, from 0."""
+StepName = Literal["log", "columns", "protect", "forecast", "confirm", "result"]
+"""A step, by its part of the address."""
 
 
 @dataclass(eq=False)

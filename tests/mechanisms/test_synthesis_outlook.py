@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from travas import Synthesis
-from travas.evaluation.detail_forecast import detail_facts
+from travas.mechanisms.synthesis_outlook import detail_facts
 
 
 @pytest.mark.parametrize(
     ("cases", "words"),
     [
-        (800, "rough, an attribute is poor: do without"),
+        (800, "rough, an attribute is poor: leave it out"),
         (3_000, "rough, an attribute is rough"),
         (20_000, "good, an attribute is good"),
     ],

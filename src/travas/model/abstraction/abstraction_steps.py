@@ -36,6 +36,14 @@ class FlatLog:
 
     @classmethod
     def of(cls, variants: Variants) -> FlatLog:
+        """Lay out the traces of variants as one array of events.
+
+        Args:
+            variants: The variants, in memory.
+
+        Returns:
+            The traces.
+        """
         import numpy as np
 
         lengths = np.fromiter(map(len, variants.keys), np.int64, len(variants)) // CODE_BYTES
@@ -43,33 +51,59 @@ class FlatLog:
         return cls(variants.alphabet, codes, lengths)
 
     def rows(self) -> NDArray[np.int64]:
-        """The index of the trace of each event."""
+        """The index of the trace of each event.
+
+        Returns:
+            An index for each event.
+        """
         import numpy as np
 
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     def positions(self) -> NDArray[np.int64]:
-        """The index of each event in its trace, from 0."""
+        """The index of each event in its trace, from 0.
+
+        Returns:
+            An index for each event.
+        """
         import numpy as np
 
         return np.arange(len(self.codes)) - np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
 
     def where(self, kept: NDArray[np.bool_]) -> FlatLog:
-        """Return the traces with only these events."""
+        """Return the traces with only these events.
+
+        Args:
+            kept: Whether each event is kept.
+
+        Returns:
+            The traces with these events.
+        """
         import numpy as np
 
         lengths = np.bincount(self.rows()[kept], minlength=len(self.lengths))
         return replace(self, codes=self.codes[kept], lengths=lengths, origin=self._moved(kept))
 
     def reordered(self, order: NDArray[np.int64]) -> FlatLog:
-        """Return the traces with their events in another order, which must not move events to other traces."""
+        """Return the traces with their events in another order, which must not move events to other traces.
+
+        Args:
+            order: The indexes of the events in their new order.
+
+        Returns:
+            The traces in that order.
+        """
         return replace(self, codes=self.codes[order], origin=self._moved(order))
 
     def _moved(self, index: NDArray[Any]) -> NDArray[np.int64] | None:
         return None if self.origin is None else self.origin[index]
 
     def compact(self) -> FlatLog:
-        """Return the traces encoded by the activities that occur, in the order of their names."""
+        """Return the traces encoded by the activities that occur, in the order of their names.
+
+        Returns:
+            The traces with other codes.
+        """
         import numpy as np
 
         used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.alphabet))).tolist()
@@ -91,16 +125,40 @@ class AbstractionStep(ABC):
 
     @classmethod
     def make(cls, argument: Any) -> AbstractionStep:
+        """Build the step from its argument.
+
+        Args:
+            argument: What follows the colon, or the content of the file that is named there; empty if there is nothing.
+
+        Returns:
+            The step.
+        """
         if argument:
-            raise ParameterError(f"abstraction {cls.name}:{argument} has too many arguments; use {cls.usage}")
+            raise ParameterError(
+                f"abstraction {cls.name}:{argument} has too many arguments; use {cls.usage}", field="abstraction"
+            )
         return cls()
 
     @abstractmethod
     def apply(self, flat: FlatLog) -> FlatLog:
-        """Return the traces after this step."""
+        """Return the traces after this step.
+
+        Args:
+            flat: The traces before the step.
+
+        Returns:
+            The traces after it.
+        """
 
     def may_shorten(self, length: int) -> bool:
-        """Return whether events can be missing in a trace that has this length after the last step."""
+        """Return whether events can be missing in a trace that has this length after the last step.
+
+        Args:
+            length: The length of the trace.
+
+        Returns:
+            True if events can be missing.
+        """
         return True
 
 
@@ -135,8 +193,8 @@ class Loops(AbstractionStep):
 
 def _drop_loops(codes: list[int], start: int, end: int, kept: bytearray) -> None:
     """Process one trace: whenever it ends in a repeated block, the second copy is removed."""
-    left: list[int] = []  # remaining activities, with their indexes in `places`
-    places: list[int] = []
+    left: list[int] = []  # remaining activities, with their indexes in `origins`
+    origins: list[int] = []
     before: dict[int, list[int]] = {}  # the indexes of each activity in `left`
     for index in range(start, end):
         code = codes[index]
@@ -144,11 +202,11 @@ def _drop_loops(codes: list[int], start: int, end: int, kept: bytearray) -> None
         if again is None:
             before[code] = [len(left)]
             left.append(code)
-            places.append(index)
+            origins.append(index)
             continue
         again.append(len(left))
         left.append(code)
-        places.append(index)
+        origins.append(index)
         for other in reversed(again[:-1]):
             size = len(left) - 1 - other
             if 2 * size > len(left):
@@ -156,9 +214,9 @@ def _drop_loops(codes: list[int], start: int, end: int, kept: bytearray) -> None
             if left[-size:] == left[-2 * size : -size]:
                 for removed in left[-size:]:
                     before[removed].pop()
-                for removed in places[-size:]:
+                for removed in origins[-size:]:
                     kept[removed] = 0
-                del left[-size:], places[-size:]
+                del left[-size:], origins[-size:]
                 break
 
 
@@ -199,7 +257,8 @@ class _Cut(AbstractionStep):
     def make(cls, argument: Any) -> AbstractionStep:
         if not re.fullmatch(r"[0-9]{1,10}", argument, re.ASCII) or not 1 <= int(argument) <= MAX_LENGTH:
             raise ParameterError(
-                f"abstraction {cls.name} has the length {argument!r}; use {cls.usage} with a whole number from 1"
+                f"abstraction {cls.name} has the length {argument!r}; use {cls.usage} with a whole number from 1",
+                field="abstraction",
             )
         return cls(int(argument))
 

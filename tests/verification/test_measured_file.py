@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from travas import LogError, Optimal, Synthesis, anonymize, read_synthetic
+from travas import LogError, Optimal, Synthesis, anonymize
+from travas.verification.measured_file import read_synthetic
 
 LOG: dict[tuple[str, ...], int] = {
     ("a", "b", "c"): 900,
@@ -60,7 +61,7 @@ def test_a_damaged_release_is_refused(damage: str, content: Content, tmp_path: P
 
 
 @pytest.mark.parametrize("pair", [[99, 1], [0, 0], [0, -1], [-1, 1]])
-def test_pairs_that_are_no_states_are_refused(pair: list[int], content: Content, tmp_path: Path) -> None:
+def test_pairs_that_are_not_states_are_refused(pair: list[int], content: Content, tmp_path: Path) -> None:
     changed = json.loads(json.dumps(content))
     size = len(changed["measurements"]["transitions"])
     changed["measurements"] |= {"pairs": [pair], "refinement": [[0] * size]}

@@ -40,7 +40,7 @@ def test_the_questions_have_defaults_and_explanations(folder: Path) -> None:
     assert answered("clinic.csv", {}, accept) == plain
     assert len(asked) == len(QUESTIONS) - 1  # max_cases is asked only with a unit
     assert plain["dataset"] == "clinic" and plain["epsilon"] == "1"
-    replies = {"Column that": "patient", "Most cases": "3", "Activities that": "out; gone"}
+    replies = {"Column that": "patient", "Maximum number": "3", "Activities that": "out; gone"}
 
     def reply(explanation: str, question: str, default: str) -> str:
         return next((answer for start, answer in replies.items() if question.startswith(start)), default)

@@ -47,7 +47,7 @@ def test_the_readme_of_a_synthetic_log_says_that_it_is_one(travas: Run, start: S
     ran = travas("release", "--period", "2026-01")
     assert (ran.code, ran.err) == (0, "")
     readme = (folder / "releases" / "2026-01" / "release.json.README.txt").read_text()
-    assert "It is a synthetic log: traces generated from noisy measurements" in readme
+    assert "It contains a synthetic log: traces generated from noisy measurements" in readme
 
 
 def test_times_and_attributes_of_a_synthetic_log_are_part_of_a_project(
@@ -67,11 +67,11 @@ def test_times_and_attributes_of_a_synthetic_log_are_part_of_a_project(
     path = folder / "travas.toml"
     unit = Project.load(path, {}).reading(None).privacy_unit
     monkeypatch.setenv("TRAVAS_ATTRIBUTE", "ward; sex")
-    varied = Project.load(path, {"bins": ()}).mechanism(unit, None).describe()
+    varied = Project.load(path, {"bins": ()}).mechanism(unit).describe()
     assert [attribute["name"] for attribute in varied["attributes"]] == ["ward", "sex"]
     bare = {name: value for name, value in Project.load(path, {}).values.items() if name not in DETAILS}
-    assert Project(bare, folder).mechanism(unit, None).describe()["times"]["needed"] == "if recorded"
-    without = Project({**bare, "without": "times"}, folder).mechanism(unit, None)
+    assert Project(bare, folder).mechanism(unit).describe()["times"]["needed"] == "if recorded"
+    without = Project({**bare, "without": "times"}, folder).mechanism(unit)
     assert "times" not in without.describe()
 
 
@@ -82,7 +82,30 @@ DETAILS = {option.name: option.example for option in OPTIONS if option.section =
 def test_times_and_attributes_of_another_mechanism_are_refused(travas: Run, start: Start, name: str) -> None:
     start(f"--{name}", DETAILS[name])
     ran = travas("release", "--period", "2026-01")
-    assert ran.code == 2 and f"{name} is set but mechanism is 'optimal'; set mechanism to 'synthesis'" in ran.err
+    why = "optimal has no option shares" if name == "shares" else f"{name} is set but mechanism is 'optimal'"
+    assert ran.code == 2 and why in ran.err and ran.err.endswith(f" (option --{name})\n")
+
+
+@pytest.mark.parametrize(
+    ("flags", "described"),
+    [
+        (
+            ("--mechanism", "prefix-tree", "--max-length", 4, "--prune", 8, "--alphabet", "names.txt"),
+            {"max_length": 4, "prune": 8, "alphabet": ["in", "out", "visit"]},
+        ),
+        (("--mechanism", "utravas", "--splits", 2), {"splits": 2}),
+        (("--mechanism", "map", "--parts", "throughput", "--parts", "rework"), {"parts": ["rework", "throughput"]}),
+    ],
+)
+def test_every_mechanism_can_be_released_with_its_options(
+    flags: tuple[object, ...], described: dict[str, object], travas: Run, start: Start, folder: Path
+) -> None:
+    (folder / "names.txt").write_text("in\nvisit\nout\n")
+    assert start(*flags).code == 0
+    ran = travas("release", "--period", "2026-01")
+    assert (ran.code, ran.err) == (0, "")
+    stated = json.loads((folder / "releases" / "2026-01" / "release.json.guarantee.json").read_text())["description"]
+    assert stated["mechanism"] == flags[1] and {name: stated[name] for name in described} == described
 
 
 def test_a_second_run_is_refused_and_says_where_the_first_is(travas: Run, start: Start, folder: Path) -> None:
@@ -159,6 +182,22 @@ def test_a_failure_after_the_charge_says_so(
     assert ran.code == 4 and "the charge to 'clinic' stands" in ran.err
     assert json.loads(ran.out)["error"]["charged"] is True
     assert (folder / "releases" / "2026-01" / "release.json").exists()
+
+
+@pytest.mark.parametrize("option", ["--text", "--reason", "--signed-off-by", "--recipients", "--file"])
+def test_text_that_cannot_be_written_costs_nothing(
+    option: str, travas: Run, start: Start, folder: Path, book: Ledger
+) -> None:
+    start()
+    ran = travas("release", "--period", "2026-01", option, "broken \udcff.json")
+    assert ran.code == 2 and "not valid UTF-8" in ran.err
+    assert not book.account("clinic").entries and not list((folder / "releases").glob("*/*"))
+
+
+def test_a_weak_release_says_so(travas: Run, start: Start) -> None:
+    start()
+    ran = travas("release", "--period", "2026-01", "--stated-cases", "100000000")
+    assert ran.code == 0 and "warning" in ran.out
 
 
 def test_a_summary_that_fails_says_that_the_release_is_complete_and_charged(
@@ -242,10 +281,10 @@ def test_decimal_numbers_stay_exact_and_a_share_of_the_policy_is_computed(folder
     (folder / "travas.toml").write_text("[privacy]\nepsilon = 0.1\ndelta = 1e-6\n")
     project = Project.load(folder / "travas.toml", {})
     unit = project.reading(None).privacy_unit
-    assert str(project.mechanism(unit, None).epsilon) == "1/10"
+    assert str(project.mechanism(unit).epsilon) == "1/10"
     (folder / "travas.toml").write_text("[privacy]\nshare = '1/4'\n[policy]\npolicy = 'default'\n")
     project = Project.load(folder / "travas.toml", {})
-    made = project.mechanism(unit, project.policy())
+    made = project.mechanism(unit)
     assert (str(made.epsilon), str(made.delta)) == ("1/2", "1/400000")
 
 
@@ -287,7 +326,7 @@ def test_a_plan_says_what_it_would_keep(travas: Run, monkeypatch: pytest.MonkeyP
     assert (plan["basic"]["cases_for_95_percent"], plan["periods"]["cases_for_95_percent"]) == (186, 16)
     assert plan["periods"]["epsilon"] == "1" and "releases of periods" in plan["recommendation"]
     text = travas(*words).out
-    assert "keeps from 158 cases on (50 %), 186 cases on (95 %)" in text and "keeps from 14 cases on" in text
+    assert "needs 158 cases (above 50 %), 186 cases (above 95 %)" in text and "needs 14 cases" in text
     one = json.loads(travas("budget", "plan", "--releases", "1", "--epsilon", "1", "--delta", "1e-6", "--json").out)
     assert one["basic"] == one["periods"]
 

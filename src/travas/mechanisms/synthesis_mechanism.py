@@ -5,9 +5,11 @@ Proof, line by line: docs/mechanisms/synthesis.md.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import attrs
@@ -17,8 +19,8 @@ from ..errors import ParameterError, shown
 from ..model.case_columns import case_column
 from ..model.detail_options import Attribute, BudgetShares, Needed, Times
 from ..model.estimate import Estimate, measured
-from ..model.mechanism import Kind
 from ..model.release import RESERVED_COLUMNS
+from ..model.release_kind import Kind, TimestampKind
 from ..model.totals import Details, TimesRead, check_details
 from ..model.trace_features import cells
 from ..model.traces import Activity, Trace
@@ -27,6 +29,7 @@ from ..privacy.gaussian_stages import StagePlan
 from ..privacy.guarantee import Guarantee
 from ..privacy.noise import Seeded
 from ..privacy.numbers import as_text
+from ..privacy.unit_losses import MeasurementLosses
 from ..synthesis.chain import choose_pairs
 from ..synthesis.measurements import ACTIVITIES, LENGTHS, REFINEMENT, TRANSITIONS, VARIANTS, Measurements
 from ..synthesis.randomness import new_seed
@@ -37,9 +40,10 @@ from .gaussian_mechanism import (
     MOST_ACTIVITIES,
     GaussianMechanism,
     as_plain_names,
-    check_width,
     small_alphabet,
 )
+from .prefix_tree import check_width
+from .synthesis_outlook import enough_cases, synthetic_facts
 from .synthesis_stages import stage_plans, used_shares
 
 MOST_ATTRIBUTES = 100
@@ -55,7 +59,7 @@ def _attributes(value: Sequence[Attribute | str]) -> tuple[Attribute, ...]:
         raise ParameterError(f"attributes is {shown(columns)}; list every attribute once", field="attributes")
     for column in RESERVED_COLUMNS & set(columns):
         raise ParameterError(
-            f"attributes has {column!r}, which a released log uses itself; remove it", field="attributes"
+            f"attributes has {column!r}, which is a column of every released log; remove it", field="attributes"
         )
     if len(made) > MOST_ATTRIBUTES:
         raise ParameterError(f"there are {len(made)} attributes: use at most {MOST_ATTRIBUTES}", field="attributes")
@@ -81,11 +85,15 @@ class Synthesis(GaussianMechanism):
     Input      a log's variants and their true counts, and for times and attributes sums over its cases; optionally a
                public alphabet
     Output     noisy measurements, and a log generated from them: traces that need not occur in the original log
-    Neighbours one case more or less adds a vector of bounded norm to every measurement; a person at most `max_cases`
+    Neighbours adding or removing one case adds a vector of bounded norm to every measurement; a person at most `max_cases`
     Guarantee  (ε, δ) by the theorem, with every inequality verified on the constants that are used
     """
 
     name = "synthesis"
+    summary = (
+        "variants, activities, lengths and transitions are measured with exact Gaussian noise, and a log is generated from "
+        "these measurements alone: its traces need not occur in the original log"
+    )
     proof = "docs/mechanisms/synthesis.md"
     kind: ClassVar[Kind] = "synthetic log"
     counted = "cases"
@@ -109,7 +117,7 @@ class Synthesis(GaussianMechanism):
 
     @property
     def details(self) -> Details:
-        """What has to be read beside the variants."""
+        """What has to be read in addition to the variants."""
         read: dict[Needed, TimesRead] = {"required": "read", "if recorded": "if recorded"}
         return Details(
             times="ignore" if self.times is None else read[self.times.needed],
@@ -117,12 +125,42 @@ class Synthesis(GaussianMechanism):
             numbers=tuple(attribute.name for attribute in self.attributes if attribute.is_number),
         )
 
+    @property
+    def released_times(self) -> Times | None:
+        return self.times
+
+    @property
+    def released_attributes(self) -> tuple[Attribute, ...]:
+        return self.attributes
+
+    @property
+    def enough_cases(self) -> int:
+        return enough_cases(self)
+
+    def outlook(self, stated_cases: int | None) -> tuple[str, ...]:
+        """The noise of steps and lengths, and what times and an attribute would add."""
+        return synthetic_facts(self, stated_cases)
+
     def _promise(self) -> Guarantee:
         promised = super()._promise()
-        chosen = "were chosen without looking at the log"
-        times = () if self.times is None else (f"the time zone, weekend days and resolution of times {chosen}",)
-        attributes = (f"the attributes that are released and their bins {chosen}",) if self.attributes else ()
+        public = "were chosen without looking at the log"
+        times = () if self.times is None else (f"the time zone, weekend days and resolution of times {public}",)
+        attributes = (f"the attributes that are released and their bins {public}",) if self.attributes else ()
         return replace(promised, assumptions=(*promised.assumptions, *times, *attributes))
+
+    def unit_losses(self) -> MeasurementLosses:
+        """A frequent variant, or new cases of one activity that is known: they add to the lengths and to two transitions."""
+        variants, lengths, transitions = (self.noise.stage(name) for name in (VARIANTS, LENGTHS, TRANSITIONS))
+        cases = self.unit.max_cases
+        two_transitions = 2 * math.isqrt(transitions.contribution**2 // 2) ** 2
+        frequent = (cases * variants.contribution) ** 2
+        rare = cases**2 * (lengths.contribution**2 + two_transitions)
+        return MeasurementLosses(self.noise, ((frequent, Fraction(0)), (rare, variants.delta)))
+
+    @property
+    def timestamp_kind(self) -> TimestampKind:
+        """Generated, if times are measured."""
+        return super().timestamp_kind if self.times is None else "generated"
 
     @property
     def timestamps(self) -> str:
@@ -134,7 +172,7 @@ class Synthesis(GaussianMechanism):
         if self.times is None or self.times.needed == "required":
             return self
         recorded = variants.totals is not None and variants.totals.details.times == "read"
-        return attrs.evolve(self, times=replace(self.times, needed="required") if recorded else None)
+        return attrs.evolve(self, times=attrs.evolve(self.times, needed="required") if recorded else None)
 
     def parameters(self) -> dict[str, Any]:
         shares = self.used_shares
@@ -149,7 +187,7 @@ class Synthesis(GaussianMechanism):
         return measured(noisy, None)
 
     def check(self, variants: Variants) -> None:
-        """Also refuse an alphabet whose names are made of another number of columns, and details that were not read."""
+        """Also refuse an alphabet whose names are made of a different number of columns, and details that were not read."""
         super().check(variants)
         check_details(variants.totals, self.details)
         check_width(self.alphabet, variants)
@@ -166,7 +204,14 @@ class Synthesis(GaussianMechanism):
     # ------------------------------------------------------------------------------------------- the measurements
 
     def measure(self, variants: Variants) -> Measurements:
-        """Draw the noise, once, and measure the log: the stages of the proof, in this order."""
+        """Draw the noise, once, and measure the log: the stages of the proof, in this order.
+
+        Args:
+            variants: The log.
+
+        Returns:
+            The noisy measurements.
+        """
         flow = self._measure_control_flow(variants)
         totals, stage = variants.totals, self.noise.stage
         if totals is None:
@@ -185,7 +230,7 @@ class Synthesis(GaussianMechanism):
         code_of = {activity: code for code, activity in enumerate(variants.alphabet)}
         selected = self._select_activities(variants, residual, of_variants, code_of)
         activities = self._activities(of_variants, selected)
-        # a public activity that the log does not have gets a code of its own: no event has it
+        # a public activity that the log does not have gets its own code: no event has it
         codes = [code_of.setdefault(activity, len(code_of)) for activity in activities]
         residual = CodedTraces(residual.codes, residual.lengths, residual.counts, len(code_of))
         projected = residual.projected(np.array(codes, dtype=np.int64))

@@ -1,0 +1,28 @@
+"""Classes that other packages cannot extend: the proofs are about these classes, and about no variation of them."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def sealed(made: _Class) -> _Class:
+    """Refuse subclasses of a class: all if it is `typing.final`, which must come first, otherwise those outside travas.
+
+    Args:
+        made: The class, complete.
+
+    Returns:
+        The class itself.
+    """
+
+    def refuse(heir: type) -> None:
+        is_ours = heir.__module__.partition(".")[0] == "travas"
+        if not is_ours or getattr(made, "__final__", False):
+            raise TypeError(
+                f"{heir.__qualname__} extends {made.__qualname__}, on which guarantees rely; use {made.__qualname__} itself"
+            )
+
+    made.__init_subclass__ = classmethod(refuse)  # type: ignore[assignment]
+    return made

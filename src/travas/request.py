@@ -1,0 +1,111 @@
+"""What a release is made from: everything that decides it, fixed and checked before the log is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import attrs
+
+from .budget.account import NO_APPROVAL, Approval
+from .budget.ledger import Ledger
+from .budget.policy import Policy
+from .errors import ParameterError, check_encodable, shown
+from .model.mechanism import Mechanism
+from .model.other_packages import dotted_name, failures_named
+from .model.release import Frequencies, Profile, Timestamps, check_frequencies, check_profile, check_timestamps
+from .model.release_kind import Kind
+from .model.variants import Variants
+from .outputs.atomic import Existing
+from .outputs.standard_output import StandardOutput
+from .sources.reading import DEFAULT_READING, Reading
+
+GuaranteeRule = Literal["required", "not required"]
+"""Whether a release whose guarantee is not established is refused."""
+
+LogOrigin = Literal["original", "copy"]
+"""Whether the source is where the data are kept, or a temporary copy."""
+
+_CHOICES = {"existing": get_args(Existing), "origin": get_args(LogOrigin), "guarantee": get_args(GuaranteeRule)}
+_KINDS: dict[str, tuple[Any, str]] = {
+    "mechanism": (Mechanism, "a mechanism such as Optimal(epsilon=1, delta='1e-6')"),
+    "reading": (Reading, "Reading(...)"),
+    "output": (Path | StandardOutput | None, "Path(...)"),
+    "ledger": (Ledger | None, "Ledger(path)"),
+    "dataset": (str | None, "the name of a data set"),
+    "policy": (Policy | None, "Policy.load(path)"),
+    "approval": (Approval, "Approval(reason, signed_off_by)"),
+    "about": (tuple, "a tuple of lines"),
+}
+"""The types of other fields, and what to use instead of another one."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A release to be made: everything that decides it, fixed before the log is opened.
+
+    Attributes:
+        source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Variants`.
+        mechanism: What is released and what it costs.
+        reading: The rule from events to variants.
+        output: The file to write, or standard output; None keeps the release in memory.
+        existing: What to do if `output` exists.
+        frequencies: Which counts go into an event log.
+        timestamps: Whether the events of an event log have artificial timestamps.
+        profile: For which program a table is written.
+        ledger: Where the release is charged; None charges nothing.
+        dataset: The name of the account; None is the account of the source's location.
+        origin: `"copy"` if the source is a temporary copy, such as an upload: its location says nothing about it.
+        guarantee: Whether a release without an established guarantee is refused.
+        policy: Rules in addition to those of `TRAVAS_POLICY` or of the data directory, which apply to every release.
+        approval: The reason of the release, and who has signed it off.
+        about: What the README says about the data, in lines: public text.
+    """
+
+    source: Any
+    mechanism: Mechanism
+    reading: Reading = DEFAULT_READING
+    output: Path | StandardOutput | None = None
+    existing: Existing = "fail"
+    frequencies: Frequencies = "estimated"
+    timestamps: Timestamps = "artificial"
+    profile: Profile = "travas"
+    ledger: Ledger | None = None
+    dataset: str | None = None
+    origin: LogOrigin = "original"
+    guarantee: GuaranteeRule = "required"
+    policy: Policy | None = None
+    approval: Approval = NO_APPROVAL
+    about: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in choices:
+                raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(choices)}", field=name)
+        for name, (kinds, example) in _KINDS.items():
+            value = getattr(self, name)
+            if not isinstance(value, kinds):
+                raise ParameterError(f"{name} is {shown(value)}; use {example}", field=name)
+        if (kind := self.mechanism.kind) not in get_args(Kind):
+            words = f"the kind of {dotted_name(type(self.mechanism))} is {shown(kind)}; use one of {', '.join(get_args(Kind))}"
+            raise ParameterError(words, field="mechanism")
+        check_frequencies(self.frequencies)
+        check_timestamps(self.timestamps, self.mechanism.kind)
+        check_profile(self.profile, self.timestamps)
+        if self.mechanism.kind != "variants":  # its numbers are generated, or have their own intervals
+            object.__setattr__(self, "frequencies", "noisy")
+        unit = self.source.unit if isinstance(self.source, Variants) else self.reading.privacy_unit
+        with failures_named(self.mechanism):
+            object.__setattr__(self, "mechanism", self.mechanism.protecting(unit))
+            reading = self.reading.for_counts_of(self.mechanism.counted)
+            object.__setattr__(self, "reading", attrs.evolve(reading, details=self.mechanism.details))
+        for line in self.about:
+            if not isinstance(line, str):
+                raise ParameterError(f"about contains {shown(line)}; use lines of text", field="about")
+        check_encodable("about", *self.about)
+        if self.dataset is not None and self.ledger is None:
+            raise ParameterError(
+                f"dataset is {shown(self.dataset)} but no ledger is set; set ledger=Ledger(path)", field="dataset"
+            )

@@ -1,0 +1,81 @@
+"""Values with conversion at the border: mypy sees what a constructor accepts (no `type: ignore` is needed here)."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+import travas
+from travas.budget.account import Budget
+from travas.model.detail_options import Attribute, BudgetShares, Times
+from travas.privacy.guarantee import Guarantee, Standing
+from travas.sources.closing import Period
+
+SOURCES = Path(travas.__file__).parent
+
+
+def test_a_constructor_converts_what_its_types_say(tmp_path: Path) -> None:
+    reading = travas.Reading(abstraction="first | prefix:8", delimiter="tab")
+    assert reading.abstraction == travas.Abstraction.parse("first | prefix:8") and reading.delimiter == "\t"
+    budget = Budget(1, "1e-6")
+    assert (budget.epsilon, budget.delta) == (Fraction(1), Fraction(1, 10**6))
+    assert travas.Ledger(str(tmp_path / "ledger.db")) == travas.Ledger(tmp_path / "ledger.db")
+    assert Period("2026-02", end_activities=["end"]).end_activities == ("end",)
+    assert Times(weekend=[6, 5, 5]).weekend == (5, 6)
+    assert Attribute("age", bins=["0", 18, 65]).bins == (Fraction(0), Fraction(18), Fraction(65))
+    assert BudgetShares(times="0.2").times == Fraction(1, 5)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        travas.Reading(abstraction="first"),
+        Budget("1.5", "1e-6", "exact"),
+        Period("2026-02", end_activities=["end"], grace="7d"),
+        Times(weekend=[4, 5]),
+        Attribute("age", bins=[0, 18, 65]),
+        BudgetShares(times="0.2", attributes="0.1"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_values_are_equal_hashed_pickled_and_evolved_as_values(value: Any) -> None:
+    same = attrs.evolve(value)
+    assert (
+        same == value == pickle.loads(pickle.dumps(value)) and hash(same) == hash(value) and repr(same) == repr(value)
+    )
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        value.name = "other"
+
+
+def test_a_guarantee_takes_fractions_only() -> None:
+    with pytest.raises(travas.ParameterError, match="delta_spent is '0'; use a fraction") as caught:
+        Guarantee(Fraction(1), Fraction(1, 10), "0", "optimal", Standing.VERIFIED)  # type: ignore[arg-type]
+    assert caught.value.field == "delta_spent"
+
+
+def test_names_are_no_name_and_an_abstraction_is_no_number() -> None:
+    with pytest.raises(travas.ParameterError, match="end_activities is 'end'; use a tuple"):
+        Period("2026-02", end_activities="end")
+    with pytest.raises(travas.ParameterError, match="abstraction is 8; use"):
+        travas.Reading(abstraction=8)  # type: ignore[arg-type]
+
+
+def test_no_constructor_converts_behind_its_annotations() -> None:
+    """A frozen class that sets a field again from its own value accepts more than its annotation says."""
+    found = [
+        f"{path.relative_to(SOURCES)}:{call.lineno}"
+        for path in SOURCES.rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(call, ast.Call)
+        and ast.unparse(call.func) == "object.__setattr__"
+        and isinstance(call.args[2], ast.Call)
+        and [ast.unparse(part) for part in (*call.args[2].args, *call.args[2].keywords)]
+        == [f"self.{ast.unparse(call.args[1])[1:-1]}"]
+    ]
+    assert found == []
