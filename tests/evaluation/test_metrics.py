@@ -135,10 +135,10 @@ def test_more_than_a_thousand_activities_and_long_names() -> None:
 
 def test_the_longest_traces(data: Path) -> None:
     log = read(data / "bpic2011-hospital.xes.gz")
-    longest = [tuple(map(str, trace)) for trace, _ in sorted(log.items(), key=lambda item: len(item[0]))[-6:]]
+    longest = [tuple(map(str, trace)) for trace, _ in sorted(log.items(), key=lambda item: len(item[0]))[-3:]]
     assert max(map(len, longest)) == 1814
-    original: Log = dict.fromkeys(longest[:4], 2)
-    released: Log = dict.fromkeys(longest[2:], 1)
+    original: Log = dict.fromkeys(longest[:2], 2)
+    released: Log = dict.fromkeys(longest[1:], 1)
     assert relative_log_similarity(original, released) == pytest.approx(plain_similarity(original, released), abs=1e-9)
     assert absolute_log_difference(original, released) == plain_difference(original, released, "length")
 

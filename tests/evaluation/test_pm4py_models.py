@@ -135,7 +135,7 @@ def test_any_two_logs_have_the_results_of_pm4py(original: Log, released: Log) ->
     assert agrees(original, released)
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(small_logs(ODD_NAMES), small_logs(ODD_NAMES))
 def test_odd_names(original: Log, released: Log) -> None:
     assert agrees(original, released)
@@ -261,4 +261,4 @@ def test_where_runs_of_pm4py_differ() -> None:
         theirs = {plain(original, released)[0] for _ in range(40)}
     assert sorted(theirs) == pytest.approx([5 / 6, 6 / 7])
     code = f"from travas.evaluation import pm4py_models as models; print(models.fitness({original}, {released}))"
-    assert {in_a_new_process(code, seed).stdout.strip() for seed in range(4)} == {str(5 / 6)}
+    assert {in_a_new_process(code, seed).stdout.strip() for seed in range(2)} == {str(5 / 6)}

@@ -1,6 +1,6 @@
 """End to end, through the command line, as an attacker: neighbouring logs in, files out, the loss estimated from them.
 
-Variants are treated independently, so one run on a log of 40,000 variants of n cases each is 40,000 runs on one
+Variants are treated independently, so one run on a log of 15,000 variants of n cases each is 15,000 runs on one
 variant of n cases. Every pair (n, n+1) is tried both ways. False alarm: 1e-9 a bound.
 """
 
@@ -19,7 +19,7 @@ from statistics_of_noise import delta_at_least
 from travas import Variants, mechanism
 from travas.mechanisms import MECHANISMS
 
-VARIANTS = 40_000
+VARIANTS = 15_000
 EPSILON, DELTA = "1", "0.05"
 
 
