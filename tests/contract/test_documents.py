@@ -50,6 +50,28 @@ def test_links_between_documents_lead_to_files_of_the_repository() -> None:
     assert [link for link, target in sorted(targets.items()) if not target.exists()] == []
 
 
+def test_names_in_files_that_contributing_refers_to_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    named = re.findall(r"`(\w+)(?:\(\))?` (?:in|of) `([\w/]+\.py)`", text)
+    assert len(named) > 15
+    missing = [(name, path) for name, path in named if not re.search(rf"\b{name}\b", _contents(path))]
+    assert missing == []
+
+
+def _contents(path: str) -> str:
+    """The text of a file, by its path in the repository or in src/travas."""
+    return next(file for file in (ROOT / path, ROOT / "src/travas" / path) if file.is_file()).read_text()
+
+
+def test_the_page_of_the_architecture_has_the_layers() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    rows = re.findall(
+        r"^\| (.+?) \|", (ROOT / "docs/architecture.md").read_text().partition("## Layers")[2], re.MULTILINE
+    )
+    layers = [" | ".join(re.findall(r"`(\w+)`", row)) for row in rows[1:]]
+    assert layers[: layers.index("errors") + 1] == settings["contracts"][0]["layers"]
+
+
 def test_a_line_of_a_document_has_one_sentence() -> None:
     found = [
         f"{page}:{number}: {line[:80]}"

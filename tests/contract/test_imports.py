@@ -1,7 +1,8 @@
-"""No module imports itself through others: imports inside functions count, imports for type checking do not."""
+"""No module imports itself through others, and the trusted base needs numpy only. Imports inside functions count."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
 
@@ -24,6 +25,14 @@ def test_there_is_no_cycle_of_imports() -> None:
     assert len(imports) > 100
     assert "travas.budget.migration" in imports["travas.budget.ledger_file"]
     assert cycle_of(imports) == []
+
+
+def test_the_trusted_base_imports_the_standard_library_and_numpy_only() -> None:
+    graph = grimp.build_graph("travas", include_external_packages=True, cache_dir=None)
+    used = graph.find_upstream_modules("travas.privacy", as_package=True)
+    packages = {".".join(name.split(".")[:2]) if name.startswith("travas.") else name.split(".")[0] for name in used}
+    assert "fractions" in packages
+    assert packages - sys.stdlib_module_names == {"numpy", "travas.errors"}
 
 
 @pytest.mark.parametrize(
