@@ -15,7 +15,7 @@ from .errors import ParameterError, check_encodable, shown
 from .model.mechanism import Mechanism
 from .model.other_packages import dotted_name, failures_named
 from .model.release import Frequencies, Profile, Timestamps, check_frequencies, check_profile, check_timestamps
-from .model.release_kind import Kind
+from .model.release_kind import KINDS
 from .model.variants import Variants
 from .outputs.atomic import Existing
 from .outputs.standard_output import StandardOutput
@@ -28,7 +28,7 @@ LogOrigin = Literal["original", "copy"]
 """Whether the source is where the data are kept, or a temporary copy."""
 
 _CHOICES = {"existing": get_args(Existing), "origin": get_args(LogOrigin), "guarantee": get_args(GuaranteeRule)}
-_KINDS: dict[str, tuple[Any, str]] = {
+_TYPES: dict[str, tuple[Any, str]] = {
     "mechanism": (Mechanism, "a mechanism such as Optimal(epsilon=1, delta='1e-6')"),
     "reading": (Reading, "Reading(...)"),
     "output": (Path | StandardOutput | None, "Path(...)"),
@@ -84,12 +84,12 @@ class Request:
             value = getattr(self, name)
             if not isinstance(value, str) or value not in choices:
                 raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(choices)}", field=name)
-        for name, (kinds, example) in _KINDS.items():
+        for name, (types, example) in _TYPES.items():
             value = getattr(self, name)
-            if not isinstance(value, kinds):
+            if not isinstance(value, types):
                 raise ParameterError(f"{name} is {shown(value)}; use {example}", field=name)
-        if (kind := self.mechanism.kind) not in get_args(Kind):
-            words = f"the kind of {dotted_name(type(self.mechanism))} is {shown(kind)}; use one of {', '.join(get_args(Kind))}"
+        if (kind := self.mechanism.kind) not in KINDS:
+            words = f"the kind of {dotted_name(type(self.mechanism))} is {shown(kind)}; use one of {', '.join(KINDS)}"
             raise ParameterError(words, field="mechanism")
         check_frequencies(self.frequencies)
         check_timestamps(self.timestamps, self.mechanism.kind)

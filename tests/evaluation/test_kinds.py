@@ -8,7 +8,7 @@ import pytest
 
 from conftest import Run
 from travas import EmptyLogError, Ledger, ParameterError, PrivacyUnit
-from travas.evaluation.kinds import ADVICE, KINDS, MapTrial, Trial, advice, mechanisms, outlooks, trials
+from travas.evaluation.kinds import ADVICE, ALTERNATIVES, MapTrial, Trial, advice, mechanisms, outlooks, trials
 
 FEW = {("a", "b"): 700, ("a", "c"): 300}
 DIVERSE = {tuple(f"a{(n * k) % 7}" for k in range(1, 9)) + ("x",) * (n // 49): 1 for n in range(1200)}
@@ -16,7 +16,7 @@ DIVERSE = {tuple(f"a{(n * k) % 7}" for k in range(1, 9)) + ("x",) * (n // 49): 1
 
 def test_every_kind_has_an_outlook_without_a_log() -> None:
     found = outlooks(mechanisms(1, "1e-6"))
-    assert [view.kind for view in found] == list(KINDS) and all(view.facts for view in found)
+    assert [view.alternative for view in found] == list(ALTERNATIVES) and all(view.facts for view in found)
     assert (
         found[0].facts[0]
         == "a variant needs 14 cases to be released with a probability above 50 %, and 28 to be always released"
@@ -53,9 +53,9 @@ def test_trials_show_what_suits_a_log() -> None:
     made = mechanisms(2, "1e-6")
     *tried, of_map = trials(FEW, made)
     assert isinstance(of_map, MapTrial) and of_map.kept_mass == 1 and 0 < of_map.count_error < 0.1
-    few = {trial.kind: trial for trial in tried if isinstance(trial, Trial)}
+    few = {trial.alternative: trial for trial in tried if isinstance(trial, Trial)}
     assert few["variants"].case_coverage == 1 and (few["variants"].similarity or 0) > 0.97
-    diverse = {trial.kind: trial.similarity or 0 for trial in trials(DIVERSE, made) if isinstance(trial, Trial)}
+    diverse = {trial.alternative: trial.similarity or 0 for trial in trials(DIVERSE, made) if isinstance(trial, Trial)}
     assert diverse["synthetic log"] > diverse["variants"] + 0.1
     with pytest.raises(EmptyLogError):
         trials({}, made)
@@ -70,7 +70,7 @@ def test_on_the_command_line(small_csv: object, travas: Run, ledger_path: object
     ran = travas("forecast", small_csv, "--kinds", "--epsilon", 1, "--delta", "1e-6")
     assert "CONFIDENTIAL" in ran.out and "nothing was released or charged" in " ".join(ran.out.split())
     facts = json.loads(travas("forecast", small_csv, "--kinds", "--epsilon", 1, "--delta", "1e-6", "--json").out)
-    assert facts["confidential"] and set(facts["trials"]) == set(KINDS)
+    assert facts["confidential"] and set(facts["trials"]) == set(ALTERNATIVES)
     assert not Ledger.default().history()
     ran = travas("forecast", "--kinds", "--epsilon", 1)
     assert ran.code == 2 and "--kinds requires one --epsilon and one --delta" in ran.err

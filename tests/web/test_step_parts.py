@@ -13,8 +13,9 @@ import attrs
 import pytest
 
 import travas
-from travas.evaluation.coverage import EPSILONS, KINDS, coverage
+from travas.evaluation.coverage import EPSILONS, coverage
 from travas.mechanisms import MECHANISMS
+from travas.model.release_kind import KINDS
 from travas.outputs.example import write_hospital_log
 from travas.plots.charts import guess_chart, keep_curve
 from travas.sources.doctor.diagnosis import PROPOSED

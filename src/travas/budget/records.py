@@ -89,7 +89,7 @@ class Respelled:
 
 Record = Created | Limited | Charged | Assigned | Respelled
 
-_KINDS: dict[str, type[Record]] = {
+_RECORD_TYPES: dict[str, type[Record]] = {
     "data set": Created,
     "budget": Limited,
     "charge": Charged,
@@ -99,7 +99,7 @@ _KINDS: dict[str, type[Record]] = {
 _LATER = ("person_table", "period", "reason", "signed_off_by", "reference", "description")
 """Fields that the first records of this version do not have."""
 
-_NAMES = {kind: name for name, kind in _KINDS.items()}
+_NAMES = {record_type: name for name, record_type in _RECORD_TYPES.items()}
 
 
 def encode(record: Record) -> str:
@@ -111,7 +111,7 @@ def encode(record: Record) -> str:
 def decode(content: str) -> Record:
     """Decode a record whose digest was checked."""
     fields = json.loads(content)
-    return _KINDS[fields.pop("kind")](**fields)
+    return _RECORD_TYPES[fields.pop("kind")](**fields)
 
 
 def link(previous: bytes, number: int, content: str) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import ParameterError, shown
 
-_KINDS: dict[type, str] = {str: "text", int: "a whole number", bool: "true or false", list: "a list of text"}
+_TYPE_NAMES: dict[type, str] = {str: "text", int: "a whole number", bool: "true or false", list: "a list of text"}
 
 
 def load_toml(path: Path) -> dict[str, Any]:
@@ -40,13 +40,13 @@ def check_keys(where: str, content: Any, available: Iterable[str]) -> Mapping[st
     return content
 
 
-def value_of(where: str, content: Mapping[str, Any], key: str, kind: type) -> Any:
-    """Return the value of a key, or None. Raises ParameterError if it is of another kind."""
+def value_of(where: str, content: Mapping[str, Any], key: str, expected: type) -> Any:
+    """Return the value of a key, or None. Raises ParameterError if it has another type."""
     if (value := content.get(key)) is None:
         return None
-    if kind is str and isinstance(value, int) and not isinstance(value, bool):
+    if expected is str and isinstance(value, int) and not isinstance(value, bool):
         return str(value)  # an exact number
-    right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
-    if not right or (kind is list and not all(isinstance(item, str) for item in value)):
-        raise ParameterError(f"{where}: {key} is {shown(value)}; it must be {_KINDS[kind]}")
+    right = isinstance(value, expected) and (expected is bool or not isinstance(value, bool))
+    if not right or (expected is list and not all(isinstance(item, str) for item in value)):
+        raise ParameterError(f"{where}: {key} is {shown(value)}; it must be {_TYPE_NAMES[expected]}")
     return value

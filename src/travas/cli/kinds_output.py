@@ -35,17 +35,17 @@ def compare_kinds(
     if as_json:
         facts: dict[str, Any] = {"confidential": log is not None, "epsilon": epsilon, "delta": delta}
         facts["kinds"] = [
-            {"kind": view.kind, "mechanism": view.mechanism.name, "facts": list(view.facts)} for view in views
+            {"kind": view.alternative, "mechanism": view.mechanism.name, "facts": list(view.facts)} for view in views
         ]
         facts["advice"] = list(words)
         if tried:
-            facts["trials"] = {trial.kind: _trial_facts(trial) for trial in tried}
+            facts["trials"] = {trial.alternative: _trial_facts(trial) for trial in tried}
         print_json(facts)
         return
     table = grid()
     for view in views:
         for index, fact in enumerate(view.facts):
-            table.add_row(view.kind if index == 0 else "", fact)
+            table.add_row(view.alternative if index == 0 else "", fact)
     rule = views[0].mechanism
     panel(table, f"Kinds of release at ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}", "cyan")
     for sentence in words:
@@ -58,7 +58,7 @@ def compare_kinds(
 
 def _trial_facts(trial: Trial | MapTrial) -> dict[str, Any]:
     facts = asdict(trial)
-    del facts["kind"]
+    del facts["alternative"]
     return facts
 
 
@@ -69,11 +69,11 @@ def _show_trials(tried: list[Trial | MapTrial]) -> None:
     for trial in tried:
         if isinstance(trial, MapTrial):
             kept = f"{trial.kept_mass:.1%} of the directly-follows mass has its pair in the map"
-            table.add_row(trial.kind, f"numbers off by {trial.count_error:.1%}", kept)
+            table.add_row(trial.alternative, f"numbers off by {trial.count_error:.1%}", kept)
             continue
         similar = "not computed, too many variants" if trial.similarity is None else f"{trial.similarity:.3f}"
         table.add_row(
-            trial.kind,
+            trial.alternative,
             f"similarity {similar}",
             f"{trial.case_coverage:.1%} of the cases have a released variant; {trial.variants:,} variants",
         )

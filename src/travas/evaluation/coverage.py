@@ -12,18 +12,16 @@ from typing import Any
 from ..errors import EmptyLogError
 from ..maps.map_release import map_release
 from ..model.mechanism import Mechanism
+from ..model.release_kind import KINDS, Kind
 from ..model.variants import Variants
 from ..privacy.noise import Seeded
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
 from . import metrics
-from .kinds import ReleaseKind, mechanisms
+from .kinds import mechanisms
 from .map_comparison import compare_map
 
 EPSILONS = ("0.5", "1", "2", "4")
-
-KINDS: tuple[ReleaseKind, ...] = ("variants", "synthetic log", "process map")
-"""A ladder is left out: which share it covers depends on how much of a trace is asked for."""
 
 RUNS = 2
 
@@ -32,7 +30,7 @@ RUNS = 2
 class CoverageCell:
     """The share of cases whose variant is in a release; of a map, the share of steps whose pair is in it."""
 
-    kind: ReleaseKind
+    kind: Kind
     epsilon: str
     share: float
 
@@ -51,7 +49,7 @@ class Coverage:
     delta: str
     cells: tuple[CoverageCell, ...]
 
-    def share(self, kind: ReleaseKind, epsilon: str) -> float:
+    def share(self, kind: Kind, epsilon: str) -> float:
         """Return the share of one cell."""
         return next(cell.share for cell in self.cells if (cell.kind, cell.epsilon) == (kind, epsilon))
 
@@ -72,7 +70,7 @@ def coverage(
         watch: Called with the share of the work that is done.
 
     Returns:
-        The share of cases that each kind covers at each ε.
+        The share of cases that each kind covers at each ε. That of a ladder would depend on how much of a trace counts.
 
     Raises:
         EmptyLogError: The log has no cases.

@@ -25,18 +25,19 @@ from .map_comparison import compare_map
 if TYPE_CHECKING:
     from ..model.variants import Variants
 
-ReleaseKind = Literal["variants", "ladder", "synthetic log", "process map"]
+Alternative = Literal["variants", "ladder", "synthetic log", "process map"]
+"""What a forecast compares: the kinds of release, and the ladder, which releases generalised variants."""
 
 
-def _first_of_each_kind() -> dict[ReleaseKind, str]:
-    first: dict[ReleaseKind, str] = {}
+def _first_of_each() -> dict[Alternative, str]:
+    first: dict[Alternative, str] = {}
     for name, made in MECHANISMS.items():
         first.setdefault("ladder" if made.generalises else made.kind, name)
     return first
 
 
-KINDS = _first_of_each_kind()
-"""The kinds of release, and the mechanism of each."""
+ALTERNATIVES = _first_of_each()
+"""What a forecast compares, and the mechanism of each."""
 
 MOST_VARIANTS = 2000
 """The similarity of logs with more variants is not computed: it takes too long for a forecast."""
@@ -58,31 +59,31 @@ MANY_ACTIVITIES = 100
 
 @dataclass(frozen=True)
 class Outlook:
-    """What a kind of release can do at (ε, δ), from public numbers alone.
+    """What an alternative can do at (ε, δ), from public numbers alone.
 
     Attributes:
-        kind: The kind of release.
+        alternative: What is compared.
         mechanism: What makes it.
         facts: What follows from ε and δ, in words.
     """
 
-    kind: ReleaseKind
+    alternative: Alternative
     mechanism: Mechanism
     facts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """How a kind of release performed on one log, as a mean of runs with seeded noise. Confidential.
+    """How an alternative performed on one log, as a mean of runs with seeded noise. Confidential.
 
     Attributes:
-        kind: The kind of release.
+        alternative: What is compared.
         case_coverage: The share of the original cases whose variant is there.
         similarity: The relative log similarity; None where the logs have too many variants to compute it here.
         variants: The number of variants.
     """
 
-    kind: ReleaseKind
+    alternative: Alternative
     case_coverage: float
     similarity: float | None
     variants: int
@@ -93,33 +94,33 @@ class MapTrial:
     """How a process map performed on one log, as a mean of runs with seeded noise. Confidential.
 
     Attributes:
-        kind: The kind of release.
+        alternative: What is compared.
         count_error: As in `MapComparison`.
         kept_mass: As in `MapComparison`.
     """
 
-    kind: ReleaseKind
+    alternative: Alternative
     count_error: float
     kept_mass: float
 
 
-def mechanisms(epsilon: Number, delta: Number, unit: PrivacyUnit = ONE_CASE) -> dict[ReleaseKind, Mechanism]:
-    """The mechanism of every kind at (ε, δ)."""
-    return {kind: mechanism(name, epsilon, delta, unit=unit) for kind, name in KINDS.items()}
+def mechanisms(epsilon: Number, delta: Number, unit: PrivacyUnit = ONE_CASE) -> dict[Alternative, Mechanism]:
+    """The mechanism of every alternative at (ε, δ)."""
+    return {each: mechanism(name, epsilon, delta, unit=unit) for each, name in ALTERNATIVES.items()}
 
 
-def outlooks(made: dict[ReleaseKind, Mechanism], stated_cases: int | None = None) -> list[Outlook]:
-    """What each kind of release can do, without any log.
+def outlooks(made: dict[Alternative, Mechanism], stated_cases: int | None = None) -> list[Outlook]:
+    """What each alternative can do, without any log.
 
     Args:
         made: The mechanisms, from `mechanisms`.
         stated_cases: The number of cases that the owner states; never a counted number.
 
     Returns:
-        One outlook for each kind.
+        One outlook for each alternative.
     """
     check_stated_cases(stated_cases)
-    return [Outlook(kind, rule, _facts(rule, stated_cases)) for kind, rule in made.items()]
+    return [Outlook(each, rule, _facts(rule, stated_cases)) for each, rule in made.items()]
 
 
 def _facts(rule: Mechanism, cases: int | None) -> tuple[str, ...]:
@@ -133,7 +134,7 @@ def _facts(rule: Mechanism, cases: int | None) -> tuple[str, ...]:
 
 
 def advice(
-    made: dict[ReleaseKind, Mechanism], stated_cases: int | None = None, stated_activities: int | None = None
+    made: dict[Alternative, Mechanism], stated_cases: int | None = None, stated_activities: int | None = None
 ) -> tuple[str, ...]:
     """When to use which kind of release, in plain words, from public numbers alone.
 
@@ -168,9 +169,9 @@ def _advice_on_cases(rule: Mechanism, stated_cases: int | None) -> tuple[str, ..
 
 
 def trials(
-    source: Any, made: dict[ReleaseKind, Mechanism], reading: Reading = DEFAULT_READING
+    source: Any, made: dict[Alternative, Mechanism], reading: Reading = DEFAULT_READING
 ) -> list[Trial | MapTrial]:
-    """Try every kind of release on a log. Confidential: nothing is released and nothing is charged.
+    """Try every alternative on a log. Confidential: nothing is released and nothing is charged.
 
     Args:
         source: The log.
@@ -178,24 +179,24 @@ def trials(
         reading: The rule from events to variants.
 
     Returns:
-        Means of three runs with seeded noise for each kind.
+        Means of three runs with seeded noise for each alternative.
 
     Raises:
         EmptyLogError: The log has no cases.
     """
     tried: list[Trial | MapTrial] = []
-    for kind, rule in made.items():
+    for alternative, rule in made.items():
         variants = read(source, reading.for_counts_of(rule.counted))
         if not len(variants):
             raise EmptyLogError("the log is empty: there is nothing to forecast")
         if rule.kind == "process map":
-            tried.append(_map_trial(kind, rule, variants))
+            tried.append(_map_trial(alternative, rule, variants))
             continue
-        runs = [_trial(kind, rule.with_random_bytes(Seeded(seed)), variants) for seed in range(RUNS)]
+        runs = [_trial(alternative, rule.with_random_bytes(Seeded(seed)), variants) for seed in range(RUNS)]
         similar = [run.similarity for run in runs if run.similarity is not None]
         tried.append(
             Trial(
-                kind,
+                alternative,
                 sum(run.case_coverage for run in runs) / RUNS,
                 sum(similar) / RUNS if len(similar) == RUNS else None,
                 round(sum(run.variants for run in runs) / RUNS),
@@ -204,15 +205,15 @@ def trials(
     return tried
 
 
-def _trial(kind: ReleaseKind, rule: Mechanism, variants: Variants) -> Trial:
+def _trial(alternative: Alternative, rule: Mechanism, variants: Variants) -> Trial:
     released = rule.release(variants)
     few = max(len(variants), len(released.variants)) <= MOST_VARIANTS
     similarity = metrics.relative_log_similarity(variants, released) if few else None
-    return Trial(kind, metrics.case_coverage(variants, released), similarity, len(released.variants))
+    return Trial(alternative, metrics.case_coverage(variants, released), similarity, len(released.variants))
 
 
-def _map_trial(kind: ReleaseKind, rule: Mechanism, variants: Variants) -> MapTrial:
+def _map_trial(alternative: Alternative, rule: Mechanism, variants: Variants) -> MapTrial:
     made = [map_release(rule.with_random_bytes(Seeded(seed)).release(variants)) for seed in range(RUNS)]
     compared = [compare_map(variants, released) for released in made]
     error, kept = sum(each.count_error for each in compared), sum(each.kept_mass for each in compared)
-    return MapTrial(kind, error / RUNS, kept / RUNS)
+    return MapTrial(alternative, error / RUNS, kept / RUNS)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 Kind = Literal["variants", "synthetic log", "process map"]
 """What a release contains: variants of the log with their counts, traces generated from noisy measurements, or pairs of
 activities with the numbers of cases that have them."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 EVENT_LOGS: frozenset[Kind] = frozenset({"variants", "synthetic log"})
 """The kinds of release that are event logs: only they have cases and events."""

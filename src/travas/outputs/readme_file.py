@@ -16,7 +16,7 @@ from ..privacy.numbers import as_text
 from .guarantee_file import guarantee_path
 from .standard_output import StandardOutput
 
-_KINDS: dict[Kind, str] = {
+_CONTENTS: dict[Kind, str] = {
     "variants": "sequences of activities of the original log, with noisy or estimated numbers of cases",
     "synthetic log": "a synthetic log: traces generated from noisy measurements of the original log",
     "process map": "a process map: pairs of activities that directly follow each other, with noisy numbers of cases",
@@ -64,7 +64,7 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
         f"{guarantee_path(path).name}: its guarantee, for programs.",
         *about,
         "",
-        f"It contains {_KINDS[mechanism.kind]}.",
+        f"It contains {_CONTENTS[mechanism.kind]}.",
         f"It is not a copy of the original log: {_NOT_A_COPY[explain.released_by(mechanism)]}",
         *_about_events(release),
         *_protection(guarantee),

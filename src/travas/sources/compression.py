@@ -30,7 +30,7 @@ class _Readable(Protocol):
 
 
 _MAGIC: dict[bytes, Packing] = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
-_KINDS: dict[str, Packing] = {".gz": "gzip", ".zst": "zstd", ".zip": "zip"}
+_PACKINGS: dict[str, Packing] = {".gz": "gzip", ".zst": "zstd", ".zip": "zip"}
 ZIP_FAULTS = (
     zipfile.BadZipFile,
     zipfile.LargeZipFile,
@@ -95,7 +95,7 @@ def member_of(path: Path) -> str:
     """
     with _archive(path) as archive:
         names = [name for name in archive.namelist() if not name.endswith("/") and not _is_hidden(name)]
-    logs = [name for name in names if format_of(name) in _IN_ARCHIVES and not name.lower().endswith(tuple(_KINDS))]
+    logs = [name for name in names if format_of(name) in _IN_ARCHIVES and not name.lower().endswith(tuple(_PACKINGS))]
     if len(logs) != 1:
         number = "no log" if not logs else f"{len(logs):,} logs"
         raise LogError(
@@ -137,9 +137,9 @@ def unpacked(path: Path, raw: IO[bytes], size: int) -> Generator[bytes, None, No
         LogError: The compressed data are damaged, or the file is an archive that is not a log.
     """
     packing, suffix = packing_of(path), path.suffix.lower()
-    if suffix in _KINDS and packing != _KINDS[suffix]:
+    if suffix in _PACKINGS and packing != _PACKINGS[suffix]:
         raise LogError(
-            f"{path}: has the extension {path.suffix} but is not compressed with {_KINDS[suffix]}; rename or compress it"
+            f"{path}: has the extension {path.suffix} but is not compressed with {_PACKINGS[suffix]}; rename or compress it"
         )
     if packing == "zip" and suffix != ".zip":
         raise LogError(f"{path}: is a zip archive or a workbook, not text; rename it to .zip or .xlsx")

@@ -31,7 +31,7 @@ def outlook(recipe: Recipe) -> OutlookView:
     try:
         cases = recipe.cases
         made = mechanisms(recipe.epsilon, recipe.delta, recipe.reading(DEFAULT_READING).privacy_unit)
-        facts = tuple((view.kind, view.facts) for view in outlooks(made, cases))
+        facts = tuple((view.alternative, view.facts) for view in outlooks(made, cases))
         return OutlookView("", facts, advice(made, cases), recipe.weak_protection())
     except ParameterError as error:
         return OutlookView(why=in_words(error))

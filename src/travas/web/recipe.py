@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import attrs
 
@@ -14,13 +14,13 @@ from ..model import explain
 from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
 from ..model.release import Timestamps
-from ..model.release_kind import Kind
+from ..model.release_kind import KINDS, Kind
 from ..privacy.numbers import exact_delta, exact_epsilon, typed_whole_number
 from ..sources.reading import DEFAULT_READING, Reading
 from .typed_period import NO_PERIOD, TypedPeriod
 
 OFFERED: dict[Kind, tuple[str, ...]] = {
-    kind: tuple(name for name, mechanism in MECHANISMS.items() if mechanism.kind == kind) for kind in get_args(Kind)
+    kind: tuple(name for name, mechanism in MECHANISMS.items() if mechanism.kind == kind) for kind in KINDS
 }
 """The offered mechanisms by kind of release, all with a guarantee. The first of a kind is its default."""
 

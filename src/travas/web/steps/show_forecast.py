@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from ...errors import OutputError, ParameterError
-from ...evaluation.coverage import EPSILONS, KINDS, Coverage
+from ...evaluation.coverage import EPSILONS, Coverage
 from ...evaluation.forecast import LOOKING
+from ...model.release_kind import KINDS
 from .. import tasks
 from ..jobs import Job
 from ..outlook import OutlookView, outlook
