@@ -103,7 +103,7 @@ def anonymize(
         ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
         dataset: The name of the account in the ledger; by default that of the source's location.
         guarantee: `"not required"` accepts a mechanism whose guarantee is not established.
-        watch: Called with the stage and its share; by default a progress bar in notebooks, and nothing elsewhere.
+        watch: Called with the phase and its share; by default a progress bar in notebooks, and nothing elsewhere.
 
     Returns:
         The release, with its guarantee. Nothing is written.
@@ -177,7 +177,7 @@ def synthesize(
         reading: The whole rule from events to variants, instead of the six options above.
         ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
         dataset: The name of the account in the ledger; by default that of the source's location.
-        watch: Called with the stage and its share; by default a progress bar in notebooks, and nothing elsewhere.
+        watch: Called with the phase and its share; by default a progress bar in notebooks, and nothing elsewhere.
 
     Returns:
         The synthetic log, with its measurements and its guarantee. Nothing is written. `regenerate` makes larger or
@@ -237,7 +237,7 @@ def process_map(
         reading: The whole rule from events to variants, instead of the six options above.
         ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
         dataset: The name of the account in the ledger; by default that of the source's location.
-        watch: Called with the stage and its share; by default a progress bar in notebooks, and nothing elsewhere.
+        watch: Called with the phase and its share; by default a progress bar in notebooks, and nothing elsewhere.
 
     Returns:
         The map, with its measurements and its guarantee. Nothing is written.

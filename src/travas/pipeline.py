@@ -39,13 +39,13 @@ from .sources.log_location import location_of
 from .sources.table_location import LogLocation
 
 LOGGER = logging.getLogger("travas")
-"""The stages of every run, at the level INFO, by options alone: nothing of a log, not even its size. Silent by default."""
+"""The phases of every run, at the level INFO, by options alone: nothing of a log, not even its size. Silent by default."""
 
 LOGGER.addHandler(logging.NullHandler())
 
 
 class Phase(StrEnum):
-    """The steps of a run, in order. From `CHARGING` on it cannot be undone."""
+    """The phases of a run, in order. From `CHARGING` on it cannot be undone."""
 
     CHECKING = "building and verifying the noise"
     READING = "reading the log"
@@ -55,7 +55,7 @@ class Phase(StrEnum):
 
 
 Watch = Callable[[Phase, float], None]
-"""Called with the stage and how much of it is done, from 0 to 1."""
+"""Called with the phase and how much of it is done, from 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Outcome:
             raise ChargedError.from_cause(error, self.account.label, completed=completed) from error
 
 
-def _unwatched(stage: Phase, share: float) -> None:
+def _unwatched(phase: Phase, share: float) -> None:
     """Ignore the progress."""
 
 
@@ -147,10 +147,10 @@ def _announce(mechanism: Mechanism) -> None:
     LOGGER.info("%s, ε = %s, δ = %s", mechanism.name, as_text(mechanism.epsilon), as_text(mechanism.delta))
 
 
-def _enter(stage: Phase, watch: Watch) -> None:
-    """Say that a stage begins."""
-    LOGGER.info("%s", stage)
-    watch(stage, 0.0)
+def _enter(phase: Phase, watch: Watch) -> None:
+    """Say that a phase begins."""
+    LOGGER.info("%s", phase)
+    watch(phase, 0.0)
 
 
 @contextmanager

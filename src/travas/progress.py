@@ -17,13 +17,13 @@ _INTERVAL = 0.2  # seconds between two updates
 
 @contextmanager
 def notebook_progress() -> Iterator[Callable[[str, float], None]]:
-    """Show the progress of work in stages below the running cell of a notebook, and remove it at the end.
+    """Show the progress of work in phases below the running cell of a notebook, and remove it at the end.
 
     Yields:
-        A function that is called with the stage and its share; without a notebook it does nothing.
+        A function that is called with the phase and its share; without a notebook it does nothing.
     """
     if not in_notebook():
-        yield lambda stage, share: None
+        yield lambda phase, share: None
         return
     bar = _Bar()
     try:
@@ -46,14 +46,14 @@ class _Bar:
         self._next = time.monotonic() + PATIENCE
         self._handle: Any = None
 
-    def show(self, stage: str, share: float) -> None:
+    def show(self, phase: str, share: float) -> None:
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + _INTERVAL
         from .plots.html import part
 
         value = f"{share:.3f}" if share else ""  # without a value, the bar is indeterminate
-        self._display(str(part("travas.plots", "progress.html", "progress", stage, value)))
+        self._display(str(part("travas.plots", "progress.html", "progress", phase, value)))
 
     def remove(self) -> None:
         if self._handle is not None:

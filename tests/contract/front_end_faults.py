@@ -1,4 +1,4 @@
-"""Faults at every stage of a release, through each front end: a process that imports travas once and forks for each run.
+"""Faults in every phase of a release, through each front end: a process that imports travas once and forks for each run.
 
     python front_end_faults.py kill FRONT_END DIRECTORY RUNS        kill -9 at lines of travas, spread over the whole run
     python front_end_faults.py terminate FRONT_END DIRECTORY RUNS   SIGTERM at such lines

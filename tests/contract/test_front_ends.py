@@ -236,7 +236,7 @@ FAILURES: dict[str, BaseException] = {
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "stage"),
+    ("mechanism", "target"),
     [
         ("optimal", "travas.privacy.noise.Noise.draw"),
         ("optimal", "travas.outputs.write.ReservedRelease.write"),
@@ -249,12 +249,12 @@ FAILURES: dict[str, BaseException] = {
 )
 @pytest.mark.parametrize("failure", FAILURES)
 def test_whatever_fails_after_the_charge_says_that_it_stands(
-    front_end: Made, case: Case, mechanism: str, stage: str, failure: str, monkeypatch: pytest.MonkeyPatch
+    front_end: Made, case: Case, mechanism: str, target: str, failure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: Any) -> None:
         raise FAILURES[failure]
 
-    monkeypatch.setattr(stage, fails)
+    monkeypatch.setattr(target, fails)
     said = front_end(changed(case, mechanism=mechanism))
     assert "'hospital' stands" in said and "CANARY" not in said
     assert charges(case) == 1 and written(case) == []

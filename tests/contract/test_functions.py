@@ -110,8 +110,8 @@ def test_a_failure_after_the_charge_is_logged(
 ) -> None:
     caplog.set_level(logging.INFO, logger="travas")
 
-    def fail(stage: str, share: float) -> None:
-        if stage == Phase.WRITING:
+    def fail(phase: str, share: float) -> None:
+        if phase == Phase.WRITING:
             raise RuntimeError(SECRET)
 
     ledger = travas.Ledger(tmp_path / "ledger.db")
@@ -141,8 +141,8 @@ def test_progress_and_logging_cannot_hide_the_charge(
 ) -> None:
     caplog.set_level(logging.INFO, logger="travas")
 
-    def watch(stage: str, share: float) -> None:
-        if stage == watched:
+    def watch(phase: str, share: float) -> None:
+        if phase == watched:
             raise OSError(SECRET)
 
     ledger = travas.Ledger(tmp_path / "ledger.db")
@@ -164,8 +164,8 @@ def test_a_release_that_was_published_is_complete_whatever_fails_then(
 ) -> None:
     caplog.set_level(logging.INFO, logger="travas")
 
-    def watch(stage: str, share: float) -> None:
-        if stage == watched:
+    def watch(phase: str, share: float) -> None:
+        if phase == watched:
             raise OSError(SECRET)
 
     ledger, output = travas.Ledger(tmp_path / "ledger.db"), tmp_path / "release.json"
@@ -282,7 +282,7 @@ def test_a_notebook_shows_a_bar_and_removes_it(name: str, notebook: Notebook, ev
         assert notebook.outputs == []  # a data frame is read at once
     else:
         assert all("<progress" in shown for shown in notebook.outputs[:-1])
-        assert [str(stage) in "".join(notebook.outputs) for stage in Phase][:-1] == [True] * 4
+        assert [str(phase) in "".join(notebook.outputs) for phase in Phase][:-1] == [True] * 4
         assert notebook.outputs[-1] == ""
 
 
@@ -325,7 +325,7 @@ def test_the_bar_is_removed_after_a_failure(notebook: Notebook, tmp_path: Path) 
 
 def test_own_progress_shows_no_second_bar(notebook: Notebook, events: pl.DataFrame) -> None:
     seen: list[str] = []
-    travas.anonymize(events, epsilon=1, delta="1e-6", **COLUMNS, watch=lambda stage, share: seen.append(stage))
+    travas.anonymize(events, epsilon=1, delta="1e-6", **COLUMNS, watch=lambda phase, share: seen.append(phase))
     assert notebook.outputs == [] and seen[-1] == Phase.DONE
 
 

@@ -1,4 +1,4 @@
-"""Kill -9 at every stage of a release of the web app: nothing that was paid for is lost without a statement."""
+"""Kill -9 in every phase of a release of the web app: nothing that was paid for is lost without a statement."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def test_every_charge_has_a_release_or_a_statement(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_kills_at_every_stage(tmp_path: Path) -> None:
+def test_a_hundred_kills_in_every_phase(tmp_path: Path) -> None:
     found = killed(tmp_path, 120, seed=2)
     assert min(found.get(state, 0) for state in ("released", "not finished", "deleted")) > 0, found

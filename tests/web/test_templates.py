@@ -74,7 +74,7 @@ def test_a_budget_bar_says_in_words_what_its_widths_are() -> None:
     ]  # fmt: skip
 
 
-def test_the_bar_of_a_notebook_escapes_its_stage() -> None:
+def test_the_bar_of_a_notebook_escapes_its_phase() -> None:
     bar = ElementTree.fromstring(f"<main>{part('travas.plots', 'progress.html', 'progress', HOSTILE, '0.500')}</main>")
     assert SHOWN in "".join(bar.itertext()) and bar.find(".//script") is None
     assert (

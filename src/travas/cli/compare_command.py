@@ -9,7 +9,7 @@ import typer
 
 from ..errors import CONFIDENTIAL_HEADING
 from ..sources.reading import Reading
-from .console import console, grid, panel, print_json, stages
+from .console import console, grid, panel, phases, print_json
 from .options import AsJson
 from .reading_flags import with_reading
 
@@ -38,7 +38,7 @@ def compare(
     """
     from ..evaluation.compare import compare as compare_logs
 
-    with stages() as watch:
+    with phases() as watch:
         comparison = compare_logs(original, released, metric or None, reading=reading, plot=plot, watch=watch)
     if as_json:
         print_json(comparison.as_json() | {"confidential": True, "remarks": list(comparison.remarks)})

@@ -107,20 +107,20 @@ def progress(what: str) -> Iterator[Progress]:
 
 
 @contextmanager
-def stages() -> Iterator[Callable[[str, float], None]]:
-    """Show one progress bar on standard error for work in stages; silent if it is not a terminal."""
+def phases() -> Iterator[Callable[[str, float], None]]:
+    """Show one progress bar on standard error for work in phases; silent if it is not a terminal."""
     with ExitStack() as bars:
         current, update = "", None
 
-        def watch(stage: str, share: float) -> None:
+        def watch(phase: str, share: float) -> None:
             nonlocal current, update
-            if stage == Phase.DONE:
+            if phase == Phase.DONE:
                 bars.close()
                 finish()
                 return
-            if stage != current or update is None:
+            if phase != current or update is None:
                 bars.close()
-                current, update = stage, bars.enter_context(progress(stage))
+                current, update = phase, bars.enter_context(progress(phase))
             update(share)
 
         yield watch

@@ -17,7 +17,7 @@ from ..outputs.readme_file import release_files
 from ..pipeline import Outcome, run
 from ..request import Request
 from ..sources.example_log import ExampleLog
-from .console import console, grid, panel, stages
+from .console import console, grid, panel, phases
 
 if TYPE_CHECKING:
     from ..maps.map_release import MapRelease
@@ -76,7 +76,7 @@ def _mechanisms() -> tuple[Mechanism, ...]:
 def _released(mechanism: Mechanism, target: Path, existing: Existing) -> Outcome:
     """Make one release. The demo touches no ledger, and no policy applies to the built-in log, whose data are made up."""
     request = Request(source=ExampleLog(), mechanism=mechanism, output=target, existing=existing)
-    with stages() as watch:
+    with phases() as watch:
         return run(request, watch)
 
 

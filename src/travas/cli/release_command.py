@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..project.project_options import FILE_NAME, Values
-from .console import console, grid, print_json, stages
+from .console import console, grid, phases, print_json
 from .options import AsJson, Quiet
 from .project_flags import ProjectPath, with_project_options
 from .release_output import release_facts, show_release
@@ -43,7 +43,7 @@ def release(
 
     opened = Project.load(project, flags)
     released_period = project_period(opened, period)
-    with stages() as watch:
+    with phases() as watch:
         made = make_release(opened, released_period, watch)
     with made.outcome.after_release():
         _show(made, None if released_period is None else released_period.name, as_json)

@@ -220,7 +220,7 @@ def compare(
             rules, all others the original.
         reading: How the original log is read. What it leaves at the default is as the release or its guarantee file states.
         plot: A `.png`, `.svg` or `.pdf` file to draw, which is confidential.
-        watch: Called with the stage and its share.
+        watch: Called with the phase and its share.
 
     Returns:
         The values and remarks.

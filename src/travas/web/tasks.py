@@ -182,13 +182,13 @@ def read_log(path: Path, name: str, reading: Reading, limit: int, watch: JobWatc
 
 
 def _rarely(watch: JobWatch) -> JobWatch:
-    """The same, but called only when a stage begins or another hundredth of it is done."""
+    """The same, but called only when a phase begins or another hundredth of it is done."""
     seen: tuple[str, float] = "", 0.0
 
-    def rarely(stage: str, share: float) -> None:
+    def rarely(phase: str, share: float) -> None:
         nonlocal seen
-        if stage != seen[0] or share - seen[1] >= 0.01:
-            seen = stage, share
-            watch(stage, share)
+        if phase != seen[0] or share - seen[1] >= 0.01:
+            seen = phase, share
+            watch(phase, share)
 
     return rarely
