@@ -29,7 +29,7 @@ from web_flow import (
 
 import travas as package
 from conftest import Run
-from travas.plots.svg import name_of
+from travas.plots.svg import activity_text
 from travas.verification.release_file import read_release
 from travas.web.result_variants import ranking
 
@@ -91,7 +91,7 @@ def test_default_order_and_figures_are_those_of_the_estimates(result: Any, tmp_p
     assert f"cases of these variants, as estimated\n{sum(made.estimate.counts):,.0f}\n" in summary
     traces = shown_variants(result)
     assert len(traces) >= 5
-    expected = [" → ".join(map(name_of, made.variants[place])) for place in ranked]
+    expected = [" → ".join(map(activity_text, made.variants[place])) for place in ranked]
     assert [unfolded(trace) for trace in traces] == expected[: len(traces)]
     values = result.locator('.ag-row [col-id="value"]').all_inner_texts()
     assert sorted(values) == sorted(

@@ -14,7 +14,7 @@ import pytest
 from conftest import Run
 from timed_log import timed_frame
 from travas import Attribute, Details, ParameterError, Reading, Times, compare, read, synthesize
-from travas.evaluation.detail_comparison import compare_details, with_details
+from travas.evaluation.detail_comparison import compare_details, detailed_log
 from travas.evaluation.fetched_cases import fetched_cases
 from travas.model.release import Profile
 from travas.sources.encoded_cases import EncodedCases
@@ -61,11 +61,11 @@ def test_only_what_was_read_can_be_compared(tmp_path: Path) -> None:
         compare_details(read(frame), made)
     assert compare_details(read(frame, Reading(details=Details("read"))), made).times is not None
     alone = made.write(tmp_path / "s.csv")
-    assert with_details(alone) is not None
+    assert detailed_log(alone) is not None
     Path(f"{alone}.guarantee.json").unlink()  # which says what its columns mean
-    assert with_details(alone) is None
+    assert detailed_log(alone) is None
     plain = synthesize(frame, epsilon=1, delta="1e-6", times=None)
-    assert with_details(plain.write(tmp_path / "s.json")) is None
+    assert detailed_log(plain.write(tmp_path / "s.json")) is None
 
 
 AWKWARD = Attribute("case:we\\u{31}ght\x01", bins=[0, 50, 100])
@@ -87,7 +87,7 @@ def test_every_format_has_the_same_distances(
     suffix: str, profile: Profile, released: tuple[pl.DataFrame, SyntheticRelease], tmp_path: Path
 ) -> None:
     frame, made = released
-    read_back = with_details(made.write(tmp_path / f"s{suffix}", profile=profile))
+    read_back = detailed_log(made.write(tmp_path / f"s{suffix}", profile=profile))
     assert read_back is not None
     log = read(frame, Reading(details=made.mechanism.details))
     expected, found = compare_details(log, made), compare_details(log, read_back)

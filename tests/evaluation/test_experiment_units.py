@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from travas import LogError, Reading, read
-from travas.evaluation.experiment import experiment, finished, release
+from travas.evaluation.experiment import experiment, finished, seeded_release
 from travas.evaluation.experiment_summary import summary
 from travas.evaluation.grid import ORIGINAL, read_grid
 
@@ -83,7 +83,7 @@ def test_a_unit_bounds_what_is_counted_and_the_whole_log_is_the_measure(visits: 
 
 def test_the_release_of_a_unit_protects_it(visits: Path) -> None:
     wanted = read_grid(grid_of(visits, PERSONS, "[mechanisms.optimal]"))
-    units = {cell.log.name: release(cell).guarantee.unit for cell in wanted.cells() if cell.label == "optimal"}
+    units = {cell.log.name: seeded_release(cell).guarantee.unit for cell in wanted.cells() if cell.label == "optimal"}
     assert {log: (unit.name, unit.max_cases) for log, unit in units.items()} == {
         "cases": ("case", 1), "one": ("person", 1), "three": ("person", 3)
     }  # fmt: skip

@@ -34,7 +34,7 @@ from travas.evaluation.grid import read_grid
 from travas.mechanisms import extensions, find_mechanism, from_description, mechanism
 from travas.model.abstraction.abstraction_steps import Fold
 from travas.model.abstraction.trace_abstraction import Abstraction
-from travas.model.statements import description_of, guarantee_of, name_of
+from travas.model.statements import description_of, guarantee_of, recorded_name
 from travas.pipeline import run
 from travas.privacy.guarantee import Guarantee
 from travas.request import Request
@@ -459,7 +459,7 @@ def test_no_class_states_a_standing_of_its_own(tmp_path: Path, book: Ledger) -> 
         with pytest.raises(VerificationError, match="not established"):
             verify(f"{path}.guarantee.json", path)
     for made in (Late, Asked):
-        assert name_of(made(1, "1e-6")).startswith("test_extensions:")
+        assert recorded_name(made(1, "1e-6")).startswith("test_extensions:")
 
 
 def test_a_release_is_that_of_the_mechanism_which_drew_it(package: str) -> None:

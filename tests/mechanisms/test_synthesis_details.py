@@ -36,7 +36,7 @@ from travas.mechanisms.synthesis_stages import CONTROL_FLOW, TIMES
 from travas.model.questions import CellQuestion, Question
 from travas.privacy.gaussian_calibration import calibrate, largest_mu, split_delta
 from travas.privacy.gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
-from travas.privacy.gaussian_verifier import verify
+from travas.privacy.gaussian_verifier import verify_calibration
 from travas.privacy.noise import Seeded
 from travas.sources.reading import Reading
 
@@ -85,7 +85,7 @@ def test_every_stage_of_times_and_attributes_is_calibrated_and_verified() -> Non
         )
         stages = (*calibration.stages[:index], larger, *calibration.stages[index + 1 :])
         with pytest.raises(VerificationError, match="too large for the noise"):
-            verify(replace(calibration, stages=stages))
+            verify_calibration(replace(calibration, stages=stages))
 
 
 def test_attributes_are_one_selection_divided_among_the_names() -> None:
@@ -99,7 +99,7 @@ def test_attributes_are_one_selection_divided_among_the_names() -> None:
         replace(part, threshold=part.threshold - 1) if part.name == stage.name else part for part in calibration.stages
     )
     with pytest.raises(VerificationError, match="'attribute a' is too low"):
-        verify(replace(calibration, stages=lower))
+        verify_calibration(replace(calibration, stages=lower))
 
 
 def test_a_part_of_delta_must_be_positive() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import travas
 from travas import Optimal, Reading
-from travas.model.escaped_names import escape, original_name
+from travas.model.escaped_names import escape_name, original_name
 from travas.model.release import Profile
 
 TRACES = {("a\x01", "b"): 500, (r"\u{1}", "\x00"): 400, (r"\u{FFFFFFFF}", r"\u{5C}"): 300, ("plain",): 600}
@@ -40,7 +40,7 @@ def test_without_times_and_with_several_columns(tmp_path: Path) -> None:
 
 
 def test_other_logs_are_read_as_they_are(tmp_path: Path) -> None:
-    name = escape("a\x01")
+    name = escape_name("a\x01")
     table = tmp_path / "log.csv"
     table.write_text(f"case:concept:name,concept:name,time:timestamp\n1,{name},2024-01-01\n")
     assert dict(travas.read(table).items()) == {(name,): 1}

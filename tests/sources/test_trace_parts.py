@@ -11,7 +11,7 @@ import pytest
 from lxml import etree
 
 from travas import LogError, Reading, read
-from travas.model.escaped_names import ESCAPED, escape
+from travas.model.escaped_names import ESCAPED, escape_name
 from travas.sources import xes_reader
 from travas.sources.doctor.xes_events import xes_table
 from travas.sources.trace_parts import MAX_ELEMENT_SIZE, MAX_TAG_BYTES, PART_SIZE, size_of
@@ -134,14 +134,14 @@ def test_a_mark_behind_a_trace_does_not_say_that_names_are_escaped(
 ) -> None:
     """Whether the parser has read it with the first trace depends on the length of that trace."""
     small_limits(monkeypatch)
-    escaped = f"<trace><event>{attribute('concept:name', escape(chr(1)))}</event></trace>"
+    escaped = f"<trace><event>{attribute('concept:name', escape_name(chr(1)))}</event></trace>"
     body = trace(event(attribute("pad", "y" * pad))) + attribute(ESCAPED, "true") + escaped
     head, end, encoding = DOCUMENTS[name]
     if ":log" in head:
         body = body.replace("<", "<x:").replace("<x:/", "</x:")
     path = tmp_path / "log.xes"
     path.write_bytes(f"{head}{body}{end}".replace("</trace>", close).encode(encoding))
-    assert dict(read(path, SEPARATE).items()) == {("a",): 1, (escape(chr(1)),): 1}
+    assert dict(read(path, SEPARATE).items()) == {("a",): 1, (escape_name(chr(1)),): 1}
 
 
 @pytest.mark.parametrize("pad", [1, 9000])

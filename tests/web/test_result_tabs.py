@@ -18,7 +18,7 @@ from travas.model.variants import Variants
 from travas.outputs.readme_file import release_files
 from travas.plots.charts import coverage_curve
 from travas.plots.chevrons import colour_of
-from travas.plots.svg import name_of
+from travas.plots.svg import activity_text
 from travas.privacy.noise import Seeded
 from travas.report.decision import decision_on
 from travas.report.report_file import write_report
@@ -52,7 +52,7 @@ def test_order_and_figures_are_those_of_the_estimates() -> None:
     assert [row["value"] for row in rows] == sorted((row["value"] for row in rows), reverse=True)
     assert [(row["low"], row["high"]) for row in rows] == [estimates.intervals[place] for place in ranked]
     traces = [tuple(names[number] for number in row["trace"]) for row in rows]
-    assert traces == [tuple(map(name_of, release.variants[place])) for place in ranked]
+    assert traces == [tuple(map(activity_text, release.variants[place])) for place in ranked]
     number, cases, share, privacy = decision_on(release).figures
     assert number.value == f"{len(release.variants):,}" and privacy.value == "ε = 1"
     low, high = decision_on(release).coverage or (0, 0)
@@ -150,7 +150,7 @@ def test_before_and_after_has_the_true_numbers_on_one_side(tmp_path: Path) -> No
     """Twin maps have the same nodes and pairs, so that one layout serves both."""
     path = tmp_path / "log.csv"
     traces = [trace for trace, cases in PAPER_LOG.items() for _ in range(cases)]
-    rows = [f"{case},{name_of(activity)}" for case, trace in enumerate(traces) for activity in trace]
+    rows = [f"{case},{activity_text(activity)}" for case, trace in enumerate(traces) for activity in trace]
     path.write_text("case_id,activity\n" + "\n".join(rows) + "\n")
     release = travas.anonymize(PAPER_LOG, epsilon=5, delta="0.1")
     found = compare_release(path, "log.csv", Reading(order="file"), release, 1 << 30, quiet)

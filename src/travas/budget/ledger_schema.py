@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .book import Book
-from .records import START, Record, encode, is_chain, link
+from .records import START, Record, chained_digest, encode, is_chain
 
 if TYPE_CHECKING:
     import sqlite3
@@ -69,7 +69,7 @@ class OpenLedger:
         number, digest = self.head
         for record in records:
             number, content = number + 1, encode(record)
-            digest = link(digest, number, content)
+            digest = chained_digest(digest, number, content)
             self.connection.execute("INSERT INTO record VALUES (?, ?, ?)", (number, content, digest))
         self.connection.execute("UPDATE head SET number = ?, digest = ?", (number, digest))
         self.head, self.book = (number, digest), self.book.plus(*records)

@@ -114,7 +114,7 @@ def decode(content: str) -> Record:
     return _RECORD_TYPES[fields.pop("kind")](**fields)
 
 
-def link(previous: bytes, number: int, content: str) -> bytes:
+def chained_digest(previous: bytes, number: int, content: str) -> bytes:
     """Return the digest of a record, which depends on every record before it."""
     return hashlib.sha256(previous + number.to_bytes(8, "big") + content.encode()).digest()
 
@@ -125,7 +125,7 @@ def is_chain(lines: Iterable[tuple[object, object, object]], head: tuple[object,
     for expected, (number, content, given) in enumerate(lines, start=1):
         if number != expected or not isinstance(content, str):
             return False
-        digest, last = link(digest, expected, content), expected
+        digest, last = chained_digest(digest, expected, content), expected
         if given != digest:
             return False
     return head == (last, digest)

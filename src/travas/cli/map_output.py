@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..maps.map_release import NOTICE, MapNode, MapRelease
-from ..plots.svg import name_of, printable
+from ..plots.svg import activity_text, printable
 from ..synthesis.measured_numbers import MeasuredNumber
 from .console import grid, panel
 from .guarantee_output import heading, protection
@@ -60,7 +60,7 @@ def _show_pairs(released: MapRelease) -> None:
 def _name(node: MapNode) -> str:
     if node.activity is None:
         return f"({node.kind})"
-    return printable(name_of(node.activity))
+    return printable(activity_text(node.activity))
 
 
 def _number(number: MeasuredNumber) -> str:

@@ -106,9 +106,9 @@ def released_details(original: Any, released: Any) -> ReleasedDetails | None:
     """
     if not isinstance(released, Release | str | Path) or isinstance(original, Release | Mapping | list):
         return None
-    from .detail_comparison import with_details
+    from .detail_comparison import detailed_log
 
-    made = with_details(released)
+    made = detailed_log(released)
     if made is not None and isinstance(original, Variants):
         totals = original.totals
         return made if totals is not None and totals.details.covers(made.details) else None

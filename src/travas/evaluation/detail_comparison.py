@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import LogError, ParameterError, confidential_repr
 from ..mechanisms import from_description
 from ..model.case_columns import CASE_PREFIX, case_column
-from ..model.escaped_names import escape, original_name
+from ..model.escaped_names import escape_name, original_name
 from ..model.mechanism import Mechanism
 from ..model.release import Release
 from ..model.totals import NO_DETAILS, Details, Totals, check_details
@@ -111,7 +111,7 @@ class ReleasedDetails:
         return cls(released_cases(release), release.mechanism)
 
 
-def with_details(released: Release | str | Path) -> ReleasedDetails | None:
+def detailed_log(released: Release | str | Path) -> ReleasedDetails | None:
     """Return a synthetic log, if it has times or attributes.
 
     Args:
@@ -158,7 +158,7 @@ def _of_events(path: Path) -> ReleasedDetails | None:
         tuple(column_of[name] for name in details.numbers),
     )
     activities = read_release(path).columns
-    written = tuple(map(escape, activities)) if is_escaped else activities
+    written = tuple(map(escape_name, activities)) if is_escaped else activities
     log = read(path, Reading(activities=written, order="file", details=columns))
     cases = cast(EncodedTotals, log.totals).cases
     absent = MISSING if stated["release"].get("profile", "travas") != "travas" else None
@@ -171,7 +171,7 @@ def _of_events(path: Path) -> ReleasedDetails | None:
 
 def _column(attribute: str, is_xes: bool, is_escaped: bool) -> str:
     name = attribute.removeprefix(CASE_PREFIX) if is_xes else case_column(attribute)
-    return escape(name) if is_escaped else name
+    return escape_name(name) if is_escaped else name
 
 
 def _original(values: Coded, is_escaped: bool, absent: str | None) -> Coded:

@@ -95,7 +95,7 @@ def measure(cell: Cell) -> dict[str, Any]:
         released = log
     else:
         try:
-            released = release(cell)
+            released = seeded_release(cell)
         except MissingExtraError:
             raise
         except Exception as error:
@@ -124,7 +124,7 @@ def _failure(error: Exception, *, is_ours: bool) -> str:
     return type(error).__name__
 
 
-def release(cell: Cell) -> Release:
+def seeded_release(cell: Cell) -> Release:
     """Return the release of a run, from its seed, and therefore without a guarantee."""
     mechanism = _prepared(cell.build())
     log = _read(cell, cell.log.reading.for_counts_of(mechanism.counted))

@@ -24,7 +24,7 @@ from typing import Any, get_args
 
 from ..errors import LogError, MissingExtraError, OutputError
 from ..maps.map_release import MapNode, MapRelease, ModelFormat
-from ..model.escaped_names import escape
+from ..model.escaped_names import escape_name
 from ..model.traces import Activity
 from ..outputs.atomic import Existing, atomic_output, check_target
 from .metrics import Counts, both
@@ -97,7 +97,7 @@ def write_model(release: MapRelease, path: Path, existing: Existing) -> Path:
     """
     check_model(path, existing)
     with _pm4py("models"), atomic_output(path, existing) as partial:
-        tree = _discover_map(release, lambda node: escape(release.label(node)))
+        tree = _discover_map(release, lambda node: escape_name(release.label(node)))
         if tree is None:
             raise OutputError(f"{path}: the map has no pairs, so there is no model", field="model")
         _write_tree(tree, path.suffix[1:].lower(), partial)

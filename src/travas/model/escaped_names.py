@@ -20,7 +20,7 @@ _TO_ESCAPE = re.compile(NOT_XML + r"|\\(?=u\{)")
 _ESCAPE = re.compile(r"\\u\{([0-9A-F]{1,5}|10[0-9A-F]{4})\}")
 
 
-def escape(name: str) -> str:
+def escape_name(name: str) -> str:
     r"""Escape a name for XML.
 
     Args:
@@ -29,26 +29,26 @@ def escape(name: str) -> str:
     Returns:
         The name, unchanged unless it contains `\u{` or a character that XML cannot represent.
 
-    >>> print(escape("x-ray"), escape("a" + chr(1)), escape(r"\u{1}"))
+    >>> print(escape_name("x-ray"), escape_name("a" + chr(1)), escape_name(r"\u{1}"))
     x-ray a\u{1} \u{5C}u{1}
     """
     return _TO_ESCAPE.sub(lambda match: f"\\u{{{ord(match[0]):X}}}", name)
 
 
-def unescape(text: str) -> str:
-    """Reverse `escape`.
+def unescape_name(text: str) -> str:
+    """Reverse `escape_name`.
 
     Args:
         text: The escaped name.
 
     Returns:
-        The name: `unescape(escape(name)) == name` for every text.
+        The name: `unescape_name(escape_name(name)) == name` for every text.
     """
     return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 def original_name(text: str) -> str:
-    """Reverse `escape` for a name in a file; half a character, which no file in UTF-8 has, stays escaped.
+    """Reverse `escape_name` for a name in a file; half a character, which no file in UTF-8 has, stays escaped.
 
     Args:
         text: A name in a release, or in a file that claims to be one.
@@ -56,5 +56,5 @@ def original_name(text: str) -> str:
     Returns:
         The name.
     """
-    name = unescape(text)
+    name = unescape_name(text)
     return text if any("\ud800" <= character <= "\udfff" for character in name) else name

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .mechanism import Mechanism
 
 
-def name_of(mechanism: Mechanism) -> str:
+def recorded_name(mechanism: Mechanism) -> str:
     """Return the name by which a mechanism is recorded: `package.module:Class` for one of another package."""
     return type(mechanism).name if is_ours(mechanism) else dotted_name(type(mechanism))
 
@@ -44,11 +44,11 @@ def guarantee_of(mechanism: Mechanism) -> Guarantee:
         promised = mechanism._promise()
     if not isinstance(promised, Guarantee):
         raise ParameterError(
-            f"the guarantee of {name_of(mechanism)} is {shown(promised)}; return a Guarantee", field="mechanism"
+            f"the guarantee of {recorded_name(mechanism)} is {shown(promised)}; return a Guarantee", field="mechanism"
         )
     if not is_ours(mechanism):
-        reason = f"the mechanism is {name_of(mechanism)}, whose proof is not part of travas"
-        promised = _not_established(replace(promised, mechanism=name_of(mechanism)), reason)
+        reason = f"the mechanism is {recorded_name(mechanism)}, whose proof is not part of travas"
+        promised = _not_established(replace(promised, mechanism=recorded_name(mechanism)), reason)
     if mechanism.random_bytes is not os.urandom:
         promised = _not_established(promised, "the noise was drawn from a seed and can be reproduced by anyone")
     return promised
@@ -68,7 +68,7 @@ def description_of(mechanism: Mechanism) -> dict[str, Any]:
         `mechanism`, `epsilon`, `delta` and `unit`, followed by the options.
     """
     described: dict[str, Any] = {
-        "mechanism": name_of(mechanism),
+        "mechanism": recorded_name(mechanism),
         "epsilon": as_text(mechanism.epsilon),
         "delta": as_text(mechanism.delta),
         "unit": {"name": mechanism.unit.name, "max_cases": mechanism.unit.max_cases},

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtraError
 from ..model.case_columns import CaseColumn
-from ..model.escaped_names import escape
+from ..model.escaped_names import escape_name
 from ..model.release import TIMES_MARK, Release
 from ..model.traces import Activity
 from ..privacy.guarantee import Standing
@@ -131,11 +131,11 @@ def marked_events(release: Release, written: Callable[[str], str] = str) -> pl.L
 
 
 def write_csv(release: Release, path: Path) -> None:
-    marked_events(release, escape).sink_csv(path, datetime_format=TIME_FORMAT)
+    marked_events(release, escape_name).sink_csv(path, datetime_format=TIME_FORMAT)
 
 
 def write_csv_gz(release: Release, path: Path) -> None:
-    packed_csv(marked_events(release, escape), path)
+    packed_csv(marked_events(release, escape_name), path)
 
 
 def packed_csv(table: pl.LazyFrame, path: Path) -> None:

@@ -10,7 +10,7 @@ from ..maps.map_release import MapRelease, map_release
 from ..model.release import Release
 from ..plots.figures import PictureFormat
 from ..plots.map_figure import map_figure
-from ..plots.map_graph import Intervals, released_map
+from ..plots.map_graph import Intervals, released_graph
 from ..plots.map_picture import drawing, map_svg
 from .map_page import write_page
 from .map_writers import write_dot, write_graphml, write_map_csv, write_map_json
@@ -28,7 +28,7 @@ def map_picture(release: MapRelease, form: PictureFormat, intervals: Intervals =
     Returns:
         The content of the file.
     """
-    graph = released_map(release, intervals).most_frequent()
+    graph = released_graph(release, intervals).most_frequent()
     return map_svg(graph).encode() if form == "svg" else map_figure(drawing(graph), form)
 
 

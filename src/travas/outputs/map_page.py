@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from ..maps.map_release import MapRelease
 from ..plots.html import render
-from ..plots.map_graph import released_map
+from ..plots.map_graph import released_graph
 from ..plots.map_picture import map_svg
 from ..privacy.numbers import as_text
 
@@ -30,7 +30,7 @@ def map_page(release: MapRelease) -> str:
     Returns:
         The HTML document.
     """
-    graph = released_map(release).most_frequent(MOST_ACTIVITIES, MOST_PAIRS)
+    graph = released_graph(release).most_frequent(MOST_ACTIVITIES, MOST_PAIRS)
     style, script = view_file("map_page.css") + view_file("map_view.css"), view_file("map_view.js") + _START
     guarantee = release.guarantee
     about = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
 from ..maps.map_release import END, OTHER, START, MapNode, MapPair, MapRelease
-from ..model.escaped_names import escape
+from ..model.escaped_names import escape_name
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text
 from .json_writer import json_header, save_json
@@ -64,7 +64,7 @@ def map_table(release: MapRelease, written: Callable[[str], str] = str) -> pl.Da
 
 def write_map_csv(release: MapRelease, path: Path) -> None:
     """Write the pairs as a table."""
-    map_table(release, escape).write_csv(path)
+    map_table(release, escape_name).write_csv(path)
 
 
 def _part(node: MapNode, index: int, written: Callable[[str], str]) -> str | None:
@@ -95,7 +95,7 @@ def write_graphml(release: MapRelease, path: Path) -> None:
     ]
     lines.append('<graph id="map" edgedefault="directed">')
     for number, node in _numbered(release):
-        facts = {"kind": node.kind, "label": escape(release.label(node))}
+        facts = {"kind": node.kind, "label": escape_name(release.label(node))}
         lines.append(f'<node id="n{number}">{_data(facts)}</node>')
     ids = {node: number for number, node in _numbered(release)}
     for pair in release.pairs:
@@ -159,4 +159,6 @@ def _text(value: str) -> str:
 
 def _quoted(name: str) -> str:
     """A name as a DOT string: control characters are escaped as in other files, then backslashes and quotes."""
-    return '"' + escape(name).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", " ") + '"'
+    return (
+        '"' + escape_name(name).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", " ") + '"'
+    )

@@ -10,7 +10,7 @@ from ..maps.map_release import MapRelease
 from ..model import explain
 from ..model.release import Release
 from ..plots.chevrons import chevrons, colours_of
-from ..plots.map_graph import directly_follows, released_map
+from ..plots.map_graph import directly_follows, released_graph
 from ..plots.map_picture import map_svg
 from ..plots.notebook_parts import fragment, heading, paragraph, picture, table, warning
 from ..privacy.guarantee import Standing
@@ -56,7 +56,7 @@ def _content(release: Release) -> Iterator[Markup]:
     for sentence in release.warnings:
         yield warning(sentence)
     if isinstance(release, MapRelease):
-        yield picture(map_svg(released_map(release).most_frequent()))
+        yield picture(map_svg(released_graph(release).most_frequent()))
         return
     if not release.variants:
         return

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import OutputError
-from ..model.escaped_names import escape
+from ..model.escaped_names import escape_name
 from ..model.release import Profile, Release
 from ..model.release_kind import EVENT_LOGS, Kind
 from ..sources.reading import TIMESTAMP
@@ -34,7 +34,7 @@ def escape_for_excel(name: str) -> str:
     >>> print(escape_for_excel("=1+2"), escape_for_excel("a=b"))
     \u{3D}1+2 a=b
     """
-    written = escape(name)
+    written = escape_name(name)
     return f"\\u{{{ord(written[0]):X}}}{written[1:]}" if _FORMULA.match(written) else written
 
 
@@ -88,9 +88,9 @@ def _write_pm4py(suffix: str, release: Release, path: Path) -> None:
     if suffix == ".parquet":
         profile_events(release, "pm4py").sink_parquet(path, metadata=notices(release))
     elif suffix == ".csv.gz":
-        packed_csv(profile_events(release, "pm4py", escape), path)
+        packed_csv(profile_events(release, "pm4py", escape_name), path)
     else:
-        profile_events(release, "pm4py", escape).sink_csv(path, datetime_format=TIME_FORMAT)
+        profile_events(release, "pm4py", escape_name).sink_csv(path, datetime_format=TIME_FORMAT)
 
 
 Writer = Callable[[Release, Path], None]

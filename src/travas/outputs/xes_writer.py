@@ -10,7 +10,7 @@ from typing import IO, Any
 from xml.sax.saxutils import quoteattr
 
 from ..model.case_columns import CASE_PREFIX, CaseColumn
-from ..model.escaped_names import ESCAPED, escape
+from ..model.escaped_names import ESCAPED, escape_name
 from ..model.release import TIMES_MARK, Release
 from ..model.traces import Activity, Trace
 from ..privacy.numbers import as_text
@@ -20,7 +20,9 @@ from .event_tables import START
 
 def _attribute(value: str) -> str:
     """Quote an XML attribute; white space is written as character references, because parsers normalise it."""
-    return quoteattr(escape(value), {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;", "\x85": "&#133;", "\u2028": "&#8232;"})
+    return quoteattr(
+        escape_name(value), {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;", "\x85": "&#133;", "\u2028": "&#8232;"}
+    )
 
 
 def _string(key: str, value: str) -> str:
@@ -80,7 +82,7 @@ def _has_escapes(release: Release) -> bool:
     names = {name for activity in activities for name in ((activity,) if isinstance(activity, str) else activity)}
     names |= {release.guarantee.unit.name, *map(str, release.abstractions)}
     names |= {text for column in release.case_columns for text in (column.attribute, *column.texts)}
-    return any(escape(name) != name for name in names)
+    return any(escape_name(name) != name for name in names)
 
 
 def _date(step: int) -> str:

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Sequence
 
 from ..model.traces import Trace
-from .svg import INK, document, escape, name_of, shortened
+from .svg import INK, activity_text, document, escape_markup, shortened
 
 PALETTE = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#BBBBBB")  # Okabe and Ito
 MOST_STEPS = 60
@@ -32,12 +32,12 @@ def colour_of(name: str) -> str:
 
 def colours_of(variants: Sequence[Trace], counts: Sequence[int]) -> dict[str, str]:
     """Return the colour of each activity."""
-    return {name: colour_of(name) for trace in variants for name in map(name_of, trace)}
+    return {name: colour_of(name) for trace in variants for name in map(activity_text, trace)}
 
 
 def chevrons(trace: Trace, colours: dict[str, str]) -> str:
     """Draw one variant."""
-    names = list(map(name_of, trace))
+    names = list(map(activity_text, trace))
     parts = []
     for index, name in enumerate(names[:MOST_STEPS]):
         x = index * _STEP
@@ -49,9 +49,9 @@ def chevrons(trace: Trace, colours: dict[str, str]) -> str:
         )  # fmt: skip
         shape = " ".join(f"{a:.0f},{b:.0f}" for a, b in corners)
         parts.append(
-            f'<g><title>{escape(name)}</title><polygon points="{shape}" fill="{colour}" stroke="{INK}" '
+            f'<g><title>{escape_markup(name)}</title><polygon points="{shape}" fill="{colour}" stroke="{INK}" '
             f'stroke-width="0.5"/><text x="{x + _STEP / 2 + 3:.0f}" y="{_HEIGHT / 2 + 4:.0f}" text-anchor="middle" '
-            f'font-size="11" fill="{INK}">{escape(shortened(name, 14))}</text></g>'
+            f'font-size="11" fill="{INK}">{escape_markup(shortened(name, 14))}</text></g>'
         )
     shown = min(len(names), MOST_STEPS)
     if len(names) > MOST_STEPS:

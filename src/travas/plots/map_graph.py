@@ -16,7 +16,7 @@ from typing import Literal
 from ..maps.map_release import MapNode, MapPair, MapRelease, NodeKind
 from ..model.traces import Trace
 from ..privacy.numbers import as_text
-from .svg import name_of
+from .svg import activity_text
 
 START, END = "start", "end"
 """The keys of the first and the last node."""
@@ -144,7 +144,7 @@ def directly_follows(variants: Sequence[Trace], counts: Sequence[float]) -> Proc
     often: Counter[str] = Counter()
     pairs: Counter[tuple[str | None, str | None]] = Counter()
     for trace, count in zip(variants, counts, strict=True):
-        names = list(map(name_of, trace))
+        names = list(map(activity_text, trace))
         for name in names:
             often[name] += count  # type: ignore[assignment]  # estimates are not whole numbers
         for pair in pairwise([None, *names, None]):
@@ -180,7 +180,7 @@ def _sorted(pairs: Sequence[GraphPair]) -> tuple[GraphPair, ...]:
 Intervals = Literal["hidden", "shown"]
 
 
-def released_map(release: MapRelease, intervals: Intervals = "hidden") -> ProcessGraph:
+def released_graph(release: MapRelease, intervals: Intervals = "hidden") -> ProcessGraph:
     """The graph of a process map that was released: numbers of cases, with their intervals on hovering.
 
     Args:
@@ -218,8 +218,8 @@ def _released_pair(pair: MapPair, keys: dict[MapNode, NodeKey], intervals: Inter
     interval = f"{math.floor(pair.cases.low):,} to {math.ceil(pair.cases.high):,}"
     about = f"{_name(pair.before)} → {_name(pair.after)}\n{cases:,} cases (95 %: {interval})"
     if pair.duration is not None:
-        about += f"\nmedian {in_words(pair.duration.median)}, half of them between "
-        about += f"{in_words(pair.duration.lower_quartile)} and {in_words(pair.duration.upper_quartile)}"
+        about += f"\nmedian {duration_text(pair.duration.median)}, half of them between "
+        about += f"{duration_text(pair.duration.lower_quartile)} and {duration_text(pair.duration.upper_quartile)}"
     return GraphPair(
         keys[pair.before],
         keys[pair.after],
@@ -243,13 +243,13 @@ def _captions(release: MapRelease) -> tuple[str, ...]:
 
 
 def _name(node: MapNode) -> str:
-    return f"({node.kind})" if node.activity is None else name_of(node.activity)
+    return f"({node.kind})" if node.activity is None else activity_text(node.activity)
 
 
-def in_words(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """A duration with two digits and its unit.
 
-    >>> in_words(0), in_words(75), in_words(7200), in_words(86400 * 3.5)
+    >>> duration_text(0), duration_text(75), duration_text(7200), duration_text(86400 * 3.5)
     ('below 1 s', '75 s', '2.0 h', '3.5 d')
     """
     if seconds < 1:

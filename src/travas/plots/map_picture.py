@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .map_dot import HEADER, graphviz_layout, node_statement, pair_statement
-from .map_graph import GraphNode, GraphPair, ProcessGraph, in_words
+from .map_graph import GraphNode, GraphPair, ProcessGraph, duration_text
 from .map_layout import Layout, Position, Route, Size, Sizes, layered
-from .svg import BLUE, GREY, INK, document, escape, fitted, text, text_width, wrapped
+from .svg import BLUE, GREY, INK, document, escape_markup, fitted, text, text_width, wrapped
 
 _COLOURS = ("#2166ac", "#4393c3", "#92c5de", "#f4a582", "#d6604d", "#b2182b")  # short to long
 _PLAIN = "#555555"
@@ -123,7 +123,7 @@ def map_svg(graph: ProcessGraph, layout: Layout | None = None) -> str:
 
 def as_svg(plan: Drawing) -> str:
     """A drawing as SVG. The parts have what a page needs to place them again."""
-    parts = [_ARROWS, f'<g class="map" data-dot="{escape(HEADER)}">']
+    parts = [_ARROWS, f'<g class="map" data-dot="{escape_markup(HEADER)}">']
     parts += [*map(_arrow, plan.pairs), *map(_box, plan.nodes), "</g>"]
     parts += [
         text(8, plan.height + _CAPTION * (line + 1), words, colour="#555555", size=_SMALL)
@@ -147,7 +147,7 @@ def _node_size(node: GraphNode, lines: tuple[str, ...]) -> Size:
 
 
 def _labels(pair: GraphPair) -> tuple[str, ...]:
-    return (pair.label,) if pair.seconds is None else (pair.label, in_words(pair.seconds))
+    return (pair.label,) if pair.seconds is None else (pair.label, duration_text(pair.seconds))
 
 
 def _label_size(pair: GraphPair) -> Size:
@@ -186,12 +186,12 @@ def _arrow(drawn: DrawnPair) -> str:
     )
     labels = "".join(
         f'<text class="{kind}" y="3.5" font-size="{_LABEL}" text-anchor="middle" stroke="#ffffff" stroke-width="3" '
-        f'paint-order="stroke"{hidden}>{escape(words)}</text>'
+        f'paint-order="stroke"{hidden}>{escape_markup(words)}</text>'
         for kind, hidden, words in zip(("number", "duration"), ("", ' display="none"'), _labels(pair), strict=False)
     )
     return (
         f'<g class="pair" data-count="{pair.count:g}" data-before="{pair.before}" data-after="{pair.after}" '
-        f'data-dot="{escape(drawn.statement)}"><title>{escape(pair.about)}</title><path d="{way}" fill="none" '
+        f'data-dot="{escape_markup(drawn.statement)}"><title>{escape_markup(pair.about)}</title><path d="{way}" fill="none" '
         f'stroke="{drawn.colour}" stroke-width="{drawn.width:.1f}" marker-end="url(#travas-map-arrow)"/>'
         f'<g class="label" transform="translate({x:.1f} {y:.1f})">{labels}</g></g>'
     )
@@ -210,8 +210,8 @@ def _box(drawn: DrawnNode) -> str:
         for is_below in (bool(node.below) and number == len(drawn.lines) - 1,)
     )
     return (
-        f'<g class="node" data-key="{node.key}" data-count="{node.count:g}" data-dot="{escape(drawn.statement)}" '
-        f'transform="translate({x:.1f} {y:.1f})"><title>{escape(node.about or node.name)}</title>'
+        f'<g class="node" data-key="{node.key}" data-count="{node.count:g}" data-dot="{escape_markup(drawn.statement)}" '
+        f'transform="translate({x:.1f} {y:.1f})"><title>{escape_markup(node.about or node.name)}</title>'
         f'<rect x="{-width / 2:.1f}" y="{-height / 2:.1f}" width="{width:.1f}" height="{height:.1f}" '
         f'rx="{height / 2 if terminal else 4:.0f}" fill="#ffffff" {border} stroke-width="{1 if terminal else 2}"/>{lines}</g>'
     )

@@ -17,7 +17,7 @@ BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#999999", "#222222"  # the firs
 _NOT_XML = re.compile(NOT_XML)
 
 
-def escape(text: str) -> str:
+def escape_markup(text: str) -> str:
     """Escape text for XML and HTML, between tags or in double quotes; unsupported characters become U+FFFD."""
     return printable(_escaped(text, {'"': "&quot;", "'": "&#39;"}))
 
@@ -27,7 +27,7 @@ def printable(text: str) -> str:
     return _NOT_XML.sub("\ufffd", text)
 
 
-def name_of(activity: Activity) -> str:
+def activity_text(activity: Activity) -> str:
     """Format an activity in one line, for display only."""
     return " ".join((activity if isinstance(activity, str) else " / ".join(activity)).split())
 
@@ -69,7 +69,7 @@ def wrapped(text: str, size: float, room: float) -> tuple[str, ...]:
 
 def document(width: int, height: int, alternative: str, parts: Sequence[str], colour: str = INK, size: int = 12) -> str:
     """Return an SVG that scales with the page. `alternative` is its text alternative; `size` is that of its font."""
-    label = escape(alternative)
+    label = escape_markup(alternative)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="img" aria-label="{label}" font-family="sans-serif" font-size="{size}" fill="{colour}">'
@@ -79,7 +79,8 @@ def document(width: int, height: int, alternative: str, parts: Sequence[str], co
 
 def text(x: float, y: float, words: str, anchor: str = "start", colour: str = INK, size: int = 12) -> str:
     """Return a line of text."""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" font-size="{size}">{escape(words)}</text>'
+    look = f'text-anchor="{anchor}" fill="{colour}" font-size="{size}"'
+    return f'<text x="{x:.1f}" y="{y:.1f}" {look}>{escape_markup(words)}</text>'
 
 
 def line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1) -> str:

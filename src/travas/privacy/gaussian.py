@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import VerificationError
 from .gaussian_stages import STANDARD_DEVIATION, Calibration, Stage
-from .gaussian_verifier import verify
+from .gaussian_verifier import verify_calibration
 from .noise import RandomBytes
 from .sampling import happens, uniform_below
 
@@ -38,7 +38,7 @@ class GaussianNoise:
     delta_spent: Fraction = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "delta_spent", verify(self.calibration))
+        object.__setattr__(self, "delta_spent", verify_calibration(self.calibration))
 
     def stage(self, name: str) -> Stage:
         """The calibrated stage of this name.

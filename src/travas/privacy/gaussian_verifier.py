@@ -22,7 +22,7 @@ _FAR = 14
 _PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679")
 
 
-def verify(calibration: Calibration) -> Fraction:
+def verify_calibration(calibration: Calibration) -> Fraction:
     """Check that measurements with these constants are (ε, δ)-DP.
 
     Args:

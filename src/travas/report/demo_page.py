@@ -15,7 +15,7 @@ from ..model.traces import Trace
 from ..model.variants import Variants, summary
 from ..plots.chevrons import chevrons, colours_of
 from ..plots.html import render
-from ..plots.map_graph import directly_follows, released_map
+from ..plots.map_graph import directly_follows, released_graph
 from ..plots.map_picture import map_svg
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class DemoPictures:
             _map(*_columns(log)),
             _map(variants.variants, variants.counts),
             _map(synthetic.variants, synthetic.counts),
-            map_svg(released_map(mapped).most_frequent(pairs=_PAIRS)),
+            map_svg(released_graph(mapped).most_frequent(pairs=_PAIRS)),
             _rows(variants.variants, variants.counts),
             {
                 "original": f"{before.cases:,} stays, {before.variants:,} different variants",

@@ -13,9 +13,9 @@ from ..model.mechanism import Mechanism
 from ..model.release_kind import EVENT_LOGS
 from ..model.traces import Trace
 from ..plots.charts import frequencies_chart, keep_curve
-from ..plots.map_graph import directly_follows, released_map
+from ..plots.map_graph import directly_follows, released_graph
 from ..plots.map_picture import map_svg
-from ..plots.svg import name_of, shortened
+from ..plots.svg import activity_text, shortened
 from ..privacy.numbers import exact, rounded_up
 from ..synthesis.detail_words import details_in_words
 from . import texts
@@ -62,7 +62,7 @@ class CurveSection:
 def activity_names(content: ReportContent) -> str:
     """Return the released activity names as text, for review."""
     of_map = () if content.process_map is None else content.process_map.measurements.activities
-    names = sorted({name_of(activity) for trace in (*content.variants, of_map) for activity in trace})
+    names = sorted({activity_text(activity) for trace in (*content.variants, of_map) for activity in trace})
     if not names and content.mechanism.kind not in EVENT_LOGS:
         return "see the file" if content.process_map is None else "none, the map has no activities"
     if not names:
@@ -95,7 +95,7 @@ def steps(mechanism: Mechanism) -> Steps | None:
     )
 
 
-def quality(content: ReportContent) -> list[tuple[str, str]]:
+def quality_words(content: ReportContent) -> list[tuple[str, str]]:
     """What the measurements of a synthetic log say about it, in words; none without measurements."""
     made = content.synthetic
     if made is None:
@@ -146,7 +146,7 @@ def map_pairs(content: ReportContent) -> list[tuple[str, str, str, str]]:
 
 
 def _node_name(node: MapNode) -> str:
-    return f"({node.kind})" if node.activity is None else name_of(node.activity)
+    return f"({node.kind})" if node.activity is None else activity_text(node.activity)
 
 
 def chart(content: ReportContent) -> str:
@@ -161,10 +161,10 @@ def chart(content: ReportContent) -> str:
     return frequencies_chart(rows, what)
 
 
-def map_picture(content: ReportContent) -> str:
+def report_map(content: ReportContent) -> str:
     """Draw the process map of the release as SVG without scripts; empty if the file has no numbers for it."""
     if content.process_map is not None:
-        graph = released_map(content.process_map)
+        graph = released_graph(content.process_map)
     else:
         graph = directly_follows(content.variants, content.values)
     return map_svg(graph.most_frequent(*_MAPPED)) if graph.pairs else ""
@@ -212,7 +212,7 @@ def _label(content: ReportContent, index: int) -> str:
 
 
 def _path(trace: Trace) -> str:
-    return " → ".join(map(name_of, trace))
+    return " → ".join(map(activity_text, trace))
 
 
 def _number(value: str) -> str:

@@ -19,7 +19,7 @@ from ..model.traces import Codes
 from ..model.variants import Variants
 from .interrupt import interruptible
 from .log_location import database_of
-from .queries import check_query, columns_of
+from .queries import check_query, query_types
 from .reading import Reading, released_columns
 from .table_location import Catalogue, TableLocation
 from .variants_expression import COUNT, Query
@@ -229,7 +229,7 @@ def _postgres(url: str) -> Any:
 def _of_query(backend: Any, query: str) -> Any:
     import ibis
 
-    kinds = columns_of(backend, query)
+    kinds = query_types(backend, query)
     if kinds is None:
         return backend.sql(query)
     parsed = {name: backend.compiler.type_mapper.from_string(kind) for name, kind in kinds.items()}

@@ -36,7 +36,7 @@ class CaseEncoder:
         self._codes.append(codes)
         self._lengths.append(cases[self._events.parts[0]].list.len().to_numpy().astype(np.int64))
         if self._details.times == "read":
-            self._times.append(microseconds(cases[TIME].explode(empty_as_null=False)))
+            self._times.append(column_microseconds(cases[TIME].explode(empty_as_null=False)))
             if AWARE in cases.columns:
                 self._aware.append(cases[AWARE].explode(empty_as_null=False).to_numpy())
         for column, name in zip(self._columns, self._events.attributes, strict=True):
@@ -63,7 +63,7 @@ class CaseEncoder:
         return self._events.is_zoned
 
 
-def microseconds(times: pl.Series) -> NDArray[np.int64]:
+def column_microseconds(times: pl.Series) -> NDArray[np.int64]:
     """Return microseconds since 1970, between the years 1 and 9999; finer parts of a second are cut off."""
     kind = times.dtype
     numbers: NDArray[np.int64] = times.to_physical().cast(pl.Int64).to_numpy()

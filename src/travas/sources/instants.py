@@ -34,14 +34,14 @@ def instants(texts: pl.Series, timestamp_format: str | None) -> list[pl.Series]:
     """
     if texts.dtype.is_temporal() or texts.dtype.is_numeric():
         return [texts]
-    parsed = microseconds(texts, timestamp_format)
+    parsed = parsed_microseconds(texts, timestamp_format)
     finer = texts.str.extract(r"[.,][0-9]{6}([0-9]{1,3})")
     if timestamp_format is not None or finer.null_count() == len(finer):
         return [parsed]
     return [parsed, finer.str.pad_end(3, "0").cast(pl.Int64).fill_null(0).alias(NANOSECONDS)]
 
 
-def microseconds(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
+def parsed_microseconds(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
     """Parse the text of timestamps as `instants` does, without what is finer than microseconds.
 
     Args:

@@ -47,7 +47,7 @@ def check_query(query: str, dialect: str) -> None:
         )
 
 
-def columns_of(backend: Any, query: str) -> dict[str, str] | None:
+def query_types(backend: Any, query: str) -> dict[str, str] | None:
     """Return the column types of a query by name, from the database, without running it.
 
     Args:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 from ..errors import LogError, VerificationError
 from ..model.abstraction import FULL, Abstraction
 from ..model.case_columns import case_column
-from ..model.escaped_names import escape
+from ..model.escaped_names import escape_name
 from ..model.mechanism import Mechanism
 from ..model.release import COMPLETENESS, MAKER, ORIGIN, TIMES_MARK, Frequencies, Origin, Profile, Release, Timestamps
 from ..model.release_kind import Kind
@@ -120,7 +120,7 @@ def _is_own_table(path: Path, table: pl.DataFrame, content: Content, mechanism: 
         timestamps=stated.timestamps, maker=MAKER,
     )  # fmt: skip
     if suffix_of(path, CSV_SUFFIXES):
-        written = escape_for_excel if stated.profile == "excel" else escape
+        written = escape_for_excel if stated.profile == "excel" else escape_name
         times = selectors.datetime().dt.strftime(TIME_FORMATS[stated.profile])
         expected = profile_events(made, stated.profile, written).with_columns(times).collect()
     else:
@@ -138,7 +138,7 @@ def _is_own_table(path: Path, table: pl.DataFrame, content: Content, mechanism: 
 def _generated_columns(mechanism: Mechanism) -> list[str]:
     """The columns whose values are drawn for every case."""
     details = mechanism.details
-    attributes = [escape(case_column(name)) for name in (*details.attributes, *details.numbers)]
+    attributes = [escape_name(case_column(name)) for name in (*details.attributes, *details.numbers)]
     return [*([TIMESTAMP] if details.times == "read" else []), *attributes]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import LogError
 from ..mechanisms import from_description
 from ..model.abstraction import FULL, Abstraction
-from ..model.escaped_names import ESCAPED, unescape
+from ..model.escaped_names import ESCAPED, unescape_name
 from ..model.mechanism import Mechanism
 from ..model.release import COMPLETENESS, MAKER, ORIGIN, RULE, TIMES_MARK, Frequencies, Release
 from ..model.statements import guarantee_of
@@ -117,8 +117,10 @@ def read_release(path: Path) -> Content:
         columns, is_abstracted, is_escaped = _xes_header(path)
         by_rule = _xes_by_rule(path, columns) if is_abstracted else _xes_plain(path, columns)
         if is_escaped and is_abstracted:  # `read` has done it for plain ones
-            by_rule = Counter({(_unescaped(trace), unescape(rule)): count for (trace, rule), count in by_rule.items()})
-        columns = tuple(map(unescape, columns)) if is_escaped else columns
+            by_rule = Counter(
+                {(_unescaped(trace), unescape_name(rule)): count for (trace, rule), count in by_rule.items()}
+            )
+        columns = tuple(map(unescape_name, columns)) if is_escaped else columns
     else:
         columns, by_rule = _table_by_rule(path)
     rows = sorted((trace, rule, count) for (trace, rule), count in by_rule.items())
@@ -235,7 +237,7 @@ def _table_by_rule(path: Path) -> tuple[tuple[str, ...], Counter[tuple[Trace, st
         by_rule[tuple(parts[0]) if len(columns) == 1 else tuple(zip(*parts, strict=True)), name] += 1
     if path.suffix.lower() == ".parquet":
         return columns, by_rule
-    return tuple(map(unescape, columns)), Counter(
+    return tuple(map(unescape_name, columns)), Counter(
         {(_unescaped(trace), name): n for (trace, name), n in by_rule.items()}
     )
 
@@ -245,7 +247,7 @@ def _no_release(path: Path) -> LogError:
 
 
 def _unescaped(trace: Trace) -> Trace:
-    return tuple(unescape(a) if isinstance(a, str) else tuple(map(unescape, a)) for a in trace)
+    return tuple(unescape_name(a) if isinstance(a, str) else tuple(map(unescape_name, a)) for a in trace)
 
 
 def _xes_header(path: Path) -> tuple[tuple[str, ...], bool, bool]:

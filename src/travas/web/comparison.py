@@ -17,7 +17,7 @@ from ..model.release import Release
 from ..model.totals import NO_DETAILS
 from ..model.variants import Variants
 from ..plots.map_graph import END, START, GraphNode, GraphPair, ProcessGraph, directly_follows
-from ..plots.svg import name_of
+from ..plots.svg import activity_text
 from ..sources.reading import Reading
 from .jobs import JobWatch
 from .tasks import read_log
@@ -106,7 +106,7 @@ def _differences(before: StepCounts, after: StepCounts) -> tuple[Difference, ...
 
 
 def _names(pair: tuple[Any, Any]) -> tuple[str, str]:
-    first, second = ("" if activity is None else name_of(activity) for activity in pair)
+    first, second = ("" if activity is None else activity_text(activity) for activity in pair)
     return first, second
 
 
@@ -129,7 +129,7 @@ def _of_graph(graph: ProcessGraph) -> StepCounts:
 
 def _map_steps(release: MapRelease) -> StepCounts:
     def name(node: MapNode) -> str:
-        return name_of(node.activity) if node.activity is not None else "(other)" if node.kind == "other" else ""
+        return activity_text(node.activity) if node.activity is not None else "(other)" if node.kind == "other" else ""
 
     steps: StepCounts = Counter()
     for pair in release.pairs:

@@ -33,6 +33,6 @@ class MapElement(
         self._props["name"] = name
 
 
-def shown(graph: ProcessGraph) -> ProcessGraph:
+def shown_part(graph: ProcessGraph) -> ProcessGraph:
     """What of a graph the sliders reach; captions are written next to the map."""
     return graph.most_frequent(MOST_ACTIVITIES, MOST_PAIRS).captioned()

@@ -17,7 +17,7 @@ from ..sources.parquet_size import parquet_size
 from ..sources.reading import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading
 from .failures import known_as
 from .jobs import Job, JobWatch, Limits
-from .unpacking import FileContent, check_size, content_of
+from .unpacking import FileContent, check_size, file_content
 
 SUFFIXES = XES_SUFFIXES + CSV_SUFFIXES + PARQUET_SUFFIXES
 _ROWS = 6
@@ -69,7 +69,7 @@ def look(path: Path, name: str, limit: int, reading: Reading, watch: JobWatch) -
     if not path.stat().st_size:
         raise LogError(f"{name}: the file is empty; check that it is the right file")
     with known_as({str(path): name}):
-        content = content_of(path)
+        content = file_content(path)
         _check_kind(path, kind, content)
         if kind in XES_SUFFIXES:
             return _xes(path)

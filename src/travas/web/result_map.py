@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..maps.map_release import MapRelease
 from ..model.release import Release
-from ..plots.map_graph import ProcessGraph, directly_follows, released_map
-from .map_element import MapElement, shown
+from ..plots.map_graph import ProcessGraph, directly_follows, released_graph
+from .map_element import MapElement, shown_part
 from .parts import note
 
 
@@ -15,14 +15,14 @@ def draw_map(release: Release) -> None:
     if not graph.pairs:
         note("The map is empty.")
         return
-    MapElement([("process map", shown(graph))], name="process-map").classes("map-tab")
+    MapElement([("process map", shown_part(graph))], name="process-map").classes("map-tab")
     note(" ".join(graph.captions))
 
 
 def map_of_release(release: Release) -> ProcessGraph:
     """Return the map of any release, with captions that say where its numbers come from."""
     if isinstance(release, MapRelease):
-        return released_map(release)
+        return released_graph(release)
     numbers = (
         "How often an activity directly follows another in the synthetic log, including generated cases."
         if release.origins

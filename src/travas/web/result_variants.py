@@ -12,7 +12,7 @@ from ..model import explain
 from ..model.release import Release
 from ..plots.charts import coverage_curve
 from ..plots.chevrons import colour_of
-from ..plots.svg import name_of
+from ..plots.svg import activity_text
 from .parts import note
 
 MOST_ROWS = 10_000
@@ -72,7 +72,7 @@ def variant_rows(release: Release, ranked: Sequence[int]) -> tuple[list[dict[str
     estimate = release.estimate
     rows = []
     for index in ranked:
-        trace = [numbers.setdefault(name_of(activity), len(numbers)) for activity in release.variants[index]]
+        trace = [numbers.setdefault(activity_text(activity), len(numbers)) for activity in release.variants[index]]
         row: dict[str, Any] = {
             "trace": trace,
             "value": round(estimate.counts[index], 1),

@@ -33,7 +33,7 @@ _UNREADABLE = {
 }
 
 
-def content_of(path: Path) -> FileContent:
+def file_content(path: Path) -> FileContent:
     """What a file is by its first bytes. LogError where it is compressed in a way that is not read here."""
     with path.open("rb") as stream:
         head = stream.read(8)
@@ -53,7 +53,7 @@ def check_unpacked(path: Path, limit: int, watch: Callable[[str, float], None]) 
         limit: The maximum number of bytes after unpacking.
         watch: Called with the progress.
     """
-    content, packed = content_of(path), path.stat().st_size
+    content, packed = file_content(path), path.stat().st_size
     if content == "gzip":
         in_memory = ".csv" in path.suffixes[-2:]
         _check_gzip(path, allowed(packed, min(limit, MEMORY_LIMIT) if in_memory else limit), watch)

@@ -8,8 +8,8 @@ import attrs
 import polars as pl
 
 from ..column_names import plain, recognised
-from ..column_types import is_name
-from ..instants import TIME, UnknownFormatError, microseconds
+from ..column_types import is_exact
+from ..instants import TIME, UnknownFormatError, parsed_microseconds
 from ..reading import Reading
 from ..row_selection import spellings
 from ..wording import number_of
@@ -65,7 +65,7 @@ def row_findings(
     if case is None or activity is None:
         return
     for role, name in (("case", case), ("activity", activity)):
-        if not is_name(kind := table.schema[name]):
+        if not is_exact(kind := table.schema[name]):
             text = f"column {name!r} has the type {kind}, whose values are not exact names; convert it to text"
             yield Observation("columns", text, "problem", role)
             return
@@ -104,7 +104,7 @@ def _moments(column: pl.Series, reading: Reading, times: TimeValues | None) -> p
     try:
         if column.dtype != pl.String:
             return column
-        return microseconds(column.set(column == "", None), reading.timestamp_format)
+        return parsed_microseconds(column.set(column == "", None), reading.timestamp_format)
     except UnknownFormatError:
         return None
 
