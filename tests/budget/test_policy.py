@@ -109,7 +109,7 @@ def test_it_is_found_like_the_ledger(
     small_csv: Path, ledger_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request = Request(small_csv, mechanism("optimal", 1, "1e-6"), ledger=Ledger(ledger_path))
-    assert Policy.found() is None
+    assert Policy.of_organisation() is None
     run(request)
     written(ledger_path.parent / "policy.toml", "sign_off")
     with pytest.raises(PolicyError, match="policy 'clinic': signed_off_by is empty"):

@@ -11,7 +11,7 @@ _LABEL = re.compile(r"\s*(?:[-*>] |\d+\. )?(?:\*\*[^*]+\*\* ?)?(?:\*[^*]+\* ?)?"
 """The mark of a list item, and a bold or italic label such as *Proof.*"""
 _HIDDEN = re.compile(r"`[^`]*`|\]\([^)]*\)|\([^()]*\)|“[^”]*”|\"[^\"]*\"|\b(?:e\.g|i\.e|et al|etc|cf|vs|No)\.")
 """Code, links, what is in brackets or quotes, and abbreviations."""
-_BOUNDARY = re.compile(r"(?:[.!][*_]*|∎) +(?=[*_(\[“\"]*(?:[^\W_a-z]|\d|\x00))")
+_BOUNDARY = re.compile(r"(?:[.!?][*_]*|∎) +(?=[*_(\[“\"]*(?:[^\W_a-z]|\d|\x00))")
 """The end of a sentence before a capital letter, a number or something hidden."""
 
 

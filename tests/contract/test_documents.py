@@ -72,6 +72,25 @@ def test_the_page_of_the_architecture_has_the_layers() -> None:
     assert layers[: layers.index("errors") + 1] == settings["contracts"][0]["layers"]
 
 
+UNIDIOMATIC = re.compile(
+    r"\b(?:mend(?:s|ed|ing)?|reckon\w*|coarser|for sure|stamped|surely|by itself|both ways round|one can sign|believed missing|"
+    r"against us|does not fit together|goes on where|private logs?|so many independent)\b",
+    re.IGNORECASE,
+)
+"""What the style guide replaces. An expression that is fine elsewhere is not in the list."""
+
+
+def test_documents_messages_and_names_are_in_plain_english() -> None:
+    sources = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("experiments/*.toml")]
+    sources += [path for ending in ("py", "html") for path in (ROOT / "src/travas").rglob(f"*.{ending}")]
+    own = [path for path in sources if ROOT / "src/travas/site" not in path.parents]
+    assert len(own) > 300
+    hits = [
+        (path.relative_to(ROOT).as_posix(), hit[0]) for path in own for hit in UNIDIOMATIC.finditer(path.read_text())
+    ]
+    assert hits == []
+
+
 def test_a_line_of_a_document_has_one_sentence() -> None:
     found = [
         f"{page}:{number}: {line[:80]}"
@@ -93,6 +112,7 @@ def test_a_line_of_a_document_has_one_sentence() -> None:
         ("| a table. | With cells. |", 1),
         ("*A caption. With two sentences.*", 1),
         ("# A heading. With two", 1),
+        ("A question? An answer.", 2),
     ],
 )
 def test_sentences_are_counted(line: str, number: int) -> None:

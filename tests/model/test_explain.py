@@ -47,7 +47,7 @@ def test_emptiness_is_decided_by_the_release() -> None:
     assert few is not None and "it has only 1 variant." in few
     assert explain.of_emptiness(explain.FEW_VARIANTS, rule) is None
     on_a_ladder = explain.of_emptiness(0, mechanism("ladder", *CAUTIOUS))
-    assert on_a_ladder is not None and "coarser rungs" in on_a_ladder
+    assert on_a_ladder is not None and "more general rungs" in on_a_ladder
 
 
 def test_missing_cases_are_an_interval_and_say_what_it_rests_on() -> None:

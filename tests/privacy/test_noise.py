@@ -116,7 +116,7 @@ def test_optimal_keeps_at_least_what_travas_keeps(epsilon: str, delta: str) -> N
     [("0.05", "1e-3", 1), ("0.3", "0.01", 4), ("1", "1e-6", 1), ("2", "0.5", 2), ("0.7", "0.99", 1), ("20", "1e-9", 1)],
 )
 def test_output_by_output_by_brute_force(build: object, epsilon: str, delta: str, least: int) -> None:
-    """The definition itself: for n and n+1 cases, over all outputs, "absent" included, both ways round."""
+    """The definition itself: for n and n+1 cases, over all outputs, "absent" included, in both directions."""
     e, d = Fraction(epsilon), Fraction(delta)
     table = build(e, d)  # type: ignore[operator]
     weights = [b - a for a, b in pairwise([0, *table.boundaries()])]

@@ -117,10 +117,10 @@ def forged_text(folder: Path, mechanism: Mechanism, suffix: str, edit: Edit) -> 
     changed = edit(data.decode())
     assert changed != data.decode() or edit is unchanged
     release.write_bytes(gzip.compress(changed.encode()) if packed else changed.encode())
-    return stamped(release)
+    return with_its_digest(release)
 
 
-def stamped(release: Path) -> tuple[Path, Path]:
+def with_its_digest(release: Path) -> tuple[Path, Path]:
     guarantee = release.with_name(release.name + ".guarantee.json")
     stated = json.loads(guarantee.read_text())
     stated["release"]["sha256"] = sha256(release.read_bytes()).hexdigest()
@@ -189,7 +189,7 @@ def test_a_possible_event_log_does(mechanism: Mechanism, suffix: str, tmp_path: 
 
 def test_a_parquet_release_is_checked_row_by_row(tmp_path: Path) -> None:
     release = anonymize(LOG, OPTIMAL).write(tmp_path / "release.parquet")
-    assert verify(*stamped(release)).digest_checked
+    assert verify(*with_its_digest(release)).digest_checked
     frame = pl.read_parquet(release)
     for changed in (
         frame.tail(-1),
@@ -198,7 +198,7 @@ def test_a_parquet_release_is_checked_row_by_row(tmp_path: Path) -> None:
     ):
         changed.write_parquet(release)
         with pytest.raises((VerificationError, LogError), match="release.parquet"):
-            verify(*stamped(release))
+            verify(*with_its_digest(release))
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet", ".xes"])

@@ -139,11 +139,11 @@ class Policy:
         return cls(value_of(where, content, "name", str) or path.stem, rules)
 
     @classmethod
-    def found(cls) -> Policy | None:
-        """Read the policy of `TRAVAS_POLICY`, or `travas/policy.toml` in the data directory; None if there is none.
+    def of_organisation(cls) -> Policy | None:
+        """Read the policy of the organisation: that of `TRAVAS_POLICY`, or `travas/policy.toml` in the data directory.
 
         Returns:
-            The policy, or None.
+            The policy; None if there is none.
         """
         if path := os.environ.get("TRAVAS_POLICY"):
             return cls.load(Path(path))
@@ -171,7 +171,7 @@ class Policy:
         Returns:
             The policy; None if there is none.
         """
-        usual = cls.found()
+        usual = cls.of_organisation()
         if stated is None or usual is None:
             return stated if usual is None else usual
         more = tuple(rule for rule in stated.rules if rule not in usual.rules)

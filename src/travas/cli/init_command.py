@@ -65,7 +65,7 @@ def init(
     if "ladder" in stated:
         known["mechanism"] = "ladder"
     values = answered(str(stated["log"]), {**known, **stated}, _ask if asks else None)
-    if "policy" not in stated and Policy.found() is not None:
+    if "policy" not in stated and Policy.of_organisation() is not None:
         del values["policy"]  # that of the organisation applies
     with atomic_output(project, existing) as partial:
         partial.write_text(template(values), encoding="utf-8", newline="\n")

@@ -150,11 +150,11 @@ def forecast(
     rules = checked_items("mechanisms", mechanisms, Mechanism, "a list such as [Optimal(epsilon=1, delta='1e-6')]")
     for rule in rules:
         _curve(rule)  # raises before the log is read
-    coarser = checked_abstractions(abstractions)
+    compared = checked_abstractions(abstractions)
     variants = read(source, reading)
     if not len(variants):
         raise EmptyLogError("the log is empty; there is nothing to forecast")
-    under = [(abstraction, abstraction.of(variants)) for abstraction in coarser]
+    under = [(abstraction, abstraction.of(variants)) for abstraction in compared]
     events = _events(variants)
     cases = int(variants.counts.sum())
     return Forecast(

@@ -1,4 +1,4 @@
-"""The ladder: variants on successively coarser keys under one budget. Proof: docs/mechanisms/ladder.md."""
+"""The ladder: variants on successively more general keys under one budget. Proof: docs/mechanisms/ladder.md."""
 
 from __future__ import annotations
 
@@ -109,13 +109,12 @@ class Ladder(Mechanism):
 
     name = "ladder"
     summary = (
-        "variants are counted on successively coarser keys (rungs), each case at most once; every rung keeps what optimal "
-        "would, for its share of ε and δ"
+        "variants are generalised step by step (by rungs) and counted, each case at most once; every rung keeps what "
+        "optimal would, for its share of ε and δ"
     )
     proof = "docs/mechanisms/ladder.md"
-    counted = (
-        "cases"  # variants of a person may become one key on a coarser rung, so counting once per key is not enough
-    )
+    # variants of a person may become one key on the next rung, so counting once per key is not enough
+    counted = "cases"
     generalises = True
 
     rungs: tuple[Abstraction, ...] = attrs.field(default=DEFAULT_RUNGS, converter=_rungs)
@@ -205,7 +204,7 @@ class Ladder(Mechanism):
         return self._selections[0].keep_curve().table
 
     def keep_curve(self) -> KeepCurve:
-        """The curve of the first or the selected rung; what coarser rungs keep depends on the log."""
+        """The curve of the first or the selected rung; what later rungs keep depends on the log."""
         return self._curve
 
     def tables(self) -> tuple[Noise, ...]:
@@ -306,7 +305,7 @@ class Ladder(Mechanism):
     def estimate_release(self, release: Release) -> Estimate:
         """Estimate rung by rung; cases missing from the noisy total are assigned to the last rung with a release.
 
-        The others get only their own expected counts, because cases they dropped were counted on coarser rungs.
+        The others get only their own expected counts, because cases they dropped were counted on later rungs.
         """
         import numpy as np
 

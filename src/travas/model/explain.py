@@ -221,7 +221,7 @@ def of_emptiness(variants: int, mechanism: Mechanism) -> str | None:
         "has hardly any other variants, most of it is missing."
     )
     ladder = (
-        "add coarser rungs to the ladder"
+        "add more general rungs to the ladder"
         if mechanism.generalises
         else "use a ladder, which generalises rare variants step by step"
     )

@@ -58,7 +58,7 @@ def _words(content: ReportContent) -> dict[str, Any]:
     """Return the text blocks of the page."""
     stated, mechanism, guarantee = content.stated, content.mechanism, guarantee_of(content.mechanism)
     released, unit = explain.released_by(mechanism), guarantee.unit
-    traces: texts.Traces = "coarser" if content.is_abstracted else "whole"
+    traces: texts.Traces = "generalised" if content.is_abstracted else "whole"
     decision = content.decision
     about_epsilon, about_delta = explain.meaning(guarantee.epsilon, guarantee.delta, unit.name, released)
     return {

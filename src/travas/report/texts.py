@@ -11,7 +11,7 @@ from ..model.mechanism import Mechanism
 from ..model.release_kind import EVENT_LOGS, TimestampKind
 from ..privacy.guarantee import PrivacyUnit, Standing
 
-Traces = Literal["whole", "coarser"]
+Traces = Literal["whole", "generalised"]
 """Whether a public rule generalised traces before counting."""
 
 STANDINGS = {
@@ -75,11 +75,11 @@ _MAP_BIAS = (
     "Rare behaviour is missing: pairs of few cases are absent, and cases with very many different pairs count less; the "
     "intervals account for that. Do not conclude from absence, nor from the presence of a rare pair."
 )
-_COARSER_UTILITY = (
+_GENERALISED_UTILITY = (
     " Traces may be generalised: where a rule generalised a trace, what it removed (repeats, order, what came later) is not in "
     "the release, and a trace stands for all cases that look alike under the rule. The rule is shown next to every trace."
 )
-_COARSER_BIAS = (
+_GENERALISED_BIAS = (
     " Do not read a generalised trace as a complete case: a process model of it describes the generalised traces, and "
     "lengths, loops and ends may result from the rule. On a ladder, frequent paths are shown finer than rare ones."
 )
@@ -99,14 +99,14 @@ _TIMES_MADE: dict[TimestampKind, str] = {
 
 def utility(released: Released, traces: Traces) -> str:
     """Describe what the release can be used for."""
-    exact = _AS_LEFT if traces == "coarser" else _WHOLE
+    exact = _AS_LEFT if traces == "generalised" else _WHOLE
     text = {
         "variants of the log": exact + _SELECTION_UTILITY,
         "any sequence": _TREE_UTILITY,
         "generated traces": _SYNTHETIC_UTILITY,
         "pairs of activities": _MAP_UTILITY,
     }[released]
-    return text + (_COARSER_UTILITY if traces == "coarser" else "")
+    return text + (_GENERALISED_UTILITY if traces == "generalised" else "")
 
 
 def bias(released: Released, traces: Traces) -> str:
@@ -117,7 +117,7 @@ def bias(released: Released, traces: Traces) -> str:
         "generated traces": _SYNTHETIC_BIAS,
         "pairs of activities": _MAP_BIAS,
     }[released]
-    return text + (_COARSER_BIAS if traces == "coarser" else "")
+    return text + (_GENERALISED_BIAS if traces == "generalised" else "")
 
 
 def protected(unit: PrivacyUnit) -> str:
