@@ -10,6 +10,6 @@ LOG = {("register", "visit", "release"): 20, ("register", "release"): 2}
 HALF = mechanism("optimal", "0.5", "1e-6")
 
 
-def charge(book: Ledger, dataset: str, chosen: Mechanism, case: str = "case_id") -> Account:
+def charge(book: Ledger, dataset: str, rule: Mechanism, case: str = "case_id") -> Account:
     """A release of a log in memory."""
-    return book.charge(dataset, None, chosen, case)
+    return book.charge(dataset, None, rule, case)

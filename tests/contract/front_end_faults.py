@@ -171,16 +171,16 @@ NOBODY = 65534
 WITHOUT_RIGHTS: tuple[tuple[str, int], ...] = (("log.csv", 0o000), ("book.db", 0o444), ("book.db", 0o000), (".", 0o555))
 
 
-def without_rights(place: Path, number: int, work: Work, warm: Work) -> Work:
+def without_rights(folder: Path, number: int, work: Work, warm: Work) -> Work:
     """As a user who owns the folder but lacks one permission; modules that are imported late are imported before."""
 
     def forbidden() -> None:
         with suppress(SystemExit):
             warm()
         name, mode = WITHOUT_RIGHTS[number % len(WITHOUT_RIGHTS)]
-        for path in (place, *place.iterdir()):
+        for path in (folder, *folder.iterdir()):
             os.chown(path, NOBODY, NOBODY)
-        (place / name).chmod(mode)
+        (folder / name).chmod(mode)
         if os.getuid() == 0:
             os.setgroups([])
             os.setgid(NOBODY)
@@ -217,9 +217,9 @@ def restarted(case: contract.Case, front_end: str) -> None:
     assert not [path.name for path in case.output.parent.iterdir() if path.name.endswith((".partial", ".lock"))]
 
 
-def _give_rights_back(place: Path) -> None:
-    place.chmod(0o777)
-    for path in place.iterdir():
+def _give_rights_back(folder: Path) -> None:
+    folder.chmod(0o777)
+    for path in folder.iterdir():
         path.chmod(0o666)
 
 
@@ -231,11 +231,11 @@ def _no_words(said: str) -> None:
 
 def main(fault: str, front_end: str, directory: Path, runs: int) -> Counter[str]:
     def case_in(name: str) -> contract.Case:
-        place = directory / name
-        place.mkdir()
-        (place / "log.csv").write_text((directory / "log.csv").read_text())
-        Ledger(place / "book.db").create_budget("hospital", epsilon=3, delta="1e-5")
-        return contract.Case(place / "log.csv", place / "release.json", place / "book.db")
+        folder = directory / name
+        folder.mkdir()
+        (folder / "log.csv").write_text((directory / "log.csv").read_text())
+        Ledger(folder / "book.db").create_budget("hospital", epsilon=3, delta="1e-5")
+        return contract.Case(folder / "log.csv", folder / "release.json", folder / "book.db")
 
     def work(case: contract.Case) -> None:
         _no_words(FRONT_ENDS[front_end](case, None))

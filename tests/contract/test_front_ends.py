@@ -286,13 +286,13 @@ def test_an_interrupt_before_the_charge_costs_nothing(case: Case, travas: Run, m
     assert charges(case) == 0
 
 
-def faults(fault: str, front_end: str, place: Path, runs: int) -> dict[str, int]:
+def faults(fault: str, front_end: str, folder: Path, runs: int) -> dict[str, int]:
     """What `front_end_faults.py` has found; its own checks come first."""
     names = [f"{number} {'long name ' * 180}" for number in range(20 if fault == "full" else 3)]
     rows = [f"c{case},{name},2025-01-{1 + step:02d}" for case in range(30) for step, name in enumerate(names)]
-    (place / "log.csv").write_text("\n".join(["case_id,activity,timestamp", *rows, ""]))
+    (folder / "log.csv").write_text("\n".join(["case_id,activity,timestamp", *rows, ""]))
     script = Path(__file__).with_name("front_end_faults.py")
-    words = [sys.executable, str(script), fault, front_end, str(place), str(runs)]
+    words = [sys.executable, str(script), fault, front_end, str(folder), str(runs)]
     ran = subprocess.run(words, capture_output=True, text=True, check=False, env=unmeasured())
     assert ran.returncode == 0, ran.stderr[-1500:]
     found: dict[str, int] = json.loads(ran.stdout)

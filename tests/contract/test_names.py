@@ -47,12 +47,12 @@ def types_of(tree: ast.Module) -> Iterator[str]:
 
 
 def test_no_type_has_the_name_of_another() -> None:
-    places: defaultdict[str, list[str]] = defaultdict(list)
+    modules: defaultdict[str, list[str]] = defaultdict(list)
     for path in PACKAGE.rglob("*.py"):
         for name in types_of(ast.parse(path.read_text())):
-            places[name].append(path.relative_to(PACKAGE).as_posix())
-    assert len(places) > 150
-    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+            modules[name].append(path.relative_to(PACKAGE).as_posix())
+    assert len(modules) > 150
+    assert {name: files for name, files in modules.items() if len(files) > 1} == {}
 
 
 def annotations_of(value: Any) -> Iterator[tuple[str, str]]:
@@ -102,18 +102,18 @@ def words_of(annotation: str, aliases: dict[str, str]) -> set[str]:
 
 
 def types_in_the_interface() -> dict[str, list[str]]:
-    """The classes of the package that the public interface takes or returns, with the places that do."""
+    """The classes of the package that the public interface takes or returns, with the members that do."""
     classes, aliases = classes_and_aliases()
     own = classes | {"Activity", "Trace"}
-    places: defaultdict[str, list[str]] = defaultdict(list)
+    members: defaultdict[str, list[str]] = defaultdict(list)
     for name in travas.__all__:
-        for place, annotation in annotations_of(getattr(travas, name)):
+        for member, annotation in annotations_of(getattr(travas, name)):
             for word in words_of(annotation, aliases) & own:
-                places[word].append(place)
-    return places
+                members[word].append(member)
+    return members
 
 
 def test_what_the_public_interface_takes_and_returns_is_public() -> None:
     used = types_in_the_interface()
     assert {"Release", "Variants", "Verified", "Estimate", "Trace", "Noise", "Stage", "GaussianTable"} <= set(used)
-    assert {name: places for name, places in used.items() if name not in travas.__all__} == {}
+    assert {name: members for name, members in used.items() if name not in travas.__all__} == {}

@@ -226,12 +226,12 @@ def rights(directory: Path) -> Counter[str]:
 
 
 if __name__ == "__main__":
-    kind, place, *rest = sys.argv[1:]
-    place_path = Path(place)
-    if kind == "crash":
-        counts = crash(place_path, int(rest[0]), int(rest[1]))
-    elif kind == "race":
-        counts = race(place_path, int(rest[0]), rest[1])
+    fault, directory, *rest = sys.argv[1:]
+    folder = Path(directory)
+    if fault == "crash":
+        counts = crash(folder, int(rest[0]), int(rest[1]))
+    elif fault == "race":
+        counts = race(folder, int(rest[0]), rest[1])
     else:
-        counts = full(place_path) if kind == "full" else rights(place_path)
+        counts = full(folder) if fault == "full" else rights(folder)
     print(json.dumps(counts))

@@ -12,8 +12,8 @@ import pytest
 SCRIPT = Path(__file__).with_name("archive_faults.py")
 
 
-def killed(place: Path, runs: int, seed: int) -> dict[str, int]:
-    command = [sys.executable, str(SCRIPT), str(place), str(runs), str(seed)]
+def killed(directory: Path, runs: int, seed: int) -> dict[str, int]:
+    command = [sys.executable, str(SCRIPT), str(directory), str(runs), str(seed)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert ran.returncode == 0, ran.stderr
     found: dict[str, int] = json.loads(ran.stdout)
