@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...errors import ParameterError
+from ...privacy.numbers import typed_whole_number, whole_number
 from ..traces import CODE, CODE_BYTES
 
 if TYPE_CHECKING:
@@ -255,12 +255,10 @@ class _Cut(AbstractionStep):
 
     @classmethod
     def make(cls, argument: Any) -> AbstractionStep:
-        if not re.fullmatch(r"[0-9]{1,10}", argument, re.ASCII) or not 1 <= int(argument) <= MAX_LENGTH:
-            raise ParameterError(
-                f"abstraction {cls.name} has the length {argument!r}; use {cls.usage} with a whole number from 1",
-                field="abstraction",
-            )
-        return cls(int(argument))
+        try:
+            return cls(whole_number(typed_whole_number(argument, "n"), "n", 1, MAX_LENGTH))
+        except ParameterError as error:
+            raise ParameterError(f"abstraction {cls.usage}: {error}", field="abstraction") from None
 
     def may_shorten(self, length: int) -> bool:
         return length >= self.length
