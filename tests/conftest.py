@@ -33,9 +33,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A floor on the number of tests: a suite that lost a folder must not pass. Workers leave it to the one process.
+    """A floor on the number of tests that ran, so that a suite which lost a folder, or skips it, does not pass.
 
-    They save what was covered now: pytest-xdist kills a worker that takes ten seconds to exit, as on a busy machine.
+    Workers leave the floor to the one process, and save what was covered now: pytest-xdist kills a worker that takes ten seconds to exit, as on a busy machine.
     """
     if hasattr(session.config, "workerinput") and "coverage" in sys.modules:
         measured = sys.modules["coverage"].Coverage.current()
@@ -44,7 +44,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None or hasattr(session.config, "workerinput") or session.config.option.collectonly:
         return
-    ran = sum(len(reporter.stats.get(kind, ())) for kind in ("passed", "failed", "skipped", "xfailed"))
+    ran = sum(len(reporter.stats.get(outcome, ())) for outcome in ("passed", "failed", "xfailed"))
     if ran < (floor := session.config.getoption("--at-least")):
         reporter.write_line(f"{ran} tests were run: there must be {floor} or more", red=True)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
