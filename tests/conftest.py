@@ -35,7 +35,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A floor on the number of tests that ran, so that a suite which lost a folder, or skips it, does not pass.
 
-    Workers leave the floor to the one process, and save what was covered now: pytest-xdist kills a worker that takes ten seconds to exit, as on a busy machine.
+    Workers leave the floor to the one process, and save what was covered now: pytest-xdist kills a worker that takes ten
+    seconds to exit, as on a busy machine.
     """
     if hasattr(session.config, "workerinput") and "coverage" in sys.modules:
         measured = sys.modules["coverage"].Coverage.current()
