@@ -58,9 +58,9 @@ from .privacy.noise_tables import NoiseTable
 from .privacy.person_tables import GaussianTable
 from .privacy.unit_losses import LossStep, MeasurementLosses, SelectionLosses
 from .request import Request
-from .sources.closing import Period
 from .sources.doctor.diagnosis import LogDiagnosis, Observation, ReadingChoice
 from .sources.doctor.visit import doctor
+from .sources.period import Period
 from .sources.reading import Reading
 from .sources.table_location import TableLocation
 from .verification.saved_release import open_release

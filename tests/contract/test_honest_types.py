@@ -15,7 +15,7 @@ import travas
 from travas.budget.account import Budget
 from travas.model.detail_options import Attribute, BudgetShares, Times
 from travas.privacy.guarantee import Guarantee, Standing
-from travas.sources.closing import Period
+from travas.sources.period import Period
 
 SOURCES = Path(travas.__file__).parent
 

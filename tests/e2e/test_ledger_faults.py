@@ -76,7 +76,9 @@ def test_processes_of_the_command_line_racing(number: int, directory: Path, smal
         *common,
         "-o",
     ]
-    running = [subprocess.Popen([*release, str(directory / f"{n}.json")], stdout=subprocess.DEVNULL) for n in range(number)]
+    running = [
+        subprocess.Popen([*release, str(directory / f"{n}.json")], stdout=subprocess.DEVNULL) for n in range(number)
+    ]
     assert sorted(process.wait() for process in running) == [0] * 2 + [3] * (number - 2)
     assert len([path for path in directory.glob("*.json") if path.stem.isdecimal()]) == 2
 

@@ -20,8 +20,8 @@ from ..model.abstraction.rules import read_activities
 from ..model.mechanism import Mechanism
 from ..privacy.guarantee import PrivacyUnit
 from ..privacy.numbers import as_text, exact, typed_whole_number
-from ..sources.closing import Period
 from ..sources.log_location import url_scheme
+from ..sources.period import Period
 from ..sources.reading import Reading
 from ..sources.row_selection import parse_where
 from .project_options import BY_NAME, OPTIONS, SECTIONS, ProjectOption, Values

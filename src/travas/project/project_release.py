@@ -17,7 +17,7 @@ from ..outputs.readme_file import release_files
 from ..pipeline import Outcome, Watch, run
 from ..report.report_file import check_report, write_report
 from ..request import Request
-from ..sources.closing import Period, duration, latest_period
+from ..sources.period import Period, duration, latest_period
 from .project_file import Project
 
 WHOLE_LOG = "whole-log"

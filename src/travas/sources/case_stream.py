@@ -13,9 +13,9 @@ import numpy as np
 from ..errors import CONFIDENTIAL, LogError
 from ..model.traces import Codes
 from ..model.variants import Roles, Variants
-from .closing import Period
 from .contribution_bounding import Kept, case_digest, several_units
 from .encoded_stream import CaseDetails, StreamEncoder
+from .period import Period
 from .reading import ACTIVITY, TIMESTAMP, Reading, released_columns
 from .row_selection import LIFECYCLE, DuplicateEvents
 from .table_columns import lifecycle_note

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError
-from .closing import Period
+from .period import Period
 
 _MOMENT, _CLOSINGS, _LAST = "moment", "closings", "last"
 

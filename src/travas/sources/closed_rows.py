@@ -9,7 +9,7 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from ..errors import LogError
-from .closing import Period, microseconds
+from .period import Period, microseconds
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import ParameterError
-from ..sources.closing import Period
+from ..sources.period import Period
 
 
 @dataclass(frozen=True)
