@@ -10,7 +10,6 @@ import typer
 from ..errors import ParameterError
 from ..request import Request
 from ..sources.reading import Reading
-from .again import print_again, refuse_options, verified, write_again
 from .charge_flags import Charge, with_charge
 from .console import console, progress
 from .mechanism_flags import build
@@ -27,6 +26,7 @@ from .options import (
 )
 from .reading_flags import with_reading
 from .release_output import run_and_print
+from .rewritten_release import print_again, refuse_options, verified, write_again
 
 if TYPE_CHECKING:
     from ..maps.map_release import MapRelease

@@ -12,7 +12,6 @@ from ..model.release import check_profile
 from ..privacy.numbers import typed_whole_number
 from ..request import Request
 from ..sources.reading import Reading
-from .again import print_again, refuse_options, verified, write_again
 from .charge_flags import Charge, with_charge
 from .console import progress
 from .detail_flags import with_details
@@ -35,6 +34,7 @@ from .options import (
 )
 from .reading_flags import with_reading
 from .release_output import run_and_print
+from .rewritten_release import print_again, refuse_options, verified, write_again
 
 if TYPE_CHECKING:
     from ..outputs.atomic import Existing
