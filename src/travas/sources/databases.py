@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from ..errors import LogError, MissingExtraError, ParameterError, TravasError
 from ..model.traces import Codes
 from ..model.variants import Variants
-from .interrupt import interruptible
+from .interruptible_work import interruptible
 from .log_location import database_of
 from .queries import check_query, query_types
 from .reading import Reading, released_columns

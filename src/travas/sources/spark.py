@@ -19,7 +19,7 @@ from ..errors import LogError, MissingExtraError, ParameterError, TravasError
 from ..model.traces import CODE, CODE_BYTES, Activity, Trace
 from ..model.variants import Variants
 from .details_expression import details_of, spark_clock, spark_zoned_clock
-from .interrupt import interruptible
+from .interruptible_work import interruptible
 from .queries import check_query
 from .reading import Reading, released_columns
 from .remote import RemoteVariants
