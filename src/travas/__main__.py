@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .cli.interrupts import handled
+from .cli.signals import handled
 
 
 def main() -> None:

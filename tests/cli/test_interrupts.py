@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from travas import Ledger
-from travas.cli import interrupts
+from travas.cli import signals
 
 DRIVER = """
 import os, runpy, signal, sys
@@ -59,7 +59,7 @@ def test_an_interrupt_while_importing_is_one_line(moment: int, entry: str, tmp_p
 LATE = """
 import os, signal, sys
 import travas.pipeline as pipeline
-from travas.cli.interrupts import handled
+from travas.cli.signals import handled
 
 moment = sys.argv.pop(1)
 drawn, read = pipeline._drawn, pipeline.read
@@ -116,11 +116,11 @@ def test_the_entry_points_are_one() -> None:
 
 
 def test_a_second_interrupt_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interrupts, "_raised_at", float("-inf"))
-    monkeypatch.setattr(interrupts, "_is_finished", False)
+    monkeypatch.setattr(signals, "_raised_at", float("-inf"))
+    monkeypatch.setattr(signals, "_is_finished", False)
     with pytest.raises(KeyboardInterrupt):
-        interrupts._interrupt(2, None)
-    interrupts._interrupt(2, None)
-    monkeypatch.setattr(interrupts, "_raised_at", float("-inf"))
-    interrupts.finish()
-    interrupts._interrupt(2, None)
+        signals._interrupt(2, None)
+    signals._interrupt(2, None)
+    monkeypatch.setattr(signals, "_raised_at", float("-inf"))
+    signals.finish()
+    signals._interrupt(2, None)

@@ -16,7 +16,7 @@ from ..errors import CONFIDENTIAL
 from ..model.mechanism import Progress
 from ..model.variants import Variants
 from ..pipeline import Phase
-from .interrupts import finish
+from .signals import finish
 
 
 def percent(share: float) -> str:

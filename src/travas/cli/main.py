@@ -34,8 +34,8 @@ from .budget_command import app as budget_app
 from .console import is_output_failure, print_json, silence
 from .exit_codes import EXIT_CODES
 from .help_pages import HelpfulCommand, HelpfulGroup
-from .interrupts import INTERRUPTED, exit_code, finish
 from .option_names import option_name
+from .signals import INTERRUPTED, exit_code, finish
 
 app = typer.Typer(
     name="travas",
