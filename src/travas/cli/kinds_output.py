@@ -11,7 +11,7 @@ from ..sources.reading import Reading
 from .console import console, grid, panel, print_json, progress
 
 if TYPE_CHECKING:
-    from ..evaluation.kinds import MapTrial, Trial
+    from ..evaluation.alternatives import MapTrial, Trial
 
 
 def compare_kinds(
@@ -24,8 +24,8 @@ def compare_kinds(
     as_json: bool,
 ) -> None:
     """Print what each kind of release can do at (ε, δ), and, confidentially, how it performs on a log."""
+    from ..evaluation.alternatives import advice, mechanisms, outlooks, trials
     from ..evaluation.forecast import LOOKING
-    from ..evaluation.kinds import advice, mechanisms, outlooks, trials
 
     with progress("building and verifying the noise"):
         made = mechanisms(epsilon, delta, reading.privacy_unit)
@@ -63,7 +63,7 @@ def _trial_facts(trial: Trial | MapTrial) -> dict[str, Any]:
 
 
 def _show_trials(tried: list[Trial | MapTrial]) -> None:
-    from ..evaluation.kinds import MapTrial
+    from ..evaluation.alternatives import MapTrial
 
     table = grid()
     for trial in tried:

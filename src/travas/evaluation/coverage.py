@@ -18,7 +18,7 @@ from ..privacy.noise import Seeded
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
 from . import metrics
-from .kinds import mechanisms
+from .alternatives import mechanisms
 from .map_comparison import compare_map
 
 EPSILONS = ("0.5", "1", "2", "4")
