@@ -1,4 +1,7 @@
-"""The settings of a release."""
+"""The settings of a release as a user of the web app types and changes them, before they are complete.
+
+`Recipe.build()` checks them and makes the mechanism; `tasks.py` makes the `Request` of the pipeline from them.
+"""
 
 from __future__ import annotations
 
