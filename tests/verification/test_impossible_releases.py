@@ -12,8 +12,21 @@ from typing import Any, Literal
 import polars as pl
 import pytest
 
-from travas import Ladder, LogError, Mechanism, Optimal, PrefixTree, Variants, VerificationError, anonymize, verify
+from travas import (
+    Ladder,
+    LogError,
+    Mechanism,
+    Optimal,
+    PrefixTree,
+    Variants,
+    VerificationError,
+    anonymize,
+    process_map,
+    synthesize,
+    verify,
+)  # fmt: skip
 from travas.model.abstraction import Abstraction
+from travas.sources.example_log import hospital_log
 from travas.verification.release_file import read_release
 
 LOG: dict[tuple[str, ...], int] = {("register", "visit", "release"): 500, ("register", "release"): 300, ("call",): 90}
@@ -65,7 +78,6 @@ CHANGES: dict[str, tuple[Mechanism, Change]] = {
     "infinitely many cases": (OPTIMAL, put("cases", float("inf"))),
     "a number of cases nobody paid for": (OPTIMAL, put("cases", 890)),
     "a rung that is not there": (OPTIMAL, put_first("rungs", 9)),
-    "a ladder without its number of cases": (Ladder(epsilon=1, delta="1e-6"), put("cases", None)),
     "a ladder with less than no cases": (Ladder(epsilon=1, delta="1e-6"), put("cases", -1)),
     "an adaptive ladder on two rungs": (Ladder(epsilon=1, delta="1e-6"), put_first("rungs", 5)),
     "a tree beyond its alphabet": (
@@ -94,6 +106,52 @@ def test_an_impossible_release_does_not_verify(name: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize("mechanism", {str(made.name): made for made, _ in CHANGES.values()}.values())
 def test_a_possible_release_does(mechanism: Mechanism, tmp_path: Path) -> None:
     assert verify(*forged(tmp_path, mechanism, lambda content: None)).digest_checked
+
+
+FIELDS: dict[str, tuple[str, Any]] = {
+    "columns": ("variants, synthetic log, process map", ["diagnosis"]),
+    "patients": ("variants, synthetic log, process map", ["Smith"]),
+    "cases": ("variants, synthetic log", 7),
+    "estimated": ("variants, synthetic log", [1e9]),
+    "intervals": ("variants, synthetic log", "x"),
+    "missing_cases": ("variants, synthetic log", {"estimate": 1e9, "low": 1e9, "high": 1e9}),
+    "missing_variants": ("variants, synthetic log", "x"),
+    "assumptions": ("synthetic log, process map", ["nothing is public"]),
+    "reading": ("synthetic log, process map", None),
+}
+
+
+@pytest.mark.parametrize("kind", ["variants", "synthetic log", "process map"])
+def test_every_field_follows_from_the_measurements_and_the_guarantee(kind: str, tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text(hospital_log())
+    make: Any = {"variants": anonymize, "synthetic log": synthesize, "process map": process_map}[kind]
+    release = make(log, epsilon=2, delta="1e-3").write(tmp_path / "release.json")
+    content = json.loads(release.read_text())
+    assert verify(*stamped(release)).digest_checked
+    for field, (kinds, value) in FIELDS.items():
+        if kind not in kinds.split(", "):
+            continue
+        release.write_text(json.dumps(content | {field: value}))
+        with pytest.raises(
+            VerificationError, match=f"{field}(' is not|', which releases| are not|, which optimal)"
+        ) as refused:
+            verify(*stamped(release))
+        assert "Smith" not in str(refused.value)
+
+
+def test_the_columns_of_a_synthetic_log_are_those_that_were_read(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text(hospital_log())
+    release = synthesize(log, epsilon=2, delta="1e-3").write(tmp_path / "release.csv")
+    release.write_text(release.read_text().replace(",concept:name,", ",diagnosis,", 1))
+    with pytest.raises(VerificationError, match="its columns are not those"):
+        verify(*stamped(release))
+
+
+def test_a_missing_number_of_cases_is_named(tmp_path: Path) -> None:
+    with pytest.raises(VerificationError, match="its number of cases is missing"):
+        verify(*forged(tmp_path, Ladder(epsilon=1, delta="1e-6"), put("cases", None)))
 
 
 def test_a_release_with_infinite_numbers_is_one_clear_line(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import attrs
 import polars as pl
 
 from ..column_names import plain, recognised
-from ..column_types import is_name
+from ..column_types import is_name_type
 from ..instants import TIME, UnknownFormatError, microseconds
 from ..reading import Reading
 from ..row_selection import spellings
@@ -65,7 +65,7 @@ def row_findings(
     if case is None or activity is None:
         return
     for role, name in (("case", case), ("activity", activity)):
-        if not is_name(kind := table.schema[name]):
+        if not is_name_type(kind := table.schema[name]):
             text = f"column {name!r} has the type {kind}, whose values are not exact names; convert it to text"
             yield Observation("columns", text, "problem", role)
             return
