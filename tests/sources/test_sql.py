@@ -367,6 +367,7 @@ def test_the_guarantee_says_that_an_expression_is_a_query(tmp_path: Path) -> Non
     for source in (
         table.filter(frequent),
         table.select("case_id", "activity", "timestamp"),
+        table.filter(frequent).alias("frequent"),
         backend.sql("FROM events", schema=table.schema()),
     ):
         assert anonymize(source, epsilon=1, delta="1e-6").guarantee.assumptions == (BY_QUERY,)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import polars as pl
 import pytest
 
+from parquet_bomb import write_bomb
 from travas import (
     Ladder,
     LogError,
@@ -21,10 +22,11 @@ from travas import (
     Variants,
     VerificationError,
     anonymize,
+    doctor,
     process_map,
     synthesize,
     verify,
-)  # fmt: skip
+)
 from travas.model.abstraction import Abstraction
 from travas.sources.example_log import hospital_log
 from travas.verification.release_file import read_release
@@ -257,6 +259,30 @@ def test_a_parquet_release_is_checked_row_by_row(tmp_path: Path) -> None:
         changed.write_parquet(release)
         with pytest.raises((VerificationError, LogError), match="release.parquet"):
             verify(*stamped(release))
+
+
+def test_a_table_that_becomes_huge_is_refused_at_once(tmp_path: Path) -> None:
+    release = anonymize(LOG, OPTIMAL).write(tmp_path / "release.parquet")
+    write_bomb(release, 1_600_000_000, 100)
+    table = anonymize(LOG, OPTIMAL).write(tmp_path / "release.csv.gz")
+    table.write_bytes(gzip.compress(gzip.decompress(table.read_bytes()) + b"\n" * (300 << 20)))
+    for path in (release, table):
+        with pytest.raises((VerificationError, LogError), match="unpacks to more than"):
+            verify(*stamped(path))
+    assert "unpacks to more than" in doctor(release).problems[0].text
+
+
+def test_a_parquet_file_at_which_polars_panics_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = anonymize(LOG, OPTIMAL).write(tmp_path / "release.parquet")
+
+    def panic(*_: object, **__: object) -> None:
+        raise pl.exceptions.PanicException("at some line")
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", panic)
+    monkeypatch.setattr(pl, "read_parquet", panic)
+    with pytest.raises((VerificationError, LogError), match=r"release\.parquet: cannot be read as a release of travas"):
+        verify(*stamped(release))
+    assert "cannot be read as parquet (PanicException)" in doctor(release).problems[0].text
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet", ".xes"])

@@ -23,6 +23,7 @@ from ..outputs.write import WRITERS
 from ..privacy.guarantee import Standing
 from ..privacy.noise import Seeded
 from ..sources.chunks import chunks
+from ..sources.chunks import content as unpacked_content
 from ..sources.engine import read
 from ..sources.formats import XES_SUFFIXES, suffix_of
 from ..sources.reading import ACTIVITY, CASE, TIMESTAMP, Reading
@@ -182,12 +183,10 @@ def _xes_plain(path: Path, columns: tuple[str, ...]) -> Counter[tuple[Trace, str
 
 def read_table(path: Path) -> pl.DataFrame:
     """The events of a CSV or Parquet release as they are in the file; in CSV everything is text."""
-    import polars as pl
+    from ..sources.tables import polars_faults, scan_parquet
 
-    try:
-        frame = pl.read_parquet(path, glob=False) if path.suffix.lower() == ".parquet" else _read_csv(path)
-    except (OSError, UnicodeDecodeError, pl.exceptions.PolarsError):
-        raise _no_release(path) from None
+    with polars_faults(str(path), "a release of travas"):
+        frame = scan_parquet([path]).collect() if path.suffix.lower() == ".parquet" else _read_csv(path)
     if CASE not in frame.columns or not {TIMESTAMP, TIMES_MARK} & set(frame.columns):
         raise _no_release(path)
     written = (*_before_times(frame), *(name for name in _NO_ACTIVITY if name in frame.columns))
@@ -200,11 +199,10 @@ def _read_csv(path: Path) -> pl.DataFrame:
     """The cells of a CSV file as text; the profile `excel` is recognised by its byte order mark."""
     import polars as pl
 
-    with path.open("rb") as stream:
-        if stream.read(2) != codecs.BOM_UTF16_LE:
-            return pl.read_csv(path, infer_schema=False, glob=False)
-        text = stream.read().decode("utf-16-le").encode()
-    return pl.read_csv(text, infer_schema=False, separator="\t")
+    text = unpacked_content(path, lambda _: None)
+    if not text.startswith(codecs.BOM_UTF16_LE):
+        return pl.read_csv(text, infer_schema=False)
+    return pl.read_csv(text.decode("utf-16").encode(), infer_schema=False, separator="\t")
 
 
 def _before_times(frame: pl.DataFrame) -> list[str]:
@@ -288,8 +286,6 @@ def _xes_by_rule(path: Path, columns: tuple[str, ...]) -> Counter[tuple[Trace, s
 def _elements(path: Path, names: tuple[str, ...]) -> Any:
     """Yield the elements with these names as they end."""
     from lxml import etree
-
-    from ..sources.chunks import chunks
 
     tags = tuple(f"{{*}}{name}" for name in names)
     parser: Any = etree.XMLPullParser(events=("end",), tag=tags, resolve_entities=False, no_network=True)
