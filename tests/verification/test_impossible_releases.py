@@ -214,6 +214,7 @@ def reversed_rows(text: str) -> str:
     return "\n".join([head, *reversed(rows)]) + "\n"
 
 
+SMITH = '<string key="patient" value="Smith"/>'
 TEXTS: dict[str, tuple[Mechanism, str, Edit]] = {
     "csv: one case": (OPTIMAL, ".csv", first_lines(2)),
     "csv: a case of one": (OPTIMAL, ".csv", one_more),
@@ -229,6 +230,28 @@ TEXTS: dict[str, tuple[Mechanism, str, Edit]] = {
     "xes.gz: one case": (OPTIMAL, ".xes.gz", first_traces(1)),
     "xes: an empty name": (OPTIMAL, ".xes", lambda text: text.replace('value="call"', 'value=""')),
     "xes.gz: a tree beyond its alphabet": (TREE, ".xes.gz", lambda text: text.replace("visit", "HIV positive")),
+    "xes: true timestamps": (OPTIMAL, ".xes", lambda text: text.replace("1970-01-01T00:00:02", "2024-05-01T12:00:02")),
+    "xes.gz: case identifiers": (OPTIMAL, ".xes.gz", lambda text: text.replace('value="5"', 'value="Smith"')),
+    "xes: another attribute": (OPTIMAL, ".xes", lambda text: text.replace("<event>", f"<event>{SMITH}", 1)),
+    "xes: another attribute of a trace": (OPTIMAL, ".xes", lambda text: text.replace("<trace>", f"<trace>{SMITH}", 1)),
+    "xes: another attribute of the log": (OPTIMAL, ".xes", lambda text: text.replace("<trace>", f"{SMITH}<trace>", 1)),
+    "xes: an attribute of an attribute": (
+        OPTIMAL,
+        ".xes",
+        lambda text: text.replace("/>\n</event>", f">{SMITH}</date></event>", 1),
+    ),
+    "xes: an attribute of an element": (OPTIMAL, ".xes", lambda text: text.replace("<event>", '<event id="Smith">', 1)),
+    "xes: a document type": (
+        OPTIMAL,
+        ".xes",
+        lambda text: text.replace("<log ", '<!DOCTYPE log [<!ENTITY name "Smith">]>\n<log ', 1),
+    ),
+    "xes: a name space": (OPTIMAL, ".xes", lambda text: text.replace("<log ", '<log xmlns:patient="Smith" ', 1)),
+    "xes: a comment": (OPTIMAL, ".xes", lambda text: text.replace("</event>", "</event><!-- Smith -->", 1)),
+    "xes: a comment at the end": (OPTIMAL, ".xes", lambda text: text + "<!-- Smith -->"),
+    "xes: text in an event": (OPTIMAL, ".xes", lambda text: text.replace("<event>", "<event>Smith", 1)),
+    "xes: text between traces": (OPTIMAL, ".xes", lambda text: text.replace("</trace>", "</trace>Smith", 1)),
+    "xes: another title": (OPTIMAL, ".xes", lambda text: text.replace("released by travas", "Smith")),
     "xes: a ladder with another rule": (LADDER, ".xes", lambda text: text.replace('value="full"', 'value="prefix:99"')),
 }
 

@@ -164,6 +164,19 @@ def test_a_log_generated_again_verifies_in_every_format(
     assert notices["travas:measurements"] == first["travas:measurements"]
 
 
+@pytest.mark.parametrize("place", ["<event>", "<trace>", "</global>"])
+def test_a_synthetic_log_in_xes_has_nothing_else(place: str, written: dict[str, Path], tmp_path: Path) -> None:
+    path = read_synthetic(written["selected"]).write(tmp_path / "release.xes")
+    path.write_text(path.read_text().replace(place, f'{place}<string key="patient" value="Smith"/>', 1))
+    guarantee = Path(f"{path}.guarantee.json")
+    stated = json.loads(guarantee.read_text())
+    stated["release"]["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    guarantee.write_text(json.dumps(stated))
+    with pytest.raises(VerificationError, match="not those that travas writes") as refused:
+        verify(guarantee, path)
+    assert "Smith" not in str(refused.value)
+
+
 def stripped(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if "travas:synthetic" not in line)
 

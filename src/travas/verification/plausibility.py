@@ -6,24 +6,29 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
+from xml.sax.saxutils import quoteattr
 
 from ..errors import LogError, VerificationError
 from ..model.abstraction import FULL, Abstraction
 from ..model.case_columns import case_column
-from ..model.escaped_names import escape
+from ..model.escaped_names import ESCAPED, escape
 from ..model.mechanism import Mechanism
-from ..model.release import COMPLETENESS, MAKER, ORIGIN, TIMES_MARK, Origin, Profile, Release
+from ..model.release import COMPLETENESS, MAKER, ORIGIN, SYNTHETIC, TIMES_MARK, Origin, Profile, Release
 from ..model.traces import Trace
 from ..outputs.profiles import TIME_FORMATS, escape_for_excel, profile_events
-from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..outputs.xes_writer import xes_header, xes_string
+from ..sources.formats import CSV_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..sources.reading import CASE, TIMESTAMP
 from ..sources.release_json import is_activity_of
 from .plausible_values import StatedFacts, impossible_columns
-from .release_file import Content, read_release, read_table, stated_by
+from .release_file import Content, read_release, read_table
 
 if TYPE_CHECKING:
     import polars as pl
 
+
+_FOREIGN = "cases, timestamps, order or columns are not those that travas writes"
+_FORMER_LOG = {("log", frozenset({("xes.version", "1.0"), ("xes.features", "nested-attributes")}))}
 
 MOST = 2**53
 """The largest plausible count."""
@@ -50,9 +55,8 @@ def _check_variants(path: Path, mechanism: Mechanism, stated: StatedFacts) -> No
     if stated.frequencies == "noisy" and len(content.abstractions) == len(mechanism.abstractions):
         content = replace(content, noisy=content.counts)
     why = impossible_content(content, mechanism, stated)
-    is_table = suffix_of(path, CSV_SUFFIXES + PARQUET_SUFFIXES)
-    if why is None and is_table and not _is_own_table(path, read_table(path), content, mechanism, stated):
-        why = "cases, timestamps, order or columns are not those that travas writes"
+    if why is None and not _is_own_table(path, _table(path, content, mechanism, stated), content, mechanism, stated):
+        why = _FOREIGN
     if why is not None:
         raise VerificationError(f"{path}: {mechanism.name} cannot have released this: {why}")
 
@@ -80,6 +84,27 @@ def _with_rungs(content: Content, rules: tuple[Abstraction, ...]) -> Content:
     )
 
 
+def _table(path: Path, content: Content, mechanism: Mechanism, stated: StatedFacts) -> pl.DataFrame:
+    """The events of a release, of XES as they would be in a CSV file."""
+    if not suffix_of(path, XES_SUFFIXES):
+        return read_table(path)
+    from ..synthesis.synthetic_release import TITLE, SyntheticRelease
+    from .xes_table import ForeignContentError, header_elements, xes_table
+
+    made = Release(
+        mechanism, content.variants, content.counts, content.columns, stated.frequencies, content.abstractions,
+        content.rungs, timestamps=stated.timestamps, maker=MAKER,
+    )  # fmt: skip
+    text = xes_header(made)
+    if mechanism.kind == "synthetic log":
+        text = text.replace(quoteattr(made.title), quoteattr(TITLE)).replace(made.operation, SyntheticRelease.operation)
+    marks = "".join(xes_string(key, value) for key, value in {**stated.notices, ESCAPED: "escaped"}.items())
+    try:
+        return xes_table(path, header_elements(text + marks) | _FORMER_LOG)
+    except ForeignContentError:
+        raise VerificationError(f"{path}: {_FOREIGN}") from None
+
+
 def _is_own_table(path: Path, table: pl.DataFrame, content: Content, mechanism: Mechanism, stated: StatedFacts) -> bool:
     """Whether a table has, row by row, what travas writes for this content: fresh cases and artificial times."""
     from polars import selectors
@@ -88,7 +113,10 @@ def _is_own_table(path: Path, table: pl.DataFrame, content: Content, mechanism: 
         mechanism, content.variants, content.counts, content.columns, "noisy", content.abstractions, content.rungs,
         timestamps=stated.timestamps, maker=MAKER,
     )  # fmt: skip
-    if suffix_of(path, CSV_SUFFIXES):
+    is_xes = suffix_of(path, XES_SUFFIXES)
+    if is_xes and not content.variants:
+        return not table.height
+    if is_xes or suffix_of(path, CSV_SUFFIXES):
         written = escape_for_excel if stated.profile == "excel" else escape
         times = selectors.datetime().dt.strftime(TIME_FORMATS[stated.profile])
         expected = profile_events(made, stated.profile, written).with_columns(times).collect()
@@ -100,7 +128,10 @@ def _is_own_table(path: Path, table: pl.DataFrame, content: Content, mechanism: 
     if mechanism.details and not _has_own_details(table, mechanism, stated.profile):
         return False
     generated = _generated_columns(mechanism)
-    return table.drop(generated, strict=False).equals(expected.drop(generated, strict=False))
+    table, expected = (each.drop(generated, strict=False) for each in (table, expected))
+    if is_xes and set(table.columns) == set(expected.columns):
+        table = table.select(expected.columns)
+    return table.equals(expected)
 
 
 def _generated_columns(mechanism: Mechanism) -> list[str]:
@@ -158,18 +189,18 @@ def impossible_cases(cases: int | None, mechanism: Mechanism) -> str | None:
 
 def _check_synthetic(path: Path, mechanism: Mechanism, stated: StatedFacts) -> None:
     """A synthetic log must say that it is one; measurements that can be checked are only in a `.json` file."""
+    if SYNTHETIC not in stated.notices:
+        raise VerificationError(f"{path}: does not say that it is a synthetic log; it was changed")
     content = _with_rungs(read_release(path), stated.used)
     if why := impossible_columns(content.columns, stated.reading):
         raise VerificationError(f"{path}: {why}")
-    if suffix_of(path, XES_SUFFIXES):
-        if not stated_by(path).get("notices"):
-            raise VerificationError(f"{path}: does not say that it is a synthetic log; it was changed")
+    table = _table(path, content, mechanism, stated)
+    if not content.variants and suffix_of(path, XES_SUFFIXES):
         return
-    table = read_table(path)
     if ORIGIN not in table.columns or not set(table[ORIGIN]) <= set(get_args(Origin)):
         raise VerificationError(f"{path}: a synthetic log without the origin of every case in {ORIGIN}; it was changed")
     if not _is_own_table(path, table.drop(ORIGIN), content, mechanism, stated):
-        raise VerificationError(f"{path}: cases, timestamps, order or columns are not those that travas writes")
+        raise VerificationError(f"{path}: {_FOREIGN}")
 
 
 def impossible_release(release: Release) -> str | None:
