@@ -31,7 +31,7 @@ def check_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str)
                 f"{_NAMES}; convert it, for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
             )
     for name in (columns.timestamp, columns.ties):
-        if name is not None and not _is_ordered(schema[name]):
+        if name is not None and not is_ordered(schema[name]):
             raise LogError(
                 f"{where}: column {name!r} has type {schema[name]}, which cannot order events; accepted types are text, "
                 f"numbers, dates and timestamps; convert it, for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
@@ -69,7 +69,8 @@ def is_name_type(kind: pl.DataType) -> bool:
     return _is_text(kind) or kind.is_integer() or isinstance(kind, other)
 
 
-def _is_ordered(kind: pl.DataType) -> bool:
+def is_ordered(kind: pl.DataType) -> bool:
+    """Return whether values of a type have an order."""
     return _is_text(kind) or kind.is_numeric() or kind.is_temporal() or isinstance(kind, pl.Null)
 
 
