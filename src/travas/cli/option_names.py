@@ -6,6 +6,8 @@ _NAMED_OTHERWISE = {
     "guarantee": "--accept-no-guarantee",
     "existing": "--force",
     "activities": "--activity",
+    "attributes": "--attribute",
+    "metrics": "--metric",
     "rungs": "--ladder",
     "end_activities": "--end-activity",
     "parts": "--with",

@@ -167,20 +167,20 @@ class _Store:
         weakref.finalize(variants, _drop, frame)
         return variants
 
-    def traces(self, places: Sequence[int]) -> list[Trace]:
+    def traces(self, indexes: Sequence[int]) -> list[Trace]:
         """Return the traces with these indexes, in this order; nothing else leaves the cluster."""
         import pyarrow as pa
 
-        if not len(places):
+        if not len(indexes):
             return []
-        wanted = self.digests.take(pa.array(places, pa.int64()))
+        wanted = self.digests.take(pa.array(indexes, pa.int64()))
         session = self.frame.sparkSession
         selected = session.createDataFrame(pa.table({_DIGEST: wanted}))
         rows = self.frame.join(selected, _DIGEST).select(_DIGEST, *self.query.parts)
         fetched = _run(session, self.query.where, rows.toArrow)
         traces = self._rows(fetched, self.query.parts)
         by_digest = dict(zip(fetched[_DIGEST].to_pylist(), traces, strict=True))
-        if not len(by_digest) == fetched.num_rows == len(places):
+        if not len(by_digest) == fetched.num_rows == len(indexes):
             raise self._changed()
         return [by_digest[digest] for digest in wanted.to_pylist()]
 

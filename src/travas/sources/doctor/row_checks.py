@@ -40,7 +40,7 @@ def lifecycle_finding(table: pl.DataFrame, reading: Reading) -> tuple[Reading, l
     pairs = all(any(map(counts.get, names)) for names in (spellings("start"), spellings("complete")))
     if not pairs:
         return reading, [Observation("lifecycle", f"column {column!r}: {shown}; all events are read")]
-    text = f"column {column!r}: {shown}; with complete, every activity is read once; with start or all, otherwise"
+    text = f"column {column!r}: {shown}; with complete, every activity is read once; with all, possibly several times"
     return attrs.evolve(reading, lifecycle="complete"), [Observation("lifecycle", text, "choice")]
 
 
