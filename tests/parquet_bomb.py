@@ -11,11 +11,13 @@ _BLOCK = 128 << 10
 Field = tuple[int, int, bytes]
 
 
-def write_bomb(path: Path, unpacked: int, values: int | None = None, head: bytes = b"PAR1") -> Path:
+def write_bomb(
+    path: Path, unpacked: int, values: int | None = None, head: bytes = b"PAR1", dictionary: bool = False
+) -> Path:
     """Write a table of one column of empty strings, four zero bytes each, whose only page unpacks to `unpacked` bytes.
 
     With `values`, the footer states this number instead of the true one. The page begins after the head, which is that
-    of a Parquet file.
+    of a Parquet file. With `dictionary`, it is stated to be a dictionary, after data that take up as much of the file.
     """
     unpacked -= unpacked % _BLOCK
     body, rows = _zeros(unpacked), unpacked // 4
@@ -32,6 +34,7 @@ def write_bomb(path: Path, unpacked: int, values: int | None = None, head: bytes
             _long(6, 4 * declared),
             _long(7, len(page)),
             _long(9, len(head)),
+            *([_long(11, len(head) + len(page))] if dictionary else []),
         ]
     )
     chunk = _struct([_long(2, len(head)), (3, _STRUCT, column)])
@@ -41,8 +44,17 @@ def write_bomb(path: Path, unpacked: int, values: int | None = None, head: bytes
     footer = _struct(
         [_int(1, 1), (2, _LIST, _list(_STRUCT, [root, leaf])), _long(3, declared), (4, _LIST, _list(_STRUCT, [group]))]
     )
-    path.write_bytes(head + page + footer + struct.pack("<I", len(footer)) + b"PAR1")
+    path.write_bytes(
+        head + (_harmless(len(page)) if dictionary else b"") + page + footer + struct.pack("<I", len(footer)) + b"PAR1"
+    )
     return path
+
+
+def _harmless(size: int) -> bytes:
+    """An empty page of this size."""
+    about = _struct([_int(1, 0), _int(2, 0), _int(3, 3), _int(4, 3)])
+    heads = (_struct([_int(1, 0), _int(2, 0), _int(3, body), (5, _STRUCT, about)]) for body in range(size))
+    return next(head + bytes(body) for body, head in enumerate(heads) if len(head) + body == size)
 
 
 def _zeros(size: int) -> bytes:

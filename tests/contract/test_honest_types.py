@@ -23,6 +23,8 @@ SOURCES = Path(travas.__file__).parent
 def test_a_constructor_converts_what_its_types_say(tmp_path: Path) -> None:
     reading = travas.Reading(abstraction="first | prefix:8", delimiter="tab")
     assert reading.abstraction == travas.Abstraction.parse("first | prefix:8") and reading.delimiter == "\t"
+    assert travas.Reading(activities="concept:name").activities == ("concept:name",)
+    assert hash(travas.Reading(activities=["a", "b"])) == hash(travas.Reading(activities=("a", "b")))
     budget = Budget(1, "1e-6")
     assert (budget.epsilon, budget.delta) == (Fraction(1), Fraction(1, 10**6))
     assert travas.Ledger(str(tmp_path / "ledger.db")) == travas.Ledger(tmp_path / "ledger.db")
@@ -51,6 +53,21 @@ def test_values_are_equal_hashed_pickled_and_evolved_as_values(value: Any) -> No
     )
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         value.name = "other"
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        *({"activities": value} for value in (None, 3, (3,))),
+        *({name: 3} for name in ("encoding", "timestamp_format", "table")),
+        {"query": []},
+    ],
+)
+def test_settings_of_a_reading_that_are_not_text_are_refused(setting: dict[str, Any]) -> None:
+    (name,) = setting
+    with pytest.raises(travas.ParameterError, match="use|set the name") as caught:
+        travas.Reading(**setting)
+    assert caught.value.field == name
 
 
 def test_a_guarantee_takes_fractions_only() -> None:

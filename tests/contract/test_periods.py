@@ -125,6 +125,28 @@ def test_a_date_is_its_first_instant_and_a_finer_time_is_rounded_down(tmp_path: 
         assert len(read(frame, Reading(period=attrs.evolve(period, name="2026-01")))) == 1
 
 
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (pl.Date, 2**31 - 1),
+        (pl.Date, -(2**31)),
+        (pl.Datetime("ms"), 2**63 - 1),
+        (pl.Datetime("ms", "Europe/Berlin"), -(2**62)),
+        (pl.Datetime("us"), -(2**63) + 1),
+        (pl.Datetime("ns", "Asia/Tokyo"), 2**63 - 1),
+    ],
+)
+def test_an_extreme_time_of_one_case_does_not_prevent_the_release_of_a_period(
+    kind: Any, value: int, rule: Period, tmp_path: Path
+) -> None:
+    times = pl.Series([*(START.replace(tzinfo=None) for _ in range(9)), None]).cast(kind).to_physical()
+    frame = pl.DataFrame({"case_id": [str(case) for case in range(10)], "activity": ["end"] * 10})
+    path, period = tmp_path / "log.parquet", attrs.evolve(rule, name="2026-01-01/2026-02-15")
+    frame.with_columns(timestamp=times.fill_null(value).cast(kind)).write_parquet(path)
+    assert dict(read(path, Reading(period=period)).items()) == {("end",): 9}
+
+
 def test_of_several_activity_columns_the_first_closes() -> None:
     rows = [("1", "a", "end"), ("1", "end", "x"), ("1", "b", "end")]
     frame = pl.DataFrame(rows, schema=["case_id", "activity", "phase"], orient="row").with_columns(

@@ -5,12 +5,31 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from datetime import datetime
 
 import polars as pl
 import pytest
 
 from travas import doctor
 from travas.sources.doctor.time_formats import times_of
+
+ODD = {
+    "case_id": [[1], [1], [2]],
+    "activity": [b"a", b"\xff", b"a"],
+    "timestamp": [{"day": 1}] * 3,
+    "lifecycle:transition": [["start"], ["complete"], ["start"]],
+    "patient_id": [[1], [2], [3]],
+}
+
+
+@pytest.mark.parametrize("column", ODD)
+def test_columns_of_odd_types_are_reported(column: str) -> None:
+    plain = {"case_id": ["1", "1", "2"], "activity": ["a", "b", "a"], "timestamp": [datetime(2024, 1, 1)] * 3}
+    for values in (ODD[column], [b"\xff"] * 3 if column not in ("timestamp",) else [[1]] * 3):
+        found = doctor(pl.DataFrame({**plain, column: values}, strict=False)).problems
+        reported = [problem.text for problem in found if problem.topic == "columns"]
+        assert len(reported) == (column != "patient_id") and all(column in text for text in reported)
+
 
 Row = tuple[str | None, str, str | None]
 

@@ -12,8 +12,23 @@ from typing import Any, Literal
 import polars as pl
 import pytest
 
-from travas import Ladder, LogError, Mechanism, Optimal, PrefixTree, Variants, VerificationError, anonymize, verify
+from parquet_bomb import write_bomb
+from travas import (
+    Ladder,
+    LogError,
+    Mechanism,
+    Optimal,
+    PrefixTree,
+    Variants,
+    VerificationError,
+    anonymize,
+    doctor,
+    process_map,
+    synthesize,
+    verify,
+)
 from travas.model.abstraction import Abstraction
+from travas.sources.example_log import hospital_log
 from travas.verification.release_file import read_release
 
 LOG: dict[tuple[str, ...], int] = {("register", "visit", "release"): 500, ("register", "release"): 300, ("call",): 90}
@@ -65,7 +80,6 @@ CHANGES: dict[str, tuple[Mechanism, Change]] = {
     "infinitely many cases": (OPTIMAL, put("cases", float("inf"))),
     "a number of cases nobody paid for": (OPTIMAL, put("cases", 890)),
     "a rung that is not there": (OPTIMAL, put_first("rungs", 9)),
-    "a ladder without its number of cases": (Ladder(epsilon=1, delta="1e-6"), put("cases", None)),
     "a ladder with less than no cases": (Ladder(epsilon=1, delta="1e-6"), put("cases", -1)),
     "an adaptive ladder on two rungs": (Ladder(epsilon=1, delta="1e-6"), put_first("rungs", 5)),
     "a tree beyond its alphabet": (
@@ -94,6 +108,52 @@ def test_an_impossible_release_does_not_verify(name: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize("mechanism", {str(made.name): made for made, _ in CHANGES.values()}.values())
 def test_a_possible_release_does(mechanism: Mechanism, tmp_path: Path) -> None:
     assert verify(*forged(tmp_path, mechanism, lambda content: None)).digest_checked
+
+
+FIELDS: dict[str, tuple[str, Any]] = {
+    "columns": ("variants, synthetic log, process map", ["diagnosis"]),
+    "patients": ("variants, synthetic log, process map", ["Smith"]),
+    "cases": ("variants, synthetic log", 7),
+    "estimated": ("variants, synthetic log", [1e9]),
+    "intervals": ("variants, synthetic log", "x"),
+    "missing_cases": ("variants, synthetic log", {"estimate": 1e9, "low": 1e9, "high": 1e9}),
+    "missing_variants": ("variants, synthetic log", "x"),
+    "assumptions": ("synthetic log, process map", ["nothing is public"]),
+    "reading": ("synthetic log, process map", None),
+}
+
+
+@pytest.mark.parametrize("kind", ["variants", "synthetic log", "process map"])
+def test_every_field_follows_from_the_measurements_and_the_guarantee(kind: str, tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text(hospital_log())
+    make: Any = {"variants": anonymize, "synthetic log": synthesize, "process map": process_map}[kind]
+    release = make(log, epsilon=2, delta="1e-3").write(tmp_path / "release.json")
+    content = json.loads(release.read_text())
+    assert verify(*with_its_digest(release)).digest_checked
+    for field, (kinds, value) in FIELDS.items():
+        if kind not in kinds.split(", "):
+            continue
+        release.write_text(json.dumps(content | {field: value}))
+        with pytest.raises(
+            VerificationError, match=f"{field}(' is not|', which releases| are not|, which optimal)"
+        ) as refused:
+            verify(*with_its_digest(release))
+        assert "Smith" not in str(refused.value)
+
+
+def test_the_columns_of_a_synthetic_log_are_those_that_were_read(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text(hospital_log())
+    release = synthesize(log, epsilon=2, delta="1e-3").write(tmp_path / "release.csv")
+    release.write_text(release.read_text().replace(",concept:name,", ",diagnosis,", 1))
+    with pytest.raises(VerificationError, match="its columns are not those"):
+        verify(*with_its_digest(release))
+
+
+def test_a_missing_number_of_cases_is_named(tmp_path: Path) -> None:
+    with pytest.raises(VerificationError, match="its number of cases is missing"):
+        verify(*forged(tmp_path, Ladder(epsilon=1, delta="1e-6"), put("cases", None)))
 
 
 def test_a_release_with_infinite_numbers_is_one_clear_line(tmp_path: Path) -> None:
@@ -154,6 +214,7 @@ def reversed_rows(text: str) -> str:
     return "\n".join([head, *reversed(rows)]) + "\n"
 
 
+SMITH = '<string key="patient" value="Smith"/>'
 TEXTS: dict[str, tuple[Mechanism, str, Edit]] = {
     "csv: one case": (OPTIMAL, ".csv", first_lines(2)),
     "csv: a case of one": (OPTIMAL, ".csv", one_more),
@@ -169,6 +230,28 @@ TEXTS: dict[str, tuple[Mechanism, str, Edit]] = {
     "xes.gz: one case": (OPTIMAL, ".xes.gz", first_traces(1)),
     "xes: an empty name": (OPTIMAL, ".xes", lambda text: text.replace('value="call"', 'value=""')),
     "xes.gz: a tree beyond its alphabet": (TREE, ".xes.gz", lambda text: text.replace("visit", "HIV positive")),
+    "xes: true timestamps": (OPTIMAL, ".xes", lambda text: text.replace("1970-01-01T00:00:02", "2024-05-01T12:00:02")),
+    "xes.gz: case identifiers": (OPTIMAL, ".xes.gz", lambda text: text.replace('value="5"', 'value="Smith"')),
+    "xes: another attribute": (OPTIMAL, ".xes", lambda text: text.replace("<event>", f"<event>{SMITH}", 1)),
+    "xes: another attribute of a trace": (OPTIMAL, ".xes", lambda text: text.replace("<trace>", f"<trace>{SMITH}", 1)),
+    "xes: another attribute of the log": (OPTIMAL, ".xes", lambda text: text.replace("<trace>", f"{SMITH}<trace>", 1)),
+    "xes: an attribute of an attribute": (
+        OPTIMAL,
+        ".xes",
+        lambda text: text.replace("/>\n</event>", f">{SMITH}</date></event>", 1),
+    ),
+    "xes: an attribute of an element": (OPTIMAL, ".xes", lambda text: text.replace("<event>", '<event id="Smith">', 1)),
+    "xes: a document type": (
+        OPTIMAL,
+        ".xes",
+        lambda text: text.replace("<log ", '<!DOCTYPE log [<!ENTITY name "Smith">]>\n<log ', 1),
+    ),
+    "xes: a name space": (OPTIMAL, ".xes", lambda text: text.replace("<log ", '<log xmlns:patient="Smith" ', 1)),
+    "xes: a comment": (OPTIMAL, ".xes", lambda text: text.replace("</event>", "</event><!-- Smith -->", 1)),
+    "xes: a comment at the end": (OPTIMAL, ".xes", lambda text: text + "<!-- Smith -->"),
+    "xes: text in an event": (OPTIMAL, ".xes", lambda text: text.replace("<event>", "<event>Smith", 1)),
+    "xes: text between traces": (OPTIMAL, ".xes", lambda text: text.replace("</trace>", "</trace>Smith", 1)),
+    "xes: another title": (OPTIMAL, ".xes", lambda text: text.replace("released by travas", "Smith")),
     "xes: a ladder with another rule": (LADDER, ".xes", lambda text: text.replace('value="full"', 'value="prefix:99"')),
 }
 
@@ -199,6 +282,30 @@ def test_a_parquet_release_is_checked_row_by_row(tmp_path: Path) -> None:
         changed.write_parquet(release)
         with pytest.raises((VerificationError, LogError), match="release.parquet"):
             verify(*with_its_digest(release))
+
+
+def test_a_table_that_becomes_huge_is_refused_at_once(tmp_path: Path) -> None:
+    release = anonymize(LOG, OPTIMAL).write(tmp_path / "release.parquet")
+    write_bomb(release, 1_600_000_000, 100)
+    table = anonymize(LOG, OPTIMAL).write(tmp_path / "release.csv.gz")
+    table.write_bytes(gzip.compress(gzip.decompress(table.read_bytes()) + b"\n" * (300 << 20)))
+    for path in (release, table):
+        with pytest.raises((VerificationError, LogError), match="unpacks to more than"):
+            verify(*with_its_digest(path))
+    assert "unpacks to more than" in doctor(release).problems[0].text
+
+
+def test_a_parquet_file_at_which_polars_panics_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = anonymize(LOG, OPTIMAL).write(tmp_path / "release.parquet")
+
+    def panic(*_: object, **__: object) -> None:
+        raise pl.exceptions.PanicException("at some line")
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", panic)
+    monkeypatch.setattr(pl, "read_parquet", panic)
+    with pytest.raises((VerificationError, LogError), match=r"release\.parquet: cannot be read as a release of travas"):
+        verify(*with_its_digest(release))
+    assert "cannot be read as parquet (PanicException)" in doctor(release).problems[0].text
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet", ".xes"])

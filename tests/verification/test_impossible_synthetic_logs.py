@@ -20,6 +20,7 @@ LOG: dict[tuple[str, ...], int] = {
 }
 PUBLIC = ("register", "visit", "release", "test", "x-ray", "never")
 Content = dict[str, Any]
+FORM = "'(notices|measurements)' is not what its measurements and its guarantee give"
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +96,7 @@ CHANGES: dict[str, tuple[str, Callable[[Content], object], str]] = {
     "an activity selected twice": (
         "selected",
         lambda c: c["measurements"]["activity_sums"].append(["register", 10**9]),
-        "not in the form|selected again",
+        f"{FORM}|selected again",
     ),
     "a table of another size": ("selected", lambda c: c["measurements"]["lengths"].pop(), "not a synthetic log"),
     "a transition that cannot occur": (
@@ -103,8 +104,8 @@ CHANGES: dict[str, tuple[str, Callable[[Content], object], str]] = {
         lambda c: reseat(c, "transitions", 0, -1, 7),
         "cannot occur",
     ),
-    "a fraction": ("selected", lambda c: c["measurements"]["lengths"].__setitem__(0, 0.5), "whole number"),
-    "a number as text": ("selected", lambda c: c["measurements"]["lengths"].__setitem__(0, "12"), "whole number"),
+    "a fraction": ("selected", lambda c: c["measurements"]["lengths"].__setitem__(0, 0.5), FORM),
+    "a number as text": ("selected", lambda c: c["measurements"]["lengths"].__setitem__(0, "12"), FORM),
     "an origin changed": (
         "selected",
         lambda c: c["origins"].__setitem__(first_released(c), "generated"),
@@ -119,16 +120,16 @@ CHANGES: dict[str, tuple[str, Callable[[Content], object], str]] = {
         lambda c: c["variants"].__setitem__(1, c["variants"][0]),
         "twice|origin",
     ),
-    "no label": ("selected", lambda c: c.update(notices={}), "label as a synthetic log"),
+    "no label": ("selected", lambda c: c.update(notices={}), "'notices' is not what"),
     "another label": (
         "selected",
         lambda c: c["notices"].update({"travas:synthetic": "real"}),
-        "label as a synthetic log",
+        "'notices' is not what",
     ),
     "another mechanism": (
         "selected",
         lambda c: c["description"].update(alphabet=list(PUBLIC)),
-        "of another mechanism",
+        "'description' is not what",
     ),
     "a negative seed": ("selected", lambda c: c.update(seed=-1), "seed"),
     "no measurements": ("selected", lambda c: c.pop("measurements"), "not a synthetic log"),
@@ -161,6 +162,19 @@ def test_a_log_generated_again_verifies_in_every_format(
     first = json.loads(Path(f"{written['selected']}.guarantee.json").read_text())["release"]["notices"]
     assert "no further privacy cost" in notices["travas:regenerated"] and "travas:regenerated" not in first
     assert notices["travas:measurements"] == first["travas:measurements"]
+
+
+@pytest.mark.parametrize("place", ["<event>", "<trace>", "</global>"])
+def test_a_synthetic_log_in_xes_has_nothing_else(place: str, written: dict[str, Path], tmp_path: Path) -> None:
+    path = read_synthetic(written["selected"]).write(tmp_path / "release.xes")
+    path.write_text(path.read_text().replace(place, f'{place}<string key="patient" value="Smith"/>', 1))
+    guarantee = Path(f"{path}.guarantee.json")
+    stated = json.loads(guarantee.read_text())
+    stated["release"]["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    guarantee.write_text(json.dumps(stated))
+    with pytest.raises(VerificationError, match="not those that travas writes") as refused:
+        verify(guarantee, path)
+    assert "Smith" not in str(refused.value)
 
 
 def stripped(text: str) -> str:

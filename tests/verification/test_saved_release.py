@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,24 @@ def test_measurements_from_a_seed_get_no_guarantee_by_being_opened(
     assert again.guarantee.standing == Standing.NOT_ESTABLISHED and type(again) is type(made)
 
 
+@pytest.mark.parametrize("name", ["variants", "a synthetic log", "a process map"])
+def test_a_guarantee_file_of_another_standing_is_refused(name: str, tmp_path: Path) -> None:
+    path = RELEASES[name](tmp_path).write(tmp_path / "release.json")
+    guarantee = Path(f"{path}.guarantee.json")
+    guarantee.write_text(json.dumps(json.loads(guarantee.read_text()) | {"standing": "not established"}))
+    with pytest.raises(travas.LogError, match="is damaged: its (standing|field 'standing') is not"):
+        travas.open_release(path)
+
+
+def test_a_measured_release_of_a_package_that_is_not_installed_names_its_mechanism(tmp_path: Path) -> None:
+    path = RELEASES["a process map"](tmp_path).write(tmp_path / "release.json")
+    content = json.loads(path.read_text())
+    content["description"]["mechanism"] = "hospital.maps:Better"
+    path.write_text(json.dumps(content))
+    with pytest.raises(travas.LogError, match=r"release\.json: mechanism is 'hospital\.maps:Better', .* not imported"):
+        travas.open_release(path)
+
+
 def test_a_synthetic_log_that_is_opened_can_be_generated_again(tmp_path: Path) -> None:
     made = travas.synthesize(LOG, epsilon=2, delta="1e-3")
     again = travas.open_release(made.write(tmp_path / "release.json"))
@@ -131,8 +150,25 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+REFUSED = r"release\.json: (not a|is damaged: |release of version 2; supported: 1; update travas)"
 Damage = Callable[[dict[str, Any]], object]
 DAMAGED: dict[str, tuple[str, Damage]] = {
+    "another format": ("variants", lambda content: content.update(format="travas guarantee")),
+    "another version": ("a process map", lambda content: content.update(version=2)),
+    "a list of one text as an activity": ("variants", lambda content: content["variants"].__setitem__(0, [["a"]])),
+    "a joined trace": ("variants", lambda content: content["variants"].__setitem__(0, "ab")),
+    "columns that are text": ("variants", lambda content: content.update(columns="x")),
+    "counts by name": ("variants", lambda content: content.update(counts=dict.fromkeys(content["counts"], 1))),
+    "an estimate of nothing": ("variants", lambda content: content.update(estimated=[])),
+    "assumptions that are text": ("times", lambda content: content.update(assumptions="x")),
+    "a measured trace that is joined": (
+        "times",
+        lambda content: content["measurements"]["variants"][0].__setitem__(0, "ab"),
+    ),
+    "activities of a map that are lists of one text": (
+        "a process map",
+        lambda content: content["measurements"].update(activities=[["a"], ["b"], ["c"]], activity_sums=[]),
+    ),
     "a trace without activities": ("variants", lambda content: content["variants"].__setitem__(0, [])),
     "an activity without a name": ("variants", lambda content: content["variants"].__setitem__(0, [""])),
     "an activity of two columns": ("variants", lambda content: content["variants"].__setitem__(0, [["a", "b"]])),
@@ -166,11 +202,20 @@ def test_a_damaged_release_is_refused_in_one_line(name: str, tmp_path: Path, exa
     content = json.loads(path.read_text())
     damage(content)
     path.write_text(json.dumps(content))
-    with pytest.raises(travas.LogError, match=r"release\.json: (not a|is damaged: )") as refused:
+    with pytest.raises(travas.LogError, match=REFUSED) as refused:
         travas.open_release(path)
     assert "\n" not in str(refused.value)
+    guarantee = Path(f"{path}.guarantee.json")
+    stated = json.loads(guarantee.read_text())
+    stated["release"]["sha256"] = sha256(path.read_bytes()).hexdigest()
+    guarantee.write_text(json.dumps(stated))
+    with pytest.raises(
+        (travas.VerificationError, travas.LogError), match=f"{REFUSED}|cannot have released"
+    ) as refused_there:
+        travas.verify(guarantee, path)
+    assert "\n" not in str(refused_there.value)
     if kind == "a process map":  # which a comparison opens as well
-        with pytest.raises(travas.LogError, match=r"release\.json: (not a|is damaged: )"):
+        with pytest.raises(travas.LogError, match=REFUSED):
             travas.compare(example, path)
     elif name == "no times":
         assert travas.compare(example, path).details is None

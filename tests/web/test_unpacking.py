@@ -97,6 +97,14 @@ def test_a_page_at_the_start_of_a_parquet_file_is_refused(tmp_path: Path) -> Non
             refused()
 
 
+def test_a_dictionary_after_the_data_of_a_parquet_file_is_refused(tmp_path: Path) -> None:
+    """Polars starts at the dictionary, wherever it is."""
+    path = write_bomb(tmp_path / "bomb.parquet", 1_600_000_000, 100, dictionary=True)
+    for refused in (lambda: looked(path), lambda: travas.read(path), lambda: parquet_size(path)):
+        with pytest.raises(LogError, match="damaged metadata"):
+            refused()
+
+
 def test_whatever_the_bytes_are_reading_ends(tmp_path: Path) -> None:
     dice = random.Random(1)
     whole = write_bomb(tmp_path / "small.parquet", 1 << 20).read_bytes()

@@ -6,6 +6,8 @@ _NAMED_OTHERWISE = {
     "guarantee": "--accept-no-guarantee",
     "existing": "--force",
     "activities": "--activity",
+    "attributes": "--attribute",
+    "metrics": "--metric",
     "rungs": "--ladder",
     "end_activities": "--end-activity",
     "parts": "--with",
@@ -16,7 +18,7 @@ _NAMED_OTHERWISE = {
 def option_name(parameter: str) -> str:
     """Return the option that sets a parameter.
 
-    >>> option_name("max_cases"), option_name("rungs")
-    ('--max-cases', '--ladder')
+    >>> option_name("max_cases"), option_name("rungs"), option_name("attributes"), option_name("metrics")
+    ('--max-cases', '--ladder', '--attribute', '--metric')
     """
     return _NAMED_OTHERWISE.get(parameter, f"--{parameter}".replace("_", "-"))

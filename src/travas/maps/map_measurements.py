@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import LogError
 from ..model.questions import DURATION_BUCKETS
-from ..model.traces import Activity, activity_from_json
+from ..model.traces import Activity, activity_from_json, trace_from_json
 from ..privacy.gaussian_stages import STANDARD_DEVIATION
 
 FloatArray = NDArray[np.float64]
@@ -168,7 +168,7 @@ class MapMeasurements:
                 tables["rework"] = tables["rework"].reshape(2, -1)
             return cls(
                 contributions={str(name): int(value) for name, value in content["contributions"].items()},
-                activities=tuple(map(activity_from_json, content["activities"])),
+                activities=trace_from_json(content["activities"]),
                 activity_sums={activity_from_json(name): int(value) for name, value in content["activity_sums"]},
                 sizes=np.array(content["sizes"], dtype=np.int64),
                 cap=int(content["cap"]),

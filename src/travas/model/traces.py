@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 Activity = str | tuple[str, ...]
@@ -27,6 +28,18 @@ def activity_from_json(name: Any) -> Activity:
     if not all(isinstance(part, str) for part in parts):
         raise ValueError("an activity is not text")
     return parts if isinstance(name, list | tuple) else parts[0]
+
+
+def trace_from_json(names: Any) -> Trace:
+    """Return a trace, or any sequence of activities, of a JSON file; ValueError if it is not a list of activities."""
+    return tuple(map(activity_from_json, listed(names)))
+
+
+def listed(values: Any) -> Sequence[Any]:
+    """Return a list of a JSON file; ValueError for anything else, text and objects included, which Python can iterate."""
+    if not isinstance(values, list | tuple):
+        raise ValueError("not a list")
+    return values
 
 
 # A mapping is invariant in its keys: dict[tuple[str, ...], int] is not a Mapping[Trace, int].

@@ -1,4 +1,4 @@
-"""Releases as JSON: variants with their noisy counts, estimates and intervals."""
+"""Releases as JSON: variants with their noisy counts, estimates and intervals; measurements and what follows from them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,27 @@ from typing import Any
 
 from ..model.release import Release
 from ..privacy.numbers import as_text
+from ..sources.release_json import FORMAT, VERSION
 from .guarantee_file import describe_unit
 
 
 def write_json(release: Release, path: Path) -> None:
+    with path.open("w", encoding="utf-8") as out:
+        json.dump(json_content(release), out, ensure_ascii=True)
+        out.write("\n")
+
+
+def json_content(release: Release) -> dict[str, Any]:
+    """Return the fields of a `.json` release of any kind, in their order."""
+    rules = {"abstractions": [rule.as_json() for rule in release.abstractions]}
+    if not release.is_event_log:
+        return _header(release) | rules | release.json_fields()
     estimate = release.estimate
-    content = json_header(release) | {
+    content = {
         "missing_cases": _with_interval(estimate.missing_cases, estimate.missing_cases_interval),
         "missing_variants": _with_interval(estimate.missing_variants, estimate.missing_variants_interval),
         "cases": release.cases,
-        "abstractions": [rule.as_json() for rule in release.abstractions],
+        **rules,
         "variants": release.variants,
         "rungs": release.rungs,
         "counts": release.counts,
@@ -25,15 +36,15 @@ def write_json(release: Release, path: Path) -> None:
         "estimated": [round(count, 3) for count in estimate.counts],
         "intervals": estimate.intervals,
     }
-    save_json(content | release.json_fields(), path)
+    return _header(release) | content | release.json_fields()
 
 
-def json_header(release: Release) -> dict[str, Any]:
-    """The first keys of a `.json` release of any kind, in their order; a release that is not an event log also has its kind."""
+def _header(release: Release) -> dict[str, Any]:
+    """The first fields; a release that is not an event log also has its kind."""
     guarantee = release.guarantee
     return {
-        "format": "travas release",
-        "version": 1,
+        "format": FORMAT,
+        "version": VERSION,
         **({} if release.is_event_log else {"kind": release.mechanism.kind}),
         "columns": release.columns,
         "mechanism": guarantee.mechanism,
@@ -44,13 +55,6 @@ def json_header(release: Release) -> dict[str, Any]:
         "table": release.mechanism.parameters(),
         "frequencies": release.frequencies,
     }
-
-
-def save_json(content: dict[str, Any], path: Path) -> None:
-    """Write the content of a `.json` release."""
-    with path.open("w", encoding="utf-8") as out:
-        json.dump(content, out, ensure_ascii=True)
-        out.write("\n")
 
 
 def _with_interval(value: float | None, interval: tuple[float, float] | None) -> dict[str, float] | None:

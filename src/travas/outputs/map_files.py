@@ -12,8 +12,9 @@ from ..plots.figures import PictureFormat
 from ..plots.map_figure import map_figure
 from ..plots.map_graph import Intervals, released_graph
 from ..plots.map_picture import drawing, map_svg
+from .json_writer import write_json
 from .map_page import write_page
-from .map_writers import write_dot, write_graphml, write_map_csv, write_map_json
+from .map_writers import write_dot, write_graphml, write_map_csv
 from .picture_file import write_picture
 
 
@@ -47,7 +48,7 @@ def _of_map(write: Callable[[MapRelease, Path], None]) -> Callable[[Release, Pat
 
 
 MAP_WRITERS: dict[str, Callable[[Release, Path], None]] = {
-    ".json": _of_map(write_map_json),
+    ".json": write_json,
     ".csv": _of_map(write_map_csv),
     ".graphml": _of_map(write_graphml),
     ".dot": _of_map(write_dot),

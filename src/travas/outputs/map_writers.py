@@ -1,4 +1,4 @@
-"""Writing process maps: JSON, a table of pairs (CSV), GraphML and DOT. Names are escaped by the rules of each format."""
+"""Writing process maps: a table of pairs (CSV), GraphML and DOT. Names are escaped by the rules of each format."""
 
 from __future__ import annotations
 
@@ -12,19 +12,12 @@ from ..maps.map_release import END, OTHER, START, MapNode, MapPair, MapRelease
 from ..model.escaped_names import escape_name
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text
-from .json_writer import json_header, save_json
 
 if TYPE_CHECKING:
     import polars as pl
 
 SECONDS = ("lower_quartile", "median", "upper_quartile")
 """The quartiles of durations, in seconds."""
-
-
-def write_map_json(release: MapRelease, path: Path) -> None:
-    """Write everything: nodes, pairs, intervals, durations, and the measurements, from which all of it can be checked."""
-    rules = {"abstractions": [rule.as_json() for rule in release.abstractions]}
-    save_json(json_header(release) | rules | release.json_fields(), path)
 
 
 def map_table(release: MapRelease, written: Callable[[str], str] = str) -> pl.DataFrame:

@@ -25,7 +25,8 @@ def _attribute(value: str) -> str:
     )
 
 
-def _string(key: str, value: str) -> str:
+def xes_string(key: str, value: str) -> str:
+    """Return an attribute of XES that is text, with escaped names."""
     return f"<string key={_attribute(key)} value={_attribute(value)}/>"
 
 
@@ -37,7 +38,7 @@ _TAGS = {"text": "string", "whole number": "int", "number": "float"}
 _EXTENSIONS = (("Concept", "concept"), ("Time", "time"), ("Lifecycle", "lifecycle"), ("Organizational", "org"))
 
 
-def _xes_header(release: Release) -> str:
+def xes_header(release: Release) -> str:
     """Return the header of the log: facts of the release, nothing from the header of the source."""
     guarantee = release.guarantee
     privacy = {
@@ -61,17 +62,17 @@ def _xes_header(release: Release) -> str:
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', _LOG]
     for name, prefix in [*used, ("Privacy", "privacy")]:
         lines.append(f'<extension name="{name}" prefix="{prefix}" uri="http://www.xes-standard.org/{prefix}.xesext"/>')
-    lines += ['<global scope="trace">', _string("concept:name", ""), "</global>"]
+    lines += ['<global scope="trace">', xes_string("concept:name", ""), "</global>"]
     dates = [_date(0)] if has_times else []
-    lines += ['<global scope="event">', *(_string(column, "") for column in release.columns), *dates, "</global>"]
+    lines += ['<global scope="event">', *(xes_string(column, "") for column in release.columns), *dates, "</global>"]
     keys = " ".join(f"'{column}'" if " " in column else column for column in release.columns)
     lines.append(f'<classifier name="Activity" keys={_attribute(keys)}/>')
-    lines += [_string("concept:name", release.title), _string(TIMES_MARK, release.about_times)]
-    lines += [_string(key, value) for key, value in release.notices.items()]
+    lines += [xes_string("concept:name", release.title), xes_string(TIMES_MARK, release.about_times)]
+    lines += [xes_string(key, value) for key, value in release.notices.items()]
     if _has_escapes(release):
-        lines.append(_string(ESCAPED, "escaped"))
+        lines.append(xes_string(ESCAPED, "escaped"))
     lines += ['<list key="privacy:anonymizations">', "<values>", '<list key="privacy:anonymizer1">', "<values>"]
-    lines += [_string(key, value) for key, value in privacy.items()]
+    lines += [xes_string(key, value) for key, value in privacy.items()]
     lines += ["</values>", "</list>", "</values>", "</list>"]
     return "\n".join(lines) + "\n"
 
@@ -95,7 +96,7 @@ def _moment(text: str) -> str:
 
 def _xes(release: Release) -> Iterator[bytes]:
     """Yield the document in pieces, one element per line."""
-    yield _xes_header(release).encode()
+    yield xes_header(release).encode()
     yield from _repeated_traces(release) if release.event_times is None else _single_traces(release)
     yield b"</log>\n"
 
@@ -141,7 +142,7 @@ class _Events:
 
     def label(self, index: int) -> str:
         """What is said about all cases of a variant."""
-        return "".join(_string(key, values[index]) + "\n" for key, values in self._labels)
+        return "".join(xes_string(key, values[index]) + "\n" for key, values in self._labels)
 
     def of(self, trace: Trace, dates: Sequence[str]) -> str:
         """The events of a trace at these dates, each on its own line or empty."""
@@ -149,7 +150,7 @@ class _Events:
         for activity, date in zip(trace, dates, strict=False):
             if activity not in self._rendered:
                 values: Any = (activity,) if len(self._columns) == 1 else activity
-                self._rendered[activity] = "\n".join(["<event>", *map(_string, self._columns, values), ""])
+                self._rendered[activity] = "\n".join(["<event>", *map(xes_string, self._columns, values), ""])
             parts += (self._rendered[activity], date, "</event>\n")
         return "".join(parts)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 
 import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError
-from .period import Period
+from .instants import whole_microseconds
+from .period import Period, microseconds
 
 _MOMENT, _CLOSINGS, _LAST = "moment", "closings", "last"
 
@@ -35,8 +37,8 @@ def closed_events(events: pl.DataFrame, period: Period, case: str, time: str, ac
     Returns:
         The same columns, in the same order.
     """
-    moments = events.lazy().with_columns(_instant(time, events.schema[time]).alias(_MOMENT))
-    rows = moments.filter(pl.col(_MOMENT) < period.end.replace(tzinfo=None))
+    moments = events.lazy().with_columns(pl.Series(_MOMENT, whole_microseconds(events[time])))
+    rows = moments.filter(pl.col(_MOMENT) < microseconds(period.end))
     moment = pl.col(_MOMENT)
     if (gap := period.gap_length) is None:
         is_end = pl.col(activity).cast(pl.String).is_in(list(period.end_activities))
@@ -46,17 +48,9 @@ def closed_events(events: pl.DataFrame, period: Period, case: str, time: str, ac
         )
         rows = rows.filter(pl.col(_CLOSINGS) == 0)
     else:
-        is_late = (moment.diff() >= gap).fill_null(False)
+        is_late = (moment.diff() >= gap // timedelta(microseconds=1)).fill_null(False)
         rows = rows.with_columns(is_late.cast(pl.UInt32).cum_sum().over(case).alias(_CLOSINGS))
         rows = rows.filter(pl.col(_CLOSINGS) == 0).with_columns(moment.max().over(case).alias(_LAST))
-    first, after = (instant.replace(tzinfo=None) for instant in period.last_events)
+    first, after = (microseconds(instant) for instant in period.last_events)
     within = pl.col(_LAST).is_between(first, after, closed="left")
     return rows.filter(within).drop(_MOMENT, _CLOSINGS, _LAST).collect()
-
-
-def _instant(time: str, kind: pl.DataType) -> pl.Expr:
-    """Return the time in UTC, rounded down to a microsecond; without a zone it is UTC."""
-    value = pl.col(time)
-    if isinstance(kind, pl.Datetime) and kind.time_zone is not None:
-        value = value.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    return value.cast(pl.Datetime("us"))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
-from ..errors import LogError
 from .period import Period, microseconds
 
 if TYPE_CHECKING:
@@ -16,16 +15,6 @@ if TYPE_CHECKING:
 
 END, MOMENT, COUNTS = "is_end", "moment", "counts"
 _COMPLETE, _ENDS, _AFTER, _KEPT, _LAST = "is_complete", "ends_before", "after_gap", "kept", "last_time"
-
-
-def dated(time: Any, unfit: Callable[[Any, str, str], LogError]) -> Any:
-    """Return the times as instants; refuse columns that are not dates or timestamps, such as numbers."""
-    kind = time.type()
-    if kind.is_timestamp():
-        return time
-    if kind.is_date():
-        return time.cast("timestamp").name(time.get_name())
-    raise unfit(time, "which has no dates for a period", "a timestamp")
 
 
 def is_one_of(name: Any, activities: Sequence[str], as_bytes: Callable[[Any], Any]) -> Any:
@@ -41,7 +30,7 @@ def closed_rows(events: ir.Table, period: Period, complete: Any, case: str, sort
     """Add the column `COUNTS`: whether a row is complete, and is of a case closed in the period, up to its closing.
 
     Args:
-        events: The rows, with the columns `END` and `MOMENT`: timestamps, or microseconds since 1970.
+        events: The rows, with the columns `END` and `MOMENT`, in microseconds since 1970.
         period: The period.
         complete: Whether nothing is missing in a row; other rows are kept for the notes, but close nothing.
         case: The column of the case.
@@ -53,13 +42,13 @@ def closed_rows(events: ir.Table, period: Period, complete: Any, case: str, sort
     import ibis
 
     rows = events.mutate(**{_COMPLETE: complete})
-    rows = rows.filter(~rows[_COMPLETE] | (rows[MOMENT] < _literal(rows[MOMENT], period.end)))  # lemma 1
+    rows = rows.filter(~rows[_COMPLETE] | (rows[MOMENT] < microseconds(period.end)))  # lemma 1
     gap = period.gap_length
     rows = _up_to_end(rows, case, sorting) if gap is None else _up_to_gap(rows, case, gap)
     is_last = rows[_KEPT] & rows[END] if gap is None else rows[_KEPT]
     last = ibis.ifelse(is_last, rows[MOMENT], None).max().over(ibis.window(group_by=[rows[case], rows[_COMPLETE]]))
     rows = rows.mutate(**{_LAST: last})
-    first, after = (_literal(rows[MOMENT], instant) for instant in period.last_events)
+    first, after = (microseconds(instant) for instant in period.last_events)
     within = (rows[_LAST] >= first) & (rows[_LAST] < after)
     return rows.mutate(**{COUNTS: rows[_KEPT] & within.fill_null(False)})
 
@@ -83,28 +72,8 @@ def _up_to_gap(rows: ir.Table, case: str, gap: timedelta) -> ir.Table:
 
     own = [rows[case], rows[_COMPLETE]]
     before = rows[MOMENT].lag().over(ibis.window(group_by=own, order_by=rows[MOMENT]))
-    late = (rows[MOMENT] >= before + _length(rows[MOMENT], gap)).fill_null(False)
+    late = (rows[MOMENT] >= before + gap // timedelta(microseconds=1)).fill_null(False)
     rows = rows.mutate(**{_AFTER: ibis.ifelse(late, rows[MOMENT], None)})
     first = rows[_AFTER].min().over(ibis.window(group_by=[rows[case], rows[_COMPLETE]]))
     rows = rows.mutate(**{_AFTER: first})
     return rows.mutate(**{_KEPT: rows[_COMPLETE] & (rows[_AFTER].isnull() | (rows[MOMENT] < rows[_AFTER]))})
-
-
-def _literal(moment: Any, instant: datetime) -> Any:
-    """Return an instant in the type of the column; without a zone, times are UTC."""
-    import ibis
-
-    kind = moment.type()
-    if kind.is_integer():
-        return ibis.literal(microseconds(instant))
-    return ibis.literal(instant if kind.timezone is not None else instant.replace(tzinfo=None), type=kind)
-
-
-def _length(moment: Any, length: timedelta) -> Any:
-    import ibis
-
-    return (
-        length // timedelta(microseconds=1)
-        if moment.type().is_integer()
-        else ibis.interval(seconds=length // timedelta(seconds=1))
-    )

@@ -25,13 +25,13 @@ def check_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str)
         where: The name of the table in messages.
     """
     for name in (columns.case, columns.unit, *columns.activities, columns.lifecycle, *columns.where):
-        if name is not None and not is_exact(schema[name]):
+        if name is not None and not is_name_type(schema[name]):
             raise LogError(
                 f"{where}: column {name!r} has type {schema[name]}, whose values are not exact identifiers; accepted types are "
                 f"{_NAMES}; convert it, for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
             )
     for name in (columns.timestamp, columns.ties):
-        if name is not None and not _is_ordered(schema[name]):
+        if name is not None and not is_ordered(schema[name]):
             raise LogError(
                 f"{where}: column {name!r} has type {schema[name]}, which cannot order events; accepted types are text, "
                 f"numbers, dates and timestamps; convert it, for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
@@ -41,7 +41,7 @@ def check_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str)
 
 def check_detail_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str) -> None:
     """Raise LogError if the type of a column does not allow it to be measured as a time, a name or a number."""
-    unfit = [(name, "not exact names") for name in columns.details.attributes if not is_exact(schema[name])]
+    unfit = [(name, "not exact names") for name in columns.details.attributes if not is_name_type(schema[name])]
     unfit += [(name, "not numbers") for name in columns.details.numbers if not _is_number(schema[name])]
     if columns.details.times == "read" and not is_time(schema[str(columns.timestamp)]):
         unfit.append((str(columns.timestamp), "not dates or timestamps, so that durations cannot be measured"))
@@ -61,7 +61,7 @@ def is_time(kind: pl.DataType) -> bool:
     return _is_text(kind) or isinstance(kind, pl.Datetime | pl.Date | pl.Null)
 
 
-def is_exact(kind: pl.DataType) -> bool:
+def is_name_type(kind: pl.DataType) -> bool:
     """Return whether the text of a value depends on that value and the type alone."""
     if isinstance(kind, pl.Decimal):
         return kind.scale == 0
@@ -69,7 +69,8 @@ def is_exact(kind: pl.DataType) -> bool:
     return _is_text(kind) or kind.is_integer() or isinstance(kind, other)
 
 
-def _is_ordered(kind: pl.DataType) -> bool:
+def is_ordered(kind: pl.DataType) -> bool:
+    """Return whether values of a type have an order."""
     return _is_text(kind) or kind.is_numeric() or kind.is_temporal() or isinstance(kind, pl.Null)
 
 

@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from ..errors import LogError, MissingExtraError, ParameterError, TravasError
 from ..model.traces import Codes
 from ..model.variants import Variants
+from .clocks import duckdb_clock, has_zone, plain_clock
 from .interruptible_work import interruptible
 from .log_location import database_of
 from .queries import check_query, query_types
@@ -104,7 +105,8 @@ class Database:
         backend = table.get_backend()
         if backend.name not in SCHEMES:
             raise LogError(f"{where}: unsupported backend; for Spark pass the DataFrame, otherwise export the log")
-        query = Query(table, reading, where, as_bytes=as_bytes_in(backend.name))
+        clock = duckdb_clock if backend.name == "duckdb" else plain_clock
+        query = Query(table, reading, where, as_bytes=as_bytes_in(backend.name), clock=clock)
         answers = _totals(query, where, backend) if query.reading.details else None
         with _plain_words(f"{where}: the query failed", "try a query of your own, or export the log"):
             counted = pl.DataFrame(pl.from_arrow(_answer(backend, query.variants())))
@@ -170,7 +172,7 @@ def coded(counted: pl.DataFrame, query: Query, notes: tuple[str, ...]) -> Varian
 
 def _totals(query: Query, where: str, backend: Any) -> RemoteTotals:
     """Return the answers of a database; a trial without rows shows that it can answer."""
-    from .details_expression import details_of, duckdb_clock, has_zone, plain_clock
+    from .details_expression import details_of
     from .totals_expression import RemoteTotals
 
     def ask(expression: Any) -> list[dict[str, Any]]:
@@ -178,7 +180,7 @@ def _totals(query: Query, where: str, backend: Any) -> RemoteTotals:
             rows: list[dict[str, Any]] = _answer(backend, expression).to_pylist()
         return rows
 
-    table = details_of(query, duckdb_clock if backend.name == "duckdb" else plain_clock)
+    table = details_of(query)
     is_zoned = has_zone(query.events[query.columns.timestamp])
     RemoteTotals(query, table.limit(0), ask, is_zoned).try_out()
     return RemoteTotals(query, table, ask, is_zoned)

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from ..model.calendar import DAY, FIRST_INSTANT, LAST_INSTANT
 from ..model.totals import Totals
 from ..model.traces import Codes
 from .encoded_cases import Coded, EncodedCases, EncodedTotals
 from .events import Events
-from .instants import AWARE, TIME
+from .instants import AWARE, TIME, whole_microseconds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +35,7 @@ class CaseEncoder:
         self._codes.append(codes)
         self._lengths.append(cases[self._events.parts[0]].list.len().to_numpy().astype(np.int64))
         if self._details.times == "read":
-            self._times.append(column_microseconds(cases[TIME].explode(empty_as_null=False)))
+            self._times.append(whole_microseconds(cases[TIME].explode(empty_as_null=False)))
             if AWARE in cases.columns:
                 self._aware.append(cases[AWARE].explode(empty_as_null=False).to_numpy())
         for column, name in zip(self._columns, self._events.attributes, strict=True):
@@ -61,22 +60,6 @@ class CaseEncoder:
         if self._aware:
             return _joined(self._aware)
         return self._events.is_zoned
-
-
-def column_microseconds(times: pl.Series) -> NDArray[np.int64]:
-    """Return microseconds since 1970, between the years 1 and 9999; finer parts of a second are cut off."""
-    kind = times.dtype
-    numbers: NDArray[np.int64] = times.to_physical().cast(pl.Int64).to_numpy()
-    if isinstance(kind, pl.Date):
-        days: NDArray[np.int64] = np.clip(numbers, FIRST_INSTANT // DAY, LAST_INSTANT // DAY)
-        return days * DAY
-    unit = kind.time_unit if isinstance(kind, pl.Datetime) else "us"
-    if unit == "ns":  # the years 1677 to 2262
-        return numbers // 1000
-    factor = 1000 if unit == "ms" else 1
-    clipped: NDArray[np.int64] = np.clip(numbers, FIRST_INSTANT // factor, LAST_INSTANT // factor)
-    clipped *= factor
-    return clipped
 
 
 def _joined(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:

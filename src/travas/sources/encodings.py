@@ -44,18 +44,19 @@ def check_encoding(name: str) -> None:
 
 
 def check_xml_encoding(where: str, start: bytes) -> None:
-    """Refuse an XML document in an encoding that is not supported. The parser states it only after the last byte.
+    """Refuse an XML document in an encoding that is not supported, before the parser fails without a remedy.
 
     Args:
         where: The file, for the message.
-        start: The document at least up to its first tag, without NUL bytes, so that UTF-16 reads like ASCII.
+        start: The first bytes of the document, without NUL bytes, so that UTF-16 reads like ASCII. Nothing is checked
+            before the declaration is complete.
 
     Raises:
         LogError: The encoding is unknown, has a state across characters, or is EBCDIC, some of whose forms have one.
     """
     if start.startswith(_EBCDIC):
         name = "EBCDIC"
-    elif not (text := start.lstrip(_MARKS)).startswith(_DECLARED):
+    elif not (text := start.lstrip(_MARKS)).startswith(_DECLARED) or b"?>" not in text:
         return
     elif (declaration := _DECLARATION.match(text)) is None:
         raise LogError(f"{where}: the XML declaration is malformed; {EXPORT_AGAIN}")

@@ -37,7 +37,7 @@ class TableEngine(Engine, Protocol):
     """Reads tables that have a URL, so that releases of one table are charged to one account."""
 
     def location(self, source: str, reading: Reading) -> TableLocation | None:
-        """Return where the table is, which is asked what its name refers to; None for a query."""
+        """Ask the database where a table is; None for a query."""
 
 
 def _silent(_: float) -> None:
@@ -90,7 +90,7 @@ def assumptions_of(source: Any, reading: Reading) -> tuple[str, ...]:
 
     Args:
         source: The source, as for `read`. An Ibis expression and a DataFrame of Spark are queries, which are run when they
-            are read.
+            are read; a table of a database, a view and a cached expression are tables.
         reading: The rule from events to variants.
 
     Returns:
@@ -105,7 +105,7 @@ def _is_query(source: Any) -> bool:
     if library == "ibis":
         import ibis.expr.operations as ops
 
-        return not isinstance(source.op(), ops.PhysicalTable)
+        return not isinstance(source.op(), ops.DatabaseTable | ops.InMemoryTable)
     return library == "pyspark"
 
 
@@ -114,7 +114,7 @@ def _library(source: Any) -> str:
 
 
 def table_location(source: Any, reading: Reading) -> TableLocation | None:
-    """Return where the table of a database or of Spark is, which is asked what the name of the table refers to.
+    """Ask a database or Spark where a table is.
 
     Args:
         source: The source, as for `read`.

@@ -191,9 +191,8 @@ class Events:
             firsts = [pl.col(name).drop_nulls().first() for name in self.attributes]
             return ordered.lazy().group_by(_CASE).agg(*lists, *firsts, *several)
         cases = ordered.lazy().group_by(_CASE).agg(*lists, *several)
-        for (
-            name
-        ) in self.attributes:  # of simultaneous events with the same name, the smallest value: rows have no order
+        # of simultaneous events with the same name, the smallest value: rows have no order
+        for name in self.attributes:
             own = events.lazy().filter(pl.col(name).is_not_null())
             value = pl.col(name).cast(pl.String) if isinstance(events[name].dtype, pl.Categorical) else pl.col(name)
             values = own.sort([*by, value], maintain_order=True).group_by(_CASE).agg(pl.col(name).first())

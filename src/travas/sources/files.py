@@ -18,10 +18,10 @@ from .folders import listing, unopened
 from .formats import ARCHIVE_SUFFIXES, FOLDER_SUFFIXES, RELEASE_SUFFIXES, SUFFIXES, Format, format_of, suffix_of
 from .reading import Reading
 from .release_json import (
-    columns_of,
     is_process_map,
     load_release_json,
     refusing_malformed,
+    stated_columns,
     traces_of,
     whole_numbers,
 )
@@ -148,11 +148,12 @@ def merged(traces: Sequence[Trace], counts: Sequence[int]) -> dict[Trace, int]:
 
 def _read_release(path: Path) -> Variants:
     """Read the variants and counts of a `.json` release."""
-    with refusing_malformed(path, "not a release of travas; use a .json release, or a log"):
-        content = load_release_json(path)
+    reason = "not a release of travas; use a .json release, or a log"
+    content = load_release_json(path, reason)
+    with refusing_malformed(path, reason):
         is_map = is_process_map(content)
         counts = {} if is_map else merged(traces_of(content), whole_numbers(content["counts"]))
-        columns = columns_of(content)
+        columns = stated_columns(content)
     if is_map:
         raise LogError(f"{path}: {MAP_IS_NO_LOG}")
     try:

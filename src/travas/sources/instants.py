@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import cast
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ..errors import ParameterError
+from ..model.calendar import DAY, FIRST_INSTANT, LAST_INSTANT
 from .timestamps import NUMBER, NUMBERED, parse_timestamp
 
 TIME, NANOSECONDS, AWARE = "time", "nanoseconds", "aware"
@@ -106,6 +109,22 @@ def aware(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
         return texts.str.contains(r":[0-9]{2}.*(Z|z|[+-][0-9:]{2,6})$").alias(AWARE)
     is_aware = "%z" in timestamp_format or timestamp_format.startswith("epoch-")
     return pl.Series(AWARE, [is_aware], dtype=pl.Boolean).new_from_index(0, len(texts))
+
+
+def whole_microseconds(times: pl.Series) -> NDArray[np.int64]:
+    """Return microseconds since 1970, between the years 1 and 9999; finer parts of a second are cut off."""
+    kind = times.dtype
+    numbers: NDArray[np.int64] = times.to_physical().cast(pl.Int64).to_numpy()
+    if isinstance(kind, pl.Date):
+        days: NDArray[np.int64] = np.clip(numbers, FIRST_INSTANT // DAY, LAST_INSTANT // DAY)
+        return days * DAY
+    unit = kind.time_unit if isinstance(kind, pl.Datetime) else "us"
+    if unit == "ns":  # the years 1677 to 2262
+        return numbers // 1000
+    factor = 1000 if unit == "ms" else 1
+    clipped: NDArray[np.int64] = np.clip(numbers, FIRST_INSTANT // factor, LAST_INSTANT // factor)
+    clipped *= factor
+    return clipped
 
 
 def _parsed(texts: pl.Series, form: str) -> pl.Series:

@@ -12,7 +12,7 @@ from .folders import is_pattern
 
 _SYNONYMS = {"postgres": "postgresql"}
 _DEFAULT_PORTS = {"postgresql": 5432, "trino": 8080}
-_PLACES = ("host", "hostaddr", "port", "dbname", "service")
+_IDENTIFYING = ("host", "hostaddr", "port", "dbname", "service")
 """URL parameters that locate the data. Others are dropped, because they may be passwords."""
 
 
@@ -102,6 +102,6 @@ def _without_credentials(url: str) -> str:
     parts = urlsplit(url)
     scheme = _SYNONYMS.get(parts.scheme.lower(), parts.scheme.lower())
     host = parts.netloc.rpartition("@")[2].lower().removesuffix(f":{_DEFAULT_PORTS.get(scheme)}")
-    query = urlencode(sorted(pair for pair in parse_qsl(parts.query) if pair[0] in _PLACES))
+    query = urlencode(sorted(pair for pair in parse_qsl(parts.query) if pair[0] in _IDENTIFYING))
     prefix = f"{scheme}://" if scheme else ""
     return f"{prefix}{host}{parts.path}{'?' if query else ''}{query}"

@@ -64,12 +64,13 @@ def _size(stream: BinaryIO, whole: int, row_groups: int | None) -> int:
 def _column(stream: BinaryIO, about: dict[int, Any], rows: int, walk: bool) -> int:
     """What a column chunk becomes: the larger of what the footer and what its page headers say."""
     declared = _number(about[6]) + BYTES_A_VALUE * max(_number(about[5]), rows)
-    offsets = [
-        offset for offset in (_number(about[9]), _number(about.get(11, 0))) if offset
-    ]  # 0: there is no such page
-    if not walk or not offsets:
+    # 0: there is no such page. Readers start at the dictionary, which is before the data.
+    data, dictionary = _number(about[9]), _number(about.get(11, 0))
+    if 0 < data < dictionary:
+        raise ThriftError
+    start = dictionary or data
+    if not walk or not start:
         return declared
-    start = min(offsets)
     pages = _pages(stream, start, start + _number(about[7]))
     return max(declared, sum(_number(page[2]) + BYTES_A_VALUE * _values(page) for page in pages))
 

@@ -27,9 +27,8 @@ class Pm4pyLog:
         """Return the variants of an event log; the rule is that of XES files."""
         if not isinstance(source, Iterable) or not all(hasattr(trace, "attributes") for trace in source):
             raise LogError(f"a {type(source).__name__} of pm4py is not a log; use an EventLog or a DataFrame")
-        reading = attrs.evolve(
-            reading, details=reading.details.settled("recorded")
-        )  # as in XES, every event has a time
+        # as in XES, every event has a time
+        reading = attrs.evolve(reading, details=reading.details.settled("recorded"))
         cases, traces = CaseStream(_WHERE, reading), _TraceReader(reading)
         for number, trace in enumerate(source, start=1):
             cases.finish(traces.case(trace, number, cases))

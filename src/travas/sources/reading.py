@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, final, get_args
 
 import attrs
@@ -62,6 +62,12 @@ def _abstraction(rule: Abstraction | str) -> Abstraction:
     return rule
 
 
+def _activities(columns: str | Sequence[str]) -> tuple[str, ...]:
+    if isinstance(columns, bytes | bytearray) or not isinstance(columns, Sequence):
+        raise ParameterError(f"activities is {shown(columns)}; use a tuple of names of columns", field="activities")
+    return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
 def _delimiter(character: str | None) -> str | None:
     return "\t" if character in ("tab", "\\t") else character
 
@@ -74,7 +80,7 @@ class Reading:
 
     Attributes:
         case: The case column; in XES, a trace attribute.
-        activities: The activity columns; several columns make an activity a tuple.
+        activities: The activity columns, or the name of one; several columns make an activity a tuple.
         timestamp: The timestamp column.
         timestamp_format: The format of timestamps, as for `datetime.strptime`; None is ISO 8601.
         order: Order of the events of a case: `file` (default for XES) or `time` (default for tables). A table without
@@ -105,7 +111,7 @@ class Reading:
     """
 
     case: str | None = None
-    activities: tuple[str, ...] = ()
+    activities: tuple[str, ...] = attrs.field(default=(), converter=_activities)
     timestamp: str | None = None
     timestamp_format: str | None = None
     order: Order | None = None
@@ -143,6 +149,9 @@ class Reading:
                 raise ParameterError(
                     f"a column name is {shown(column)}, which is not text; set the name of a column", field=field
                 )
+        for name in ("timestamp_format", "encoding", "table", "query"):
+            if (text := getattr(self, name)) is not None and not isinstance(text, str):
+                raise ParameterError(f"{name} is {shown(text)}, which is not text; use text", field=name)
         for name in attrs.fields_dict(Reading):
             if isinstance(value := getattr(self, name), str):
                 check_encodable(name, value)

@@ -8,22 +8,35 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..errors import LogError
-from ..model.traces import Activity, Trace, activity_from_json
+from ..errors import LogError, shown
+from ..model.traces import Activity, Trace, listed, trace_from_json
 from ..privacy.numbers import is_whole_number
 from .folders import unopened
 
+FORMAT, VERSION = "travas release", 1
+"""What every `.json` release states about its form."""
 
-def load_release_json(path: Path) -> dict[str, Any]:
+
+def load_release_json(path: Path, reason: str) -> dict[str, Any]:
     """Load a `.json` release of any kind.
 
+    Args:
+        path: The file.
+        reason: What to say of a file that is not a release: what it is not, and the remedy.
+
+    Returns:
+        The content of the file.
+
     Raises:
-        OSError: The file cannot be opened.
-        ValueError: It is not a JSON object.
+        LogError: The file cannot be opened, is not a release, or is one of another version.
     """
-    content = strict_json(path.read_text(encoding="utf-8"))
-    if not isinstance(content, dict):
-        raise ValueError("not a JSON object")
+    with refusing_malformed(path, reason):
+        content = strict_json(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict) or content["format"] != FORMAT:
+            raise ValueError("not a release")
+        version = content["version"]
+    if type(version) is not int or version != VERSION:
+        raise LogError(f"{path}: release of version {shown(version)}; supported: {VERSION}; update travas")
     return content
 
 
@@ -41,7 +54,7 @@ def strict_json(text: str) -> Any:
 
 @contextmanager
 def refusing_malformed(path: Path, reason: str) -> Iterator[None]:
-    """Let whatever a malformed release raises, errors of travas included, be one line about the file.
+    """Raise LogError, one line about the file, in place of any error that a malformed release causes, also one of travas.
 
     Args:
         path: The release.
@@ -60,9 +73,9 @@ def is_process_map(content: Mapping[str, Any]) -> bool:
     return content.get("kind") == "process map"
 
 
-def columns_of(content: Mapping[str, Any]) -> tuple[str, ...]:
+def stated_columns(content: Mapping[str, Any]) -> tuple[str, ...]:
     """The columns of which activities consist."""
-    columns = tuple(map(_text, content["columns"]))
+    columns = texts_of(content["columns"])
     if not columns or not all(columns):
         raise ValueError("no column, or one without a name")
     return columns
@@ -70,27 +83,29 @@ def columns_of(content: Mapping[str, Any]) -> tuple[str, ...]:
 
 def traces_of(content: Mapping[str, Any]) -> tuple[Trace, ...]:
     """The released traces, each of at least one activity, of as many texts as there are columns."""
-    traces = tuple(tuple(map(activity_from_json, trace)) for trace in content["variants"])
-    width = len(columns_of(content))
-    if not all(trace and all(is_name(activity, width) for activity in trace) for trace in traces):
+    traces = tuple(map(trace_from_json, listed(content["variants"])))
+    width = len(stated_columns(content))
+    if not all(trace and all(is_activity_of(activity, width) for activity in trace) for trace in traces):
         raise ValueError("a trace without activities, or an activity of another number of columns")
     return traces
 
 
-def is_name(activity: Activity, width: int) -> bool:
-    """Return whether an activity is made of this many texts, none of them empty."""
-    parts = (activity,) if isinstance(activity, str) else activity
-    return len(parts) == width and all(isinstance(part, str) and part for part in parts)
+def is_activity_of(activity: Activity, width: int) -> bool:
+    """Return whether an activity is of this many columns: text, or a tuple of two or more texts, none of them empty."""
+    if width == 1 or isinstance(activity, str):
+        return width == 1 and isinstance(activity, str) and bool(activity)
+    return len(activity) == width and all(isinstance(part, str) and part for part in activity)
 
 
 def whole_numbers(values: Any) -> tuple[int, ...]:
-    """Numbers that must be whole and fit into 64 bits; ValueError if one is or does not."""
-    if not all(is_whole_number(value) and abs(value) < 1 << 63 for value in values):
+    """Return a list of whole numbers of 64 bits as a tuple; ValueError for anything else."""
+    if not all(is_whole_number(value) and abs(value) < 1 << 63 for value in listed(values)):
         raise ValueError("not a whole number")
     return tuple(values)
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("not a text")
-    return value
+def texts_of(values: Any) -> tuple[str, ...]:
+    """Return a list of texts as a tuple; ValueError for anything else."""
+    if not all(isinstance(value, str) for value in listed(values)):
+        raise ValueError("not text")
+    return tuple(values)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Store(Protocol):
     """Access to the traces in the source."""
 
-    def traces(self, indices: Sequence[int]) -> list[Trace]:
+    def traces(self, indexes: Sequence[int]) -> list[Trace]:
         """Return the traces with these indexes, in this order."""
 
     def keys(self, alphabet: Sequence[Activity]) -> list[bytes]:

@@ -18,7 +18,8 @@ from uuid import uuid4
 from ..errors import LogError, MissingExtraError, ParameterError, TravasError
 from ..model.traces import CODE, CODE_BYTES, Activity, Trace
 from ..model.variants import Variants
-from .details_expression import details_of, spark_clock, spark_zoned_clock
+from .clocks import Clock, spark_clock, spark_zoned_clock
+from .details_expression import details_of
 from .interruptible_work import interruptible
 from .queries import check_query
 from .reading import Reading, released_columns
@@ -57,7 +58,7 @@ class Spark:
         if not hasattr(frame, "sparkSession"):
             raise LogError(f"a {type(frame).__name__} is not an event log; use a pyspark.sql DataFrame")
         events = ibis.table(ibis.schema(PySparkType.to_ibis(frame.schema)), name=_EVENTS)
-        query = Query(events, reading, where, gather=_gather, as_instant=_instants(frame.schema))
+        query = Query(events, reading, where, gather=_gather, clock=_clock(frame.schema))
         variants: Variants = _run(frame.sparkSession, where, lambda: _Store.of(frame, query))
         return variants
 
@@ -106,25 +107,13 @@ def _gather(events: ir.Table, parts: list[str], keys: list[Any], where: Any, oth
     return cases.mutate(**arrays)
 
 
-def _instants(schema: Any) -> Callable[[Any], Any]:
-    """Return the function from timestamps to microseconds since 1970.
+def _clock(schema: Any) -> Clock:
+    """Return the clock of a schema; Ibis does not report which timestamps have a zone."""
+    return lambda moment: (spark_zoned_clock if _is_zoned(schema, moment.get_name()) else spark_clock)(moment)
 
-    Spark reads literals, and adds days, in the time zone of the session; microseconds are the same in all zones.
-    """
-    import ibis
 
-    @ibis.udf.scalar.builtin(signature=(("timestamp",), "int64"))
-    def unix_micros(moment): ...  # type: ignore[no-untyped-def]
-
-    @ibis.udf.scalar.builtin(signature=(("string",), "timestamp"))
-    def to_timestamp(text): ...  # type: ignore[no-untyped-def]
-
-    def instant(moment: Any) -> Any:
-        if schema[moment.get_name()].dataType.typeName() == "timestamp":
-            return unix_micros(moment)
-        return unix_micros(to_timestamp(moment.cast("string") + "Z"))  # without a zone, times are UTC
-
-    return instant
+def _is_zoned(schema: Any, column: str) -> bool:
+    return bool(schema[column].dataType.typeName() == "timestamp")
 
 
 @dataclass(frozen=True)
@@ -178,20 +167,20 @@ class _Store:
         weakref.finalize(variants, _drop, frame)
         return variants
 
-    def traces(self, indices: Sequence[int]) -> list[Trace]:
+    def traces(self, indexes: Sequence[int]) -> list[Trace]:
         """Return the traces with these indexes, in this order; nothing else leaves the cluster."""
         import pyarrow as pa
 
-        if not len(indices):
+        if not len(indexes):
             return []
-        wanted = self.digests.take(pa.array(indices, pa.int64()))
+        wanted = self.digests.take(pa.array(indexes, pa.int64()))
         session = self.frame.sparkSession
         selected = session.createDataFrame(pa.table({_DIGEST: wanted}))
         rows = self.frame.join(selected, _DIGEST).select(_DIGEST, *self.query.parts)
         fetched = _run(session, self.query.where, rows.toArrow)
         traces = self._rows(fetched, self.query.parts)
         by_digest = dict(zip(fetched[_DIGEST].to_pylist(), traces, strict=True))
-        if not len(by_digest) == fetched.num_rows == len(indices):
+        if not len(by_digest) == fetched.num_rows == len(indexes):
             raise self._changed()
         return [by_digest[digest] for digest in wanted.to_pylist()]
 
@@ -244,10 +233,9 @@ class _Store:
 def _totals(events: Any, query: Query) -> RemoteTotals:
     """Return the answers of Spark, from the complete events, which are persisted as long as there may be questions."""
     import ibis
-    from pyspark.sql.types import TimestampType
 
-    is_zoned = isinstance(events.schema[query.columns.timestamp].dataType, TimestampType)  # Ibis does not report it
-    expression = details_of(query, spark_zoned_clock if is_zoned else spark_clock)
+    is_zoned = _is_zoned(events.schema, str(query.columns.timestamp))
+    expression = details_of(query)
     details = _asked(expression, **{_EVENTS: events}).repartition(CASE).persist()
 
     def ask(answer: ir.Table) -> list[dict[str, Any]]:

@@ -62,7 +62,7 @@ class Columns:
         ties = None if (tie := reading.tie_column()) is None else search.column(tie, "ties")
         unit = None if reading.unit is None else search.column(reading.unit, "unit")
         for name in (*details.attributes, *details.numbers):
-            search.column(name, "attribute")
+            search.column(name, "attribute", "attributes")
         lifecycle = None if reading.lifecycle == "all" else search.column(None, "lifecycle")
         selected = tuple(search.column(name, "where") for name in by_column(reading.where))
         search.check(where)
@@ -78,12 +78,13 @@ class _Search:
         self._problems: list[tuple[str, str]] = []  # (field, problem)
         self._missing = ""
 
-    def column(self, name_set: str | None, role: str) -> str:
+    def column(self, name_set: str | None, role: str, field: str = "") -> str:
+        """Return the column of a role. `field` is the parameter that sets it, if it is not named like the role."""
         name = name_set if name_set is not None else recognised(role, self._present)
         if name is not None and name in self._present:
             return name
         if name_set is not None:
-            self._problems.append((role, f"no column {name_set!r} for the {role}"))
+            self._problems.append((field or role, f"no column {name_set!r} for the {role}"))
             self._missing = self._missing or name_set
         elif several := candidates(role, self._present):
             shown_names = " or ".join(repr(name[:_LONGEST_NAME]) for name in several[:4])

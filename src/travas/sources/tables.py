@@ -24,23 +24,33 @@ from .wording import NO_EVENTS, several_values_notes
 
 def read_parquet(paths: Sequence[Path], reading: Reading, where: str) -> Variants:
     """Read the variants of `.parquet` files; the order of the files is the order of the rows."""
-    for path in paths:
-        check_parquet(path)
-    with _faults(where, "Parquet"):
-        table = pl.scan_parquet(list(paths), glob=False, hive_partitioning=False)
+    with polars_faults(where, "Parquet"):
+        table = scan_parquet(paths)
         return variants_of(Events(table, reading, where, hashed=True), table.select(pl.len()).collect().item())
 
 
 def read_arrow(paths: Sequence[Path], reading: Reading, where: str) -> Variants:
     """Read the variants of Arrow IPC files, also called Feather; the order of the files is the order of the rows."""
-    check_arrow(paths)
-    with _faults(where, "Arrow"):
-        table = pl.scan_ipc(list(paths), glob=False, hive_partitioning=False)
+    with polars_faults(where, "Arrow"):
+        table = scan_arrow(paths)
         return variants_of(Events(table, reading, where), table.select(pl.len()).collect().item())
 
 
+def scan_parquet(paths: Sequence[Path]) -> pl.LazyFrame:
+    """Return the rows of `.parquet` files; LogError if they would not fit into memory."""
+    for path in paths:
+        check_parquet(path)
+    return pl.scan_parquet(list(paths), glob=False, hive_partitioning=False)
+
+
+def scan_arrow(paths: Sequence[Path]) -> pl.LazyFrame:
+    """Return the rows of Arrow IPC files; LogError if they would not fit into memory."""
+    check_arrow(paths)
+    return pl.scan_ipc(list(paths), glob=False, hive_partitioning=False)
+
+
 @contextmanager
-def _faults(where: str, form: str) -> Iterator[None]:
+def polars_faults(where: str, form: str) -> Iterator[None]:
     """Replace the errors of Polars: their messages may quote the data, and a damaged file can make it panic."""
     try:
         yield

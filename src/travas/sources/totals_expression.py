@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_PLACE, _SIZE, _NODE, _SUM, _CELL, _COUNT, _NORM = "place", "size", "node", "sum", "cell", "number", "norm"
+_INDEX, _SIZE, _NODE, _SUM, _CELL, _COUNT, _NORM = "index", "size", "node", "sum", "cell", "number", "norm"
 _RANK, _VALUE, _OWN = "rank", "value", "own"
 
 RunQuery = Callable[["ir.Table"], list[dict[str, Any]]]
@@ -91,7 +91,7 @@ class RemoteTotals:
     def counted_events(self) -> list[dict[str, Any]]:
         """Fetch the events of all cases that are counted, case by case, in order: for evaluation only. Confidential."""
         events = self._events()
-        return self.ask(events.order_by(events[CASE], events[_PLACE]))
+        return self.ask(events.order_by(events[CASE], events[_INDEX]))
 
     def counted_values(self, attribute: str) -> dict[Any, Any]:
         """Fetch the value of an attribute for every case that is counted: for evaluation only. Confidential."""
@@ -119,12 +119,12 @@ class RemoteTotals:
             case q.Durations():
                 return _durations(events, question)
             case q.Throughput():
-                first, last = events[_PLACE] == 0, events[_PLACE] == events[_SIZE] - 1
+                first, last = events[_INDEX] == 0, events[_INDEX] == events[_SIZE] - 1
                 moment = events[MICROSECONDS]
                 cases = events.group_by(CASE).aggregate(span=moment.max(where=last) - moment.max(where=first))
                 return _histogram(cases, _bucket(cases["span"]), question)
             case q.AttributeValuesByLast() | q.AttributeBinsByLast():
-                last = events.filter(events[_PLACE] == events[_SIZE] - 1).select(CASE, _NODE)
+                last = events.filter(events[_INDEX] == events[_SIZE] - 1).select(CASE, _NODE)
                 cases = self._with_value(last, question.attribute)
                 row = (
                     self._bin(cases, question) if isinstance(question, q.BinnedQuestion) else self._row(cases, question)
@@ -134,7 +134,7 @@ class RemoteTotals:
                 hours = events.mutate(**{_CELL: self._unit_of_time(events, question)})
                 return _counts_by_norm(hours, question, lambda hour: _day_or_hour(hour, question))
             case q.CalendarQuestion():
-                starts = events.filter(events[_PLACE] == 0)
+                starts = events.filter(events[_INDEX] == 0)
                 return _histogram(starts, self._unit_of_time(starts, question), question)
         raise TypeError(f"not a question: {type(question).__name__}")
 
@@ -150,7 +150,7 @@ class RemoteTotals:
         in_order = ibis.window(group_by=table[CASE], order_by=query.sorting(table))
         position = ibis.row_number().over(in_order)
         columns = [CASE, *query.parts, *([MICROSECONDS] if self.details.times == "read" else [])]
-        events = table.mutate(**{_PLACE: position}).select(*columns, _PLACE)
+        events = table.mutate(**{_INDEX: position}).select(*columns, _INDEX)
         for step in self.abstraction.steps:
             events = self._applied(step, events)
         return events
@@ -159,17 +159,17 @@ class RemoteTotals:
         import ibis
 
         parts = [events[part] for part in self.query.parts]
-        by_case = ibis.window(group_by=events[CASE], order_by=events[_PLACE])
+        by_case = ibis.window(group_by=events[CASE], order_by=events[_INDEX])
         match step:
             case Fold():
                 again = reduce(and_, (part == part.lag().over(by_case) for part in parts))
                 return _filtered(events, ~again.fill_null(False))
             case First() | AsSet():
-                one = ibis.window(group_by=[events[CASE], *parts], order_by=events[_PLACE])
+                one = ibis.window(group_by=[events[CASE], *parts], order_by=events[_INDEX])
                 events = _filtered(events, ibis.row_number().over(one) == 0)
                 if isinstance(step, AsSet):
                     by_name = ibis.window(group_by=events[CASE], order_by=[events[part] for part in self.query.parts])
-                    events = events.mutate(**{_PLACE: ibis.row_number().over(by_name)})
+                    events = events.mutate(**{_INDEX: ibis.row_number().over(by_name)})
                 return events
             case Prefix():
                 return _filtered(events, ibis.row_number().over(by_case) < step.length)
@@ -208,8 +208,8 @@ class RemoteTotals:
         events = events.mutate(**{_NODE: node})
         events = events.filter(events[_NODE] >= 0)
         case = ibis.window(group_by=events[CASE])
-        position = ibis.row_number().over(ibis.window(group_by=events[CASE], order_by=events[_PLACE]))
-        return events.mutate(**{_PLACE: position, _SIZE: events.count().over(case)})
+        position = ibis.row_number().over(ibis.window(group_by=events[CASE], order_by=events[_INDEX]))
+        return events.mutate(**{_INDEX: position, _SIZE: events.count().over(case)})
 
     def _is(self, events: ir.Table, activity: Activity) -> Any:
         names = activity if isinstance(activity, tuple) else (activity,)
@@ -271,7 +271,7 @@ def _filtered(events: ir.Table, kept: Any) -> ir.Table:
 def _durations(events: ir.Table, question: q.Durations) -> ir.Table:
     import ibis
 
-    by_case = ibis.window(group_by=events[CASE], order_by=events[_PLACE])
+    by_case = ibis.window(group_by=events[CASE], order_by=events[_INDEX])
     pair = events[_NODE] * question.nodes + events[_NODE].lead().over(by_case)
     steps = events.mutate(pair=pair, span=events[MICROSECONDS].lead().over(by_case) - events[MICROSECONDS])
     steps = steps.filter(steps["pair"].isin([one * question.nodes + other for one, other in question.pairs]))
@@ -283,13 +283,13 @@ def _durations(events: ir.Table, question: q.Durations) -> ir.Table:
 def _indexes(question: q.CellQuestion) -> Callable[[int], int | None]:
     """Return the function from a cell of the expression to the index of the answer; None if it belongs to none."""
     if not isinstance(question, q.Durations):
-        return partial(_place_of, question)
+        return partial(_index_of, question)
     rows = {one * question.nodes + other: row for row, (one, other) in enumerate(question.pairs)}
     size = q.DURATION_BUCKETS
     return lambda cell: rows[cell // size] * size + cell % size
 
 
-def _place_of(question: q.CellQuestion, cell: int) -> int | None:
+def _index_of(question: q.CellQuestion, cell: int) -> int | None:
     if isinstance(question, q.StartBlocks | q.StartWeeks):
         cell = min(max(cell, 0), WEEKS - 1)
     match question:

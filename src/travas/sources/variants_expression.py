@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError
-from .closed_rows import COUNTS, END, MOMENT, closed_rows, dated, is_one_of
+from ..model.calendar import FIRST_INSTANT, LAST_INSTANT
+from .clocks import Clock, plain_clock
+from .closed_rows import COUNTS, END, MOMENT, closed_rows, is_one_of
 from .contribution_bounding import several_units
 from .reading import Reading
 from .row_selection import by_column, spellings
@@ -60,7 +62,7 @@ class Query:
     where: str
     gather: Gather = gather
     as_bytes: Callable[[Any], Any] = as_it_is
-    as_instant: Callable[[Any], Any] = as_it_is
+    clock: Clock = plain_clock
     columns: Columns = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,8 +82,7 @@ class Query:
 
     def _has_times(self, columns: Columns) -> bool:
         """Whether the time column has instants: text and numbers order events, but are not times."""
-        kind = self.events[str(columns.timestamp)].type()
-        return bool(kind.is_timestamp() or kind.is_date())
+        return _is_dated(self.events[str(columns.timestamp)].type())
 
     def _selected(self) -> ir.Table:
         """Return the events of the lifecycle and with the values that are set (`sources.row_selection`)."""
@@ -165,7 +166,7 @@ class Query:
         if columns.unit is not None:
             read |= {UNIT: self._unit(table[columns.unit]), DIGEST: self._digest(table[columns.case])}
         if (period := self.reading.period) is not None:
-            read[MOMENT] = self.as_instant(dated(table[columns.timestamp], self.unfit))
+            read[MOMENT] = self.instants(self._dated(table[columns.timestamp]))
             first = self.as_bytes(self.name(table[columns.activities[0]]))
             read[END] = is_one_of(first, period.end_activities, self.as_bytes)
         return table.select(**read, **(more or {}))
@@ -232,6 +233,15 @@ class Query:
             return present(column)
         raise self.unfit(column, "which is not a time", "a timestamp")
 
+    def _dated(self, column: Any) -> Any:
+        if _is_dated(column.type()):
+            return column
+        raise self.unfit(column, "which has no dates for a period", "a timestamp")
+
+    def instants(self, column: Any) -> Any:
+        """Return microseconds since 1970 of timestamps or dates; years before 1 or after 9999 are the nearest of these."""
+        return self.clock(column).clip(lower=FIRST_INSTANT, upper=LAST_INSTANT)
+
     def _unit(self, column: Any) -> Any:
         """Return the unit column in a type that supports both comparison and `max` in every database."""
         kind = column.type()
@@ -255,9 +265,8 @@ class Query:
 
         if not tie.type().is_string():
             return [tie.isnull(), tie]
-        whole = tie.re_search(r"^[+-]?[0-9]{1,18}$") & ~tie.contains(
-            "\n"
-        )  # for some databases, $ also matches before a line break
+        # for some databases, $ also matches before a line break
+        whole = tie.re_search(r"^[+-]?[0-9]{1,18}$") & ~tie.contains("\n")
         number = ibis.ifelse(whole, tie, None).cast("int64")
         return [tie.isnull(), number.isnull(), number, self.as_bytes(ibis.ifelse(whole, None, tie))]
 
@@ -300,6 +309,10 @@ class Query:
 
 def _first(name: str) -> str:
     return f"first_{name}"
+
+
+def _is_dated(kind: Any) -> bool:
+    return bool(kind.is_timestamp() or kind.is_date())
 
 
 def _is_name(kind: Any) -> bool:

@@ -39,9 +39,8 @@ def read_xes(paths: Sequence[Path], reading: Reading, progress: Progress, where:
     A DOCTYPE, an attribute over 9.5 MB and an event over 16 MB are refused; the first 10 million events of a trace are
     read. A malicious file costs time but no memory.
     """
-    reading = attrs.evolve(
-        reading, details=reading.details.settled("recorded")
-    )  # the standard has a time for every event
+    # the standard has a time for every event
+    reading = attrs.evolve(reading, details=reading.details.settled("recorded"))
     cases = CaseStream(where, reading)
     for number, path in enumerate(paths):
         document = XesDocument(str(path), reading, cases)
@@ -156,9 +155,10 @@ class XesDocument:
             self.cases.notes.append(f"no event has the attribute {self.reading.ties!r} for the ties; check its name")
 
     def _check_prolog(self, chunk: bytes) -> None:
-        """Check that the prolog before <log> is short and has no DOCTYPE, which allows entity expansion attacks."""
+        """Check the prolog before <log>: its encoding, that it is short and has no DOCTYPE, which allows entity expansion."""
         self.prolog += chunk.replace(b"\0", b"")  # so that UTF-16 reads like ASCII
         head = self.prolog.partition(b"<log")[0]
+        check_xml_encoding(self.where, head)
         if b"<!DOCTYPE" in head:
             raise LogError(f"{self.where}: the file has a DOCTYPE, which XES does not need; remove it")
         if len(head) > _PROLOG_BYTES:
@@ -171,7 +171,6 @@ class XesDocument:
         if parent is None:
             if element.getroottree().docinfo.doctype:
                 raise LogError(f"{self.where}: the file has a DOCTYPE, which XES does not need; remove it")
-            check_xml_encoding(self.where, self.prolog)
             self.root, self.prolog = element, b""
             self._prepare()
         elif parent is not self.root or element.tag != self.paths.trace_tag:

@@ -88,8 +88,8 @@ def measures_by_last(
         False to measure the same cells again, as there are too few cases.
     """
     cases, activities = number_of_cases(flow), len(flow.activities)
-    told = FirstMeasurement.of(attribute, first, once.contribution, once.deviation, cases)
-    values = int((told.shares() > 0).sum())
+    measured = FirstMeasurement.of(attribute, first, once.contribution, once.deviation, cases)
+    values = int((measured.shares() > 0).sum())
     return activities > 0 and cases > WORTHWHILE * again.deviation * values * activities**0.5
 
 

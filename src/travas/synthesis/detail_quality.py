@@ -98,8 +98,8 @@ def attribute_quality(measurements: Measurements) -> tuple[AttributeQuality, ...
     """Numbers of cases of all values of all attributes."""
     rows = []
     for made in measurements.attributes:
-        told = combined_numbers(measurements, made)
-        for value, number, deviation in zip(made.labels, told.numbers, told.deviations, strict=True):
+        combined = combined_numbers(measurements, made)
+        for value, number, deviation in zip(made.labels, combined.numbers, combined.deviations, strict=True):
             rows.append(AttributeQuality(made.attribute.name, value, measured(float(number), float(deviation))))
     return tuple(rows)
 

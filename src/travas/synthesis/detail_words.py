@@ -28,7 +28,7 @@ def details_in_words(quality: Quality) -> list[tuple[str, str]]:
     """What the measurements say about times and attributes.
 
     Args:
-        quality: What the measurements tell.
+        quality: What the measurements show.
 
     Returns:
         Names and sentences; empty without times and attributes.

@@ -68,7 +68,7 @@ def event_times(
     made = [np.empty(0, dtype=np.int64)]
     for first, last in _blocks(log, variant):
         steps = log.steps(variant[first:last])
-        seconds, buckets = _chosen(durations, steps, factors, random)
+        seconds, buckets = _drawn_steps(durations, steps, factors, random)
         made.append(clock.walk(starts[first:last], steps, seconds, buckets, random))
     return np.concatenate(made)
 
@@ -169,7 +169,7 @@ def _throughput_factors(durations: DurationShares, log: _Log, variant: Indexes, 
     return factors
 
 
-def _chosen(durations: DurationShares, steps: _Steps, factors: Floats, random: Random) -> tuple[Floats, Indexes]:
+def _drawn_steps(durations: DurationShares, steps: _Steps, factors: Floats, random: Random) -> tuple[Floats, Indexes]:
     """Seconds and bucket of every step: of one candidate for each case."""
     seconds, bucket, throughput = _candidates(durations, steps, random)
     total = np.cumsum(factors[throughput], axis=0)

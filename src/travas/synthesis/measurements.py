@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import LogError, ParameterError
 from ..model.trace_features import BUCKETS, states
-from ..model.traces import Activity, Trace, activity_from_json
+from ..model.traces import Activity, Trace, activity_from_json, trace_from_json
 from ..privacy.gaussian_stages import STANDARD_DEVIATION
 from .attribute_measurements import AttributeMeasurements
 from .time_measurements import TimeMeasurements
@@ -143,10 +143,8 @@ class Measurements:
             pairs = content["pairs"]
             return cls(
                 contributions={str(name): int(value) for name, value in content["contributions"].items()},
-                variants=tuple(
-                    (tuple(map(activity_from_json, trace)), int(value)) for trace, value in content["variants"]
-                ),
-                activities=tuple(map(activity_from_json, content["activities"])),
+                variants=tuple((trace_from_json(trace), int(value)) for trace, value in content["variants"]),
+                activities=trace_from_json(content["activities"]),
                 activity_sums={activity_from_json(name): int(value) for name, value in content["activity_sums"]},
                 lengths=np.array(content["lengths"], dtype=np.int64),
                 transitions=np.array(content["transitions"], dtype=np.int64).reshape(-1, size),

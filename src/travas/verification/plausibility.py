@@ -1,72 +1,49 @@
-"""Checks whether the content of a release file can come from its mechanism."""
+"""Checks whether the variants of a release, and the rows of an event log, can come from its mechanism."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, get_args
+from xml.sax.saxutils import quoteattr
 
 from ..errors import LogError, VerificationError
 from ..model.abstraction import FULL, Abstraction
 from ..model.case_columns import case_column
-from ..model.escaped_names import escape_name
+from ..model.escaped_names import ESCAPED, escape_name
 from ..model.mechanism import Mechanism
-from ..model.release import COMPLETENESS, MAKER, ORIGIN, TIMES_MARK, Frequencies, Origin, Profile, Release, Timestamps
-from ..model.release_kind import Kind
+from ..model.release import COMPLETENESS, MAKER, ORIGIN, SYNTHETIC, TIMES_MARK, Origin, Profile, Release
 from ..model.traces import Trace
 from ..outputs.profiles import TIME_FORMATS, escape_for_excel, profile_events
-from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
-from ..sources.reading import CASE, TIMESTAMP, released_columns
-from ..sources.release_json import is_name
-from .release_file import Content, read_release, read_table, stated_by
+from ..outputs.xes_writer import xes_header, xes_string
+from ..sources.formats import CSV_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..sources.reading import CASE, TIMESTAMP
+from ..sources.release_json import is_activity_of
+from .plausible_values import StatedFacts, impossible_columns
+from .release_file import Content, read_release, read_table
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..mechanisms.process_map import ProcessMap
-    from ..mechanisms.synthesis_mechanism import Synthesis
 
-_Release = TypeVar("_Release", bound=Release)
+_FOREIGN = "cases, timestamps, order or columns are not those that travas writes"
+_FORMER_LOG = {("log", frozenset({("xes.version", "1.0"), ("xes.features", "nested-attributes")}))}
 
 MOST = 2**53
 """The largest plausible count."""
 
 
-@dataclass(frozen=True)
-class StatedFacts:
-    """What a guarantee file states about the file of a release.
-
-    Attributes:
-        frequencies: Which counts it contains.
-        used: The rules by which its traces were made.
-        reading: The described reading; None where counts were given.
-        profile: For which program it was written.
-        timestamps: Whether its events have timestamps.
-    """
-
-    frequencies: Frequencies
-    used: tuple[Abstraction, ...]
-    reading: Mapping[str, Any] | None
-    profile: Profile
-    timestamps: Timestamps
-
-
-def check_possible(path: Path, mechanism: Mechanism, stated: StatedFacts) -> None:
-    """Raise VerificationError if a release cannot come from its mechanism.
+def check_event_log(path: Path, mechanism: Mechanism, stated: StatedFacts) -> None:
+    """Raise VerificationError if an event log in a table or in XES cannot come from its mechanism.
 
     Args:
         path: The release.
         mechanism: The mechanism stated by the guarantee.
         stated: What the guarantee states about the file.
     """
-    checks: dict[Kind, Callable[[Path, Mechanism, StatedFacts], None]] = {
-        "variants": _check_variants,
-        "synthetic log": _check_synthetic,
-        "process map": _check_map,
-    }
-    checks[mechanism.kind](path, mechanism, stated)
+    check = _check_variants if mechanism.kind == "variants" else _check_synthetic
+    check(path, mechanism, stated)
 
 
 def _check_variants(path: Path, mechanism: Mechanism, stated: StatedFacts) -> None:
@@ -74,16 +51,12 @@ def _check_variants(path: Path, mechanism: Mechanism, stated: StatedFacts) -> No
         content = read_release(path)
     except LogError as error:
         raise VerificationError(str(error)) from None
-    if content.noisy is None:
-        content = _with_rungs(content, _rules(mechanism, stated))
-        if stated.frequencies == "noisy" and len(content.abstractions) == len(mechanism.abstractions):
-            content = replace(content, noisy=content.counts)
-    why = _impossible(content, mechanism, stated)
-    if why is None and suffix_of(path, RELEASE_SUFFIXES):
-        why = _impossible_cases(content.cases, mechanism)
-    is_table = suffix_of(path, CSV_SUFFIXES + PARQUET_SUFFIXES)
-    if why is None and is_table and not _is_own_table(path, read_table(path), content, mechanism, stated):
-        why = "cases, timestamps, order or columns are not those that travas writes"
+    content = _with_rungs(content, _rules(mechanism, stated))
+    if stated.frequencies == "noisy" and len(content.abstractions) == len(mechanism.abstractions):
+        content = replace(content, noisy=content.counts)
+    why = impossible_content(content, mechanism, stated)
+    if why is None and not _is_own_table(path, _table(path, content, mechanism, stated), content, mechanism, stated):
+        why = _FOREIGN
     if why is not None:
         raise VerificationError(f"{path}: {mechanism.name} cannot have released this: {why}")
 
@@ -111,6 +84,27 @@ def _with_rungs(content: Content, rules: tuple[Abstraction, ...]) -> Content:
     )
 
 
+def _table(path: Path, content: Content, mechanism: Mechanism, stated: StatedFacts) -> pl.DataFrame:
+    """The events of a release, of XES as they would be in a CSV file."""
+    if not suffix_of(path, XES_SUFFIXES):
+        return read_table(path)
+    from ..synthesis.synthetic_release import TITLE, SyntheticRelease
+    from .xes_table import ForeignContentError, header_elements, xes_table
+
+    made = Release(
+        mechanism, content.variants, content.counts, content.columns, stated.frequencies, content.abstractions,
+        content.rungs, timestamps=stated.timestamps, maker=MAKER,
+    )  # fmt: skip
+    text = xes_header(made)
+    if mechanism.kind == "synthetic log":
+        text = text.replace(quoteattr(made.title), quoteattr(TITLE)).replace(made.operation, SyntheticRelease.operation)
+    marks = "".join(xes_string(key, value) for key, value in {**stated.notices, ESCAPED: "escaped"}.items())
+    try:
+        return xes_table(path, header_elements(text + marks) | _FORMER_LOG)
+    except ForeignContentError:
+        raise VerificationError(f"{path}: {_FOREIGN}") from None
+
+
 def _is_own_table(path: Path, table: pl.DataFrame, content: Content, mechanism: Mechanism, stated: StatedFacts) -> bool:
     """Whether a table has, row by row, what travas writes for this content: fresh cases and artificial times."""
     from polars import selectors
@@ -119,20 +113,25 @@ def _is_own_table(path: Path, table: pl.DataFrame, content: Content, mechanism: 
         mechanism, content.variants, content.counts, content.columns, "noisy", content.abstractions, content.rungs,
         timestamps=stated.timestamps, maker=MAKER,
     )  # fmt: skip
-    if suffix_of(path, CSV_SUFFIXES):
+    is_xes = suffix_of(path, XES_SUFFIXES)
+    if is_xes and not content.variants:
+        return not table.height
+    if is_xes or suffix_of(path, CSV_SUFFIXES):
         written = escape_for_excel if stated.profile == "excel" else escape_name
         times = selectors.datetime().dt.strftime(TIME_FORMATS[stated.profile])
         expected = profile_events(made, stated.profile, written).with_columns(times).collect()
     else:
         expected = profile_events(made, stated.profile).collect()
-    former = [
-        mark for mark in (TIMES_MARK, COMPLETENESS) if mark not in table.columns
-    ]  # earlier versions have no marks
+    # tables of earlier versions have no marks
+    former = [mark for mark in (TIMES_MARK, COMPLETENESS) if mark not in table.columns]
     expected = expected.drop(former, strict=False)
     if mechanism.details and not _has_own_details(table, mechanism, stated.profile):
         return False
     generated = _generated_columns(mechanism)
-    return table.drop(generated, strict=False).equals(expected.drop(generated, strict=False))
+    table, expected = (each.drop(generated, strict=False) for each in (table, expected))
+    if is_xes and set(table.columns) == set(expected.columns):
+        table = table.select(expected.columns)
+    return table.equals(expected)
 
 
 def _generated_columns(mechanism: Mechanism) -> list[str]:
@@ -164,77 +163,44 @@ def _has_own_details(table: pl.DataFrame, mechanism: Mechanism, profile: Profile
     return not any(cases.select(pl.any_horizontal(TIMESTAMP, *attributes)).collect().to_series())
 
 
-def _impossible(content: Content, mechanism: Mechanism, stated: StatedFacts) -> str | None:
-    """Why no release of this mechanism has this content; None if one can."""
-    reading = stated.reading
-    if reading is not None and content.columns != released_columns(tuple(reading["columns"]["activities"])):
-        return "its columns are not those of the activities that were read"
+def impossible_content(content: Content, mechanism: Mechanism, stated: StatedFacts) -> str | None:
+    """Why no release of this mechanism has these variants; None if one can."""
+    if why := impossible_columns(content.columns, stated.reading):
+        return why
     if not content.abstractions:
         return "a variant was generalised by a rule that its guarantee does not state"
     if why := impossible_traces(mechanism, content.variants, content.rungs, len(content.columns)):
         return why
-    if content.noisy is not None:
-        if why := impossible_counts(mechanism, content.noisy, content.rungs):
-            return why
-        made = content.release(mechanism, stated.frequencies)
-        if made is not None and any(map(_differ, content.counts, made.counts)):
-            return f"the counts are not the {stated.frequencies} counts of its noisy counts"
+    if content.noisy is not None and (why := impossible_counts(mechanism, content.noisy, content.rungs)):
+        return why
     if any(not 1 <= count <= MOST for count in content.counts):
         return "a count is below 1 or too large"
     return None
 
 
-def _impossible_cases(cases: int | None, mechanism: Mechanism) -> str | None:
-    if (cases is not None) != mechanism.generalises:
+def impossible_cases(cases: int | None, mechanism: Mechanism) -> str | None:
+    """Why a mechanism has not released this number of cases, which may be None; None if it can have."""
+    if cases is None:
+        return "its number of cases is missing" if mechanism.generalises else None
+    if not mechanism.generalises:
         return f"it has a number of cases, which {mechanism.name} does not release"
-    return "the number of cases is negative or too large" if cases is not None and not 0 <= cases <= MOST else None
+    return None if 0 <= cases <= MOST else "the number of cases is negative or too large"
 
 
 def _check_synthetic(path: Path, mechanism: Mechanism, stated: StatedFacts) -> None:
-    """A synthetic log must say that it is one; a `.json` file has measurements that can be checked."""
-    from .measured_file import load_synthetic
-    from .synthetic_plausibility import check_synthetic
-
-    if suffix_of(path, RELEASE_SUFFIXES):
-        release = _loaded(path, load_synthetic)
-        check_synthetic(
-            path, release, cast("Synthesis", mechanism)
-        )  # only mechanisms of travas have a guarantee to verify
-    elif suffix_of(path, XES_SUFFIXES):
-        if not stated_by(path).get("notices"):
-            raise VerificationError(f"{path}: does not say that it is a synthetic log; it was changed")
-    else:
-        _check_synthetic_table(path, mechanism, stated)
-
-
-def _check_synthetic_table(path: Path, mechanism: Mechanism, stated: StatedFacts) -> None:
-    table = read_table(path)
+    """A synthetic log must say that it is one; measurements that can be checked are only in a `.json` file."""
+    if SYNTHETIC not in stated.notices:
+        raise VerificationError(f"{path}: does not say that it is a synthetic log; it was changed")
+    content = _with_rungs(read_release(path), stated.used)
+    if why := impossible_columns(content.columns, stated.reading):
+        raise VerificationError(f"{path}: {why}")
+    table = _table(path, content, mechanism, stated)
+    if not content.variants and suffix_of(path, XES_SUFFIXES):
+        return
     if ORIGIN not in table.columns or not set(table[ORIGIN]) <= set(get_args(Origin)):
         raise VerificationError(f"{path}: a synthetic log without the origin of every case in {ORIGIN}; it was changed")
-    content = _with_rungs(read_release(path), stated.used)
     if not _is_own_table(path, table.drop(ORIGIN), content, mechanism, stated):
-        raise VerificationError(f"{path}: cases, timestamps, order or columns are not those that travas writes")
-
-
-def _check_map(path: Path, mechanism: Mechanism, stated: StatedFacts) -> None:
-    """A `.json` file has the measurements of a process map; of every other format the digest is all there is to check."""
-    from .map_plausibility import check_map
-    from .measured_file import load_map
-
-    if suffix_of(path, RELEASE_SUFFIXES):
-        check_map(path, _loaded(path, load_map), cast("ProcessMap", mechanism), stated.reading)
-
-
-def _loaded(path: Path, load: Callable[[Path], _Release]) -> _Release:
-    try:
-        return load(path)
-    except LogError as error:
-        raise VerificationError(str(error)) from None
-
-
-def _differ(stated: int, computed: int) -> bool:
-    """Return whether two counts differ by more than rounding: estimates are floats and may differ between machines."""
-    return abs(stated - computed) > 1 + computed // 100
+        raise VerificationError(f"{path}: {_FOREIGN}")
 
 
 def impossible_release(release: Release) -> str | None:
@@ -243,7 +209,7 @@ def impossible_release(release: Release) -> str | None:
     return (
         impossible_traces(made, release.variants, release.rungs, len(release.columns))
         or impossible_counts(made, release.noisy, release.rungs)
-        or _impossible_cases(release.cases, made)
+        or impossible_cases(release.cases, made)
     )
 
 
@@ -256,7 +222,7 @@ def impossible_traces(
     for trace in variants:
         if not trace:
             return "a variant has no activities"
-        if not all(is_name(activity, width) for activity in trace):
+        if not all(is_activity_of(activity, width) for activity in trace):
             return "an activity is empty, is not text, or has the wrong number of columns"
     return mechanism.impossible(variants, rungs)
 

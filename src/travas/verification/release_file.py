@@ -18,19 +18,20 @@ from ..model.escaped_names import ESCAPED, unescape_name
 from ..model.mechanism import Mechanism
 from ..model.release import COMPLETENESS, MAKER, ORIGIN, RULE, TIMES_MARK, Frequencies, Release
 from ..model.statements import guarantee_of
-from ..model.traces import Activity, Trace
+from ..model.traces import Activity, Trace, listed
 from ..outputs.write import WRITERS
 from ..privacy.guarantee import Standing
 from ..privacy.noise import Seeded
 from ..sources.chunks import chunks
+from ..sources.chunks import content as unpacked_content
 from ..sources.engine import read
 from ..sources.formats import XES_SUFFIXES, suffix_of
 from ..sources.reading import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..sources.release_json import (
-    columns_of,
     is_process_map,
     load_release_json,
     refusing_malformed,
+    stated_columns,
     traces_of,
     whole_numbers,
 )
@@ -42,7 +43,7 @@ _STATED_KEYS = ("mechanism", "epsilon", "delta", "standing", "frequencies")
 _NO_ACTIVITY = (CASE, TIMESTAMP, RULE, COMPLETENESS, ORIGIN, "privacy:standing")
 _OWN_NOTICES = (TIMES_MARK, ESCAPED)
 _RULE_OF_TRACE = RULE.removeprefix("case:")
-_NO_JSON_RELEASE = "not a release of travas; use a .json release"
+NO_JSON_RELEASE = "not a release of travas; use a .json release"
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,20 @@ class Content:
         return Release(mechanism, self.variants, self.noisy, *parts, maker=MAKER)
 
 
-def stated_by(path: Path) -> dict[str, Any]:
-    """Return what a release states about itself, by the keys of the guarantee file. Tables state only their format."""
+def stated_by(path: Path, content: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return what a release states about itself, by the keys of the guarantee file. Tables state only their format.
+
+    Args:
+        path: The release.
+        content: The content of a `.json` file.
+
+    Returns:
+        The values by key.
+    """
     form = suffix_of(path, tuple(WRITERS))
     stated: dict[str, Any] = {} if form is None else {"format": form.removeprefix(".")}
-    if form == ".json":
-        return stated | _stated_by_json(path)
+    if content is not None:
+        return stated | {name: content.get(name) for name in _STATED_KEYS}
     if form in XES_SUFFIXES:
         with closing(chunks(path, lambda _: None)) as pieces:
             head = next(pieces, b"").decode(errors="replace")
@@ -89,30 +98,13 @@ def stated_by(path: Path) -> dict[str, Any]:
 
 def is_map(path: Path) -> bool:
     """Whether a file is a `.json` release that says that it is a process map."""
-    if not suffix_of(path, (".json",)):
-        return False
-    try:
-        return is_process_map(load_release_json(path))
-    except (OSError, ValueError, RecursionError):
-        return False
-
-
-def _stated_by_json(path: Path) -> dict[str, Any]:
-    with refusing_malformed(path, _NO_JSON_RELEASE):
-        content = load_release_json(path)
-        facts = {name: content.get(name) for name in (*_STATED_KEYS, "unit", "notices", "abstractions")}
-        facts["parameters"] = content.get("table")
-        if is_process_map(content):
-            return facts | {"kind": content["kind"]}
-        made = content_of(content)
-        used = [made.abstractions[rung].as_json() for rung in sorted(set(made.rungs))]
-        return facts | ({"abstractions": used} if used else {})
+    return bool(suffix_of(path, (".json",))) and is_process_map(load_release_json(path, NO_JSON_RELEASE))
 
 
 def read_release(path: Path) -> Content:
     """Read any file written by `Release.write`. An empty release has no variants."""
     if suffix_of(path, (".json",)):
-        return _from_json(path)
+        return content_of_json(load_release_json(path, NO_JSON_RELEASE), path)
     if suffix_of(path, XES_SUFFIXES):
         columns, is_abstracted, is_escaped = _xes_header(path)
         by_rule = _xes_by_rule(path, columns) if is_abstracted else _xes_plain(path, columns)
@@ -127,9 +119,10 @@ def read_release(path: Path) -> Content:
     return Content(tuple(row[0] for row in rows), tuple(row[2] for row in rows), tuple(row[1] for row in rows), columns)
 
 
-def _from_json(path: Path) -> Content:
-    with refusing_malformed(path, _NO_JSON_RELEASE):
-        return content_of(load_release_json(path))
+def content_of_json(content: Mapping[str, Any], path: Path) -> Content:
+    """Return the traces of a loaded `.json` release that is an event log, or raise LogError."""
+    with refusing_malformed(path, NO_JSON_RELEASE):
+        return content_of(content)
 
 
 def content_of(content: Mapping[str, Any]) -> Content:
@@ -144,9 +137,9 @@ def content_of(content: Mapping[str, Any]) -> Content:
     Raises:
         LogError, ParameterError, KeyError, TypeError, ValueError: A field is missing or malformed.
     """
-    traces, columns = traces_of(content), columns_of(content)
+    traces, columns = traces_of(content), stated_columns(content)
     counts, noisy = whole_numbers(content["counts"]), whole_numbers(content["noisy"])
-    abstractions = tuple(map(Abstraction.from_json, content.get("abstractions", [[]])))
+    abstractions = tuple(map(Abstraction.from_json, listed(content.get("abstractions", [[]]))))
     rungs = whole_numbers(content.get("rungs", [0] * len(traces)))
     cases = None if content.get("cases") is None else whole_numbers([content["cases"]])[0]
     if (
@@ -192,12 +185,10 @@ def _xes_plain(path: Path, columns: tuple[str, ...]) -> Counter[tuple[Trace, str
 
 def read_table(path: Path) -> pl.DataFrame:
     """The events of a CSV or Parquet release as they are in the file; in CSV everything is text."""
-    import polars as pl
+    from ..sources.tables import polars_faults, scan_parquet
 
-    try:
-        frame = pl.read_parquet(path, glob=False) if path.suffix.lower() == ".parquet" else _read_csv(path)
-    except (OSError, UnicodeDecodeError, pl.exceptions.PolarsError):
-        raise _no_release(path) from None
+    with polars_faults(str(path), "a release of travas"):
+        frame = scan_parquet([path]).collect() if path.suffix.lower() == ".parquet" else _read_csv(path)
     if CASE not in frame.columns or not {TIMESTAMP, TIMES_MARK} & set(frame.columns):
         raise _no_release(path)
     written = (*_before_times(frame), *(name for name in _NO_ACTIVITY if name in frame.columns))
@@ -210,11 +201,10 @@ def _read_csv(path: Path) -> pl.DataFrame:
     """The cells of a CSV file as text; the profile `excel` is recognised by its byte order mark."""
     import polars as pl
 
-    with path.open("rb") as stream:
-        if stream.read(2) != codecs.BOM_UTF16_LE:
-            return pl.read_csv(path, infer_schema=False, glob=False)
-        text = stream.read().decode("utf-16-le").encode()
-    return pl.read_csv(text, infer_schema=False, separator="\t")
+    text = unpacked_content(path, lambda _: None)
+    if not text.startswith(codecs.BOM_UTF16_LE):
+        return pl.read_csv(text, infer_schema=False)
+    return pl.read_csv(text.decode("utf-16").encode(), infer_schema=False, separator="\t")
 
 
 def _before_times(frame: pl.DataFrame) -> list[str]:
@@ -298,8 +288,6 @@ def _xes_by_rule(path: Path, columns: tuple[str, ...]) -> Counter[tuple[Trace, s
 def _elements(path: Path, names: tuple[str, ...]) -> Any:
     """Yield the elements with these names as they end."""
     from lxml import etree
-
-    from ..sources.chunks import chunks
 
     tags = tuple(f"{{*}}{name}" for name in names)
     parser: Any = etree.XMLPullParser(events=("end",), tag=tags, resolve_entities=False, no_network=True)

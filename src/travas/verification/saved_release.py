@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import LogError, ParameterError, shown
+from ..model.other_packages import is_ours
 from ..model.release import MAKER, Release, check_frequencies
 from ..outputs.guarantee_file import guarantee_path
 from ..sources.formats import RELEASE_SUFFIXES, suffix_of
+from ..sources.release_json import load_release_json, texts_of
+from .json_fields import impossible_fields
 from .plausibility import impossible_release
-from .release_file import read_release, refuse_damaged, stated_mechanism
+from .release_file import NO_JSON_RELEASE, content_of_json, refuse_damaged, stated_mechanism
 from .verify import load, stated_reading
 
 
@@ -39,7 +42,10 @@ def open_release(path: str | Path) -> Release:
             f"{source}: only .json files contain all of a release; use one, or read the event log with travas.read"
         )
     stated = load(guarantee_path(source))
-    return read_measured(source, stated.get("kind")) or _variants(source, stated)
+    release = read_measured(source, stated.get("kind")) or _variants(source, stated)
+    if str(release.guarantee.standing) != stated.get("standing"):
+        refuse_damaged(source, "its standing is not the one that its guarantee file states")
+    return release
 
 
 def read_measured(path: Path, kind: object) -> Release | None:
@@ -63,17 +69,19 @@ def read_measured(path: Path, kind: object) -> Release | None:
 
 
 def _variants(source: Path, stated: dict[str, Any]) -> Release:
-    content = read_release(source)
+    fields = load_release_json(source, NO_JSON_RELEASE)
+    content = content_of_json(fields, source)
     try:
         facts = stated["release"]
         made = content.release(stated_mechanism(stated), check_frequencies(facts["frequencies"]))
         if made is None:
             raise KeyError("noisy")
-        refuse_damaged(source, impossible_release(made))
+        if is_ours(made.mechanism):
+            refuse_damaged(source, impossible_release(made) or impossible_fields(fields, made, stated["version"]))
         stated_reading(stated, guarantee_path(source))  # raises
         return replace(
             made,
-            assumptions=tuple(map(str, facts.get("assumptions", ()))),
+            assumptions=texts_of(facts.get("assumptions", [])),
             reading=stated["reading"],
             timestamps=facts.get("timestamps", "artificial"),
             maker=MAKER,

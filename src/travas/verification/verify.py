@@ -21,9 +21,13 @@ from ..model.statements import guarantee_of
 from ..outputs.guarantee_file import FORMAT, VERSION, describe, file_digest, guarantee_path
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import is_whole_number
+from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import Reading, implied_assumptions
-from ..sources.release_json import strict_json
-from .plausibility import StatedFacts, check_possible
+from ..sources.release_json import load_release_json, strict_json, texts_of
+from .json_plausibility import check_json
+from .plausibility import check_event_log
+from .plausible_values import StatedFacts
+from .release_file import NO_JSON_RELEASE, stated_by
 
 
 def released_abstractions(release: Path) -> tuple[Abstraction, ...]:
@@ -82,13 +86,11 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         profile = check_profile(facts.get("profile", "travas"), times)
         frequencies = check_frequencies(facts["frequencies"])
         used = tuple(map(Abstraction.from_json, facts["abstractions"]))
-        assumptions = facts.get("assumptions", [])
-        if not isinstance(assumptions, list):
-            raise TypeError
+        assumptions, notices = texts_of(facts.get("assumptions", [])), dict(facts.get("notices") or {})
         implied = () if reading is None else implied_assumptions(stated["reading"])
     except (ParameterError, LogError) as error:
         raise VerificationError(f"{path}: is inconsistent: {error}") from None
-    except (KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError, ValueError):
         raise LogError(
             f"{path}: not a guarantee file, or damaged: a field is missing or has the wrong type; see: travas docs guarantee"
         ) from None
@@ -108,9 +110,14 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
                 f"{path}: is inconsistent: {field} is not what {rebuilt.name} at this epsilon and delta gives"
             )
     if release is not None:
-        _check(Path(release), path, stated, sha256)
-        said = StatedFacts(frequencies, used, stated.get("reading"), profile, times)
-        check_possible(Path(release), rebuilt, said)
+        content = _check(Path(release), path, stated, sha256)
+        said = StatedFacts(
+            frequencies, used, stated.get("reading"), profile, times, assumptions, notices, stated["version"]
+        )
+        if content is not None:
+            check_json(Path(release), content, rebuilt, said)
+        elif rebuilt.kind in EVENT_LOGS:
+            check_event_log(Path(release), rebuilt, said)
     notes = _notes(stated) + _notes_of_map(rebuilt, release)
     return Verified(rebuilt, guarantee_of(rebuilt).delta_spent, release is not None, notes)
 
@@ -197,18 +204,22 @@ def stated_reading(stated: dict[str, Any], path: Path) -> Reading | None:
         raise LogError(f"{path}: {error}") from None
 
 
-def _check(release: Path, path: Path, stated: dict[str, Any], sha256: str) -> None:
-    """Check that the release has the digest in the guarantee, and that both state the same facts."""
-    from .release_file import stated_by
+def _check(release: Path, path: Path, stated: dict[str, Any], sha256: str) -> dict[str, Any] | None:
+    """Check that the release has the digest in the guarantee, and that both state the same facts.
 
+    Returns:
+        The content of a `.json` file; None for other formats.
+    """
     if _digest(release) != sha256:
         raise VerificationError(
             f"{release}: its SHA-256 does not match {path}; it is not the release of this guarantee"
         )
     of_the_file = {name: stated["release"].get(name) for name in ("format", "frequencies", "abstractions", "notices")}
-    for field, value in stated_by(release).items():
+    content = load_release_json(release, NO_JSON_RELEASE) if suffix_of(release, RELEASE_SUFFIXES) else None
+    for field, value in stated_by(release, content).items():
         if value != (stated | of_the_file)[field]:
             raise VerificationError(f"{release}: its {field} does not match {path}; one of them was changed")
+    return content
 
 
 def load(path: Path) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from ..folders import listing
 from ..formats import FOLDER_SUFFIXES, SUFFIXES, Format, suffix_of
 from ..frames import column_of_pandas
 from ..reading import Reading
+from ..tables import polars_faults, scan_arrow, scan_parquet
 from .diagnosis import Observation, ReadingChoice
 from .dialects import dialect_findings
 from .roles import ColumnSearch
@@ -96,12 +97,8 @@ class Examination:
     def _binary(self, paths: tuple[Path, ...], form: Format) -> pl.DataFrame:
         if form == "xlsx":
             return self._excel(paths[0])
-        try:
-            if form == "parquet":
-                return pl.read_parquet(list(paths), glob=False)
-            return pl.scan_ipc(list(paths), glob=False, hive_partitioning=False).collect()
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise LogError(f"{paths[0]}: cannot be read as {form} ({type(error).__name__})") from None
+        with polars_faults(str(paths[0]), form):
+            return (scan_parquet if form == "parquet" else scan_arrow)(paths).collect()
 
     def _excel(self, path: Path) -> pl.DataFrame:
         """Read the sheet that is set, or the largest one."""

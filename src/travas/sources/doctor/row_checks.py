@@ -8,7 +8,7 @@ import attrs
 import polars as pl
 
 from ..column_names import plain, recognised
-from ..column_types import is_exact
+from ..column_types import is_name_type, is_ordered
 from ..instants import TIME, UnknownFormatError, parsed_microseconds
 from ..reading import Reading
 from ..row_selection import spellings
@@ -33,13 +33,14 @@ def lifecycle_finding(table: pl.DataFrame, reading: Reading) -> tuple[Reading, l
     column = recognised("lifecycle", table.columns)
     if column is None or reading.lifecycle != "all" or column in reading.activities:
         return reading, []
-    values = table[column].cast(pl.String).fill_null("").value_counts(sort=True)
-    counts = dict(values.iter_rows())
+    if (texts := _texts(table[column])) is None:
+        return reading, [_unfit(column, table, "not names", "text", "lifecycle")]
+    counts = dict(texts.fill_null("").value_counts(sort=True).iter_rows())
     shown = ", ".join(f"{str(name)[:20] or 'none'} {number:,}" for name, number in list(counts.items())[:6])
     pairs = all(any(map(counts.get, names)) for names in (spellings("start"), spellings("complete")))
     if not pairs:
         return reading, [Observation("lifecycle", f"column {column!r}: {shown}; all events are read")]
-    text = f"column {column!r}: {shown}; with complete, every activity is read once; with start or all, otherwise"
+    text = f"column {column!r}: {shown}; with complete, every activity is read once; with all, possibly several times"
     return attrs.evolve(reading, lifecycle="complete"), [Observation("lifecycle", text, "choice")]
 
 
@@ -64,23 +65,40 @@ def row_findings(
     yield from _missing(table, [name for name in (case, activity, time) if name is not None])
     if case is None or activity is None:
         return
-    for role, name in (("case", case), ("activity", activity)):
-        if not is_exact(kind := table.schema[name]):
-            text = f"column {name!r} has the type {kind}, whose values are not exact names; convert it to text"
-            yield Observation("columns", text, "problem", role)
+    names: dict[str, pl.Series] = {}
+    for role, name in ((_CASE, case), (_ACTIVITY, activity)):
+        texts = _texts(table[name]) if is_name_type(table.schema[name]) else None
+        if texts is None:
+            yield _unfit(name, table, "not exact names", "text", role)
             return
-    names = {_CASE: table[case].cast(pl.String), _ACTIVITY: table[activity].cast(pl.String)}
+        names[role] = texts
     counted = {role: column.alias(role).value_counts(sort=True, name=_NUMBER) for role, column in names.items()}
     yield Observation(
         "size",
         f"{number_of(counted[_CASE].height, 'cases')}, {number_of(counted[_ACTIVITY].height, 'activities')}",
     )
-    if time is not None and (moments := _moments(table[time], reading, times)) is not None:
+    if time is not None and not is_ordered(table.schema[time]):
+        yield _unfit(time, table, "not times", "a timestamp", "timestamp")
+    elif time is not None and (moments := _moments(table[time], reading, times)) is not None:
         yield from _order(names[_CASE], names[_ACTIVITY], moments)
     yield from _spellings(counted[_ACTIVITY])
     yield from _blanks(counted)
     for unit in units:
-        yield _persons(table, case, unit)
+        if (persons := _texts(table[unit])) is not None:
+            yield _persons(names[_CASE], persons, unit)
+
+
+def _texts(column: pl.Series) -> pl.Series | None:
+    """Return the values as text; None if they have none, such as lists, or bytes that are not UTF-8."""
+    try:
+        return column.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        return None
+
+
+def _unfit(name: str, table: pl.DataFrame, what: str, remedy: str, field: str) -> Observation:
+    text = f"column {name!r} has the type {table.schema[name]}, whose values are {what}; convert it to {remedy}"
+    return Observation("columns", text, "problem", field)
 
 
 def _missing(table: pl.DataFrame, needed: Sequence[str]) -> Iterator[Observation]:
@@ -162,8 +180,8 @@ def _blanks(counted: Mapping[str, pl.DataFrame]) -> Iterator[Observation]:
             yield Observation("spelling", text, "choice")
 
 
-def _persons(table: pl.DataFrame, case: str, unit: str) -> Observation:
-    pairs = pl.DataFrame({_CASE: table[case].cast(pl.String), "unit": table[unit].cast(pl.String)})
+def _persons(cases: pl.Series, persons: pl.Series, unit: str) -> Observation:
+    pairs = pl.DataFrame({_CASE: cases, "unit": persons})
     known = pairs.drop_nulls().filter(pl.col("unit") != "").unique()
     shared = known.group_by(_CASE).len().filter(pl.col("len") > 1).height
     numbers = known.group_by("unit").len()["len"].to_list()
