@@ -24,7 +24,7 @@ from .deferred_interrupts import InterruptsDeferred
 from .errors import ChargedError, ParameterError
 from .model.mechanism import Mechanism
 from .model.other_packages import dotted_name, failures_named, is_ours
-from .model.release import MAKER, Release
+from .model.release import MAKER, Release, check_columns
 from .model.statements import description_of, guarantee_of
 from .model.variants import Roles, Variants
 from .outputs.inputs import check_not_input
@@ -271,6 +271,7 @@ def _settled(mechanism: Mechanism, variants: Variants) -> Mechanism:
         if type(settled) is not type(mechanism):  # it has seen the log, which must not choose another
             raise _not_its_own(mechanism, "mechanism")
         settled.check(variants)
+        check_columns(variants.columns, settled)
         json.dumps(description_of(settled) | settled.parameters(), ensure_ascii=False).encode()  # both are written
     return settled
 

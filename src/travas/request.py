@@ -14,12 +14,20 @@ from .budget.policy import Policy
 from .errors import ParameterError, check_encodable, shown
 from .model.mechanism import Mechanism
 from .model.other_packages import dotted_name, failures_named
-from .model.release import Frequencies, Profile, Timestamps, check_frequencies, check_profile, check_timestamps
+from .model.release import (
+    Frequencies,
+    Profile,
+    Timestamps,
+    check_columns,
+    check_frequencies,
+    check_profile,
+    check_timestamps,
+)
 from .model.release_kind import Kind
 from .model.variants import Variants
 from .outputs.atomic import Existing
 from .outputs.standard_output import StandardOutput
-from .sources.reading import DEFAULT_READING, Reading
+from .sources.reading import DEFAULT_READING, Reading, released_columns
 
 GuaranteeRule = Literal["required", "not required"]
 """Whether a release whose guarantee is not established is refused."""
@@ -101,6 +109,7 @@ class Request:
             object.__setattr__(self, "mechanism", self.mechanism.protecting(unit))
             reading = self.reading.for_counts_of(self.mechanism.counted)
             object.__setattr__(self, "reading", attrs.evolve(reading, details=self.mechanism.details))
+            check_columns(released_columns(reading.activities), self.mechanism)
         for line in self.about:
             if not isinstance(line, str):
                 raise ParameterError(f"about contains {shown(line)}; use lines of text", field="about")
