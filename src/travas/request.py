@@ -13,7 +13,7 @@ from .budget.ledger import Ledger
 from .budget.policy import Policy
 from .errors import ParameterError, check_encodable, shown
 from .model.mechanism import Mechanism
-from .model.other_packages import dotted_name, failures_named
+from .model.other_packages import dotted_name, failures_named, is_ours
 from .model.release import (
     Frequencies,
     Profile,
@@ -27,6 +27,7 @@ from .model.release_kind import Kind
 from .model.variants import Variants
 from .outputs.atomic import Existing
 from .outputs.standard_output import StandardOutput
+from .privacy.sealed_classes import is_exactly
 from .sources.reading import DEFAULT_READING, Reading, released_columns
 
 GuaranteeRule = Literal["required", "not required"]
@@ -94,7 +95,7 @@ class Request:
                 raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(choices)}", field=name)
         for name, (kinds, example) in _KINDS.items():
             value = getattr(self, name)
-            if not isinstance(value, kinds):
+            if not isinstance(value, kinds) or (name == "reading" and not is_exactly(value, Reading)):
                 raise ParameterError(f"{name} is {shown(value)}; use {example}", field=name)
         if (kind := self.mechanism.kind) not in get_args(Kind):
             words = f"the kind of {dotted_name(type(self.mechanism))} is {shown(kind)}; use one of {', '.join(get_args(Kind))}"
@@ -104,6 +105,8 @@ class Request:
         check_profile(self.profile, self.timestamps)
         if self.mechanism.kind != "variants":  # its numbers are generated, or have their own intervals
             object.__setattr__(self, "frequencies", "noisy")
+        if isinstance(self.source, Variants) and not is_ours(self.source):
+            raise ParameterError(f"source is {shown(self.source)}; use travas.Variants itself", field="source")
         unit = self.source.unit if isinstance(self.source, Variants) else self.reading.privacy_unit
         with failures_named(self.mechanism):
             object.__setattr__(self, "mechanism", self.mechanism.protecting(unit))

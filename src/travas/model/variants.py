@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError, check_encodable, confidential_repr, is_encodable, shown
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
-from ..privacy.sealed_classes import sealed
+from ..privacy.sealed_classes import is_exactly, sealed
 from .abstraction import FULL, Abstraction
 from .traces import CODE, CODE_BYTES, Activity, AnyTrace, Codes, Trace
 
@@ -70,6 +70,10 @@ class Variants:
     def __post_init__(self) -> None:
         check_number_of_cases(self.counts)
         _check_columns(self.columns)
+        if not is_exactly(self.abstraction, Abstraction):
+            raise ParameterError(
+                f"abstraction is {shown(self.abstraction)}; use travas.Abstraction(...)", field="abstraction"
+            )
 
     def __repr__(self) -> str:
         return "Variants(confidential)"

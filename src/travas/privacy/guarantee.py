@@ -13,7 +13,7 @@ from typing import Literal, final
 
 from ..errors import ParameterError, shown
 from .numbers import as_text, exact_delta, exact_epsilon, rounded_up, whole_number
-from .sealed_classes import sealed
+from .sealed_classes import is_exactly, sealed
 
 MAX_CASES = 1000
 
@@ -109,6 +109,10 @@ class Guarantee:
         for name in ("epsilon", "delta", "delta_spent"):
             if not isinstance(value := getattr(self, name), Fraction):
                 raise ParameterError(f"{name} is {shown(value)}; use a fraction, such as Fraction(1, 2)", field=name)
+        if not is_exactly(self.unit, PrivacyUnit):
+            raise ParameterError(f"unit is {shown(self.unit)}; use travas.PrivacyUnit(...)", field="unit")
+        if not isinstance(self.standing, Standing):
+            raise ParameterError(f"standing is {shown(self.standing)}; use travas.Standing", field="standing")
         exact_epsilon(self.epsilon)  # these raise outside of their ranges
         exact_delta(self.delta)
         exact_delta(self.delta_spent)
