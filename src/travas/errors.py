@@ -20,6 +20,7 @@ from the user's data, shortened by `shown`.
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -106,6 +107,13 @@ def _hides_no_memory(error: BaseException) -> bool:
         except (ImportError, MemoryError) as reason:
             return _means_no_memory(reason)
     return False
+
+
+def system_reason(error: BaseException | None) -> str:
+    """Return what the operating system calls an error, by its number: the text of an error may contain data."""
+    number = getattr(error, "errno", None)
+    known = isinstance(number, int) and number in errno.errorcode
+    return os.strerror(number) if known else type(error).__name__
 
 
 def confidential_repr(value: Any) -> str:
@@ -219,11 +227,11 @@ def _reason(cause: BaseException) -> str:
     if isinstance(cause, KeyboardInterrupt):
         return "interrupted"
     if isinstance(cause, SystemExit):
-        return "ended by a call of sys.exit"
+        return "ended by a call to sys.exit"
     if is_out_of_memory(cause):
         return "not enough memory"
-    if isinstance(cause, OSError) and cause.strerror:
-        return f"operating system error: {cause.strerror}"
+    if isinstance(cause, OSError) and cause.errno:
+        return f"operating system error: {system_reason(cause)}"
     return f"unexpected {type(cause).__name__}; please report it, without the log"
 
 

@@ -11,7 +11,15 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import CONFIDENTIAL_HEADING, BudgetError, ChargedError, TravasError, VerificationError, is_out_of_memory
+from ..errors import (
+    CONFIDENTIAL_HEADING,
+    BudgetError,
+    ChargedError,
+    TravasError,
+    VerificationError,
+    is_out_of_memory,
+    system_reason,
+)
 from . import (
     anonymize_command,
     audit_command,
@@ -128,6 +136,8 @@ def _run() -> int:
     except BudgetError as error:
         return _fail(str(error), 3, error)
     except TravasError as error:
+        if is_output_failure(error.__cause__):
+            return _unprinted(error.__cause__, "files that were written remain")
         return _fail(str(error) + _flag(error), 2, error)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
@@ -150,7 +160,7 @@ def _unexpected(error: BaseException) -> int:
     if isinstance(error, OSError):
         if is_output_failure(error):
             return _unprinted(error, "files that were written remain")
-        return _fail(f"operating system error: {_system_reason(error)}", 2)
+        return _fail(f"operating system error: {system_reason(error)}", 2)
     if os.environ.get(_DEBUG):
         print(CONFIDENTIAL_HEADING, file=sys.stderr)
         traceback.print_exception(error)
@@ -167,11 +177,7 @@ def _unprinted(error: BaseException | None, remains: str) -> int:
         error = error.__context__
     _discard(1)
     code = 141 if isinstance(error, BrokenPipeError) else 6
-    return _fail(f"the result could not be printed ({_system_reason(error)}); {remains}", code)
-
-
-def _system_reason(error: BaseException | None) -> str:
-    return getattr(error, "strerror", None) or type(error).__name__
+    return _fail(f"the result could not be printed ({system_reason(error)}); {remains}", code)
 
 
 def _discard(stream: int) -> None:
