@@ -31,6 +31,8 @@ from typing import Any
 CONFIDENTIAL = "[confidential: about the original log]"
 """Appended to every message that quotes the original log."""
 
+_MARK = f" {CONFIDENTIAL}"
+
 CONFIDENTIAL_HEADING = "CONFIDENTIAL: about the original log, do not publish"
 """The heading of every table, figure or section that is computed from the original log."""
 
@@ -122,6 +124,11 @@ def confidential_repr(value: Any) -> str:
     return f"{CONFIDENTIAL_HEADING}: {type(value).__name__}({inside})"
 
 
+def extended(message: str, more: str) -> str:
+    """Append words to a message. The mark of a confidential one remains its end."""
+    return f"{message.removesuffix(_MARK)}{more}{_MARK}" if message.endswith(_MARK) else message + more
+
+
 class TravasError(Exception):
     """Base class of all travas errors. The command line prints the message and exits with code 2.
 
@@ -141,7 +148,7 @@ class TravasError(Exception):
     ) -> None:
         self.field, self.other_fields = field, other_fields
         self.confidential = confidential or CONFIDENTIAL in message
-        super().__init__(message if not self.confidential or CONFIDENTIAL in message else f"{message} {CONFIDENTIAL}")
+        super().__init__(f"{message.replace(_MARK, '')}{_MARK}" if self.confidential else message)
 
 
 @contextmanager
@@ -190,17 +197,29 @@ class ChargedError(TravasError):
     """A release failed after its charge was written. The charge stands, because noise may have been drawn.
 
     Attributes:
-        account: The account that was charged.
+        account: The account that was charged; empty if it is not known.
         interrupted: Whether the release was interrupted by Ctrl-C.
         completed: Whether the release itself is complete, and something after it failed.
     """
 
-    def __init__(self, reason: str, *, account: str = "", interrupted: bool = False, completed: bool = False) -> None:
-        super().__init__(reason)
+    def __init__(
+        self,
+        reason: str,
+        *,
+        account: str = "",
+        interrupted: bool = False,
+        completed: bool = False,
+        field: str = "",
+        other_fields: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(reason, field=field, other_fields=other_fields)
         self.account, self.interrupted, self.completed = account, interrupted, completed
 
     def __str__(self) -> str:
-        return f"{self.args[0]}; the charge to {self.account!r} stands, because noise may have been drawn"
+        stands = f"; the charge{f' to {self.account!r}' if self.account else ''} stands"
+        if self.completed:
+            return extended(f"the release is complete, but what follows it failed: {self.args[0]}", stands)
+        return extended(self.args[0], f"{stands}, because noise may have been drawn")
 
     @classmethod
     def from_cause(cls, cause: BaseException, account: str, *, completed: bool = False) -> ChargedError:
@@ -214,11 +233,15 @@ class ChargedError(TravasError):
         Returns:
             The error to raise instead.
         """
-        reason = _reason(cause)
-        if completed:
-            reason = f"the release is complete, but what follows it failed: {reason}"
-        interrupted = isinstance(cause, KeyboardInterrupt)
-        return cls(reason, account=account, interrupted=interrupted, completed=completed)
+        named = cause if isinstance(cause, TravasError) else TravasError()
+        return cls(
+            _reason(cause),
+            account=account,
+            interrupted=isinstance(cause, KeyboardInterrupt),
+            completed=completed,
+            field=named.field,
+            other_fields=named.other_fields,
+        )
 
 
 def _reason(cause: BaseException) -> str:

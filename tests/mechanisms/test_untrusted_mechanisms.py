@@ -26,7 +26,9 @@ def made(**methods: Any) -> Optimal:
     return attrs.frozen(slots=False)(type("Theirs", (Optimal,), {"__module__": "elsewhere"} | methods))(1, "1e-6")
 
 
-def promising(epsilon: Fraction = EPSILON, delta: Fraction = DELTA, **more: Any) -> dict[str, Callable[[Any], Guarantee]]:
+def promising(
+    epsilon: Fraction = EPSILON, delta: Fraction = DELTA, **more: Any
+) -> dict[str, Callable[[Any], Guarantee]]:
     stated = {"mechanism": "x", "standing": Standing.PROVEN} | more
     return {"_promise": lambda self: Guarantee(epsilon, delta, Fraction(0), **stated)}
 

@@ -17,6 +17,7 @@ from ..errors import (
     ChargedError,
     TravasError,
     VerificationError,
+    extended,
     is_out_of_memory,
     system_reason,
 )
@@ -130,15 +131,15 @@ def _run() -> int:
     except ChargedError as error:
         if error.completed and is_output_failure(error.__cause__):
             return _unprinted(error.__cause__, f"the release is complete, and the charge to {error.account!r} stands")
-        return _fail(str(error), exit_code() if error.interrupted else 4, error)
+        return _fail(_with_options(error), exit_code() if error.interrupted else 4, error)
     except VerificationError as error:
         return _fail(str(error), 1, error)
     except BudgetError as error:
-        return _fail(str(error), 3, error)
+        return _fail(_with_options(error), 3, error)
     except TravasError as error:
         if is_output_failure(error.__cause__):
             return _unprinted(error.__cause__, "files that were written remain")
-        return _fail(str(error) + _flag(error), 2, error)
+        return _fail(_with_options(error), 2, error)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         return _fail(f"{error.format_message()} (see {context.command_path if context else 'travas'} --help)", 2)
@@ -185,13 +186,13 @@ def _discard(stream: int) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
-def _flag(error: TravasError) -> str:
-    """Return the options that correspond to the fields of an error, if the command has them."""
+def _with_options(error: TravasError) -> str:
+    """Return the message of an error and the options that correspond to its fields, if the command has them."""
     known = _options(sys.argv[1:])
     fields = [field for field in (error.field, *error.other_fields) if field]
     names = [(option_name(field), f"--{field}") for field in fields]  # a project calls the parts of a map --parts
     flags = [flag for both in names for flag in dict.fromkeys(both) if flag.partition(" ")[0] in known]
-    return f" (option{'s' if len(flags) > 1 else ''} {', '.join(flags)})" if flags else ""
+    return extended(str(error), f" (option{'s' if len(flags) > 1 else ''} {', '.join(flags)})" if flags else "")
 
 
 def _options(arguments: list[str]) -> set[str]:
