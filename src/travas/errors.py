@@ -114,8 +114,9 @@ def _hides_no_memory(error: BaseException) -> bool:
 def system_reason(error: BaseException | None) -> str:
     """Return what the operating system calls an error, by its number: the text of an error may contain data."""
     number = getattr(error, "errno", None)
-    known = isinstance(number, int) and number in errno.errorcode
-    return os.strerror(number) if known else type(error).__name__
+    if isinstance(number, int) and number in errno.errorcode:
+        return os.strerror(number)
+    return type(error).__name__
 
 
 def confidential_repr(value: Any) -> str:

@@ -21,7 +21,7 @@ EPSILON, DELTA = Fraction(1), Fraction(1, 10**6)
 SECRET = "patient 4711 died"
 
 
-def made(**methods: Any) -> Optimal:
+def made(**methods: Any) -> Any:
     """A mechanism of another package, with some of its methods replaced."""
     return attrs.frozen(slots=False)(type("Theirs", (Optimal,), {"__module__": "elsewhere"} | methods))(1, "1e-6")
 

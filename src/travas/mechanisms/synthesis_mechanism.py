@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -52,8 +52,8 @@ MOST_ATTRIBUTES = 100
 
 
 def _attributes(value: Sequence[Attribute | str]) -> tuple[Attribute, ...]:
-    if isinstance(value, str):
-        raise ParameterError(f"attributes is {value!r}; use a list of attributes", field="attributes")
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        raise ParameterError(f"attributes is {shown(value)}; use a list of attributes", field="attributes")
     made = tuple(part if is_exactly(part, Attribute) else Attribute.from_description(part) for part in value)
     columns = [case_column(attribute.name) for attribute in made]
     if len(set(columns)) < len(columns):

@@ -38,10 +38,8 @@ def failures_named(mechanism: object, *others: type[Exception]) -> Iterator[None
     """
     try:
         yield
-    except (TravasError, MemoryError, *others):
-        raise
     except (Exception, SystemExit) as error:
-        if is_ours(mechanism):
+        if is_ours(mechanism) or isinstance(error, (TravasError, MemoryError, *others)):
             raise
         raise ParameterError(
             f"the mechanism {dotted_name(type(mechanism))} failed with {type(error).__name__}; correct it, or use another one",

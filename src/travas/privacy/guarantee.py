@@ -60,7 +60,11 @@ ONE_CASE = PrivacyUnit()
 
 def holds_for(unit: PrivacyUnit) -> str:
     """Describe the change of the log for which a guarantee holds."""
-    return "adding or removing one case" if unit.is_case else f"adding or removing all cases of one {unit.name}"
+    return f"adding or removing {_whole_unit(unit)}"
+
+
+def _whole_unit(unit: PrivacyUnit) -> str:
+    return "one case" if unit.is_case else f"all cases of one {unit.name}"
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ class Guarantee:
     @property
     def neighbours(self) -> str:
         """The relation under which the guarantee holds, regardless of the number of cases of a unit."""
-        return "add or remove one case" if self.unit.is_case else f"add or remove all cases of one {self.unit.name}"
+        return f"add or remove {_whole_unit(self.unit)}"
 
     @property
     def holds_for(self) -> str:

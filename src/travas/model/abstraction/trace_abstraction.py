@@ -209,11 +209,11 @@ class Grouped:
         """
         return _sums(self.groups, counts, len(self.variants))
 
-    def among(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def among(self, indexes: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which original variants have one of these keys.
 
         Args:
-            places: The indexes of keys.
+            indexes: The indexes of keys.
 
         Returns:
             A truth value for each original variant.
@@ -221,7 +221,7 @@ class Grouped:
         import numpy as np
 
         selected = np.zeros(len(self.variants) + 1, dtype=bool)  # the last one is for −1
-        selected[places] = True
+        selected[indexes] = True
         among: NDArray[np.bool_] = selected[self.groups]
         return among
 
