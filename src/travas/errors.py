@@ -20,6 +20,7 @@ from the user's data, shortened by `shown`.
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,8 @@ from typing import Any
 
 CONFIDENTIAL = "[confidential: about the original log]"
 """Appended to every message that quotes the original log."""
+
+_MARK = f" {CONFIDENTIAL}"
 
 CONFIDENTIAL_HEADING = "CONFIDENTIAL: about the original log, do not publish"
 """The heading of every table, figure or section that is computed from the original log."""
@@ -108,10 +111,23 @@ def _hides_no_memory(error: BaseException) -> bool:
     return False
 
 
+def system_reason(error: BaseException | None) -> str:
+    """Return what the operating system calls an error, by its number: the text of an error may contain data."""
+    number = getattr(error, "errno", None)
+    if isinstance(number, int) and number in errno.errorcode:
+        return os.strerror(number)
+    return type(error).__name__
+
+
 def confidential_repr(value: Any) -> str:
     """Return the usual text of a dataclass that is computed from the original log, marked as confidential."""
     inside = ", ".join(f"{field.name}={getattr(value, field.name)!r}" for field in fields(value))
     return f"{CONFIDENTIAL_HEADING}: {type(value).__name__}({inside})"
+
+
+def extended(message: str, more: str) -> str:
+    """Append words to a message. The mark of a confidential one remains its end."""
+    return f"{message.removesuffix(_MARK)}{more}{_MARK}" if message.endswith(_MARK) else message + more
 
 
 class TravasError(Exception):
@@ -133,7 +149,7 @@ class TravasError(Exception):
     ) -> None:
         self.field, self.other_fields = field, other_fields
         self.confidential = confidential or CONFIDENTIAL in message
-        super().__init__(message if not self.confidential or CONFIDENTIAL in message else f"{message} {CONFIDENTIAL}")
+        super().__init__(f"{message.replace(_MARK, '')}{_MARK}" if self.confidential else message)
 
 
 @contextmanager
@@ -182,17 +198,29 @@ class ChargedError(TravasError):
     """A release failed after its charge was written. The charge stands, because noise may have been drawn.
 
     Attributes:
-        account: The account that was charged.
+        account: The account that was charged; empty if it is not known.
         interrupted: Whether the release was interrupted by Ctrl-C.
         completed: Whether the release itself is complete, and something after it failed.
     """
 
-    def __init__(self, reason: str, *, account: str = "", interrupted: bool = False, completed: bool = False) -> None:
-        super().__init__(reason)
+    def __init__(
+        self,
+        reason: str,
+        *,
+        account: str = "",
+        interrupted: bool = False,
+        completed: bool = False,
+        field: str = "",
+        other_fields: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(reason, field=field, other_fields=other_fields)
         self.account, self.interrupted, self.completed = account, interrupted, completed
 
     def __str__(self) -> str:
-        return f"{self.args[0]}; the charge to {self.account!r} stands, because noise may have been drawn"
+        stands = f"; the charge{f' to {self.account!r}' if self.account else ''} stands"
+        if self.completed:
+            return extended(f"the release is complete, but what follows it failed: {self.args[0]}", stands)
+        return extended(self.args[0], f"{stands}, because noise may have been drawn")
 
     @classmethod
     def from_cause(cls, cause: BaseException, account: str, *, completed: bool = False) -> ChargedError:
@@ -206,11 +234,15 @@ class ChargedError(TravasError):
         Returns:
             The error to raise instead.
         """
-        reason = _reason(cause)
-        if completed:
-            reason = f"the release is complete, but what follows it failed: {reason}"
-        interrupted = isinstance(cause, KeyboardInterrupt)
-        return cls(reason, account=account, interrupted=interrupted, completed=completed)
+        named = cause if isinstance(cause, TravasError) else TravasError()
+        return cls(
+            _reason(cause),
+            account=account,
+            interrupted=isinstance(cause, KeyboardInterrupt),
+            completed=completed,
+            field=named.field,
+            other_fields=named.other_fields,
+        )
 
 
 def _reason(cause: BaseException) -> str:
@@ -219,11 +251,11 @@ def _reason(cause: BaseException) -> str:
     if isinstance(cause, KeyboardInterrupt):
         return "interrupted"
     if isinstance(cause, SystemExit):
-        return "ended by a call of sys.exit"
+        return "ended by a call to sys.exit"
     if is_out_of_memory(cause):
         return "not enough memory"
-    if isinstance(cause, OSError) and cause.strerror:
-        return f"operating system error: {cause.strerror}"
+    if isinstance(cause, OSError) and cause.errno:
+        return f"operating system error: {system_reason(cause)}"
     return f"unexpected {type(cause).__name__}; please report it, without the log"
 
 

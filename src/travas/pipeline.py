@@ -24,9 +24,10 @@ from .deferred_interrupts import InterruptsDeferred
 from .errors import ChargedError, ParameterError
 from .model.mechanism import Mechanism
 from .model.other_packages import dotted_name, failures_named, is_ours
-from .model.release import MAKER, Release
-from .model.statements import description_of, guarantee_of
+from .model.release import MAKER, Release, check_columns
+from .model.statements import guarantee_of
 from .model.variants import Roles, Variants
+from .outputs.guarantee_file import describe
 from .outputs.inputs import check_not_input
 from .outputs.standard_output import StandardOutput
 from .outputs.write import ReservedRelease, check_output, reserved_release
@@ -73,14 +74,20 @@ class Outcome:
 
     @contextmanager
     def after_release(self) -> Iterator[None]:
-        """Let whatever fails after a charged release say that its charge stands and, if it was written, is complete.
+        """Turn whatever fails after a charged release into an error which says that the charge stands.
+
+        It also says that the release is complete, if it was written, and names a mechanism of another package.
 
         Raises:
             ChargedError: Something failed.
         """
+        with self._charged(), failures_named(self.release.mechanism, OSError):
+            yield
+
+    @contextmanager
+    def _charged(self) -> Iterator[None]:
         try:
-            with failures_named(self.release.mechanism):
-                yield
+            yield
         except BaseException as error:
             if self.account is None or isinstance(error, ChargedError | GeneratorExit):
                 raise
@@ -137,7 +144,7 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
                 if output is not None:
                     output.publish()
                 outcome = Outcome(release, account, request.output, variants, policy)
-                with outcome.after_release():
+                with outcome._charged():
                     LOGGER.info("%s", Phase.DONE)
                     watch(Phase.DONE, 1.0)
     return outcome
@@ -184,7 +191,8 @@ def _check(request: Request) -> None:
         check_output(request.output, request.existing, request.mechanism.kind, request.profile)
         log = [request.source] if isinstance(request.source, str | Path) else []
         check_not_input(request.output, log, None if request.ledger is None else request.ledger.path)
-    import numpy as np  # memory that numpy needs to start is missing now, or not at all: it ends the process
+    # numpy ends the process if it lacks memory at its first use, so use it before the charge
+    import numpy as np
 
     np.zeros(1) @ np.zeros(1)
 
@@ -197,8 +205,8 @@ def _location(request: Request) -> LogLocation | None:
 
 
 def _policy(request: Request) -> Policy | None:
-    """Return the policy of a release: found and stated. The example log, which comes with travas, needs none."""
-    return None if type(request.source) is ExampleLog else Policy.applying(request.policy)
+    """Return the policy of a release: found and stated. For the example log, which comes with travas, only a stated one."""
+    return request.policy if type(request.source) is ExampleLog else Policy.applying(request.policy)
 
 
 def account_before(request: Request) -> Account | None:
@@ -271,7 +279,9 @@ def _settled(mechanism: Mechanism, variants: Variants) -> Mechanism:
         if type(settled) is not type(mechanism):  # it has seen the log, which must not choose another
             raise _not_its_own(mechanism, "mechanism")
         settled.check(variants)
-        json.dumps(description_of(settled) | settled.parameters(), ensure_ascii=False).encode()  # both are written
+        check_columns(variants.columns, settled)
+        written = describe(settled, {}, None) | settled.parameters()
+        json.dumps(written, ensure_ascii=False, allow_nan=False).encode()
     return settled
 
 

@@ -13,13 +13,22 @@ from .budget.ledger import Ledger
 from .budget.policy import Policy
 from .errors import ParameterError, check_encodable, shown
 from .model.mechanism import Mechanism
-from .model.other_packages import dotted_name, failures_named
-from .model.release import Frequencies, Profile, Timestamps, check_frequencies, check_profile, check_timestamps
+from .model.other_packages import dotted_name, failures_named, is_ours
+from .model.release import (
+    Frequencies,
+    Profile,
+    Timestamps,
+    check_columns,
+    check_frequencies,
+    check_profile,
+    check_timestamps,
+)
 from .model.release_kind import KINDS
 from .model.variants import Variants
 from .outputs.atomic import Existing
 from .outputs.standard_output import StandardOutput
-from .sources.reading import DEFAULT_READING, Reading
+from .privacy.sealed_classes import is_exactly
+from .sources.reading import DEFAULT_READING, Reading, released_columns
 
 GuaranteeRule = Literal["required", "not required"]
 """Whether a release whose guarantee is not established is refused."""
@@ -86,7 +95,7 @@ class Request:
                 raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(choices)}", field=name)
         for name, (types, example) in _TYPES.items():
             value = getattr(self, name)
-            if not isinstance(value, types):
+            if not isinstance(value, types) or (name == "reading" and not is_exactly(value, Reading)):
                 raise ParameterError(f"{name} is {shown(value)}; use {example}", field=name)
         if (kind := self.mechanism.kind) not in KINDS:
             words = f"the kind of {dotted_name(type(self.mechanism))} is {shown(kind)}; use one of {', '.join(KINDS)}"
@@ -96,11 +105,14 @@ class Request:
         check_profile(self.profile, self.timestamps)
         if self.mechanism.kind != "variants":  # its numbers are generated, or have their own intervals
             object.__setattr__(self, "frequencies", "noisy")
+        if isinstance(self.source, Variants) and not is_ours(self.source):
+            raise ParameterError(f"source is {shown(self.source)}; use travas.Variants itself", field="source")
         unit = self.source.unit if isinstance(self.source, Variants) else self.reading.privacy_unit
         with failures_named(self.mechanism):
             object.__setattr__(self, "mechanism", self.mechanism.protecting(unit))
             reading = self.reading.for_counts_of(self.mechanism.counted)
             object.__setattr__(self, "reading", attrs.evolve(reading, details=self.mechanism.details))
+            check_columns(released_columns(reading.activities), self.mechanism)
         for line in self.about:
             if not isinstance(line, str):
                 raise ParameterError(f"about contains {shown(line)}; use lines of text", field="about")

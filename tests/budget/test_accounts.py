@@ -6,6 +6,7 @@ import io
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -269,3 +270,11 @@ def test_the_location_of_a_database_has_no_secrets(tmp_path: Path, monkeypatch: 
     assert same == {f"duckdb://{tmp_path.resolve()}/a.db"}
     assert location_of("spark:s3a://key:secret@lake/events/") == "spark:s3a://lake/events/"
     assert location_of("spark:") is None
+
+
+@pytest.mark.parametrize("dataset", [5, None, b"x"])
+def test_the_name_of_a_data_set_is_text(dataset: Any, book: Ledger) -> None:
+    for use in (book.account, book.create_account, lambda name: book.create_budget(name, epsilon=1, delta=0)):
+        with pytest.raises(ParameterError, match="^dataset is .*; use the name of a data set") as refused:
+            use(dataset)
+        assert refused.value.field == "dataset"

@@ -16,19 +16,19 @@ from travas import (
     BudgetError,
     ChargedError,
     Ledger,
+    LedgerError,
     LogError,
     MissingExtraError,
     OutputError,
     ParameterError,
     PrivacyUnit,
-    Standing,
     anonymize,
     from_description,
     mechanism,
 )
 from travas.budget.account import Account, Approval, Entry
 from travas.budget.accounting import Spending, compose
-from travas.budget.book import entry_of
+from travas.budget.book import Book, Key, entry_of
 from travas.budget.ledger_file import open_ledger
 from travas.budget.records import Charged, decode, encode
 from travas.model.mechanism import Mechanism
@@ -125,19 +125,21 @@ def test_units_and_cases_that_do_not_add_up_are_refused(budget: Budget | None) -
     def spend(unit: PrivacyUnit) -> Spending:
         return Spending("optimal", Fraction(1), Fraction(1, 10**6), unit)
 
-    entry = Entry(1, "", "x", spend(PrivacyUnit()), 1, Standing.VERIFIED, "", "visit")
+    entry = Entry(1, "", "x", spend(PrivacyUnit()), 1, "", "visit")
     account = Account("x", budget, (entry,))
-    account.admit(spend(PrivacyUnit()), Standing.VERIFIED, "visit")
+    account.admit(spend(PrivacyUnit()), "visit")
     with pytest.raises(
         BudgetError, match="its releases have the unit 'case', this one has 'patient'; .* use unit='case'"
-    ):
-        account.admit(spend(PrivacyUnit("patient", 3)), Standing.VERIFIED, "visit")
-    with pytest.raises(BudgetError, match="its releases have the case 'visit', this one has 'patient'"):
-        account.admit(spend(PrivacyUnit()), Standing.VERIFIED, "patient")
+    ) as refused:
+        account.admit(spend(PrivacyUnit("patient", 3)), "visit")
+    assert refused.value.field == "unit"
+    with pytest.raises(BudgetError, match="its releases have the case 'visit', this one has 'patient'") as refused:
+        account.admit(spend(PrivacyUnit()), "patient")
+    assert refused.value.field == "case"
     old = Account("x", budget, (replace(entry, case=None),))
-    old.admit(spend(PrivacyUnit()), Standing.VERIFIED, "patient")  # version 1 did not record what a case is
+    old.admit(spend(PrivacyUnit()), "patient")  # version 1 did not record what a case is
     persons = Account("x", budget, (replace(entry, spending=spend(PrivacyUnit("patient", 3))),))
-    persons.admit(spend(PrivacyUnit("patient", 5)), Standing.VERIFIED, "visit")  # both are about all cases of a patient
+    persons.admit(spend(PrivacyUnit("patient", 5)), "visit")  # both are about all cases of a patient
 
 
 def test_a_visit_and_a_patient_are_not_one_kind_of_case(travas: Run, tmp_path: Path, book: Ledger) -> None:
@@ -151,6 +153,7 @@ def test_a_visit_and_a_patient_are_not_one_kind_of_case(travas: Run, tmp_path: P
         assert travas("anonymize", log, "--case", "visit", *words).code == 0
         ran = travas("anonymize", tmp_path / "gone.csv", "--case", "patient", *words, "--force")
         assert ran.code == 3 and "its releases have the case 'visit', this one has 'patient'" in ran.err
+        assert ran.err.endswith("(option --case)\n")
     assert [entry.case for entry in book.history()] == ["visit", "visit"]
 
 
@@ -321,3 +324,20 @@ def test_a_location_that_is_not_valid_utf_8_is_shown_escaped_and_assigned_as_it_
     assert travas("budget", "create", "hospital", "--no-limit").code == 0
     assert travas("budget", "assign", "/data/odd\\udcff.csv", "hospital").code == 0
     assert book.check(None, "/data/odd\udcff.csv", HALF, "case_id").dataset == "hospital"
+
+
+def test_a_charge_that_cannot_be_shown_is_not_made(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It fails before the end of the transaction: an error of the ledger means that nothing was charged."""
+    real = Book.account
+
+    def fails(self: Book, key: Key) -> Account:
+        if any(isinstance(record, Charged) for record in self.records):
+            raise MemoryError
+        return real(self, key)
+
+    book.create_account("x")
+    monkeypatch.setattr(Book, "account", fails)
+    with pytest.raises(LedgerError):
+        charge(book, "x", mechanism("optimal", 1, "1e-6"))
+    monkeypatch.undo()
+    assert book.account("x").entries == ()

@@ -161,13 +161,17 @@ def test_no_entry_point_can_switch_the_found_policy_off(
             run(refused)
 
 
-def test_no_policy_applies_to_the_example_log_which_is_made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_stated_policy_applies_to_the_example_log_which_is_made_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TRAVAS_POLICY", str(written(tmp_path / "theirs.toml", "epsilon_per_release")))
     copy = write_hospital_log(tmp_path / "hospital.csv")
     with pytest.raises(PolicyError):
         run(Request(copy, mechanism("optimal", 1, "1e-6")))
     outcome = run(Request(ExampleLog(), mechanism("optimal", 1, "1e-6")))
     assert outcome.policy is None
+    with pytest.raises(PolicyError, match="works council"):
+        run(Request(ExampleLog(), mechanism("optimal", 1, "1e-6"), policy=Policy.load(str(tmp_path / "theirs.toml"))))
     read = outcome.variants
     assert Counter(dict(zip(read.traces(range(len(read))), read.counts.tolist(), strict=True))) == Counter(
         hospital_traces()
@@ -181,7 +185,7 @@ def test_no_policy_applies_to_the_example_log_which_is_made_up(tmp_path: Path, m
 
 
 def test_the_default_policy_explains_every_rule_and_names_sources() -> None:
-    policy = Policy.load(Path("default"))
+    policy = Policy.load("default")
     assert policy.name == "default policy of travas"
     assert all(rule.because and rule.source for rule in policy.rules)
     assert any("NIST SP 800-226" in rule.source for rule in policy.rules)
@@ -217,14 +221,23 @@ def test_a_wrong_policy_is_refused(text: str, message: str, tmp_path: Path) -> N
     ("name", "value", "message"),
     [
         ("epsilon_per_relase", Fraction(1), "the rule is 'epsilon_per_relase'; use one of epsilon_per_release, "),
-        ("epsilon_per_release", True, "the value of epsilon_per_release is True; use a Fraction"),
-        ("reason", Fraction(1), "the value of reason is"),
-        ("units", "case", "the value of units is 'case'; use a tuple"),
+        ("epsilon_per_release", True, "the value of epsilon_per_release is True; use a number, such as 0.5"),
+        ("reason", Fraction(1), "the value of reason is a Fraction; use True or False"),
+        ("units", "case", "the value of a rule is 'case'; use one of: a number"),
+        ("units", (1,), "the value of a rule is a tuple; use one of: a number"),
+        ("units", 1, "the value of units is a Fraction; use a list of names"),
+        (["units"], ("case",), "the rule is a list; use one of"),
     ],
 )
 def test_a_rule_is_checked_when_it_is_made(name: str, value: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         PolicyRule(name, value, "it was agreed")
+
+
+@pytest.mark.parametrize("value", [2, "2", 2.0, Fraction(2)])
+def test_a_limit_is_any_number(value: Any) -> None:
+    assert PolicyRule("epsilon_per_year", value, "") == PolicyRule("epsilon_per_year", Fraction(2), "")
+    assert PolicyRule("units", ["case"], "").value == ("case",)
 
 
 @pytest.mark.parametrize(

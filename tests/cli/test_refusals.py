@@ -192,5 +192,5 @@ def test_a_number_of_cases_is_refused_before_anything_is_read(travas: Run) -> No
     ran = travas("anonymize", "no-log.csv", *SIGNED, "-o", "out.json", "--stated-cases", "0")
     assert (ran.code, ran.err) == (
         2,
-        "travas: stated_cases is 0: it must be a whole number from 1 (option --stated-cases)\n",
+        "travas: stated_cases is 0: it must be a whole number of at least 1 (option --stated-cases)\n",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import pickle
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ import pytest
 
 import travas
 from travas.budget.account import Budget
+from travas.mechanisms.stated_mechanism import described_mechanism
 from travas.model.detail_options import Attribute, BudgetShares, Times
 from travas.privacy.guarantee import Guarantee, Standing
 from travas.sources.period import Period
 
 SOURCES = Path(travas.__file__).parent
+LISTED = {"mechanism": ["optimal"]}
 
 
 def test_a_constructor_converts_what_its_types_say(tmp_path: Path) -> None:
@@ -81,6 +84,24 @@ def test_names_are_no_name_and_an_abstraction_is_no_number() -> None:
         Period("2026-02", end_activities="end")
     with pytest.raises(travas.ParameterError, match="abstraction is 8; use"):
         travas.Reading(abstraction=8)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("make", "field"),
+    [
+        (lambda: Attribute("age", bins=10), "bins"),  # type: ignore[arg-type]
+        (lambda: Attribute("age", bins="123"), "bins"),
+        (lambda: Attribute.from_description({"name": "age", "bins": 10}), "bins"),
+        (lambda: travas.Synthesis(1, "1e-6", attributes=5), "attributes"),  # type: ignore[arg-type]
+        (lambda: travas.Synthesis(1, "1e-6", attributes=None), "attributes"),  # type: ignore[arg-type]
+        (lambda: travas.Synthesis(1, "1e-6", attributes={"a": 1}), "attributes"),  # type: ignore[arg-type]
+        (lambda: travas.from_description(described_mechanism(LISTED, "1", "1e-6", travas.PrivacyUnit())), "mechanism"),
+    ],
+)
+def test_a_list_is_no_number_and_no_text(make: Callable[[], Any], field: str) -> None:
+    with pytest.raises(travas.ParameterError, match=f"^{field} is .*(use a list|must be a name)") as refused:
+        make()
+    assert refused.value.field == field
 
 
 def test_no_constructor_converts_behind_its_annotations() -> None:

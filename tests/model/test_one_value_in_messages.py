@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from travas import LogError, ParameterError, PrefixTree, PrivacyUnit, Reading, TravasError, Variants, read
+from travas import ChargedError, LogError, ParameterError, PrefixTree, PrivacyUnit, Reading, TravasError, Variants, read
 from travas.errors import CONFIDENTIAL, shown
+from travas.web.failures import in_words
 
 ROWS = {f"patient {number}": "HIV positive" for number in range(10_000)}
 
@@ -54,6 +55,19 @@ def test_an_error_carries_its_field_through_another_process() -> None:
     again = pickle.loads(pickle.dumps(error))
     assert isinstance(again, TravasError) and (again.field, again.confidential) == ("max_cases", True)
     assert str(again) == f"max_cases is 0; use 1 {CONFIDENTIAL}" == str(error)
+
+
+@pytest.mark.parametrize("completed", [False, True])
+def test_the_mark_is_the_end_of_a_message_also_after_a_charge(completed: bool) -> None:
+    cause = LogError(f"row 3 has {shown('x')} {CONFIDENTIAL}", field="case", other_fields=("timestamp",))
+    error = pickle.loads(pickle.dumps(ChargedError.from_cause(cause, "ward", completed=completed)))
+    assert (error.field, error.other_fields, error.confidential) == ("case", ("timestamp",), True)
+    stands = "the charge to 'ward' stands" + ("" if completed else ", because noise may have been drawn")
+    assert str(error).endswith(f"row 3 has 'x'; {stands} {CONFIDENTIAL}") and str(error).count(CONFIDENTIAL) == 1
+    assert in_words(ParameterError("x", field="order", confidential=True)).endswith(
+        f"step Columns, More) {CONFIDENTIAL}"
+    )
+    assert str(LogError(f"a {CONFIDENTIAL} b")) == f"a b {CONFIDENTIAL}"
 
 
 def test_a_long_text_is_shortened() -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import copy
 import pickle
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import travas
-from travas import Mechanism, Optimal, ParameterError, ProcessMap, Release, Variants, anonymize
+from travas import Ledger, Mechanism, Optimal, ParameterError, ProcessMap, Reading, Release, Variants, anonymize
 from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.model import explain
 from travas.privacy.noise import Seeded
+from travas.request import Request
 from travas.synthesis.synthetic_release import SyntheticRelease
 
 OPTIMAL = Optimal(epsilon=1, delta="1e-6")
@@ -68,3 +71,41 @@ def test_every_kind_warns_of_what_is_of_little_use() -> None:
     assert empty[1:] == [(explain.EMPTY_SYNTHETIC,), (explain.EMPTY_MAP,)]
     many: dict[tuple[str, ...], int] = {(f"a{number}",): 900 for number in range(6)}
     assert [seeded(kind(2, "1e-6"), many).warnings for kind in (Optimal, Synthesis, ProcessMap)] == [()] * 3
+
+
+LADDER = travas.Ladder(1, "1e-6", rungs="full,first", shares=["0.5", "0.5"])
+AGES = Synthesis(1, "1e-6", attributes=["age"])
+
+
+@pytest.mark.parametrize(
+    ("second", "mechanism"),
+    [
+        ("case:travas:abstraction", LADDER), ("case:travas:trace", LADDER), ("case:travas:origin", Synthesis(1, "1e-6")),
+        ("case:age", AGES), ("privacy:standing", OPTIMAL), ("time:timestamp", OPTIMAL), ("case:concept:name", OPTIMAL),
+        ("concept:name", OPTIMAL),
+    ],
+)  # fmt: skip
+def test_a_column_that_a_released_log_has_twice_is_refused_before_the_charge(
+    second: str, mechanism: Mechanism, book: Ledger, tmp_path: Path
+) -> None:
+    book.create_account("ward")
+    asked: dict[str, Any] = {"ledger": book, "dataset": "ward", "output": tmp_path / "out.csv"}
+    counts = Variants.from_mapping({(("a", "b"),): 500}, ("concept:name", second))
+    if mechanism is not AGES:  # counts have no attributes
+        with pytest.raises(ParameterError, match=f"activities has '{second}'") as refused:
+            travas.run(Request(counts, mechanism, **asked))
+        assert refused.value.field == "activities" and not book.account("ward").entries
+    with pytest.raises(ParameterError, match="activities"):
+        Request(tmp_path / "log.csv", mechanism, Reading(activities=("concept:name", second)), **asked)
+
+
+def test_a_map_has_no_table_of_events() -> None:
+    counts = Variants.from_mapping({(("a", "b"),): 500}, ("concept:name", "case:travas:trace"))
+    assert anonymize(counts, ProcessMap(1, "1e-6")).columns == counts.columns
+
+
+@pytest.mark.parametrize("columns", [("concept:name", 5), ("concept:name", ""), "concept:name", 5, ["concept:name"]])
+def test_columns_of_counts_are_names(columns: Any) -> None:
+    with pytest.raises(ParameterError, match="^columns (is|has) .*; use (a tuple of )?names") as refused:
+        Variants.from_mapping({(("a", "b"),): 500}, columns)
+    assert refused.value.field == "columns"

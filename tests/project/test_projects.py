@@ -129,7 +129,7 @@ def test_a_refused_release_leaves_no_folder(travas: Run, start: Start, folder: P
     ("flags", "message"),
     [
         (("--stated-cases", "many"), "stated_cases is 'many': it must be a whole number"),
-        (("--stated-cases", "0"), "stated_cases is 0: it must be a whole number from 1"),
+        (("--stated-cases", "0"), "stated_cases is 0: it must be a whole number of at least 1"),
         (("--mechanism", "map", "--file", "report.html"), "report.html"),
     ],
 )

@@ -334,9 +334,12 @@ def test_a_task_that_was_cancelled_never_charges(tmp_path: Path) -> None:
 
 
 def test_what_fails_after_the_charge_says_so() -> None:
-    assert str(settled(Job(dies_after_the_charge, Phase.WRITING)).error).endswith(
-        "the charge stands, because noise may have been drawn"
-    )
+    for account, stands in (("ward", "the charge to 'ward' stands"), ("", "the charge stands")):
+        died = settled(Job(dies_after_the_charge, Phase.WRITING, account=account)).error
+        assert isinstance(died, ChargedError) and not died.completed
+        assert str(died).endswith(f"out of memory; {stands}, because noise may have been drawn")
+    done = settled(Job(dies_after_the_charge, Phase.DONE, account="ward")).error
+    assert str(done).startswith("the release is complete, but") and str(done).endswith("the charge to 'ward' stands")
     assert "may have been charged: check the account" in str(settled(Job(dies_after_the_charge, Phase.CHARGING)).error)
     error = settled(Job(refuses_after_the_charge)).error
     assert isinstance(error, ChargedError) and (error.account, error.interrupted, error.completed) == (

@@ -13,7 +13,7 @@ import pytest
 from web_drafts import Draft
 
 import travas
-from travas.errors import TravasError
+from travas.errors import ChargedError
 from travas.web import releasing
 from travas.web.archive_list import listed
 from travas.web.jobs import Job
@@ -81,16 +81,19 @@ def test_a_draft_that_another_tab_changes_before_the_start_is_not_released(
     assert draft.session.job is None and not draft.archive.records()
 
 
+@pytest.mark.parametrize("completed", [False, True])
 def test_a_release_whose_process_died_after_it_was_written_is_pointed_out(
-    draft: Draft, monkeypatch: pytest.MonkeyPatch
+    completed: bool, draft: Draft, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def die(self: Job) -> None:
         start_at_once(self)
-        self.result, self.error = None, TravasError("the process ended unexpectedly; the charge stands")
+        ended = ChargedError("the process ended unexpectedly", account=self.account, completed=completed)
+        self.result, self.error = None, ended
 
     monkeypatch.setattr(Job, "start", die)
     released(draft)
-    assert draft.session.error.endswith("the charge stands; the release itself is complete: open it under Releases")
+    assert f"; the charge to {draft.session.dataset!r} stands" in draft.session.error
+    assert draft.session.error.endswith("open it under Releases") and draft.session.error.count("is complete") == 1
     assert [release.state for release in listed(draft.archive, draft.ledger)] == ["released"]
 
 

@@ -102,12 +102,16 @@ class Entry:
     dataset: str | None
     spending: Spending
     minimum_cases: int | None
-    standing: Standing
     software: str
     case: str | None = None
     location: str | None = None
     period: ChargedPeriod | None = None
     approval: Approval = NO_APPROVAL
+
+    @property
+    def standing(self) -> Standing | None:
+        """How the guarantee of the release is known to hold."""
+        return self.spending.standing
 
     def as_json(self) -> dict[str, int | str | None]:
         """Return all fields. The location is only for the owner of the ledger.
@@ -223,9 +227,7 @@ class Account:
             f"δ = {used} used of {as_text(self.budget.delta)} at ε = {as_text(self.budget.epsilon)}, exactly composed"
         )
 
-    def admit(
-        self, spending: Spending, standing: Standing, case: str | None, period: ChargedPeriod | None = None
-    ) -> None:
+    def admit(self, spending: Spending, case: str | None, period: ChargedPeriod | None = None) -> None:
         """Raise BudgetError unless another release can be charged to this account.
 
         Guarantees compose only if they protect the same unit and define a case in the same way. `max_cases` may differ,
@@ -234,7 +236,6 @@ class Account:
 
         Args:
             spending: What the release spends.
-            standing: The standing of its guarantee.
             case: The column that identifies cases; None if it is not known.
             period: The period whose cases it counts; None for the whole log.
         """
@@ -247,15 +248,17 @@ class Account:
                 self._check_period(period, entry.period)
         if self.budget is None:
             return
-        if standing is Standing.NOT_ESTABLISHED:
+        if spending.standing is Standing.NOT_ESTABLISHED:
             raise BudgetError(
                 f"{self.label}: the guarantee of this release is not established, so its cost is not known and cannot be "
-                "charged to a budget; nothing was released; use another mechanism, or a data set without a budget"
+                "charged to a budget; nothing was released; use another mechanism, or a data set without a budget",
+                field="mechanism",
             )
         if self.has_unknown_cost:
             raise BudgetError(
                 f"{self.label}: the guarantee of an earlier release is not established, so what was spent is not known; "
-                "nothing was released; use another data set"
+                "nothing was released; use another data set",
+                field="dataset",
             )
         together = self._alternatives_with(spending, period)
         if all(map(self.budget.allows, together)):
@@ -274,16 +277,18 @@ class Account:
         if (reason := period.conflict(earlier)) is not None:
             raise BudgetError(
                 f"{self.label}: {reason}; nothing was released; use the rule and the periods of the earlier releases, or "
-                f"{self._elsewhere}"
+                f"{self._elsewhere}",
+                field="period",
             )
 
     def _does_not_add_up(self, what: str, before: str, now: str) -> BudgetError:
-        remedy = f"{what}={before!r}"
+        remedy, field = f"{what}={before!r}", what
         if what == "case" and EVERY_TRACE in (before, now):
-            remedy = "the duplicate_cases of the earlier releases"
+            remedy, field = "the duplicate_cases of the earlier releases", "duplicate_cases"
         return BudgetError(
             f"{self.label}: its releases have the {what} {before!r}, this one has {now!r}; such guarantees do not compose; "
-            f"nothing was released; use {remedy}, or {self._elsewhere}"
+            f"nothing was released; use {remedy}, or {self._elsewhere}",
+            field=field,
         )
 
     @property
@@ -309,6 +314,13 @@ def is_content_name(dataset: str) -> bool:
     return dataset.startswith("log:")
 
 
+def check_text(dataset: str) -> str:
+    """Return the name of a data set; raises ParameterError if it is not text."""
+    if not isinstance(dataset, str):
+        raise ParameterError(f"dataset is {shown(dataset)}; use the name of a data set", field="dataset")
+    return dataset
+
+
 def check_name(dataset: str) -> str:
     """Check the name of a new data set.
 
@@ -318,7 +330,7 @@ def check_name(dataset: str) -> str:
     Returns:
         The name in composed form (NFC).
     """
-    name = normalize("NFC", dataset)
+    name = normalize("NFC", check_text(dataset))
     if not name or name != name.strip() or len(name) > 200 or not name.isprintable():
         raise ParameterError(f"dataset is {name[:40]!r}: it must have 1 to 200 printable characters", field="dataset")
     if is_content_name(name):

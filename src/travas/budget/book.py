@@ -16,7 +16,7 @@ from ..errors import ParameterError
 from ..privacy.guarantee import PrivacyUnit, Standing
 from ..privacy.person_tables import GaussianTable
 from ..sources.table_location import LogLocation, TableLocation
-from .account import Account, Approval, Budget, Entry, comparable, is_content_name, readable
+from .account import Account, Approval, Budget, Entry, check_text, comparable, is_content_name, readable
 from .accounting import Spending
 from .periods import ChargedPeriod
 from .records import Assigned, Charged, Created, Limited, Record, Respelled, decode
@@ -72,7 +72,7 @@ class Book:
 
     def name(self, dataset: str, where: object) -> str:
         """Return the key of an existing data set. An unknown name is refused with similar names."""
-        for spelling in (dataset, normalize("NFC", dataset)):
+        for spelling in (check_text(dataset), normalize("NFC", dataset)):
             if spelling in self.names:
                 return spelling
         near = self._near(dataset)
@@ -113,7 +113,8 @@ class Book:
         """Return the account that a release is charged to, and the accounts without a name that it takes over.
 
         All spellings of a table have one account. A name takes over what was charged to any of them without a name; a
-        release without a name belongs to the name of the table. If the table has two names, it must have one of them.
+        release without a name belongs to the name of the table. If the table has two names, the release must state a data
+        set.
         A location of an earlier version that may be either of two tables unites them: its charges must count for both.
 
         Args:
@@ -182,12 +183,11 @@ class Book:
 def entry_of(number: int, charge: Charged, dataset: str | None, location: str | None) -> Entry:
     """Convert a charge to an entry of an account. Raises ValueError if its values are invalid."""
     unit = PrivacyUnit(charge.unit, charge.max_cases)
-    standing = Standing(charge.standing)
     parameters = _fraction(charge.epsilon), _fraction(charge.delta)
-    spending = Spending(charge.mechanism, *parameters, unit, standing, _description(charge))
+    spending = Spending(charge.mechanism, *parameters, unit, Standing(charge.standing), _description(charge))
     period = None if charge.period is None else ChargedPeriod.from_plain(charge.period)
     return Entry(
-        number, charge.time, dataset, spending, charge.minimum_cases, standing, charge.software, charge.case, location,
+        number, charge.time, dataset, spending, charge.minimum_cases, charge.software, charge.case, location,
         period, Approval(*map(readable, (charge.reason, charge.signed_off_by, charge.reference))),
     )  # fmt: skip
 

@@ -16,7 +16,6 @@ import attrs
 
 from ..errors import BudgetError, LedgerError, ParameterError
 from ..model.mechanism import Mechanism
-from ..model.statements import guarantee_of
 from ..privacy.numbers import Number
 from ..sources.table_location import LogLocation
 from .account import NO_APPROVAL, Account, Approval, Budget, CompositionRule, Entry, check_name, comparable, readable
@@ -211,8 +210,9 @@ class Ledger:
         Returns:
             The account as it is before the charge.
         """
+        spending = Spending.of(mechanism)
         with open_ledger(self.path) as ledger:
-            return self._admitted(ledger.book, dataset, location, mechanism, case, period)[0]
+            return self._admitted(ledger.book, dataset, location, spending, case, period)[0]
 
     def charge(
         self,
@@ -242,13 +242,14 @@ class Ledger:
         Returns:
             The account after the charge.
         """
+        spending, least = Spending.of(mechanism), mechanism.parameters().get("minimum_cases")
         with open_ledger(self.path) as ledger:
-            self._admitted(ledger.book, dataset, location, mechanism, case, period)  # slow imports come before the lock
+            self._admitted(ledger.book, dataset, location, spending, case, period)  # slow imports come before the lock
             with ledger.locked() as book:
-                account, assigned = self._admitted(book, dataset, location, mechanism, case, period)
+                account, assigned = self._admitted(book, dataset, location, spending, case, period)
                 check(account)
                 key = Key(account.dataset, account.location)
-                ledger.append(*assigned, _charged(key, mechanism, case, period, approval))
+                ledger.append(*assigned, _charged(key, spending, least, case, period, approval))
                 return ledger.book.account(key)  # before the end of the transaction: if it fails, nothing is charged
 
     def account(self, dataset: str) -> Account:
@@ -286,29 +287,28 @@ class Ledger:
         book: Book,
         dataset: str | None,
         location: LogLocation | None,
-        mechanism: Mechanism,
+        spending: Spending,
         case: str,
         period: ChargedPeriod | None,
     ) -> tuple[Account, tuple[Assigned | Respelled, ...]]:
         """Return the account to charge, and what must be assigned to it first."""
         claim = book.claim(None if dataset is None else book.name(dataset, self.path), location)
         taken_over = [account for key in claim.taken_over if (account := book.account(key)).entries]
-        spending, standing = Spending.of(mechanism), guarantee_of(mechanism).standing
         for target, source in combinations((book.account(claim.key), *taken_over), 2):
             _check_merge(source, target, field="dataset")
         for account in taken_over:
-            account.admit(spending, standing, case or None, period)  # its remedy is another one
+            account.admit(spending, case or None, period)  # its remedy is another one
         records = claim.records(now())
         account = book.plus(*records).account(claim.key)
         try:
-            account.admit(spending, standing, case or None, period)
+            account.admit(spending, case or None, period)
         except BudgetError as error:
             if not taken_over:
                 raise
             number = sum(len(account.entries) for account in taken_over)
             counted = f"{number} earlier release{'s' if number > 1 else ''}"
             where = " and ".join(account.label for account in taken_over)
-            raise BudgetError(f"{error} (counting {counted} of {where} without a name)") from None
+            raise BudgetError(f"{error} (counting {counted} of {where} without a name)", field=error.field) from None
         return account, records
 
 
@@ -348,10 +348,11 @@ def _check_merge(source: Account, target: Account, field: str) -> None:
                 )
 
 
-def _charged(key: Key, mechanism: Mechanism, case: str, period: ChargedPeriod | None, approval: Approval) -> Charged:
+def _charged(
+    key: Key, spending: Spending, least: object, case: str, period: ChargedPeriod | None, approval: Approval
+) -> Charged:
     from .._version import __version__
 
-    spending, least = Spending.of(mechanism), mechanism.parameters().get("minimum_cases")
     return Charged(
         time=now(),
         dataset=key.dataset,
@@ -363,7 +364,7 @@ def _charged(key: Key, mechanism: Mechanism, case: str, period: ChargedPeriod | 
         max_cases=spending.unit.max_cases,
         case=case or None,
         minimum_cases=least if isinstance(least, int) else None,
-        standing=str(guarantee_of(mechanism).standing),
+        standing=str(spending.standing),
         software=f"travas {__version__}",
         period=None if period is None else period.describe(),
         reason=approval.reason or None,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 APPLICATION = 0x74726176  # "trav", in the file's header
 VERSION = 7
 UNUSED = (3, 5, 6)
-"""Never written: one flipped bit would make it a version that is migrated, or a version that is written one of these."""
+"""Never written, so that one flipped bit does not turn one version into another."""
 
 _APPEND_ONLY = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
 SCHEMA = (

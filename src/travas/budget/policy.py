@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -11,10 +11,12 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from ..errors import ParameterError, PolicyError, shown
 from ..model.mechanism import Mechanism
 from ..model.statements import guarantee_of
-from ..privacy.numbers import as_text, exact
+from ..privacy.numbers import Number, as_text, exact
 from .account import Account, Approval
 from .accounting import Spending
 from .ledger import data_directory
@@ -42,8 +44,22 @@ RULES: Mapping[str, type] = {
 }
 """The rules that a policy can have, and the types of their values."""
 
+_VALUES = {Fraction: "a number, such as 0.5", tuple: "a list of names", bool: "True or False"}
 
-@dataclass(frozen=True)
+
+def _value(value: Number | Sequence[str] | bool) -> Fraction | tuple[str, ...] | bool:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, list | tuple) and all(isinstance(name, str) for name in value):
+        return tuple(value)
+    try:
+        return exact(value, "value")  # type: ignore[arg-type]
+    except ParameterError:
+        kinds = ", ".join(_VALUES.values())
+        raise ParameterError(f"the value of a rule is {shown(value)}; use one of: {kinds}", field="value") from None
+
+
+@attrs.frozen
 class PolicyRule:
     """One rule and its own explanation.
 
@@ -55,16 +71,16 @@ class PolicyRule:
     """
 
     name: str
-    value: Fraction | tuple[str, ...] | bool
+    value: Fraction | tuple[str, ...] | bool = attrs.field(converter=_value)
     because: str
     source: str = ""
 
-    def __post_init__(self) -> None:
-        if self.name not in RULES:
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(self.name, str) or self.name not in RULES:
             raise ParameterError(f"the rule is {shown(self.name)}; use one of {', '.join(RULES)}", field="name")
         if not isinstance(self.value, RULES[self.name]):
             raise ParameterError(
-                f"the value of {self.name} is {shown(self.value)}; use a {RULES[self.name].__name__}", field="value"
+                f"the value of {self.name} is {shown(self.value)}; use {_VALUES[RULES[self.name]]}", field="value"
             )
 
     @property
@@ -117,7 +133,7 @@ class Policy:
     rules: tuple[PolicyRule, ...] = ()
 
     @classmethod
-    def load(cls, path: Path) -> Policy:
+    def load(cls, path: str | os.PathLike[str]) -> Policy:
         """Read a policy file: docs/policy.md.
 
         Args:
@@ -129,14 +145,14 @@ class Policy:
         Raises:
             ParameterError: The file is not a valid policy.
         """
-        if str(path) == "default":
+        file, where = Path(path), str(path)
+        if where == "default":
             with as_file(files(__package__).joinpath("default_policy.toml")) as own:
                 return cls.load(own)
-        where = str(path)
-        content = check_keys(where, load_toml(path), ("name", "rules"))
+        content = check_keys(where, load_toml(file), ("name", "rules"))
         tables = check_keys(f"{where}: rules", content.get("rules", {}), RULES)
         rules = tuple(_rule(f"{where}: rules.{name}", name, tables[name]) for name in RULES if name in tables)
-        return cls(value_of(where, content, "name", str) or path.stem, rules)
+        return cls(value_of(where, content, "name", str) or file.stem, rules)
 
     @classmethod
     def of_organisation(cls) -> Policy | None:
@@ -239,9 +255,7 @@ def _rule(where: str, name: str, content: Any) -> PolicyRule:
         raise ParameterError(f"{where}: {key} and because are required: every rule states its reason")
     if name in _LIMITS:
         value = exact(value, f"{where}.{key}")
-    return PolicyRule(
-        name, tuple(value) if isinstance(value, list) else value, because, value_of(where, table, "source", str) or ""
-    )
+    return PolicyRule(name, value, because, value_of(where, table, "source", str) or "")
 
 
 def _problem(

@@ -11,7 +11,16 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import CONFIDENTIAL_HEADING, BudgetError, ChargedError, TravasError, VerificationError, is_out_of_memory
+from ..errors import (
+    CONFIDENTIAL_HEADING,
+    BudgetError,
+    ChargedError,
+    TravasError,
+    VerificationError,
+    extended,
+    is_out_of_memory,
+    system_reason,
+)
 from . import (
     anonymize_command,
     audit_command,
@@ -122,13 +131,15 @@ def _run() -> int:
     except ChargedError as error:
         if error.completed and is_output_failure(error.__cause__):
             return _unprinted(error.__cause__, f"the release is complete, and the charge to {error.account!r} stands")
-        return _fail(str(error), exit_code() if error.interrupted else 4, error)
+        return _fail(_with_options(error), exit_code() if error.interrupted else 4, error)
     except VerificationError as error:
         return _fail(str(error), 1, error)
     except BudgetError as error:
-        return _fail(str(error), 3, error)
+        return _fail(_with_options(error), 3, error)
     except TravasError as error:
-        return _fail(str(error) + _flag(error), 2, error)
+        if is_output_failure(error.__cause__):
+            return _unprinted(error.__cause__, "files that were written remain")
+        return _fail(_with_options(error), 2, error)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         return _fail(f"{error.format_message()} (see {context.command_path if context else 'travas'} --help)", 2)
@@ -150,7 +161,7 @@ def _unexpected(error: BaseException) -> int:
     if isinstance(error, OSError):
         if is_output_failure(error):
             return _unprinted(error, "files that were written remain")
-        return _fail(f"operating system error: {_system_reason(error)}", 2)
+        return _fail(f"operating system error: {system_reason(error)}", 2)
     if os.environ.get(_DEBUG):
         print(CONFIDENTIAL_HEADING, file=sys.stderr)
         traceback.print_exception(error)
@@ -167,11 +178,7 @@ def _unprinted(error: BaseException | None, remains: str) -> int:
         error = error.__context__
     _discard(1)
     code = 141 if isinstance(error, BrokenPipeError) else 6
-    return _fail(f"the result could not be printed ({_system_reason(error)}); {remains}", code)
-
-
-def _system_reason(error: BaseException | None) -> str:
-    return getattr(error, "strerror", None) or type(error).__name__
+    return _fail(f"the result could not be printed ({system_reason(error)}); {remains}", code)
 
 
 def _discard(stream: int) -> None:
@@ -179,13 +186,13 @@ def _discard(stream: int) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
-def _flag(error: TravasError) -> str:
-    """Return the options that correspond to the fields of an error, if the command has them."""
+def _with_options(error: TravasError) -> str:
+    """Return the message of an error and the options that correspond to its fields, if the command has them."""
     known = _options(sys.argv[1:])
     fields = [field for field in (error.field, *error.other_fields) if field]
     names = [(option_name(field), f"--{field}") for field in fields]  # a project calls the parts of a map --parts
     flags = [flag for both in names for flag in dict.fromkeys(both) if flag.partition(" ")[0] in known]
-    return f" (option{'s' if len(flags) > 1 else ''} {', '.join(flags)})" if flags else ""
+    return extended(str(error), f" (option{'s' if len(flags) > 1 else ''} {', '.join(flags)})" if flags else "")
 
 
 def _options(arguments: list[str]) -> set[str]:

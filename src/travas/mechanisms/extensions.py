@@ -30,7 +30,7 @@ def extension(name: object, group: str, what: str, known: Sequence[str], referen
         group: The group of entry points.
         what: The kind of object, for messages, which is also the name of the parameter.
         known: The names that travas defines.
-        references: Whether a dotted path that is no entry point is imported, which runs code.
+        references: Whether a dotted path that is not an entry point is imported, which runs code.
 
     Returns:
         The class or function.

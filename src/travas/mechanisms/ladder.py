@@ -25,6 +25,7 @@ from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise
 from ..privacy.noise_tables import NoiseTable
 from ..privacy.numbers import Number, as_text, exact
+from ..privacy.sealed_classes import is_exactly
 from ..privacy.unit_losses import LossStep
 from .optimal import Optimal
 from .prefix_tree import TwoSidedNoise
@@ -59,7 +60,7 @@ def _rungs(value: Rungs) -> tuple[Abstraction, ...]:
         raise ParameterError(
             f"the ladder needs 1 to {MAX_RUNGS} rungs, such as full,fold,first,prefix:6, or default", field="rungs"
         )
-    rungs = tuple(rung if isinstance(rung, Abstraction) else _rung(rung) for rung in value)
+    rungs = tuple(rung if is_exactly(rung, Abstraction) else _rung(rung) for rung in value)
     for index, rung in enumerate(rungs):
         if rung in rungs[:index]:
             raise ParameterError(

@@ -23,6 +23,7 @@ from ..privacy.noise import Noise, RandomBytes
 from ..privacy.noise_tables import NoiseTable, check_buildable, predicted_length
 from ..privacy.numbers import whole_number
 from ..privacy.person_tables import GaussianTable, joint_noise, verified_noise
+from ..privacy.sealed_classes import is_exactly
 from ..privacy.unit_losses import SelectionLosses
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def minimum_number(value: int) -> int:
 
 
 def _person_table(value: PersonTable | None) -> PersonTable | None:
-    if value is None or value == "composed" or isinstance(value, GaussianTable):
+    if value is None or value == "composed" or is_exactly(value, GaussianTable):
         return value
     raise ParameterError(f"person_table is {shown(value)}: it must be 'composed' or a table", field="person_table")
 

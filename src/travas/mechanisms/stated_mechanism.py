@@ -62,4 +62,4 @@ def described_mechanism(stated: Mapping[str, Any], epsilon: str, delta: str, uni
 
 def has_details(mechanism: str) -> bool:
     """Return whether a mechanism of this name can release times and attributes."""
-    return mechanism in MECHANISMS and "attributes" in MECHANISMS[mechanism].options()
+    return isinstance(mechanism, str) and mechanism in MECHANISMS and "attributes" in MECHANISMS[mechanism].options()

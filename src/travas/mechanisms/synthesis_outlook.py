@@ -89,5 +89,5 @@ def detail_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
 
 
 def _rounded(number: float) -> int:
-    """A number of two digits."""
+    """Round to two significant digits."""
     return int(float(f"{number:.1e}"))

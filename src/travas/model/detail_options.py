@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal, final, get_args
 
@@ -97,6 +97,10 @@ TIMES_IF_RECORDED = Times(needed="if recorded")
 
 
 def _edges(bins: Sequence[Number]) -> tuple[Fraction, ...]:
+    if isinstance(bins, str | Mapping) or not isinstance(bins, Iterable):
+        raise ParameterError(
+            f"bins is {shown(bins)}; use a list of increasing edges, such as [0, 18, 65]", field="bins"
+        )
     edges = tuple(exact(edge, "bins") for edge in bins)
     for edge in edges:
         if abs(edge) > LARGEST_EDGE:
@@ -159,7 +163,7 @@ class Attribute:
             raise ParameterError(
                 f"an attribute is {shown(described)}; use a name and bins, and nothing else", field="attributes"
             )
-        return cls(described["name"], tuple(described.get("bins", ())))
+        return cls(described["name"], described.get("bins", ()))
 
 
 def _share(share: Number) -> Fraction:

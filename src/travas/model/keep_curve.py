@@ -85,7 +85,7 @@ class KeepCurve:
         return [(number, float(self.probability(number))) for number in sorted({1, last} | cases)]
 
     def numbers_of_cases(self) -> list[int]:
-        """Return a dozen case counts for a table, from the first that can be kept to the first that always is.
+        """Return up to 15 case counts for a table, from the first that can be kept to the first that always is.
 
         Returns:
             The case counts, in increasing order.

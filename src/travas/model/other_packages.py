@@ -26,18 +26,20 @@ def dotted_name(made: type) -> str:
 
 
 @contextmanager
-def failures_named(mechanism: object) -> Iterator[None]:
+def failures_named(mechanism: object, *others: type[Exception]) -> Iterator[None]:
     """Turn an unexpected failure of another package's mechanism into an error that names it; it is not a bug of travas.
+
+    Args:
+        mechanism: The mechanism.
+        others: Failures that are not those of the mechanism, such as an OSError where something is printed.
 
     Raises:
         ParameterError: The mechanism failed. The message of its own error is not quoted: it may contain data.
     """
     try:
         yield
-    except (TravasError, MemoryError, OSError):  # a full disk is not a failure of the mechanism
-        raise
     except (Exception, SystemExit) as error:
-        if is_ours(mechanism):
+        if is_ours(mechanism) or isinstance(error, (TravasError, MemoryError, *others)):
             raise
         raise ParameterError(
             f"the mechanism {dotted_name(type(mechanism))} failed with {type(error).__name__}; correct it, or use another one",

@@ -13,6 +13,7 @@ from ..privacy.guarantee import Guarantee
 from ..privacy.sealed_classes import sealed
 from . import explain
 from .abstraction import FULL, Abstraction
+from .case_columns import case_column
 from .estimate import Estimate
 from .mechanism import Mechanism
 from .registry import registered
@@ -55,8 +56,11 @@ ORIGIN = "case:travas:origin"
 SYNTHETIC = "travas:synthetic"
 """The notice by which every file of a synthetic log says that it is one."""
 
-RESERVED_COLUMNS = frozenset({"case:concept:name", RULE, COMPLETENESS, ORIGIN})
-"""Columns about cases that every table may have: no attribute can be released under these names."""
+STANDING = "privacy:standing"
+"""The column by which every event of a release without an established guarantee says so."""
+
+RESERVED_COLUMNS = frozenset({"case:concept:name", "time:timestamp", RULE, COMPLETENESS, ORIGIN, STANDING})
+"""Columns that every table may have: no activity or attribute can be released under these names."""
 
 
 MAKER = object()
@@ -96,6 +100,24 @@ def check_profile(value: str, timestamps: Timestamps) -> Profile:
             field="profile",
         )
     return cast(Profile, value)
+
+
+def check_columns(columns: tuple[str, ...], mechanism: Mechanism) -> None:
+    """Refuse activity columns that a table of the release cannot have, before anything is spent.
+
+    Args:
+        columns: The columns of released activities.
+        mechanism: The mechanism, whose attributes are columns too.
+    """
+    if mechanism.kind not in EVENT_LOGS:
+        return
+    attributes = {case_column(attribute.name) for attribute in mechanism.released_attributes}
+    for index, column in enumerate(columns):
+        if column in RESERVED_COLUMNS | attributes or column in columns[:index]:
+            raise ParameterError(
+                f"activities has {shown(column)}, the name of another column of the released log; rename the column",
+                field="activities",
+            )
 
 
 @sealed

@@ -15,6 +15,7 @@ from ..errors import ParameterError, shown
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.numbers import as_text
 from ..privacy.person_tables import GaussianTable
+from ..privacy.sealed_classes import is_exactly
 from .abstraction import Abstraction
 from .detail_options import Attribute, BudgetShares, Times
 from .other_packages import dotted_name, failures_named, is_ours
@@ -38,13 +39,18 @@ def guarantee_of(mechanism: Mechanism) -> Guarantee:
         The guarantee.
 
     Raises:
-        ParameterError: The mechanism of another package failed.
+        ParameterError: The mechanism of another package failed, or its guarantee is not for its own (ε, δ) and unit.
     """
     with failures_named(mechanism):
         promised = mechanism._promise()
-    if not isinstance(promised, Guarantee):
+    if not is_exactly(promised, Guarantee):
         raise ParameterError(
             f"the guarantee of {recorded_name(mechanism)} is {shown(promised)}; return a Guarantee", field="mechanism"
+        )
+    if (promised.epsilon, promised.delta, promised.unit) != (mechanism.epsilon, mechanism.delta, mechanism.unit):
+        raise ParameterError(
+            f"the guarantee of {recorded_name(mechanism)} has another epsilon, delta or unit than the mechanism; use the same",
+            field="mechanism",
         )
     if not is_ours(mechanism):
         reason = f"the mechanism is {recorded_name(mechanism)}, whose proof is not part of travas"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import TYPE_CHECKING
 
-from ..errors import CONFIDENTIAL, LogError, confidential_repr, is_encodable, shown
+from ..errors import CONFIDENTIAL, LogError, ParameterError, check_encodable, confidential_repr, is_encodable, shown
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
-from ..privacy.sealed_classes import sealed
+from ..privacy.sealed_classes import is_exactly, sealed
 from .abstraction import FULL, Abstraction
 from .traces import CODE, CODE_BYTES, Activity, AnyTrace, Codes, Trace
 
@@ -69,6 +69,11 @@ class Variants:
 
     def __post_init__(self) -> None:
         check_number_of_cases(self.counts)
+        _check_columns(self.columns)
+        if not is_exactly(self.abstraction, Abstraction):
+            raise ParameterError(
+                f"abstraction is {shown(self.abstraction)}; use travas.Abstraction(...)", field="abstraction"
+            )
 
     def __repr__(self) -> str:
         return "Variants(confidential)"
@@ -168,6 +173,7 @@ class Variants:
             activity = next((trace[0] for trace in mapping if isinstance(trace, tuple) and trace), "")
             width = len(activity) if isinstance(activity, tuple) else 1
             columns = ("concept:name", *(f"part {part}" for part in range(2, width + 1)))
+        _check_columns(columns)
 
         codes = Codes()
         keys: list[bytes] = []
@@ -202,6 +208,15 @@ def check_number_of_cases(counts: NDArray[np.int64]) -> None:
     upper, lower = int((counts >> 32).sum()), int((counts & 0xFFFFFFFF).sum())  # neither sum can overflow
     if (upper << 32) + lower > MAX_CASES:
         raise LogError(f"the log has more than {MAX_CASES:,} cases, the largest number supported {CONFIDENTIAL}")
+
+
+def _check_columns(columns: tuple[str, ...]) -> None:
+    if not isinstance(columns, tuple):
+        raise ParameterError(f"columns is {shown(columns)}; use a tuple of names", field="columns")
+    for name in columns:
+        if not isinstance(name, str) or not name:
+            raise ParameterError(f"columns has {shown(name)}; use names of columns", field="columns")
+    check_encodable("columns", *columns)
 
 
 def _check_activity(activity: Activity, index: int, columns: int) -> None:

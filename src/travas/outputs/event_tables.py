@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import MissingExtraError
 from ..model.case_columns import CaseColumn
 from ..model.escaped_names import escape_name
-from ..model.release import TIMES_MARK, Release
+from ..model.release import STANDING, TIMES_MARK, Release
 from ..model.traces import Activity
 from ..privacy.guarantee import Standing
 from ..sources.reading import CASE, TIMESTAMP
@@ -126,7 +126,7 @@ def marked_events(release: Release, written: Callable[[str], str] = str) -> pl.L
     import polars as pl
 
     standing = release.guarantee.standing
-    mark = [pl.lit(str(standing)).alias("privacy:standing")] if standing is Standing.NOT_ESTABLISHED else []
+    mark = [pl.lit(str(standing)).alias(STANDING)] if standing is Standing.NOT_ESTABLISHED else []
     return events(release, written).with_columns(mark)
 
 

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..errors import OutputError
+from ..errors import OutputError, system_reason
 from ..model.release import Profile, Release, check_profile
 from ..model.release_kind import EVENT_LOGS, Kind
 from ..plots.figures import new_figure
@@ -125,8 +125,8 @@ class PipedRelease(ReservedRelease):
             about: Unused: there is no README.
 
         Raises:
-            OSError: The reader has left, or its disk is full. The guarantee stays: its digest shows that what was read is
-                not complete.
+            OutputError: The reader has left, or its disk is full. The guarantee stays: its digest shows that what was read
+                is not complete.
         """
         super().write(release, about)
         self._files.publish()
@@ -134,7 +134,7 @@ class PipedRelease(ReservedRelease):
             send(self._content)
         except OSError as error:
             kept = f"a part of the release may have been written, and {str(guarantee_path(self.target))!r} is kept"
-            raise OSError(error.errno, f"{error.strerror}; {kept}") from None
+            raise OutputError(f"standard output cannot be written: {system_reason(error)}; {kept}") from error
 
     def publish(self) -> None:
         """Do nothing: everything has left."""

@@ -13,7 +13,7 @@ from typing import Literal, final
 
 from ..errors import ParameterError, shown
 from .numbers import as_text, exact_delta, exact_epsilon, rounded_up, whole_number
-from .sealed_classes import sealed
+from .sealed_classes import is_exactly, sealed
 
 MAX_CASES = 1000
 
@@ -60,7 +60,11 @@ ONE_CASE = PrivacyUnit()
 
 def holds_for(unit: PrivacyUnit) -> str:
     """Describe the change of the log for which a guarantee holds."""
-    return "adding or removing one case" if unit.is_case else f"adding or removing all cases of one {unit.name}"
+    return f"adding or removing {_whole_unit(unit)}"
+
+
+def _whole_unit(unit: PrivacyUnit) -> str:
+    return "one case" if unit.is_case else f"all cases of one {unit.name}"
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,10 @@ class Guarantee:
         for name in ("epsilon", "delta", "delta_spent"):
             if not isinstance(value := getattr(self, name), Fraction):
                 raise ParameterError(f"{name} is {shown(value)}; use a fraction, such as Fraction(1, 2)", field=name)
+        if not is_exactly(self.unit, PrivacyUnit):
+            raise ParameterError(f"unit is {shown(self.unit)}; use travas.PrivacyUnit(...)", field="unit")
+        if not isinstance(self.standing, Standing):
+            raise ParameterError(f"standing is {shown(self.standing)}; use travas.Standing", field="standing")
         exact_epsilon(self.epsilon)  # these raise outside of their ranges
         exact_delta(self.delta)
         exact_delta(self.delta_spent)
@@ -121,7 +129,7 @@ class Guarantee:
     @property
     def neighbours(self) -> str:
         """The relation under which the guarantee holds, regardless of the number of cases of a unit."""
-        return "add or remove one case" if self.unit.is_case else f"add or remove all cases of one {self.unit.name}"
+        return f"add or remove {_whole_unit(self.unit)}"
 
     @property
     def holds_for(self) -> str:

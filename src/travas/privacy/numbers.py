@@ -80,7 +80,7 @@ def _parse(text: str, name: str) -> Fraction:
 
 
 def is_whole_number(value: object) -> TypeGuard[int]:
-    """Whether a value is a whole number. True and False are none, although Python counts with them."""
+    """Whether a value is a whole number. True and False are not, although bool is a subclass of int."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -91,10 +91,8 @@ def whole_number(value: int, name: str, least: int, most: int | None = None, rem
     3
     """
     if not is_whole_number(value) or value < least or (most is not None and value > most):
-        upper = "" if most is None else f" to {most:,}"
-        raise ParameterError(
-            f"{name} is {shown(value)}: it must be a whole number from {least}{upper}{remark}", field=name
-        )
+        limits = f"of at least {least}" if most is None else f"from {least} to {most:,}"
+        raise ParameterError(f"{name} is {shown(value)}: it must be a whole number {limits}{remark}", field=name)
     return value
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 _Class = TypeVar("_Class", bound=type)
+_Value = TypeVar("_Value")
 
 
 def sealed(made: _Class) -> _Class:
-    """Refuse subclasses of a class: all if it is `typing.final`, which must come first, otherwise those outside travas.
+    """Refuse subclasses of a class: all if it is `typing.final`, otherwise those outside travas.
+
+    A mixin whose `__init_subclass__` calls no other can prevent that, so values are checked by `is_exactly`.
 
     Args:
         made: The class, complete.
@@ -26,3 +29,8 @@ def sealed(made: _Class) -> _Class:
 
     made.__init_subclass__ = classmethod(refuse)  # type: ignore[assignment]
     return made
+
+
+def is_exactly(value: object, made: type[_Value]) -> TypeGuard[_Value]:
+    """Return whether a value is of exactly this class: not of one that extends it without the knowledge of `sealed`."""
+    return type(value) is made

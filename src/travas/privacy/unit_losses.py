@@ -18,8 +18,8 @@ class LossStep:
     """A step of a release with independent noise, which may depend on the output of earlier steps.
 
     Attributes:
-        epsilon: ε of the step, for the whole unit.
-        delta: δ of the step, for the whole unit.
+        epsilon: ε of one of the `counts`, if it changes by `cases`.
+        delta: δ of one of the `counts`, if it changes by `cases`.
         noise: The table that is sampled; None if there is none, or if only (ε, δ) is known.
         cases: By how much one unit changes a count at most.
         counts: How many counts with this noise one unit changes at most.

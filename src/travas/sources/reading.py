@@ -12,7 +12,7 @@ from ..model.abstraction import FULL, Abstraction
 from ..model.totals import NO_DETAILS, Details
 from ..model.variants import Roles
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
-from ..privacy.sealed_classes import sealed
+from ..privacy.sealed_classes import is_exactly, sealed
 from .column_names import STANDARD
 from .encodings import check_encoding
 from .formats import Format
@@ -57,7 +57,7 @@ QUERY_USED = "a query was used"
 def _abstraction(rule: Abstraction | str) -> Abstraction:
     if isinstance(rule, str):
         return Abstraction.parse(rule)
-    if not isinstance(rule, Abstraction):
+    if not is_exactly(rule, Abstraction):
         raise ParameterError(f"abstraction is {shown(rule)}; use travas.Abstraction(...) or text", field="abstraction")
     return rule
 
@@ -165,8 +165,10 @@ class Reading:
             )
         if self.table is not None and self.query is not None:
             raise ParameterError("table and query are both set; set only one of them", field="query")
-        if self.period is not None and not isinstance(self.period, Period):
+        if self.period is not None and not is_exactly(self.period, Period):
             raise ParameterError(f"period is {shown(self.period)}; use travas.Period(...)", field="period")
+        if not is_exactly(self.details, Details):
+            raise ParameterError(f"details is {shown(self.details)}; use travas.Details(...)", field="details")
         self._check_order()
         if self.encoding is not None:
             check_encoding(self.encoding)

@@ -8,18 +8,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import TravasError, is_out_of_memory
+from ..errors import TravasError, extended, is_out_of_memory, system_reason
 from .field_labels import where_to_change
 
 
 def in_words(error: BaseException) -> str:
     """Return what the page says about an error: the message of one of travas and where to change its field, or a kind."""
     if isinstance(error, TravasError):
-        return f"{' '.join(str(error).splitlines())}{where_to_change((error.field, *error.other_fields))}"
+        return extended(" ".join(str(error).splitlines()), where_to_change((error.field, *error.other_fields)))
     if is_out_of_memory(error):
         return "not enough memory for this log"
-    if isinstance(error, OSError) and error.strerror:
-        return f"a file or folder cannot be used ({error.strerror}); check the disk and the permissions of travas serve"
+    if isinstance(error, OSError) and error.errno:
+        return f"a file or folder cannot be used ({system_reason(error)}); check the disk and the permissions of travas serve"
     return f"something is wrong in travas ({type(error).__name__}); please report it, without the log"
 
 

@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from ..errors import TravasError
+from ..errors import ChargedError, TravasError
 from ..pipeline import Phase
 from .failures import in_words
 
@@ -48,11 +48,13 @@ class Job:
     """One task: a function of this package with its arguments and a `Watch`, whose result can be pickled.
 
     Errors of travas are returned as they are; others by type only, because their messages may quote the log.
-    `name` is what the task is about, for errors that the task does not raise itself.
+    `name` is what the task is about, and `account` what it charges, for errors that the task does not raise itself.
     """
 
-    def __init__(self, task: Callable[..., Any], *arguments: Any, limits: Limits | None = None, name: str = "") -> None:
-        self.task, self.arguments, self.limits, self.name = task, arguments, limits, name
+    def __init__(
+        self, task: Callable[..., Any], *arguments: Any, limits: Limits | None = None, name: str = "", account: str = ""
+    ) -> None:
+        self.task, self.arguments, self.limits, self.name, self.account = task, arguments, limits, name, account
         self.words, self.share = "starting", 0.0
         self.result: Any = None
         self.error: TravasError | None = None
@@ -133,7 +135,7 @@ class Job:
                 elif kind == "refusal":
                     self.error = content
                 else:
-                    self._fail(content + self._charge())
+                    self._fail(content)
         here.close()
         self._process.join()
         if not finished:
@@ -142,8 +144,16 @@ class Job:
         self._ended_event.set()
 
     def _fail(self, words: str) -> None:
-        """Set an error that the task has not raised."""
-        self.error = TravasError(f"{self.name}: {words}" if self.name else words)
+        """Set an error that the task has not raised. It says whether something was charged, as far as that is known."""
+        words = f"{self.name}: {words}" if self.name else words
+        if not self.charging:
+            self.error = TravasError(words)
+        elif self.words == Phase.CHARGING:
+            self.error = TravasError(
+                f"{words}; the release may have been charged: check the account before you release again"
+            )
+        else:
+            self.error = ChargedError(words, account=self.account, completed=self.words == Phase.DONE)
 
     def _let_charge(self, here: Connection) -> None:
         """Answer a task that asks whether it may charge the ledger. One that was cancelled gets no answer, and ends."""
@@ -152,18 +162,10 @@ class Job:
                 self.charging = True
                 here.send("charge")
 
-    def _charge(self) -> str:
-        """What an error adds about the charge, which the task itself could not say."""
-        if not self.charging:
-            return ""
-        if self.words == Phase.CHARGING:
-            return "; the release may have been charged: check the account before you release again"
-        return "; the charge stands, because noise may have been drawn"
-
     def _ended(self, late: bool) -> str:
         """Return why a task that was not cancelled has no result."""
         if self.limits is None:
-            return "the process ended unexpectedly, possibly because it ran out of memory" + self._charge()
+            return "the process ended unexpectedly, possibly because it ran out of memory"
         if late:
             return f"took longer than {self.limits.seconds:g} s; check that the file is not damaged"
         return f"needed more than {self.limits.memory >> 20} MB of memory; check that the file is not damaged"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..budget.account import Account, Approval
 from ..budget.ledger import Ledger
-from ..errors import TravasError
+from ..errors import ChargedError, TravasError
 from ..request import Request
 from ..sources.reading import Reading
 from ..verification.saved_release import open_release
@@ -50,7 +50,7 @@ async def start_release(page: Page) -> None:
     job = Job(
         partial(tasks.draw, approval=approval), session.log, session.name, reading, recipe,
         page.settings.decompressed_limit, page.ledger.path, session.dataset, session.origin,
-        archive.folder(asked.id) / RELEASE,
+        archive.folder(asked.id) / RELEASE, account=session.dataset or session.location or "",
     )  # fmt: skip
     keep = partial(_keep, session, archive, asked, reading)
     session.start(job, keep, partial(_ended, session, page.ledger, archive, asked))
@@ -129,7 +129,8 @@ def _charged(session: Session, asked: ArchivedRelease, kept: bool, job: Job) -> 
     lines += [("sign-off", signature.name) for signature in asked.sign_offs]
     lines += [] if kept else [("not finished", "")]
     whys = [unrecorded(session, kind, detail, asked.id) for kind, detail in lines]
-    said = ["the release itself is complete: open it under Releases"] if kept and job.error is not None else []
+    complete = "" if isinstance(job.error, ChargedError) and job.error.completed else "the release itself is complete: "
+    said = [f"{complete}open it under Releases"] if kept and job.error is not None else []
     for why in filter(None, whys):
         release = "the release is kept, but" if kept else "the ledger has the charge, but"
         said.append(f"{release} the activity log has no line about it until travas serve starts again: {why}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..budget.account import Account
-from ..errors import ParameterError, TravasError
+from ..errors import ParameterError, TravasError, extended
 from ..model.release import Release
 from ..request import LogOrigin
 from ..sources.log_location import location_of
@@ -136,8 +136,11 @@ class Session:
         if job is None or not job.done:
             return
         self.job = None
-        refused = "" if job.error is None else in_words(job.error)
-        self.error = "; ".join(filter(None, (refused, self.ended(job)))) or self.error
+        more = self.ended(job)
+        if job.error is not None:
+            self.error = extended(in_words(job.error), more and f"; {more}")
+        else:
+            self.error = more or self.error
         if job.error is None and not job.cancelled:
             self.finish(job.result)
         self.version += 1
