@@ -13,6 +13,7 @@ from ..sources.reading import Reading
 from .again import print_again, refuse_options, verified, write_again
 from .charge_flags import Charge, with_charge
 from .console import console, progress
+from .interrupts import possible
 from .mechanism_flags import build
 from .options import (
     Alphabet,
@@ -124,7 +125,7 @@ def process_map(
         approval=charge.approval,
     )
     outcome = run_and_print(request, number, as_json)
-    with outcome.after_release():
+    with outcome.after_release(), possible():
         _write_model(map_release(outcome.release), target, existing, as_json)
 
 

@@ -9,6 +9,7 @@ import typer
 
 from ..project.project_options import FILE_NAME, Values
 from .console import console, grid, print_json, stages
+from .interrupts import possible
 from .options import AsJson, Quiet
 from .project_flags import ProjectPath, with_project_options
 from .release_output import release_facts, show_release
@@ -39,13 +40,14 @@ def release(
     Example: travas release --period 2026-02
     """
     from ..project.project_file import Project
-    from ..project.project_release import make_release, project_period
+    from ..project.project_release import add_report, make_release, project_period
 
     opened = Project.load(project, flags)
     released_period = project_period(opened, period)
     with stages() as watch:
         made = make_release(opened, released_period, watch)
-    with made.outcome.after_release():
+    with made.outcome.after_release(), possible():
+        add_report(opened, made)
         _show(made, None if released_period is None else released_period.name, as_json)
 
 

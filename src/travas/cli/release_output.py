@@ -18,13 +18,14 @@ from ..sources.wording import number_of
 from .budget_command import charged, print_charge
 from .console import grid, panel, print_json, print_notes, stages
 from .guarantee_output import guarantee_facts
+from .interrupts import possible
 
 
 def run_and_print(request: Request, stated_cases: int | None, as_json: bool) -> Outcome:
     """Make a release with an output; print it, what was charged and, marked, what is confidential."""
     with stages() as watch:
         outcome = run(request, watch)
-    with outcome.after_release():
+    with outcome.after_release(), possible():
         _print_outcome(outcome, cast("Path | StandardOutput", outcome.output), stated_cases, as_json)
     return outcome
 
