@@ -10,7 +10,7 @@ import typer
 from ..errors import ParameterError
 from ..request import Request
 from ..sources.reading import Reading
-from .again import print_again, refuse_options, verified, write_again
+from .again import print_again, refuse_log_options, verified, write_again
 from .charge_flags import Charge, with_charge
 from .console import console, progress
 from .interrupts import possible
@@ -102,7 +102,7 @@ def process_map(
     target = _check_model(model, output, existing)
     if release is not None:
         options = {"LOG": log, "--epsilon": epsilon, "--delta": delta, "--with": parts, "--alphabet": alphabet}
-        refuse_options(options, charge, reading)
+        refuse_log_options(options, charge, reading)
         made = _written_again(release, output, plot, existing)
         print_again(made, output, number, as_json)
         _write_model(made, target, existing, as_json)

@@ -12,11 +12,11 @@ from ..model.release import check_profile
 from ..privacy.numbers import typed_whole_number
 from ..request import Request
 from ..sources.reading import Reading
-from .again import print_again, refuse_options, verified, write_again
+from .again import print_again, refuse_log_options, verified, write_again
 from .charge_flags import Charge, with_charge
 from .console import progress
 from .detail_flags import with_details
-from .mechanism_flags import StatedMechanism, build
+from .mechanism_flags import StatedMechanism, build, flags_of
 from .options import (
     Alphabet,
     AsJson,
@@ -91,9 +91,8 @@ def synthesize(
     checked_profile = check_profile(profile, "artificial")
     target = output_target(output, output_format, guarantee_file, as_json)
     if release is not None:
-        named = details if any(details.values()) else None
         options = {"LOG": log, "--epsilon": epsilon, "--delta": delta, "--alphabet": alphabet}
-        refuse_options({**options, "the options of times and attributes": named}, charge, reading)
+        refuse_log_options({**options, **flags_of(details)}, charge, reading)
         made = _generated_again(release, cases, seed)
         write_again(made, release, target, existing, checked_profile)
         print_again(made, target, number, as_json)
