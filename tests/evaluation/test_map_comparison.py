@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -66,12 +67,16 @@ def test_a_map_is_compared_in_python_as_on_the_command_line(form: str, tmp_path:
     assert found.process_map is not None and found.values == {}
     assert (found.process_map.kept_mass, found.process_map.coverage) == (expected.kept_mass, expected.coverage)
     assert found.as_json() == {"process_map": found.process_map.as_json()}
-    assert "numbers of cases: off by" in found._repr_html_()
+    cells = [cell.text for cell in ElementTree.fromstring(found._repr_html_()).iter() if cell.tag in ("th", "td")]
+    assert cells[:2] == ["Compared", "Result"] and dict(zip(cells[2::2], cells[3::2], strict=True)) == found.in_words()
     with pytest.raises(ParameterError, match="which has its own measures; remove all but fitness") as refused:
         compare("not read.csv", made, ["case_coverage", "fitness"])
     assert refused.value.field == "metrics"
     with pytest.raises(ParameterError, match="plot is set but the release is a process map"):
         compare("not read.csv", made, plot=tmp_path / "map.png")
+    with pytest.raises(ParameterError, match="abstractions are set but the release is a process map") as refused:
+        compare("not read.csv", made, abstractions="first")
+    assert refused.value.field == "abstractions"
 
 
 def test_a_map_is_compared_under_its_own_abstraction(tmp_path: Path) -> None:

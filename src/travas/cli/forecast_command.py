@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import attrs
 import typer
 
-from ..errors import CONFIDENTIAL_HEADING, ParameterError
+from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, ParameterError
 from ..model import explain
 from ..model.mechanism import Mechanism
 from ..privacy.numbers import as_text, typed_whole_number
@@ -102,7 +102,7 @@ def forecast(
             draw_forecast(result, plot)
         _show_forecast(result, weak, as_json)
     if plot is not None and not as_json:
-        console().print(f"figure{' (confidential)' if log else ''}: {plot}")
+        console().print(f"figure: {plot}{f' {CONFIDENTIAL}' if log else ''}")
 
 
 def _show_chances(curves: list[tuple[Mechanism, list[Chance]]], weak: list[str], as_json: bool) -> None:
