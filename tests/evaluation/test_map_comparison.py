@@ -102,10 +102,10 @@ def test_a_map_is_not_read_as_a_log(use: Callable[[Any], object], tmp_path: Path
 def test_another_file_of_a_map_names_the_one_to_compare(tmp_path: Path, travas: Run) -> None:
     (tmp_path / "log.csv").write_text("case_id,activity\n1,a\n1,b\n")
     path = process_map(LOG, epsilon=3, delta="1e-3").write(tmp_path / "map.csv")
-    with pytest.raises(LogError, match=r"map.csv: a process map, of which only the \.json file can be compared"):
+    with pytest.raises(LogError, match=r"map.csv: only the \.json file of a process map can be compared"):
         compare(LOG, path)
     ran = travas("compare", tmp_path / "log.csv", path, "--order", "file")
-    assert ran.code == 2 and "only the .json file can be compared; use that one" in " ".join(ran.err.split())
+    assert ran.code == 2 and "only the .json file of a process map can be compared; use it" in " ".join(ran.err.split())
 
 
 def test_the_model_of_a_map(tmp_path: Path, travas: Run) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ..errors import CONFIDENTIAL_HEADING
+from ..errors import CONFIDENTIAL_HEADING, number_of
 from ..model import explain
 from ..privacy.numbers import as_text
 from ..sources.reading import Reading
-from ..sources.wording import number_of
 from .console import console, grid, panel, print_json, progress
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from ..errors import CONFIDENTIAL_HEADING
+from ..errors import CONFIDENTIAL_HEADING, number_of
 from ..model import explain
 from ..model.release import Release
 from ..model.release_kind import Kind
@@ -14,7 +14,6 @@ from ..model.variants import Variants
 from ..outputs.standard_output import StandardOutput
 from ..pipeline import Outcome, run
 from ..request import Request
-from ..sources.wording import number_of
 from .budget_command import charged, print_charge
 from .console import grid, panel, print_json, print_notes, stages
 from .guarantee_output import guarantee_facts

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import attrs
 
-from ..errors import ParameterError, TravasError, confidential_repr, shown
+from ..errors import ParameterError, TravasError, confidential_repr, number_of, shown
 from ..mechanisms.extensions import extension
 from ..model.abstraction import FULL, Abstraction, Grouped
 from ..model.totals import NO_DETAILS
@@ -20,7 +20,6 @@ from ..model.traces import Trace
 from ..model.variants import Variants
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
-from ..sources.wording import number_of
 from . import metrics
 from .arguments import checked_abstractions, checked_items
 from .compared_logs import abstractions_of, read_original, reading_of, released_details, released_map, released_variants

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ..errors import CONFIDENTIAL, LogError, ParameterError
+from ..errors import CONFIDENTIAL, LogError, ParameterError, number_of
 from .closed_rows import COUNTS, END, MOMENT, closed_rows, dated, is_one_of
 from .contribution_bounding import several_units
 from .reading import Reading
 from .row_selection import by_column, spellings
 from .table_columns import Columns, lifecycle_note
-from .wording import NO_EVENTS, MissingValues, left_out_note, missing_values, number_of
+from .wording import NO_EVENTS, MissingValues, left_out_note, missing_values
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -49,7 +49,7 @@ def _summary(session: Session, shown: View) -> None:
     if recipe.kind == "variants" and recipe.timestamps == "none":
         rows.append(["timestamps", "none"])
     if recipe.period.first:
-        rows.append(["period", f"cases closed from {recipe.period.first} on and before {recipe.period.last}"])
+        rows.append(["period", f"cases closed on or after {recipe.period.first} and before {recipe.period.last}"])
     table(["What", "Chosen"], rows)
 
 

@@ -156,7 +156,7 @@ class AccountPanel:
         try:
             await asyncio.to_thread(work)
         except TravasError as error:
-            self._page.refuse(in_words(error))
+            self._page.refuse(str(error))
             return
         self._page.strip.look_again()
         await self.look_up()
