@@ -92,6 +92,8 @@ class AccountPanel:
     async def look_up(self) -> None:
         """Look up the account of the name that was typed."""
         self._asked += 1
+        if self.lookup is not None:  # what is shown is about the account before: it takes no clicks
+            self._place.props("inert")
         mine, self._session.dataset, self.lookup = self._asked, typed_text(self._name.value).strip(), None
         self._changed()
         result = await asyncio.to_thread(look_up_account, self._page.ledger, self._session)
@@ -99,7 +101,7 @@ class AccountPanel:
             return
         self.lookup = result
         self._name.set_autocomplete(list(result.names))
-        self._place.clear()
+        self._place.props(remove="inert").clear()
         with self._place:
             self._show(result)
         self._changed()
