@@ -213,3 +213,8 @@ def test_a_number_of_cases_is_refused_before_anything_is_read(travas: Run) -> No
         2,
         "travas: stated_cases is 0: it must be a whole number from 1 (option --stated-cases)\n",
     )
+
+
+def test_an_address_that_cannot_be_used_names_its_options(travas: Run) -> None:
+    ran = travas("serve", "--host", "192.0.2.1", "--port", 8099)
+    assert ran.code == 2 and "192.0.2.1:8099 cannot be used" in ran.err and "(options --host, --port)" in ran.err
