@@ -70,12 +70,22 @@ def shown(value: object) -> str:
     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'"
     >>> shown({"patient": "Ann"})
     'a dict'
+    >>> shown(object())
+    'an object'
     """
     if isinstance(value, str):
         return repr(value if len(value) <= _LONGEST_VALUE else value[:_LONGEST_VALUE] + "…")
     if value is None or isinstance(value, bool | float) or (isinstance(value, int) and abs(value) < 10**30):
         return repr(value)
-    return f"a {type(value).__name__}"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def number_of(number: int, what: str) -> str:
+    """`1 event without …`, `2 events without …`: `what` begins with the plural."""
+    plural, space, rest = what.partition(" ")
+    singular = f"{plural[:-3]}y" if plural.endswith("ies") else plural.removesuffix("s")
+    return f"{number:,} {singular if number == 1 else plural}{space}{rest}"
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -14,10 +14,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from .budget.account import Account
+from .budget.accounting import Spending
 from .budget.periods import ChargedPeriod
 from .budget.policy import CheckedPolicy, Policy
 from .deferred_interrupts import InterruptsDeferred
@@ -222,6 +224,19 @@ def account_before(request: Request) -> Account | None:
         TravasError: The ledger would refuse the charge.
     """
     return _account(request, _location(request))
+
+
+def spent_after(request: Request, account: Account) -> tuple[Fraction, Fraction]:
+    """Return what all releases of an account cost together with this one, as far as it is known without the log.
+
+    Args:
+        request: What to release.
+        account: Its account before the charge.
+
+    Returns:
+        ε and δ for one unit.
+    """
+    return account.spent_with(Spending.of(request.mechanism), _known_period(request))
 
 
 def checked_policy(request: Request, account: Account | None) -> CheckedPolicy | None:

@@ -50,20 +50,20 @@ class _Bar:
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + _INTERVAL
-        from .plots.html import part
+        with suppress(Exception):
+            from .plots.html import part
 
-        value = f"{share:.3f}" if share else ""  # without a value, the bar is indeterminate
-        self._display(str(part("travas.plots", "progress.html", "progress", phase, value)))
+            value = f"{share:.3f}" if share else ""  # without a value, the bar is indeterminate
+            self._display(str(part("travas.plots", "progress.html", "progress", phase, value)))
 
     def remove(self) -> None:
         if self._handle is not None:
-            with suppress(KeyboardInterrupt):  # too late: the work is done, or its own error is raised
+            with suppress(Exception, KeyboardInterrupt):  # too late: the work is done, or its own error is raised
                 self._display("")
 
     def _display(self, html: str) -> None:
-        with suppress(Exception):
-            tools: Any = import_module("IPython.display")
-            if self._handle is None:
-                self._handle = tools.display(tools.HTML(html), display_id=True)
-            else:
-                self._handle.update(tools.HTML(html))
+        tools: Any = import_module("IPython.display")
+        if self._handle is None:
+            self._handle = tools.display(tools.HTML(html), display_id=True)
+        else:
+            self._handle.update(tools.HTML(html))

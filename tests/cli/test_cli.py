@@ -309,6 +309,17 @@ def test_help_states_requirements_and_defaults(travas: Run, monkeypatch: pytest.
     assert "Required with --query." in release and "~/.local/share" in release
 
 
+@pytest.mark.parametrize("of_a_log", [True, False])
+@pytest.mark.parametrize("kinds", [(), ("--kinds",)])
+def test_the_forecast_warns_if_delta_is_too_large(
+    travas: Run, small_csv: Path, kinds: tuple[str, ...], of_a_log: bool
+) -> None:
+    words = ("forecast", *([small_csv] if of_a_log else []), *kinds, *SIGNED, "--stated-cases")
+    large, small = travas(*words, 10**6).out, travas(*words, 10).out
+    assert "stated cases): the expected number of released variants" in large and "stated cases" not in small
+    assert "1,000,000 stated cases" in travas(*words, 10**6, "--json").out
+
+
 def test_the_forecast_names_the_protected_unit(travas: Run) -> None:
     assert "A variant that only one case has" in travas("forecast", *SIGNED).out
     assert "A variant that only one nurse has" in travas("forecast", *SIGNED, "--unit", "nurse", "--max-cases", 2).out

@@ -25,3 +25,16 @@ def test_help_names_values_instead_of_types(command: list[str], travas: Run, mon
         assert odd not in text, odd
     options = text.partition("Options")[2]
     assert "<str>" not in options and "<path>" not in options
+
+
+def test_the_help_groups_all_commands_by_purpose(travas: Run) -> None:
+    text = travas("--help").out
+    panels = (
+        "─ Start ─",
+        "─ Release ─",
+        "─ Check a release ─",
+        "─ Examine the original log (confidential) ─",
+        "─ Research ─",
+    )
+    places = [text.index(panel) for panel in panels]
+    assert places == sorted(places) and "─ Commands ─" not in text

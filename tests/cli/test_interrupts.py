@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from projects import Start
 from travas import Ledger
 from travas.cli import signals
 
@@ -57,42 +60,77 @@ def test_an_interrupt_while_importing_is_one_line(moment: int, entry: str, tmp_p
 
 
 LATE = """
-import os, signal, sys
-import travas.pipeline as pipeline
+import os, pkgutil, signal, sys
 from travas.cli.signals import handled
 
-moment = sys.argv.pop(1)
-drawn, read = pipeline._drawn, pipeline.read
+module, name = sys.argv.pop(1).split(":")
+module = pkgutil.resolve_name(module)
+before = getattr(module, name)
 
-def terminated(*arguments):
-    os.kill(os.getpid(), signal.SIGTERM)
-    return (drawn if moment == "drawing" else read)(*arguments)
+def terminated(*arguments, **options):
+    os.kill(os.getpid(), signal.SIGINT if "release" in sys.argv else signal.SIGTERM)
+    return before(*arguments, **options)
 
-setattr(pipeline, "_drawn" if moment == "drawing" else "read", terminated)
+setattr(module, name, terminated)
 with handled():
     from travas.cli.main import main
     main()
 """
 
 
+def terminated_in(function: str, place: Path, *words: object, in_background: bool = False) -> tuple[int, str]:
+    """Exit code and standard error of a command that gets a signal where it calls a function."""
+    command = [sys.executable, "-c", LATE, function, *map(str, words)]
+    ignore = partial(signal.signal, signal.SIGINT, signal.SIG_IGN) if in_background else None
+    ran = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False, preexec_fn=ignore)
+    return ran.returncode, ran.stderr
+
+
+CHARGED = "travas: interrupted; the charge to 'ward' stands"
+COMPLETE = "travas: the release is complete, but what follows it failed: interrupted; the charge to"
+
+
+@pytest.mark.parametrize("in_background", [False, True])
 @pytest.mark.parametrize(
-    ("moment", "said"),
-    [("reading", "travas: interrupted\n"), ("drawing", "travas: interrupted; the charge to 'ward' stands")],
+    ("function", "said"), [("travas.pipeline:read", "travas: interrupted\n"), ("travas.pipeline:_drawn", CHARGED)]
 )
-def test_termination_says_whether_there_is_a_charge_and_leaves_nothing(moment: str, said: str, tmp_path: Path) -> None:
-    log = tmp_path / "log.csv"
-    log.write_text("case_id,activity,timestamp\n" + "1,a,2020-01-01\n" * 100)
-    book = Ledger(tmp_path / "book.db")
-    book.create_account("ward")
-    (tmp_path / "out").mkdir()
-    words = [
-        "anonymize", log, "--epsilon", "1", "--delta", "1e-2", "-o", tmp_path / "out" / "out.csv",
-        "--ledger", tmp_path / "book.db", "--dataset", "ward",
+def test_termination_says_whether_there_is_a_charge_and_leaves_nothing(
+    function: str, said: str, in_background: bool, tmp_path: Path
+) -> None:
+    """Also if a shell has started it in the background, where Ctrl-C is ignored."""
+    code, words = terminated_in(function, tmp_path, *_command("anonymize", tmp_path), in_background=in_background)
+    assert code == 143 and words.startswith(said) and len(words.splitlines()) == 1
+    history = Ledger(tmp_path / "book.db").history()
+    assert not list((tmp_path / "out").iterdir()) and len(history) == (said == CHARGED)
+
+
+def test_what_follows_a_release_can_be_terminated(tmp_path: Path) -> None:
+    words = _command("map", tmp_path)
+    code, said = terminated_in("travas.cli.map_command:_write_model", tmp_path, *words)
+    assert code == 143 and said.startswith(COMPLETE) and len(said.splitlines()) == 1
+    assert (tmp_path / "out" / "out.csv.guarantee.json").exists()
+
+
+def test_the_report_of_a_project_can_be_interrupted(start: Start, folder: Path) -> None:
+    start()
+    code, said = terminated_in("travas.project.project_release:write_report", folder, "release", "--period", "2026-01")
+    assert code == 130 and said.startswith(COMPLETE) and len(said.splitlines()) == 1
+
+
+def test_ctrl_c_is_ignored_in_the_background(start: Start, folder: Path) -> None:
+    start()
+    words = ("travas.pipeline:read", folder, "release", "--period", "2026-01")
+    assert terminated_in(*words, in_background=True) == (0, "")
+
+
+def _command(name: str, place: Path) -> list[object]:
+    (place / "log.csv").write_text("case_id,activity,timestamp\n" + "1,a,2020-01-01\n" * 100)
+    Ledger(place / "book.db").create_account("ward")
+    (place / "out").mkdir()
+    return [
+        name, place / "log.csv", "--epsilon", "1", "--delta", "1e-2", "-o", place / "out" / "out.csv",
+        "--ledger", place / "book.db", "--dataset", "ward",
     ]  # fmt: skip
-    command = [sys.executable, "-c", LATE, moment, *map(str, words)]
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert ran.returncode == 143 and ran.stderr.startswith(said) and len(ran.stderr.splitlines()) == 1
-    assert not list((tmp_path / "out").iterdir()) and len(book.history()) == (moment == "drawing")
 
 
 def test_importing_the_package_has_no_side_effects() -> None:

@@ -188,9 +188,33 @@ def test_every_whole_number_is_parsed_in_one_way(travas: Run, words: tuple[str, 
     assert ran.code == 2 and ran.err == f"travas: {why}\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("verify", "out.guarantee.json", "--epsilon", 1), "states the mechanism and its options; remove --epsilon"),
+        (("verify", "out.guarantee.json", "--minimum-cases", 5), "remove --minimum-cases"),
+        (("forecast", "--kinds", *SIGNED, "--ladder", "default"), "with their default options; remove --ladder"),
+        (("forecast", *SIGNED, "--stated-activities", 5), "used by --kinds only; remove --stated-activities"),
+        (("forecast", *SIGNED, "--case", "id"), "the reading options require a log"),
+        (("forecast", "--kinds", *SIGNED, "--case", "id"), "the reading options require a log"),
+        (("release", "--gap", ""), "gap is set to empty text; set a value, or remove it (option --gap)"),
+        (("init", "log.csv", "--where", "a=b", "--where", ""), "where is set to empty text"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",
+)
+def test_an_option_without_a_meaning_is_refused(travas: Run, words: tuple[object, ...], why: str) -> None:
+    ran = travas(*words)
+    assert ran.code == 2 and why in ran.err, ran
+
+
 def test_a_number_of_cases_is_refused_before_anything_is_read(travas: Run) -> None:
     ran = travas("anonymize", "no-log.csv", *SIGNED, "-o", "out.json", "--stated-cases", "0")
     assert (ran.code, ran.err) == (
         2,
         "travas: stated_cases is 0: it must be a whole number of at least 1 (option --stated-cases)\n",
     )
+
+
+def test_an_address_that_cannot_be_used_names_its_options(travas: Run) -> None:
+    ran = travas("serve", "--host", "192.0.2.1", "--port", 8099)
+    assert ran.code == 2 and "192.0.2.1:8099 cannot be used" in ran.err and "(options --host, --port)" in ran.err

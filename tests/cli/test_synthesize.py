@@ -107,6 +107,7 @@ def test_what_cannot_be_generated_from_is_refused(release: Path, tmp_path: Path,
         (["--from", "s.json", "--ledger", "ledger.db"], "remove --ledger"),
         (["--from", "s.json", "--policy", "policy.toml"], "remove --policy"),
         (["--from", "s.json", "--reason", "agreed"], "remove --reason"),
+        (["--from", "s.json", "--zone", ""], "remove --zone"),
         (["--from", "s.json", "--signed-off-by", "A. Smith"], "remove --signed-off-by"),
         (["--from", "s.json", "--unit", "a", "--max-cases", "1"], "remove the reading options"),
         (

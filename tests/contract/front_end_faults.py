@@ -30,7 +30,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import test_front_ends as contract
+import front_ends as contract
 
 import travas.__main__
 from travas import Ledger, verify
@@ -49,10 +49,7 @@ SOURCE = str(Path(travas.__file__).parent)
 
 
 def on_the_command_line(case: contract.Case, _: Any) -> str:
-    sys.argv = [
-        "travas", "anonymize", str(case.log), "--epsilon", case.epsilon, "--delta", case.delta,
-        "--dataset", case.dataset, "--ledger", str(case.ledger), "-o", str(case.output),
-    ]  # fmt: skip
+    sys.argv = ["travas", *contract.words_of(case)]
     travas.__main__.main()
     return ""
 
@@ -192,7 +189,7 @@ def without_rights(folder: Path, number: int, work: Work, warm: Work) -> Work:
 
 def state(case: contract.Case) -> str:
     """What is on the disk, after the checks that hold whatever happened."""
-    charged = contract.charges(case)
+    charged = case.charges
     assert charged in (0, 1)
     guarantee = Path(f"{case.output}.guarantee.json")
     if case.output.exists():
@@ -210,9 +207,9 @@ def restarted(case: contract.Case, front_end: str) -> None:
         return
     for end in (".guarantee.json", ".README.txt"):
         Path(f"{case.output}{end}").unlink(missing_ok=True)
-    before = contract.charges(case)
+    before = case.charges
     code, words = ended(lambda: _no_words(FRONT_ENDS[front_end](case, None)))
-    assert code == 0 and contract.charges(case) == before + 1, (code, words)
+    assert code == 0 and case.charges == before + 1, (code, words)
     assert verify(f"{case.output}.guarantee.json", case.output).digest_checked
     assert not [path.name for path in case.output.parent.iterdir() if path.name.endswith((".partial", ".lock"))]
 

@@ -295,13 +295,15 @@ def test_reading_a_file_shows_its_share(notebook: Notebook, tmp_path: Path) -> N
     assert shares == sorted(shares) and float(shares[-1]) > 0.9
 
 
+@pytest.mark.parametrize("part", ["IPython.display.display", "travas.plots.html.part"])
 def test_a_bar_that_cannot_be_shown_does_not_end_a_charged_release(
-    notebook: Notebook, monkeypatch: pytest.MonkeyPatch, events: pl.DataFrame
+    part: str, notebook: Notebook, monkeypatch: pytest.MonkeyPatch, events: pl.DataFrame
 ) -> None:
-    def broken(html: str, display_id: bool) -> None:
+    def broken(*_: Any, **__: Any) -> None:
         raise OSError("the browser is gone")
 
-    monkeypatch.setattr(sys.modules["IPython.display"], "display", broken)
+    module, _, name = part.rpartition(".")
+    monkeypatch.setattr(sys.modules[module], name, broken)
     assert travas.anonymize(events, epsilon=1, delta="1e-6", **COLUMNS).variants == (TRACE,)
 
 

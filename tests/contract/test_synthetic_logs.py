@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 from compared_engines import ALL, Engine
 from engine_twins import PERSONS, START, persons_twin
+from front_ends import FRONT_ENDS, Case
 from numpy.typing import NDArray
-from test_front_ends import FRONT_ENDS, Case
 
 from conftest import Run
 from travas import Ledger, PrivacyUnit, Request, Variants, mechanism, run, verify

@@ -98,6 +98,7 @@ def test_home_shows_budgets_releases_and_what_is_protected(page: Any, server: Se
     assert "Protected:" in page.content() and "Not protected:" in page.content()
     press(page, "Check a file I was sent")
     heading(page, "Check a file")
+    page.wait_for_url(f"{server.address}/check")  # the address follows the heading
     page.go_back()
     heading(page, "Home")
 

@@ -323,6 +323,19 @@ def test_over_budget_is_refused_before_anything_is_read(page: Any, server: Serve
     assert len(account.entries) == 1
 
 
+def test_an_account_takes_no_clicks_while_another_one_is_looked_up(page: Any, server: Server) -> None:
+    """A click on Set this budget would set that of the account before."""
+    press(page, "Try it with a made-up hospital log")
+    to_release(page)
+    name_data_set(page)
+    with closing(sqlite3.connect(server.storage.parent / "ledger.db")) as other:
+        other.execute("begin exclusive")
+        page.get_by_label("Data set in the ledger").fill("another one")
+        page.locator("[inert]").get_by_text("Set a budget").wait_for()
+    page.get_by_role("button", name="Create the data set 'another one' without a budget").wait_for()
+    assert not page.locator("[inert]").count()
+
+
 def test_files_of_allowed_folders_only(page: Any) -> None:
     page.get_by_label("File", exact=True).click()
     page.get_by_role("option").first.wait_for()

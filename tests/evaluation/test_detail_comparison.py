@@ -48,7 +48,7 @@ def test_compare_in_python_also_has_times_and_attributes(form: str, tmp_path: Pa
     found = compare(frame, released)
     assert found.details == compare(log, released).details == compare_details(log, made)
     assert found.as_json()["details"] == compare_details(log, made).as_json()
-    assert "throughput" in found.in_words() and "throughput: " in found._repr_html_()
+    assert "throughput" in found.in_words() and ">throughput<" in found._repr_html_()
     without = compare(read(frame), released), compare(dict(log.items()), released)
     for less in (*without, compare(frame, released, ["fake_variants"])):
         assert less.details is None and less.in_words() == {}

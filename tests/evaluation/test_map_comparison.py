@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -66,12 +67,16 @@ def test_a_map_is_compared_in_python_as_on_the_command_line(form: str, tmp_path:
     assert found.process_map is not None and found.values == {}
     assert (found.process_map.kept_mass, found.process_map.coverage) == (expected.kept_mass, expected.coverage)
     assert found.as_json() == {"process_map": found.process_map.as_json()}
-    assert "numbers of cases: off by" in found._repr_html_()
+    cells = [cell.text for cell in ElementTree.fromstring(found._repr_html_()).iter() if cell.tag in ("th", "td")]
+    assert cells[:2] == ["Compared", "Result"] and dict(zip(cells[2::2], cells[3::2], strict=True)) == found.in_words()
     with pytest.raises(ParameterError, match="which has its own measures; remove all but fitness") as refused:
         compare("not read.csv", made, ["case_coverage", "fitness"])
     assert refused.value.field == "metrics"
     with pytest.raises(ParameterError, match="plot is set but the release is a process map"):
         compare("not read.csv", made, plot=tmp_path / "map.png")
+    with pytest.raises(ParameterError, match="abstractions are set but the release is a process map") as refused:
+        compare("not read.csv", made, abstractions="first")
+    assert refused.value.field == "abstractions"
 
 
 def test_a_map_is_compared_under_its_own_abstraction(tmp_path: Path) -> None:
@@ -97,10 +102,10 @@ def test_a_map_is_not_read_as_a_log(use: Callable[[Any], object], tmp_path: Path
 def test_another_file_of_a_map_names_the_one_to_compare(tmp_path: Path, travas: Run) -> None:
     (tmp_path / "log.csv").write_text("case_id,activity\n1,a\n1,b\n")
     path = process_map(LOG, epsilon=3, delta="1e-3").write(tmp_path / "map.csv")
-    with pytest.raises(LogError, match=r"map.csv: a process map, of which only the \.json file can be compared"):
+    with pytest.raises(LogError, match=r"map.csv: only the \.json file of a process map can be compared"):
         compare(LOG, path)
     ran = travas("compare", tmp_path / "log.csv", path, "--order", "file")
-    assert ran.code == 2 and "only the .json file can be compared; use that one" in " ".join(ran.err.split())
+    assert ran.code == 2 and "only the .json file of a process map can be compared; use it" in " ".join(ran.err.split())
 
 
 def test_the_model_of_a_map(tmp_path: Path, travas: Run) -> None:

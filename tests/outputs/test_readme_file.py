@@ -55,7 +55,10 @@ def test_it_names_the_person_that_is_protected(tmp_path: Path, travas: Run) -> N
     ran = travas("anonymize", log, "--epsilon", 1, "--delta", "1e-6", "--unit", "patient", "--max-cases", 2, "-o", out)
     assert ran.code == 0, ran.err
     text = readme_path(out).read_text(encoding="utf-8")
-    assert "adding or removing all cases of one patient" in text and "counts at most 2 cases per patient." in text
+    assert (
+        "adding or removing all cases of one patient" in text
+        and "counts at most 2 different variants per patient." in text
+    )
 
 
 def test_without_a_guarantee_it_says_so(tmp_path: Path) -> None:

@@ -325,5 +325,5 @@ def test_the_report_names_the_person(travas: Run, clinic: Path, tmp_path: Path) 
     assert ran.code == 0, ran.err
     text = page.read_text()
     assert "for adding or removing all cases of one patient" in text and "CANARY" not in text
-    assert "one patient with all cases; the release counts at most 3 cases per patient" in text
+    assert "one patient with all cases; the release counts at most 3 different variants per patient" in text
     assert "several values in the column patient" in text and "several cases" not in text

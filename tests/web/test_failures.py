@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from travas.errors import ChargedError, LogError, MissingExtraError, OutputError, ParameterError, TravasError
+from travas.mechanisms import MECHANISMS
 from travas.sources.reading import Reading
 from travas.web.failures import in_words, known_as
 from travas.web.preview import preview
@@ -31,6 +32,28 @@ from travas.web.tasks import read_log
 )
 def test_the_field_of_an_error_and_not_its_words_decides_about_the_step(error: TravasError, words: str) -> None:
     assert in_words(error) == words
+
+
+ON_THE_PAGE = {
+    "Columns": "case activities timestamp",
+    "Protect": "mechanism epsilon delta unit max_cases abstraction timestamps period end_activities gap grace minimum_cases "
+    "splits max_length prune rungs alphabet parts times attributes without attribute bins zone resolution",
+    "Forecast": "stated_cases",
+    "Confirm": "dataset reason signed_off_by",
+}
+
+
+@pytest.mark.parametrize("step", ON_THE_PAGE)
+def test_every_field_of_the_page_has_its_step(step: str) -> None:
+    assert {in_words(ParameterError("wrong", field=name)) for name in ON_THE_PAGE[step].split()} == {
+        f"wrong (step {step})"
+    }
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_option_of_a_mechanism_has_a_step(name: str) -> None:
+    for option in MECHANISMS[name].options():
+        assert in_words(ParameterError("wrong", field=option)) == "wrong (step Protect)"
 
 
 @pytest.mark.parametrize(

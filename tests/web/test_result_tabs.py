@@ -29,7 +29,7 @@ from travas.web.comparison import compare_release, twin_graphs
 from travas.web.handover import bundled, contents, pack
 from travas.web.recipe import Recipe
 from travas.web.result_map import map_of_release
-from travas.web.result_variants import headings, ranking, variant_rows
+from travas.web.result_variants import headings, ranking, remarks, variant_rows
 
 LOG: dict[Trace, int] = {("register", f"visit {n}", "release"): 400 - 20 * n for n in range(12)}
 
@@ -144,6 +144,19 @@ def test_before_and_after_of_a_synthetic_log_has_its_times(tmp_path: Path) -> No
     release = travas.synthesize(path, epsilon=4, delta="1e-4", times=travas.Times())
     found = compare_release(path, "log.csv", Reading(), release, 1 << 30, quiet)
     assert "throughput" in {name for name, _, _ in found.metrics} and found.differences
+
+
+def test_an_empty_synthetic_log_is_shown_as_one(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    timed_frame(300).head(3).write_csv(path)
+    release = travas.synthesize(path, epsilon="0.05", delta="1e-9", times=travas.Times())
+    assert not release.variants and headings(release) == {"value": "Cases", "origin": "Origin"}
+    assert "in the synthetic log" in map_of_release(release).captions[0]
+    assert [words.split(":")[0] for words in remarks(release, 0)] == ["Origin"]
+    found = compare_release(path, "log.csv", Reading(), release, 1 << 30, quiet)
+    assert dict(row[:2] for row in found.metrics)["throughput"] == "one of the two logs has no cases"
+    details = travas.compare(path, release).as_json()["details"]
+    assert details["times"]["throughput"] is None
 
 
 def test_before_and_after_has_the_true_numbers_on_one_side(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import CONFIDENTIAL_HEADING
+from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING
 from ..sources.reading import Reading
 from .console import console, grid, panel, phases, print_json
 from .options import AsJson
@@ -45,7 +45,7 @@ def compare(
     else:
         _show_comparison(comparison)
         if plot is not None:
-            console().print(f"figure (confidential): {plot}")
+            console().print(f"figure: {plot} {CONFIDENTIAL}")
 
 
 def _show_comparison(comparison: Comparison) -> None:

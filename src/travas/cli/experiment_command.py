@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..errors import CONFIDENTIAL_UNLESS_PUBLIC
 from ..privacy.numbers import typed_whole_number
 from .console import grid as facts_grid
 from .console import panel, print_json, progress
@@ -73,4 +74,4 @@ def experiment(
         shown.add_row("failed", f"{times:,} × {label}: {error}")
     for picture in pictures:
         shown.add_row("picture", str(picture))
-    panel(shown, "CONFIDENTIAL: measured against the original logs, do not publish unless they are public", "yellow")
+    panel(shown, CONFIDENTIAL_UNLESS_PUBLIC, "yellow")

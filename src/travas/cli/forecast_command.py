@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import attrs
 import typer
 
-from ..errors import CONFIDENTIAL_HEADING, ParameterError
+from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, ParameterError
 from ..model import explain
 from ..model.mechanism import Mechanism
 from ..privacy.numbers import as_text, typed_whole_number
-from ..sources.reading import Reading
+from ..sources.reading import DEFAULT_READING, Reading
 from .console import bar, console, grid, panel, percent, print_json, progress
-from .mechanism_flags import StatedMechanism, build, with_mechanism
-from .options import AsJson, StatedCases, stated_number
+from .mechanism_flags import StatedMechanism, build, flags_of, with_mechanism
+from .options import AsJson, StatedCases, refuse_options, stated_number
 from .reading_flags import with_reading
 
 if TYPE_CHECKING:
@@ -65,24 +66,32 @@ def forecast(
     from ..evaluation.pictures import draw_chances, draw_forecast
 
     cases, activities = stated_number(stated_cases), typed_whole_number(stated_activities, "stated_activities")
+    if log is None:
+        if attrs.evolve(reading, unit=None, max_cases=None) != DEFAULT_READING:
+            raise ParameterError("the reading options require a log; pass one, or remove them")
+        if abstractions is not None:
+            raise ParameterError("--abstractions requires a log; pass one, or remove the option")
     if kinds:
         from .kinds_output import compare_kinds
 
+        refuse_options(flags_of(stated), "--kinds compares mechanisms with their default options")
         if len(epsilon or ()) != 1 or len(delta or ()) != 1 or plot is not None or abstractions is not None:
             raise ParameterError("--kinds requires one --epsilon and one --delta, without --plot and --abstractions")
         compare_kinds(log, (epsilon or [""])[0], (delta or [""])[0], cases, activities, reading, as_json)
         return
+    refuse_options({"--stated-activities": activities}, "the number of activities is used by --kinds only")
     if log is None and (not epsilon or not delta):
         raise ParameterError("--epsilon and --delta are required without a log")
-    if log is None and abstractions is not None:
-        raise ParameterError("--abstractions requires a log; pass one, or remove the option")
     with progress("building and verifying the noise tables"):
         rules = [build(stated, e, d, reading.privacy_unit) for e in epsilon or EPSILONS for d in delta or DELTAS]
+    weak = list(
+        dict.fromkeys(why for rule in rules for why in explain.weak_protection(rule.epsilon, rule.delta, cases))
+    )
     if log is None:
         curves = [(rule, chances(rule)) for rule in rules]
         if plot is not None:
             draw_chances(curves, plot)
-        _show_chances(curves, as_json)
+        _show_chances(curves, weak, as_json)
     else:
         from ..sources.engine import read
 
@@ -91,12 +100,12 @@ def forecast(
         result = forecast_log(variants, rules, abstractions or ABSTRACTIONS)
         if plot is not None:
             draw_forecast(result, plot)
-        _show_forecast(result, as_json)
+        _show_forecast(result, weak, as_json)
     if plot is not None and not as_json:
-        console().print(f"figure{' (confidential)' if log else ''}: {plot}")
+        console().print(f"figure: {plot}{f' {CONFIDENTIAL}' if log else ''}")
 
 
-def _show_chances(curves: list[tuple[Mechanism, list[Chance]]], as_json: bool) -> None:
+def _show_chances(curves: list[tuple[Mechanism, list[Chance]]], weak: list[str], as_json: bool) -> None:
     """Print keep probability and interval by case count. Not confidential, because no log is read."""
     if as_json:
         shown = [
@@ -110,7 +119,7 @@ def _show_chances(curves: list[tuple[Mechanism, list[Chance]]], as_json: bool) -
             }
             for rule, points in curves
         ]
-        print_json({"confidential": False, "forecast": shown})
+        print_json({"confidential": False, "forecast": shown, "warnings": weak})
         return
     console().print("Probability that a variant is released, and the 95 % interval of its number of cases if it is")
     console().print()
@@ -123,9 +132,11 @@ def _show_chances(curves: list[tuple[Mechanism, list[Chance]]], as_json: bool) -
         for line in explain.meaning(rule.epsilon, rule.delta, rule.unit.name):
             console().print(line)
         console().print()
+    for line in weak:
+        console().print(line)
 
 
-def _show_forecast(forecast: Forecast, as_json: bool) -> None:
+def _show_forecast(forecast: Forecast, weak: list[str], as_json: bool) -> None:
     """Print the expected shares of the original log and a recommendation. Confidential."""
     from rich.table import Table
 
@@ -149,6 +160,7 @@ def _show_forecast(forecast: Forecast, as_json: bool) -> None:
                 "expected": cells,
                 "recommendation": list(forecast.recommendation()),
                 "warning": LOOKING,
+                "warnings": weak,
             }
         )
         return
@@ -166,5 +178,5 @@ def _show_forecast(forecast: Forecast, as_json: bool) -> None:
             table.add_row(*parameters, *shares)
         out.print(table)
     out.print()
-    for line in (*forecast.recommendation(), LOOKING):
+    for line in (*forecast.recommendation(), *weak, LOOKING):
         out.print(line)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ..errors import CONFIDENTIAL_HEADING
+from ..errors import CONFIDENTIAL_HEADING, number_of
+from ..model import explain
 from ..privacy.numbers import as_text
 from ..sources.reading import Reading
 from .console import console, grid, panel, print_json, progress
@@ -29,7 +30,10 @@ def compare_kinds(
 
     with progress("building and verifying the noise"):
         made = mechanisms(epsilon, delta, reading.privacy_unit)
-        views, words = outlooks(made, stated_cases), advice(made, stated_cases, stated_activities)
+        views = outlooks(made, stated_cases)
+        rule = views[0].mechanism
+        weak = explain.weak_protection(rule.epsilon, rule.delta, stated_cases)
+        words = (*advice(made, stated_cases, stated_activities), *weak)
     with progress("trying each kind of release on the log"):
         tried = [] if log is None else trials(log, made, reading)
     if as_json:
@@ -46,7 +50,6 @@ def compare_kinds(
     for view in views:
         for index, fact in enumerate(view.facts):
             table.add_row(view.alternative if index == 0 else "", fact)
-    rule = views[0].mechanism
     panel(table, f"Kinds of release at ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}", "cyan")
     for sentence in words:
         console().print(sentence)
@@ -75,6 +78,6 @@ def _show_trials(tried: list[Trial | MapTrial]) -> None:
         table.add_row(
             trial.alternative,
             f"similarity {similar}",
-            f"{trial.case_coverage:.1%} of the cases have a released variant; {trial.variants:,} variants",
+            f"{trial.case_coverage:.1%} of the cases have a released variant; {number_of(trial.variants, 'variants')}",
         )
     panel(table, f"{CONFIDENTIAL_HEADING} (means of runs with seeded noise; nothing was released or charged)", "yellow")

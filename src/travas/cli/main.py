@@ -56,29 +56,31 @@ app = typer.Typer(
     "anyone can check.",
     epilog=f"Start with: [bold]travas demo[/bold]. Documentation: [bold]travas docs[/bold]. {EXIT_CODES}",
 )
-app.add_typer(budget_app, name="budget")
-
-
 _DEBUG = "TRAVAS_DEBUG"
 
 
 _command = partial(app.command, cls=HelpfulCommand)
-_command(epilog=EXIT_CODES)(anonymize_command.anonymize)
-_command()(demo_command.demo)
-_command(epilog=EXIT_CODES)(synthesize_command.synthesize)
-_command(epilog=EXIT_CODES)(init_command.init)
-_command(epilog=EXIT_CODES)(release_command.release)
-_command("map", epilog=EXIT_CODES)(map_command.process_map)
-_command(epilog=EXIT_CODES)(doctor_command.doctor)
-_command("inspect")(inspect_command.inspect_log)
-_command()(compare_command.compare)
-_command()(audit_command.audit)
-_command()(forecast_command.forecast)
-_command()(experiment_command.experiment)
-_command()(verify_command.verify)
-_command()(report_command.report)
-_command()(serve_command.serve)
-_command()(docs_command.docs)
+_start = partial(_command, rich_help_panel="Start")
+_start()(demo_command.demo)
+_start(epilog=EXIT_CODES)(doctor_command.doctor)
+_start()(serve_command.serve)
+_start()(docs_command.docs)
+_release = partial(_command, rich_help_panel="Release", epilog=EXIT_CODES)
+_release()(anonymize_command.anonymize)
+_release()(synthesize_command.synthesize)
+_release("map")(map_command.process_map)
+_release()(init_command.init)
+_release()(release_command.release)
+app.add_typer(budget_app, name="budget", rich_help_panel="Release")
+_check = partial(_command, rich_help_panel="Check a release")
+_check()(verify_command.verify)
+_check()(report_command.report)
+_original = partial(_command, rich_help_panel="Examine the original log (confidential)")
+_original("inspect")(inspect_command.inspect_log)
+_original()(forecast_command.forecast)
+_original()(compare_command.compare)
+_original()(audit_command.audit)
+_command(rich_help_panel="Research")(experiment_command.experiment)
 
 
 def _version(wanted: bool) -> None:

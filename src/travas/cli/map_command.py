@@ -26,7 +26,8 @@ from .options import (
 )
 from .reading_flags import with_reading
 from .release_output import run_and_print
-from .rewritten_release import print_again, refuse_options, verified, write_again
+from .rewritten_release import print_again, refuse_log_options, verified, write_again
+from .signals import possible
 
 if TYPE_CHECKING:
     from ..maps.map_release import MapRelease
@@ -101,7 +102,7 @@ def process_map(
     target = _check_model(model, output, existing)
     if release is not None:
         options = {"LOG": log, "--epsilon": epsilon, "--delta": delta, "--with": parts, "--alphabet": alphabet}
-        refuse_options(options, charge, reading)
+        refuse_log_options(options, charge, reading)
         made = _written_again(release, output, plot, existing)
         print_again(made, output, number, as_json)
         _write_model(made, target, existing, as_json)
@@ -124,7 +125,7 @@ def process_map(
         approval=charge.approval,
     )
     outcome = run_and_print(request, number, as_json)
-    with outcome.after_release():
+    with outcome.after_release(), possible():
         _write_model(map_release(outcome.release), target, existing, as_json)
 
 

@@ -11,6 +11,7 @@ from ..mechanisms.stated_mechanism import described_mechanism
 from ..model.abstraction.rules import read_activities
 from ..model.mechanism import Mechanism
 from ..privacy.guarantee import PrivacyUnit
+from .option_names import option_name
 from .options import panel_option, with_options
 
 StatedMechanism = dict[str, Any]
@@ -90,6 +91,11 @@ def with_mechanism(command: Callable[..., None]) -> Callable[..., None]:
         return {"stated": {option: values.pop(option) for option in _MECHANISM_OPTIONS}}
 
     return with_options(command, "stated", _MECHANISM_OPTIONS, collect)
+
+
+def flags_of(stated: StatedMechanism) -> dict[str, object]:
+    """Return the values of the options of a mechanism by their flags; None where one is not set."""
+    return {option_name(option): value for option, value in stated.items()}
 
 
 def build(stated: StatedMechanism, epsilon: str, delta: str, unit: PrivacyUnit) -> Mechanism:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -102,6 +102,18 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result, or the e
 def stated_number(cases: str | None) -> int | None:
     """The number of cases that --stated-cases states, None if it is not set."""
     return check_stated_cases(typed_whole_number(cases, "stated_cases"))
+
+
+def refuse_options(options: Mapping[str, object], why: str) -> None:
+    """Refuse options that have no meaning here.
+
+    Args:
+        options: Values by the names of options; None where one is not set.
+        why: Why they have no meaning.
+    """
+    for name, value in options.items():
+        if value is not None:
+            raise ParameterError(f"{why}; remove {name}")
 
 
 def ledger_of(path: Path | None) -> Ledger:

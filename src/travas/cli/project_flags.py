@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..errors import ParameterError
 from ..project.project_options import OPTIONS, ProjectOption
 from .options import with_options
 
@@ -25,11 +26,15 @@ def with_project_options(*left_out: str) -> Callable[[Callable[..., None]], Call
 
     def collect(values: dict[str, Any]) -> dict[str, Any]:
         given = {option.name: values.pop(option.name) for option in options}
-        return {
-            "flags": {
-                name: tuple(value) if isinstance(value, list) else value for name, value in given.items() if value
-            }
+        stated = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in given.items()
+            if value is not None
         }
+        for name, value in stated.items():
+            if "" in (value if isinstance(value, tuple) else (value,)):
+                raise ParameterError(f"{name} is set to empty text; set a value, or remove it", field=name)
+        return {"flags": stated}
 
     kinds = {option.name: (kind(option), None) for option in options}
     return lambda command: with_options(command, "flags", kinds, collect)

@@ -12,6 +12,7 @@ from .console import console, grid, phases, print_json
 from .options import AsJson, Quiet
 from .project_flags import ProjectPath, with_project_options
 from .release_output import release_facts, show_release
+from .signals import possible
 
 if TYPE_CHECKING:
     from ..project.project_release import ReleasedPeriod
@@ -39,13 +40,14 @@ def release(
     Example: travas release --period 2026-02
     """
     from ..project.project_file import Project
-    from ..project.project_release import make_release, project_period
+    from ..project.project_release import add_report, make_release, project_period
 
     opened = Project.load(project, flags)
     released_period = project_period(opened, period)
     with phases() as watch:
         made = make_release(opened, released_period, watch)
-    with made.outcome.after_release():
+    with made.outcome.after_release(), possible():
+        add_report(opened, made)
         _show(made, None if released_period is None else released_period.name, as_json)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from ..errors import CONFIDENTIAL_HEADING
+from ..errors import CONFIDENTIAL_HEADING, number_of
 from ..model import explain
 from ..model.release import Release
 from ..model.release_kind import Kind
@@ -14,17 +14,17 @@ from ..model.variants import Variants
 from ..outputs.standard_output import StandardOutput
 from ..pipeline import Outcome, run
 from ..request import Request
-from ..sources.wording import number_of
 from .budget_command import charged, print_charge
 from .console import grid, panel, phases, print_json, print_notes
 from .guarantee_output import guarantee_facts
+from .signals import possible
 
 
 def run_and_print(request: Request, stated_cases: int | None, as_json: bool) -> Outcome:
     """Make a release with an output; print it, what was charged and, marked, what is confidential."""
     with phases() as watch:
         outcome = run(request, watch)
-    with outcome.after_release():
+    with outcome.after_release(), possible():
         _print_outcome(outcome, cast("Path | StandardOutput", outcome.output), stated_cases, as_json)
     return outcome
 

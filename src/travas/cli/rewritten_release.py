@@ -6,19 +6,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from ..errors import ParameterError
 from ..model.release import Profile, Release
 from ..outputs.atomic import Existing
 from ..outputs.standard_output import StandardOutput
 from ..sources.reading import DEFAULT_READING, Reading
 from .charge_flags import Charge
 from .console import print_json, progress
+from .options import refuse_options
 from .release_output import release_facts, show_release
 
 ReadRelease = TypeVar("ReadRelease", bound=Release)
 
 
-def refuse_options(options: Mapping[str, object], charge: Charge, reading: Reading) -> None:
+def refuse_log_options(options: Mapping[str, object], charge: Charge, reading: Reading) -> None:
     """Refuse options that have no meaning where no log is read and nothing is charged.
 
     Args:
@@ -26,10 +26,8 @@ def refuse_options(options: Mapping[str, object], charge: Charge, reading: Readi
         charge: The options of the charge.
         reading: The options of the reading.
     """
-    read = None if reading == DEFAULT_READING else reading
-    for name, value in {**options, **charge.stated(), "the reading options": read}.items():
-        if value is not None:
-            raise ParameterError(f"--from reads no log and charges nothing; remove {name}")
+    read = {"the reading options": None if reading == DEFAULT_READING else reading}
+    refuse_options({**options, **charge.stated(), **read}, "--from reads no log and charges nothing")
 
 
 def verified(release: Path, read: Callable[[Path], ReadRelease]) -> ReadRelease:

@@ -2,7 +2,8 @@
 
 The first Ctrl-C raises `KeyboardInterrupt`, but never inside an import, where it could be lost or half handled: it then
 waits until the import has ended. Further ones within `_PATIENCE` seconds change nothing, so that what the first one
-started can end: partial files are removed, and a charge is reported. After `finish`, Ctrl-C is ignored.
+started can end: partial files are removed, and a charge is reported. After `finish`, Ctrl-C is ignored, except in
+`possible`. If a shell has started the program in the background, with SIGINT ignored, only SIGTERM interrupts it.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ _IMPORT_TIME = 0.001
 _raised_at = float("-inf")
 _is_finished = False
 _is_terminated = False
+_is_in_background = False
 
 
 @contextmanager
 def handled() -> Iterator[None]:
     """Handle Ctrl-C in this way, for a program that does nothing else. A KeyboardInterrupt that arrives here ends it."""
-    global _raised_at, _is_finished, _is_terminated
+    global _raised_at, _is_finished, _is_terminated, _is_in_background
     _raised_at, _is_finished, _is_terminated = float("-inf"), False, False
     try:
-        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # else a shell has started it in the background
-            signal.signal(signal.SIGINT, _interrupt)
-            signal.signal(signal.SIGTERM, _terminate)
+        _is_in_background = signal.signal(signal.SIGINT, _interrupt) is signal.SIG_IGN
+        signal.signal(signal.SIGTERM, _terminate)
         yield
     except KeyboardInterrupt:
         finish()
@@ -53,6 +54,17 @@ def finish() -> None:
     _is_finished = True
 
 
+@contextmanager
+def possible() -> Iterator[None]:
+    """Let interrupts end what follows a release. Used inside `after_release`, which says that the charge stands."""
+    global _is_finished
+    _is_finished = False
+    try:
+        yield
+    finally:
+        _is_finished = True
+
+
 def _terminate(number: int, frame: FrameType | None) -> None:
     """Interrupt as Ctrl-C does, through whatever handles that now: a charge defers it."""
     global _is_terminated
@@ -62,7 +74,7 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     global _raised_at
-    if _is_finished or time.monotonic() - _raised_at < _PATIENCE:
+    if _is_finished or (_is_in_background and not _is_terminated) or time.monotonic() - _raised_at < _PATIENCE:
         return
     if _is_import(frame):
         later = threading.Timer(_IMPORT_TIME, _thread.interrupt_main)

@@ -15,7 +15,7 @@ from ..sources.reading import Reading
 from .charge_flags import Charge, with_charge
 from .console import progress
 from .detail_flags import with_details
-from .mechanism_flags import StatedMechanism, build
+from .mechanism_flags import StatedMechanism, build, flags_of
 from .options import (
     Alphabet,
     AsJson,
@@ -34,7 +34,7 @@ from .options import (
 )
 from .reading_flags import with_reading
 from .release_output import run_and_print
-from .rewritten_release import print_again, refuse_options, verified, write_again
+from .rewritten_release import print_again, refuse_log_options, verified, write_again
 
 if TYPE_CHECKING:
     from ..outputs.atomic import Existing
@@ -91,9 +91,8 @@ def synthesize(
     checked_profile = check_profile(profile, "artificial")
     target = output_target(output, output_format, guarantee_file, as_json)
     if release is not None:
-        named = details if any(details.values()) else None
         options = {"LOG": log, "--epsilon": epsilon, "--delta": delta, "--alphabet": alphabet}
-        refuse_options({**options, "the options of times and attributes": named}, charge, reading)
+        refuse_log_options({**options, **flags_of(details)}, charge, reading)
         made = _generated_again(release, cases, seed)
         write_again(made, release, target, existing, checked_profile)
         print_again(made, target, number, as_json)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..errors import number_of
 from ..model import explain
 from ..model.release import Release
-from ..sources.wording import number_of
 from .console import grid, panel
 from .guarantee_output import heading, protection
 

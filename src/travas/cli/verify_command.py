@@ -14,8 +14,8 @@ from ..model.statements import guarantee_of
 from ..privacy.guarantee import ONE_CASE, Standing
 from ..privacy.numbers import as_text, rounded_up
 from .console import bar, console, grid, panel, percent, print_json, progress
-from .mechanism_flags import StatedMechanism, build, with_mechanism
-from .options import AsJson, StatedCases, stated_number
+from .mechanism_flags import StatedMechanism, build, flags_of, with_mechanism
+from .options import AsJson, StatedCases, refuse_options, stated_number
 
 if TYPE_CHECKING:
     from ..verification.privacy_curve import Point
@@ -53,8 +53,8 @@ def verify(
 
     number = stated_number(stated_cases)
     if guarantee is not None:
-        if epsilon is not None or delta is not None:
-            raise ParameterError("a guarantee file cannot be combined with --epsilon and --delta; use one or the other")
+        options = {"--epsilon": epsilon, "--delta": delta, **flags_of(stated)}
+        refuse_options(options, "a guarantee file states the mechanism and its options")
         with progress("building and verifying the noise table"):
             verified = verify_files(guarantee, release)
     elif epsilon is None or delta is None:

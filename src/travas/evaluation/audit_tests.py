@@ -1,6 +1,6 @@
 """The tests of an audit: probabilities of what a claim of (ε, δ) makes unlikely. Lemmas: docs/audit.md.
 
-Each function takes what was observed and returns a p-value: an upper bound of the probability of an observation at least
+Each function takes what was observed and returns a p-value: an upper bound on the probability of an observation at least
 as extreme, if the claim and the stated assumptions hold.
 """
 
@@ -25,7 +25,7 @@ class Finding:
         observed: What was found, in words.
         hits: How many of the candidates were found.
         candidates: How many there could have been.
-        p_value: An upper bound of the probability of as many hits.
+        p_value: An upper bound on the probability of as many hits.
         at: The p-value as a function of the number of hits.
         reason: Why the test could not be made; empty if it was.
     """
@@ -103,7 +103,7 @@ def markov(chances: Sequence[float] | tuple[int, float]) -> Callable[[int], floa
     """P[at least k of the events] ≤ the sum of their probabilities over k, whatever their dependence (Lemma 7).
 
     Args:
-        chances: A bound of the probability of each event, or their number and a bound for all.
+        chances: A bound on the probability of each event, or their number and a bound for all.
 
     Returns:
         The bound as a function of k.
@@ -158,7 +158,7 @@ def guesses(canaries: int, made: int, epsilon: float, delta: float) -> Callable[
 
 
 def chance_of_text(value: str, alike: int) -> float:
-    """A bound of the probability that a method writes exactly this text without having read it (Lemma 10).
+    """A bound on the probability that a method writes exactly this text without having read it (Lemma 10).
 
     Args:
         value: The text.

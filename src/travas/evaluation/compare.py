@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import attrs
 
-from ..errors import ParameterError, TravasError, confidential_repr, shown
+from ..errors import ParameterError, TravasError, confidential_repr, number_of, shown
 from ..mechanisms.extensions import extension
 from ..model.abstraction import FULL, Abstraction, Grouped
 from ..model.totals import NO_DETAILS
@@ -175,8 +175,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         """The comparison in a notebook, marked confidential."""
         meanings = {name: find_metric(name).meaning for name in self.values}
-        words = [f"{name}: {text}" for name, text in self.in_words().items()]
-        return comparison_html(self.values, meanings, (*words, *self.remarks))
+        return comparison_html(self.values, meanings, self.in_words(), self.remarks)
 
     def in_words(self) -> dict[str, str]:
         """Return what is said about a process map, or about times and attributes, by its name.
@@ -240,6 +239,11 @@ def compare(
             raise ParameterError(
                 "plot is set but the release is a process map; remove it, or draw the map", field="plot"
             )
+        if rules is not None:
+            raise ParameterError(
+                "abstractions are set but the release is a process map, which has its own; remove them",
+                field="abstractions",
+            )
         return _of_map(original, process_map, names or (), read_as, watch)
     is_whole = names is None and rules is None and read_as.abstraction == FULL
     made = released_details(original, released) if is_whole else None
@@ -277,7 +281,7 @@ def _remarks(before: Variants, after: Variants) -> tuple[str, ...]:
             "the two logs have no activity in common; check that both are read with the same activity columns"
         )
     elif fakes:
-        remarks.append(f"the released log has {len(fakes):,} activities that the original does not have")
+        remarks.append(f"the released log has {number_of(len(fakes), 'activities')} that the original does not have")
     if not len(after):
         remarks.append("the released log is empty")
     return tuple(remarks)

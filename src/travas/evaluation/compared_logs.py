@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .detail_comparison import ReleasedDetails
 
 
-_MAP_WITHOUT_MEASUREMENTS = "a process map, of which only the .json file can be compared; use that one"
+_MAP_WITHOUT_MEASUREMENTS = "only the .json file of a process map can be compared; use it"
 
 
 def read_original(

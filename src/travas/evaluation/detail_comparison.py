@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -53,7 +54,9 @@ class DetailComparison:
             The values by name.
         """
         return {
-            "times": None if self.times is None else asdict(self.times),
+            "times": None
+            if self.times is None
+            else {name: _finite(value) for name, value in asdict(self.times).items()},
             "attributes": [asdict(distance) for distance in self.attributes],
         }
 
@@ -68,20 +71,25 @@ class DetailComparison:
             facts.append(
                 (
                     f"attribute {distance.attribute}",
-                    f"{distance.alone:.0%} of the cases have another value than they should (with the last activity "
+                    f"{distance.alone:.0%} of the cases have a different value than in the original log (with the last activity "
                     f"{distance.by_last:.0%}); {distance.kept:.0%} of the original cases have a value that was released",
                 )
             )
         return facts
 
 
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
 def _times_in_words(distance: TimeDistance) -> list[tuple[str, str]]:
+    apart = (
+        f"{distance.throughput:.2f} doublings apart: on average a duration is off by a factor of {2**distance.throughput:.1f}"
+        if math.isfinite(distance.throughput)
+        else "one of the two logs has no cases"
+    )
     return [
-        (
-            "throughput",
-            f"{distance.throughput:.2f} doublings apart: on average a duration is off by a factor of "
-            f"{2**distance.throughput:.1f}",
-        ),
+        ("throughput", apart),
         ("durations", f"{distance.medians:.0%} of the steps are of pairs whose median is within a factor of two"),
         ("weeks", f"up to {distance.weeks:.0%} of the cases start too early or too late"),
         ("hours", f"up to {distance.hours:.0%} of the cases start at an earlier or later hour of the week"),

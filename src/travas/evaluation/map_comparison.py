@@ -59,7 +59,7 @@ class MapComparison:
             [] if self.fitness is None else [("model", f"fitness {self.fitness:.3f}, precision {self.precision:.3f}")]
         )
         return [
-            ("numbers of cases", f"off by {self.count_error:.1%} in total; pairs that are missing are part of it"),
+            ("numbers of cases", f"off by {self.count_error:.1%} in total, including missing pairs"),
             ("kept", f"{self.kept_mass:.1%} of the directly-follows mass has its pair in the map"),
             ("shares of pairs", f"total variation {self.total_variation:.3f}"),
             ("false pairs", f"{self.false_pairs:,}"),

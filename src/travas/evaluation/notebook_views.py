@@ -40,12 +40,15 @@ def forecast_html(cells: Sequence[Expected], sentences: Sequence[str]) -> str:
     return fragment(parts)
 
 
-def comparison_html(values: Mapping[str, Any], meanings: Mapping[str, str], remarks: Sequence[str]) -> str:
+def comparison_html(
+    values: Mapping[str, Any], meanings: Mapping[str, str], words: Mapping[str, str], remarks: Sequence[str]
+) -> str:
     """Show a comparison in a notebook. Confidential.
 
     Args:
         values: The values of metrics by name.
         meanings: What each of them means.
+        words: What is said about a process map, or about times and attributes, by its name.
         remarks: Remarks about the two logs.
 
     Returns:
@@ -54,7 +57,8 @@ def comparison_html(values: Mapping[str, Any], meanings: Mapping[str, str], rema
     parts = [warning(CONFIDENTIAL_HEADING), heading("Comparison with the original log")]
     numbers = [(name, text) for name, value in values.items() if (text := _in_one_line(value)) is not None]
     rows = [[name.replace("_", " "), text, meanings[name]] for name, text in numbers]
-    parts.append(table(["Metric", "Value", "Meaning"], rows))
+    parts += [table(["Metric", "Value", "Meaning"], rows)] if rows else []
+    parts += [table(["Compared", "Result"], words.items())] if words else []
     if ranked := values.get("top_variants"):
         colours = colours_of([trace for trace, _, _ in ranked], [count for _, count, _ in ranked])
         rows = [[f"{count:,}", f"{other:,}", Markup(chevrons(trace, colours))] for trace, count, other in ranked]

@@ -131,7 +131,7 @@ class PairMedians:
         return cls(pairs, middle, numbers)
 
     def within_two(self, released: PairMedians) -> float:
-        """The share of the steps whose pair has a median within a factor of two in a released log; absent pairs do not count."""
+        """The share of the steps whose pair has a median within a factor of two in a released log; an absent pair has none."""
         if not self.pairs:
             return 1.0
         median_of = dict(zip(released.pairs, released.medians.tolist(), strict=True))

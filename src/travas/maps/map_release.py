@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, final
 
-from ..errors import ParameterError
+from ..errors import ParameterError, number_of
 from ..model import explain
 from ..model.abstraction import Abstraction
 from ..model.mechanism import Mechanism
@@ -103,7 +103,8 @@ class MapRelease(Release):
     measurements: MapMeasurements = field(kw_only=True)
 
     def __repr__(self) -> str:
-        return f"<MapRelease: {len(self.activities)} activities, {len(self.pairs)} pairs, {self.guarantee.standing}>"
+        size = f"{number_of(len(self.activities), 'activities')}, {number_of(len(self.pairs), 'pairs')}"
+        return f"<MapRelease: {size}, {self.guarantee.standing}>"
 
     @classmethod
     def measured(

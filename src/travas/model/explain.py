@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Literal
 
-from ..privacy.guarantee import Counted, PrivacyUnit
+from ..privacy.guarantee import Counted, Guarantee, PrivacyUnit
 from ..privacy.numbers import as_text, whole_number
 from .estimate import Estimate
 from .mechanism import Mechanism
@@ -98,9 +98,18 @@ def of_epsilon(epsilon: Fraction, delta: Fraction, unit: str) -> str:
 def of_guess(epsilon: Fraction, delta: Fraction, unit: str) -> str:
     """Explain ε and δ by the best guess of an attacker, in a sentence."""
     return (
-        f"Someone who knows everything else and has to guess whether a given {unit} was in the log is right in "
-        f"{most_guesses(epsilon, delta)}; blind guessing gives 50 %."
+        f"Someone who knows everything else and has to guess whether a given {unit} was in the log is "
+        f"{_right(epsilon, delta)}"
     )
+
+
+def of_attacker(epsilon: Fraction, delta: Fraction) -> str:
+    """Explain ε and δ by the best guess of an attacker, in a short sentence."""
+    return f"An attacker is {_right(epsilon, delta)}"
+
+
+def _right(epsilon: Fraction, delta: Fraction) -> str:
+    return f"right in {most_guesses(epsilon, delta)}; blind guessing gives 50 %."
 
 
 def most_guesses(epsilon: Fraction, delta: Fraction) -> str:
@@ -117,6 +126,18 @@ def of_curve(half: int, always: int, noun: str) -> str:
         noun: What is counted.
     """
     return f"a variant needs {half:,} {noun} to be released with a probability above 50 %, and {always:,} to be always released"
+
+
+def holds(guarantee: Guarantee) -> str:
+    """State a guarantee in a sentence."""
+    numbers = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}"
+    return f"The guarantee holds for {guarantee.holds_for}: {numbers}, {guarantee.standing}."
+
+
+def no_guarantee(guarantee: Guarantee) -> str:
+    """Say that a guarantee is not established, in a phrase that ends a sentence."""
+    numbers = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}"
+    return f"NO established guarantee ({numbers}): do not publish it if the original log is confidential."
 
 
 def counted_per(unit: PrivacyUnit, counted: Counted | None) -> str:

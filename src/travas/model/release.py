@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
 
-from ..errors import ParameterError, shown
+from ..errors import ParameterError, number_of, shown
 from ..privacy.guarantee import Guarantee
 from ..privacy.sealed_classes import sealed
 from . import explain
@@ -167,7 +167,7 @@ class Release:
 
     def __repr__(self) -> str:
         guarantee = self.guarantee
-        return f"<Release: {len(self.variants)} variants, {guarantee.mechanism}, {guarantee.standing}>"
+        return f"<Release: {number_of(len(self.variants), 'variants')}, {guarantee.mechanism}, {guarantee.standing}>"
 
     @cached_property
     def estimate(self) -> Estimate:

@@ -14,7 +14,6 @@ from ..plots.map_graph import directly_follows, released_graph
 from ..plots.map_picture import map_svg
 from ..plots.notebook_parts import fragment, heading, paragraph, picture, table, warning
 from ..privacy.guarantee import Standing
-from ..privacy.numbers import as_text
 
 SHOWN = 10
 """How many variants are drawn; the release has them all."""
@@ -35,11 +34,10 @@ def release_html(release: Release) -> str:
 def _guarantee(release: Release) -> Iterator[Markup]:
     """The guarantee in words, and what weakens it."""
     mechanism, guarantee = release.mechanism, release.guarantee
-    numbers = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}"
     if guarantee.standing is Standing.NOT_ESTABLISHED:
-        yield warning(f"NO established guarantee ({numbers}): do not publish it if the original log is confidential.")
+        yield warning(explain.no_guarantee(guarantee))
         return
-    yield paragraph(f"The guarantee holds for {guarantee.holds_for}: {numbers}, {guarantee.standing}.")
+    yield paragraph(explain.holds(guarantee))
     released = explain.released_by(mechanism)
     for sentence in explain.meaning(guarantee.epsilon, guarantee.delta, guarantee.unit.name, released):
         yield paragraph(sentence)

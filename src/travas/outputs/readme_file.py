@@ -11,8 +11,7 @@ from pathlib import Path
 from ..model import explain
 from ..model.release import Release
 from ..model.release_kind import Kind
-from ..privacy.guarantee import Guarantee, Standing
-from ..privacy.numbers import as_text
+from ..privacy.guarantee import Standing
 from .guarantee_file import guarantee_path
 from .standard_output import StandardOutput
 
@@ -58,7 +57,7 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
     Returns:
         The text, one statement per line.
     """
-    mechanism, guarantee = release.mechanism, release.guarantee
+    mechanism = release.mechanism
     lines = [
         f"{path.name}: a differentially private release of an event log, made with travas.",
         f"{guarantee_path(path).name}: its guarantee, for programs.",
@@ -67,7 +66,7 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
         f"It contains {_CONTENTS[mechanism.kind]}.",
         f"It is not a copy of the original log: {_NOT_A_COPY[explain.released_by(mechanism)]}",
         *_about_events(release),
-        *_protection(guarantee),
+        *_protection(release),
         "Further releases of the same log add up: ε and δ hold for this file alone.",
         f"To check it: travas verify {guarantee_path(path).name} {path.name}",
     ]
@@ -82,19 +81,19 @@ def _about_events(release: Release) -> list[str]:
     return [release.times_in_words, *cut]
 
 
-def _protection(guarantee: Guarantee) -> list[str]:
+def _protection(release: Release) -> list[str]:
     """For whom the guarantee holds, and for whom it does not."""
-    numbers = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}, {guarantee.standing}"
+    guarantee = release.guarantee
     if guarantee.standing is Standing.NOT_ESTABLISHED:
-        return [f"It has NO established guarantee ({numbers}): do not publish it if the original log is confidential."]
-    unit = guarantee.unit
+        return [f"It has {explain.no_guarantee(guarantee)}"]
+    unit, counted = guarantee.unit, release.mechanism.counted
     whom = (
         "A person with several cases is protected less than a single case is."
         if unit.is_case
-        else f"Each {unit.name} is protected as a whole; the release counts {explain.counted_per(unit, 'cases')}."
+        else f"Each {unit.name} is protected as a whole; the release counts {explain.counted_per(unit, counted)}."
     )
     return [
-        f"The guarantee holds for {guarantee.holds_for}: {numbers}.",
+        explain.holds(guarantee),
         whom,
         explain.of_epsilon(guarantee.epsilon, guarantee.delta, unit.name),
     ]

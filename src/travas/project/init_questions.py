@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from ..model.explain import most_guesses
+from ..model.explain import most_guesses, of_guess
 from ..sources.doctor.diagnosis import PROPOSED, LogDiagnosis
 from ..sources.reading import DEFAULT_READING
 from .project_options import Values
-
-_MOST_GUESSES = [most_guesses(Fraction(epsilon), Fraction(0)) for epsilon in (1, 2)]
 
 Ask = Callable[[str, str, str], str]
 """Asks a question: its explanation, its text and its default. Returns the answer."""
@@ -60,8 +58,7 @@ QUESTIONS = (
     ProjectQuestion(
         "epsilon",
         "ε of one release",
-        f"An attacker who has to guess whether a given case was in the log is right in {_MOST_GUESSES[0]} at ε = 1, and in "
-        f"{_MOST_GUESSES[1]} at ε = 2.",
+        f"{of_guess(Fraction(1), Fraction(0), 'case')} That is at ε = 1; at ε = 2, {most_guesses(Fraction(2), Fraction(0))}.",
     ),
     ProjectQuestion(
         "delta", "δ of one release", "The bound of ε may fail with this probability; use less than 1/(10 × cases)."

@@ -64,7 +64,7 @@ def project_period(project: Project, name: str | None, now: datetime | None = No
 
 
 def make_release(project: Project, period: Period | None, watch: Watch) -> ReleasedPeriod:
-    """Make the release of a period, with everything that belongs to it.
+    """Make the release of a period; `add_report` adds its report.
 
     Args:
         project: The project.
@@ -82,7 +82,6 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
     reading = project.reading(period)
     mechanism = project.mechanism(reading.privacy_unit)
     folder = project.path(project.text_or("folder", "releases")) / (period.folder if period else WHOLE_LOG)
-    approval = Approval(project.text_or("reason", ""), project.text_or("signed_off_by", ""))
     output = folder / (project.text_or("file", "release.xes.gz"))
     times = check_timestamps(project.text_or("timestamps", "artificial"), mechanism.kind)
     profile = check_profile(project.text_or("profile", "travas"), times)
@@ -101,23 +100,31 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
             ledger=_ledger(project),
             dataset=project.text("dataset"),
             policy=project.policy(),
-            approval=approval,
+            approval=Approval(project.text_or("reason", ""), project.text_or("signed_off_by", "")),
             about=_about(project, period),
         )
         outcome = run(request, watch)
-        account = outcome.account
-        with outcome.after_release():
-            write_report(
-                guarantee,
-                output,
-                folder / REPORT,
-                reason=approval.reason,
-                account=account if account is not None and account.name else None,
-                stated_cases=stated_cases,
-                policy=outcome.policy,
-                signed_off_by=approval.signed_off_by,
-            )
     return ReleasedPeriod(outcome, folder, output, guarantee, folder / REPORT, readme, stated_cases)
+
+
+def add_report(project: Project, made: ReleasedPeriod) -> None:
+    """Write the report on a release of a project. Whatever fails belongs into `made.outcome.after_release()`.
+
+    Args:
+        project: The project.
+        made: The release that was made.
+    """
+    account = made.outcome.account
+    write_report(
+        made.guarantee,
+        made.release,
+        made.report,
+        reason=project.text_or("reason", ""),
+        account=account if account is not None and account.name else None,
+        stated_cases=made.stated_cases,
+        policy=made.outcome.policy,
+        signed_off_by=project.text_or("signed_off_by", ""),
+    )
 
 
 @contextmanager

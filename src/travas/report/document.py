@@ -80,7 +80,7 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "noun": mechanism.noun,
         "pairs": explain.pairs(mechanism),
         "holds_for": guarantee.holds_for,
-        "protected": texts.protected(unit),
+        "protected": texts.protected(mechanism),
         "several": texts.several(unit),
         "neighbours": guarantee.neighbours,
         "reading": texts.reading(stated.get("reading")),

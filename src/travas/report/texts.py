@@ -120,13 +120,12 @@ def bias(released: Released, traces: Traces) -> str:
     return text + (_GENERALISED_BIAS if traces == "generalised" else "")
 
 
-def protected(unit: PrivacyUnit) -> str:
+def protected(mechanism: Mechanism) -> str:
     """Describe the protected unit."""
-    return (
-        "one case"
-        if unit.is_case
-        else f"one {unit.name} with all cases; the release counts {counted_per(unit, 'cases')}"
-    )
+    unit = mechanism.unit
+    if unit.is_case:
+        return "one case"
+    return f"one {unit.name} with all cases; the release counts {counted_per(unit, mechanism.counted)}"
 
 
 def counting(mechanism: Mechanism) -> str:

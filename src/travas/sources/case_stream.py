@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CONFIDENTIAL, LogError
+from ..errors import CONFIDENTIAL, LogError, number_of
 from ..model.traces import Codes
 from ..model.variants import Roles, Variants
 from .contribution_bounding import Kept, case_digest, several_units
@@ -19,7 +19,7 @@ from .period import Period
 from .reading import ACTIVITY, TIMESTAMP, Reading, released_columns
 from .row_selection import LIFECYCLE, DuplicateEvents
 from .table_columns import lifecycle_note
-from .wording import NO_EVENTS, MissingValues, left_out_note, missing_values, number_of, several_values_notes
+from .wording import NO_EVENTS, MissingValues, left_out_note, missing_values, several_values_notes
 
 MAX_TRACE_EVENTS = 10_000_000
 """How many events of a trace are read; more are cut rather than refused: one long case must not decide about a release."""

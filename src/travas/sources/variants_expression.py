@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ..errors import CONFIDENTIAL, LogError, ParameterError
+from ..errors import CONFIDENTIAL, LogError, ParameterError, number_of
 from ..model.calendar import FIRST_INSTANT, LAST_INSTANT
 from .clocks import Clock, plain_clock
 from .closed_rows import COUNTS, END, MOMENT, closed_rows, is_one_of
@@ -29,7 +29,7 @@ from .contribution_bounding import several_units
 from .reading import Reading
 from .row_selection import by_column, spellings
 from .table_columns import Columns, lifecycle_note
-from .wording import NO_EVENTS, MissingValues, left_out_note, missing_values, number_of
+from .wording import NO_EVENTS, MissingValues, left_out_note, missing_values
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

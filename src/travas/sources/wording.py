@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
-from ..errors import CONFIDENTIAL, LogError
+from ..errors import CONFIDENTIAL, LogError, number_of
 
 _LONGEST_NAME = 60
 
@@ -30,13 +30,6 @@ def available_names(present: Sequence[str], most: int, missing: str = "") -> str
     near = get_close_matches(missing, names, n=1)
     hint = f"did you mean {near[0]!r}? Available:" if near else "available:"
     return f"{hint} {', '.join(map(repr, names[:most]))}{', …' if len(names) > most else ''} {CONFIDENTIAL}"
-
-
-def number_of(number: int, what: str) -> str:
-    """`1 event without …`, `2 events without …`: `what` begins with the plural."""
-    plural, space, rest = what.partition(" ")
-    singular = f"{plural[:-3]}y" if plural.endswith("ies") else plural.removesuffix("s")
-    return f"{number:,} {singular if number == 1 else plural}{space}{rest}"
 
 
 def left_out_note(number: int, what: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import number_of
 from ..model.abstraction import Abstraction
 from ..model.case_columns import CaseColumn
 from ..model.mechanism import Mechanism
@@ -68,7 +69,7 @@ class SyntheticRelease(Release):
         super().__post_init__(maker)
 
     def __repr__(self) -> str:
-        return f"<SyntheticRelease: {sum(self.counts)} cases, {self.guarantee.standing}>"
+        return f"<SyntheticRelease: {number_of(sum(self.counts), 'cases')}, {self.guarantee.standing}>"
 
     @classmethod
     def generated(

@@ -145,7 +145,7 @@ def unrecorded(session: Session, kind: ActivityKind, detail: str = "", release: 
 def os_user() -> str:
     """Return the name of the user in the operating system, or the number of one without a name."""
     try:
-        return pwd.getpwuid(os.getuid()).pw_name  # not from the environment, which anybody can set
+        return pwd.getpwuid(os.getuid()).pw_name  # not from the environment, which anyone can set
     except KeyError:
         return str(os.getuid())
 

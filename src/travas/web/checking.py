@@ -31,7 +31,7 @@ def check_files(folder: Path, names: tuple[tuple[str, str], ...], watch: JobWatc
 
     Args:
         folder: Where the files are.
-        names: Of each file its name there and the name that is shown to the user.
+        names: The stored name of each file, and the name that is shown to the user.
         watch: Called with the progress.
 
     Returns:

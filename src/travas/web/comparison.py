@@ -53,7 +53,8 @@ def compare_release(
     path: Path, name: str, reading: Reading, release: Release, limit: int, watch: JobWatch
 ) -> BeforeAfter:
     """Read the original log and compare a release with it. Confidential."""
-    details = release.mechanism.details if release.origins else NO_DETAILS  # of a map, times are not compared
+    # of a map, times are not compared
+    details = release.mechanism.details if release.mechanism.kind == "synthetic log" else NO_DETAILS
     plain = attrs.evolve(reading, abstraction=FULL, details=details)
     original = read_log(path, name, plain, limit, watch)
     watch("comparing", 0.0)

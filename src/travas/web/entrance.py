@@ -1,7 +1,7 @@
-"""The way in: the link with its one-time code, the file that leads a browser to it, and the page that exchanges the code.
+"""The entrance: the link with its one-time code, the file that leads a browser to it, and the page that exchanges the code.
 
 The code comes after `#`, the part of an address that a browser never sends. The page at `/open` reads it, exchanges it for
-the browser's key with a request of its own origin, and leads on. It is the same for everybody and starts nothing.
+the browser's key with a request of its own origin, and redirects. It is the same for everyone and starts nothing.
 """
 
 from __future__ import annotations

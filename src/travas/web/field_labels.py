@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
+
+from ..mechanisms import MECHANISMS
+from ..mechanisms.stated_mechanism import DETAILS
+from .recipe import Recipe
 
 READING = {
     "order": "Order of events",
@@ -18,7 +23,17 @@ READING = {
 }
 """The labels of the fields under More on the step Columns."""
 
-_PROTECT = ("max_length", "prune", "unit", "max_cases")
+_PROTECT = {
+    *DETAILS,
+    *("end_activities", "gap", "grace"),
+    *(field.name for field in fields(Recipe)),
+    *(option for mechanism in MECHANISMS.values() for option in mechanism.options()),
+}
+_STEPS = dict.fromkeys(_PROTECT, "Protect") | {
+    **dict.fromkeys(("case", "activities", "timestamp"), "Columns"),
+    "stated_cases": "Forecast",
+    **dict.fromkeys(("dataset", "reason", "signed_off_by"), "Confirm"),
+}
 
 
 def where_to_change(parameters: Iterable[str]) -> str:
@@ -26,12 +41,9 @@ def where_to_change(parameters: Iterable[str]) -> str:
 
     >>> where_to_change(["times", "on_missing"])
     ' (“Events without case, activity or time”, step Columns, More)'
-    >>> where_to_change(["times"])
-    ''
+    >>> where_to_change(["times"]), where_to_change(["sheet"])
+    (' (step Protect)', '')
     """
-    for name in parameters:
-        if name in READING:
-            return f" (“{READING[name]}”, step Columns, More)"
-        if name in _PROTECT:
-            return " (step Protect)"
-    return ""
+    names = list(parameters)
+    labels = [f" (“{READING[name]}”, step Columns, More)" for name in names if name in READING]
+    return next(iter(labels + [f" (step {_STEPS[name]})" for name in names if name in _STEPS]), "")

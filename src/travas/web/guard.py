@@ -1,6 +1,6 @@
 """The middleware in front of every request: access control and response headers.
 
-Without the token there is nothing but `/health` and the entrance, which is the same for everybody; with it there is an empty
+Without the token there is nothing but `/health` and the entrance, which is the same for everyone; with it there is an empty
 page, and what is shown there needs the browser's key (page.py). All responses carry a content-security policy.
 """
 

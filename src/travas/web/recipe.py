@@ -11,7 +11,7 @@ from typing import Any, Literal
 import attrs
 
 from ..errors import ParameterError
-from ..mechanisms import MECHANISMS, find_mechanism, from_description
+from ..mechanisms import MECHANISMS, from_description
 from ..mechanisms.stated_mechanism import DETAILS, described_mechanism, has_details
 from ..model import explain
 from ..model.abstraction import FULL, Abstraction
@@ -63,7 +63,12 @@ class Recipe:
     @property
     def kind(self) -> Kind:
         """What is released."""
-        return MECHANISMS[self.mechanism].kind if self.mechanism in MECHANISMS else "variants"
+        return self._mechanism.kind
+
+    @property
+    def _mechanism(self) -> type[Mechanism]:
+        """The class of the mechanism; of one of another package, which is not offered, what all have in common."""
+        return MECHANISMS.get(self.mechanism, Mechanism)
 
     def weak_protection(self) -> tuple[str, ...]:
         """Why ε and δ protect only weakly, if they do; ParameterError where one of them is not a number."""
@@ -102,13 +107,13 @@ class Recipe:
             abstraction=_rule(self.abstraction),
             period=self.period.period(),
         )
-        return made.for_counts_of(getattr(find_mechanism(self.mechanism), "counted", None))
+        return made.for_counts_of(self._mechanism.counted)
 
     def check(self, columns: Reading) -> None:
         """Raise ParameterError if unit, abstraction, period or mechanism are invalid for any ε and δ."""
         self.reading(columns)
         self.describe()
-        if getattr(find_mechanism(self.mechanism), "generalises", False):
+        if self._mechanism.generalises:
             replace(self, epsilon="10", delta="0.1", unit="").build()
 
     def with_kind(self, kind: Kind) -> Recipe:

@@ -31,10 +31,8 @@ async def start_release(page: Page) -> None:
     """
     session, recipe, archive = page.session, page.session.recipe, page.services.archive
     try:
-        if session.log is None:
-            raise TravasError("no log is chosen; choose one (step Log)")
-        mechanism, reading, before = recipe.build(), recipe.reading(session.reading), _draft(session)
-        await asyncio.to_thread(mechanism.guarantee)
+        request, before = draft_request(page.ledger, session), _draft(session)
+        await asyncio.to_thread(request.mechanism.guarantee)
         if session.job is not None:
             return
         if _draft(session) != before:
@@ -48,11 +46,11 @@ async def start_release(page: Page) -> None:
         return
     approval = Approval(session.reason, session.steps.signed_off_by, reference=asked.id)
     job = Job(
-        partial(tasks.draw, approval=approval), session.log, session.name, reading, recipe,
+        partial(tasks.draw, approval=approval), session.log, session.name, request.reading, recipe,
         page.settings.decompressed_limit, page.ledger.path, session.dataset, session.origin,
         archive.folder(asked.id) / RELEASE, account=session.dataset or session.location or "",
     )  # fmt: skip
-    keep = partial(_keep, session, archive, asked, reading)
+    keep = partial(_keep, session, archive, asked, request.reading)
     session.start(job, keep, partial(_ended, session, page.ledger, archive, asked))
 
 

@@ -25,7 +25,7 @@ def map_of_release(release: Release) -> ProcessGraph:
         return released_graph(release)
     numbers = (
         "How often an activity directly follows another in the synthetic log, including generated cases."
-        if release.origins
+        if release.mechanism.kind == "synthetic log"
         else "How often an activity directly follows another, by the estimates of the released variants."
     )
     return directly_follows(release.variants, release.estimate.counts).captioned(numbers)

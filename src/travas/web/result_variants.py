@@ -59,7 +59,7 @@ def ranking(release: Release) -> list[int]:
 
 def headings(release: Release) -> dict[str, str]:
     """Return the columns of the table, with their headings."""
-    if release.origins:
+    if _is_synthetic(release):
         return {"value": "Cases", "origin": "Origin"}
     interval = {"interval": "95 % interval"} if release.estimate.intervals else {}
     rule = {"rule": "Abstraction"} if release.is_abstracted else {}
@@ -82,7 +82,7 @@ def variant_rows(release: Release, ranked: Sequence[int]) -> tuple[list[dict[str
             row["low"], row["high"] = estimate.intervals[index]
         if release.is_abstracted:
             row["rule"] = release.rules[index]
-        if release.origins:
+        if _is_synthetic(release):
             row["origin"] = release.origins[index]
         rows.append(row)
     return rows, list(numbers)
@@ -93,7 +93,7 @@ def remarks(release: Release, number: int) -> list[str]:
     sentences = []
     if number > MOST_ROWS:
         sentences.append(f"The {MOST_ROWS:,} most frequent of {number:,} traces: the files have them all.")
-    if release.origins:
+    if _is_synthetic(release):
         return [*sentences, "Origin: released is a variant of the original log; generated need not occur in it."]
     if release.is_abstracted:
         sentences.append(
@@ -106,5 +106,9 @@ def remarks(release: Release, number: int) -> list[str]:
     return sentences
 
 
+def _is_synthetic(release: Release) -> bool:
+    return release.mechanism.kind == "synthetic log"
+
+
 def _noun(release: Release) -> str:
-    return "generated cases" if release.origins else explain.pairs(release.mechanism)
+    return "generated cases" if _is_synthetic(release) else explain.pairs(release.mechanism)

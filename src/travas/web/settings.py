@@ -34,7 +34,7 @@ def listening(host: str, port: int) -> socket.socket:
         listener.close()
         reason = error.strerror or "not an address"
         raise ParameterError(
-            f"{host}:{port} cannot be used ({reason}); use another port or host", field="port"
+            f"{host}:{port} cannot be used ({reason}); use another port or host", field="host", other_fields=("port",)
         ) from None
     return listener
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 import polars as pl
 
+from ...errors import number_of
 from ..column_names import plain, recognised
 from ..column_types import is_name_type, is_ordered
 from ..instants import TIME, UnknownFormatError, parsed_microseconds
 from ..reading import Reading
 from ..row_selection import spellings
-from ..wording import number_of
 from .diagnosis import Observation
 from .time_formats import TimeValues
 

@@ -12,7 +12,6 @@ from nicegui import ui
 from ...errors import TravasError
 from ..access import KEY_HEADER, STORED_KEY
 from ..checking import LIMITS, Checked, check_files
-from ..failures import in_words
 from ..jobs import Job
 from ..parts import note, refusal, table, title, typed_text
 from ..transfers import MOST_CHECKED
@@ -61,7 +60,7 @@ def draw(page: Page) -> None:
             job.start()
             checked = await job.wait()
         except TravasError as error:
-            checked = in_words(error)
+            checked = str(error)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o700)
         if not result.is_deleted:

@@ -14,7 +14,7 @@ from ..recipe import OptionValue
 from ..releasing import start_release
 from ..sessions import Session
 from .confirm_account import AccountPanel
-from .confirm_policy import look_up_policy, show_policy
+from .confirm_policy import PolicyLookup, look_up_policy, show_policy
 
 if TYPE_CHECKING:
     from ..page import Page
@@ -49,7 +49,7 @@ def _summary(session: Session, shown: View) -> None:
     if recipe.kind == "variants" and recipe.timestamps == "none":
         rows.append(["timestamps", "none"])
     if recipe.period.first:
-        rows.append(["period", f"cases closed from {recipe.period.first} on and before {recipe.period.last}"])
+        rows.append(["period", f"cases closed on or after {recipe.period.first} and before {recipe.period.last}"])
     table(["What", "Chosen"], rows)
 
 
@@ -65,6 +65,7 @@ class _Confirmation:
         self._asked = 0
         self._place: ui.column | None = None
         self._go: ui.button | None = None
+        self._checked: PolicyLookup | None = None
         self._account = AccountPanel(page, self._changed)
         self._rest = ui.column().classes("w-full")  # drawn when the account is known, so that nothing moves
 
@@ -104,9 +105,11 @@ class _Confirmation:
         if self._place is None or self._go is None:
             with self._rest:
                 self._place, self._go = self._draw_rest()
-        self._place.clear()
-        with self._place:
-            show_policy(checked)
+        if checked != self._checked:  # else nothing moves, so that no click is lost
+            self._checked = checked
+            self._place.clear()
+            with self._place:
+                show_policy(checked)
         self._go.set_enabled(not self._account.why and not checked.problem)
 
     def _changed(self) -> None:

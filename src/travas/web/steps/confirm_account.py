@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from ...budget.account import Account, check_name
-from ...budget.accounting import Spending
 from ...budget.ledger import Ledger
-from ...budget.periods import ChargedPeriod
 from ...errors import ParameterError, TravasError
-from ...pipeline import account_before
+from ...pipeline import account_before, spent_after
 from ...privacy.numbers import as_text, exact_delta, exact_epsilon
 from ...sources.formats import suffix_of
 from ..failures import in_words
@@ -94,6 +92,8 @@ class AccountPanel:
     async def look_up(self) -> None:
         """Look up the account of the name that was typed."""
         self._asked += 1
+        if self.lookup is not None:  # what is shown is about the account before: it takes no clicks
+            self._place.props("inert")
         mine, self._session.dataset, self.lookup = self._asked, typed_text(self._name.value).strip(), None
         self._changed()
         result = await asyncio.to_thread(look_up_account, self._page.ledger, self._session)
@@ -101,7 +101,7 @@ class AccountPanel:
             return
         self.lookup = result
         self._name.set_autocomplete(list(result.names))
-        self._place.clear()
+        self._place.props(remove="inert").clear()
         with self._place:
             self._show(result)
         self._changed()
@@ -156,7 +156,7 @@ class AccountPanel:
         try:
             await asyncio.to_thread(work)
         except TravasError as error:
-            self._page.refuse(in_words(error))
+            self._page.refuse(str(error))
             return
         self._page.strip.look_again()
         await self.look_up()
@@ -175,10 +175,9 @@ def look_up_account(ledger: Ledger, session: Session) -> AccountLookup:
         is_new = dataset is not None and dataset not in names
         account = None if dataset is None or is_new else ledger.account(dataset)
         request = draft_request(ledger, session)
-        spending, period = Spending.of(request.mechanism), ChargedPeriod.of(request.reading, None)
-        after = None if account is None else account.spent_with(spending, period)  # shown where it is refused, too
+        after = None if account is None else spent_after(request, account)  # also shown if it is refused
         if (checked := account_before(request)) is not None:
-            account, after = checked, checked.spent_with(spending, period)
+            account, after = checked, spent_after(request, checked)
         return AccountLookup(account, names=names, after=after)
     except TravasError as error:
         return AccountLookup(account, in_words(error), is_new, names, after)

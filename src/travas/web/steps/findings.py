@@ -99,7 +99,7 @@ def show_findings(page: Page) -> None:
     @ui.refreshable
     def shown() -> None:
         if not job.done:
-            ui.label("The doctor examines the log: you can continue in the meantime.").props("role=status")
+            ui.label("The log is being examined; you can continue.").props("role=status")
             ui.button("Stop the examination", on_click=job.kill).props("no-caps flat dense")
         elif state.diagnosis is None:
             note(state.unexamined)

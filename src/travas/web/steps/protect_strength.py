@@ -31,7 +31,7 @@ def _cards() -> list[Card]:
     cards = []
     for name, (epsilon, delta) in PRESETS.items():
         title, text = _WORDS[name]
-        text += f" An attacker is right in {explain.most_guesses(Fraction(epsilon), Fraction(delta))}."
+        text += f" {explain.of_attacker(Fraction(epsilon), Fraction(delta))}"
         cards.append(Card(name, f"{title}: ε = {epsilon}, δ = {delta}", text))
     return cards
 
@@ -131,9 +131,8 @@ class StrengthPanel:
 def _guess(shown: View) -> str:
     mechanism = shown.mechanism
     assert mechanism is not None
-    guesses = explain.most_guesses(mechanism.epsilon, mechanism.delta)
-    words = f"An attacker is right in {guesses}; blind guessing gives 50 %."
-    return guess_chart(explain.best_guess(mechanism.epsilon, mechanism.delta), words)
+    parameters = mechanism.epsilon, mechanism.delta
+    return guess_chart(explain.best_guess(*parameters), explain.of_attacker(*parameters))
 
 
 def words_of(shown: View) -> tuple[str, str, str]:

@@ -1,0 +1,179 @@
+"""The front ends of travas as functions: each makes a release of a file, and returns what its user reads if it fails."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import travas as package
+from travas import Ledger, TravasError
+from travas.request import GuaranteeRule
+from travas.web import jobs, tasks
+from travas.web.failures import in_words
+from travas.web.recipe import Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conftest import Run
+
+
+@dataclass(frozen=True)
+class Case:
+    """A release to be made, as a user would ask for it."""
+
+    log: Path
+    output: Path
+    ledger: Path
+    epsilon: str = "1"
+    delta: str = "1e-6"
+    dataset: str = "hospital"
+    mechanism: str = "optimal"
+    options: dict[str, Any] = field(default_factory=dict)
+    alphabet: tuple[str, ...] = ()
+    guarantee: GuaranteeRule = "required"
+
+    @property
+    def python_options(self) -> dict[str, Any]:
+        return self.options | ({"alphabet": self.alphabet} if self.alphabet else {})
+
+    @property
+    def charges(self) -> int:
+        """How often the ledger was charged."""
+        return len(Ledger(self.ledger).history())
+
+    @property
+    def written(self) -> list[str]:
+        """The names of all files of the release, partial ones included."""
+        return sorted(path.name for path in self.output.parent.glob("*release*"))
+
+    def but(self, **values: Any) -> Case:
+        """The same, with some values changed."""
+        return replace(self, **values)
+
+
+FrontEnd = Callable[[Case, "Run"], str]
+
+
+def by_a_request(case: Case, _: Run) -> str:
+    """Python, with an output: what is written belongs to the run."""
+    try:
+        request = package.Request(
+            source=case.log,
+            mechanism=package.mechanism(case.mechanism, case.epsilon, case.delta, **case.python_options),
+            output=case.output,
+            ledger=Ledger(case.ledger),
+            dataset=case.dataset,
+            guarantee=case.guarantee,
+        )
+        package.run(request)
+    except TravasError as error:
+        return str(error)
+    return ""
+
+
+def by_a_function(case: Case, _: Run) -> str:
+    """Python, by one of the three functions; writing is a step of its own."""
+    try:
+        charge: dict[str, Any] = {"ledger": Ledger(case.ledger), "dataset": case.dataset}
+        release: package.Release
+        if case.mechanism in ("synthesis", "map"):
+            make: Any = package.synthesize if case.mechanism == "synthesis" else package.process_map
+            release = make(case.log, epsilon=case.epsilon, delta=case.delta, **case.python_options, **charge)
+        else:
+            mechanism = package.mechanism(case.mechanism, case.epsilon, case.delta, **case.python_options)
+            release = package.anonymize(case.log, mechanism, guarantee=case.guarantee, **charge)
+    except TravasError as error:
+        return str(error)
+    release.write(case.output)
+    return ""
+
+
+def words_of(case: Case) -> list[str]:
+    """The command line of a case."""
+    options = {f"--{name.replace('_', '-')}": value for name, value in case.options.items()}
+    if case.alphabet:
+        options["--alphabet"] = case.log.with_name("alphabet.txt")
+        options["--alphabet"].write_text("\n".join(case.alphabet))
+    named = {"synthesis": ["synthesize"], "map": ["map"]}.get(
+        case.mechanism, ["anonymize", "--mechanism", case.mechanism]
+    )
+    accepted = [] if case.guarantee == "required" else ["--accept-no-guarantee"]
+    words = [
+        *named, case.log, "--epsilon", case.epsilon, "--delta", case.delta, *accepted,
+        *(word for option in options.items() for word in option),
+        "--dataset", case.dataset, "--ledger", case.ledger, "-o", case.output,
+    ]  # fmt: skip
+    return list(map(str, words))
+
+
+def on_the_command_line(case: Case, travas: Run) -> str:
+    ran = travas(*words_of(case))
+    assert (ran.code == 0) == (ran.err == "") and len(ran.err.splitlines()) <= 1
+    return ran.err
+
+
+def web_task(case: Case) -> Callable[..., tasks.Drawn]:
+    """The task that the web app starts for a release."""
+    options = case.options | ({"alphabet": "\n".join(case.alphabet)} if case.alphabet else {})
+    recipe = Recipe(case.mechanism, case.epsilon, case.delta, tuple(sorted(options.items())))
+    reading = recipe.reading(package.Reading())
+    return partial(
+        tasks.draw, case.log, "log.csv", reading, recipe, 1 << 30, case.ledger, case.dataset, "original", case.output
+    )
+
+
+class _Here:
+    """Stands in for a process of the web app: its task runs in this thread, where it can be patched and interrupted."""
+
+    Pipe = staticmethod(Pipe)
+
+    def Process(self, target: Callable[..., None], args: tuple[Any, ...], daemon: bool) -> _Here:  # noqa: N802
+        self.work = partial(target, Connection(os.dup(args[0].fileno())), *args[1:])
+        return self
+
+    def start(self) -> None:
+        """It is started below, when the job listens."""
+
+    join = kill = start
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """The process of a task ignores signals; this one does so only meanwhile."""
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+
+
+def in_the_web_app(case: Case, _: Run) -> str:
+    """What the page says about a job, whose messages and results are pickled on their way."""
+    here = _Here()
+    try:
+        job = jobs.Job(web_task(case))
+    except TravasError as error:  # the step refuses it
+        return in_words(error)
+    with _own_signals(), mock.patch.object(jobs, "_spawned", here):
+        job.start()
+        if not job.done:
+            here.work()
+        job.join()
+        return "" if job.error is None else in_words(job.error)
+
+
+FRONT_ENDS: dict[str, FrontEnd] = {"python": by_a_request, "cli": on_the_command_line, "web": in_the_web_app}
+"""Those whose run has an output."""
+
+ALL_FRONT_ENDS = FRONT_ENDS | {"functions": by_a_function}
