@@ -107,7 +107,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         missing("Java")
     from pyspark.sql import SparkSession
 
-    from travas.sources.spark import silent
+    from travas.sources.engines.spark import silent
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings: dict[str, bool | float | int | str | None] = {

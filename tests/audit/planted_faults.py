@@ -23,7 +23,7 @@ from travas.model.abstraction import Abstraction
 from travas.model.release import Release
 from travas.privacy.noise import Noise
 from travas.privacy.noise_tables import ONE, _two_sided, exponential_bounds
-from travas.sources.events import Events
+from travas.sources.tabular.events import Events
 
 Integers = NDArray[np.int64]
 

@@ -31,7 +31,7 @@ import travas as package
 from conftest import Run
 from travas.plots.svg import activity_text
 from travas.verification.release_file import read_release
-from travas.web.result_variants import ranking
+from travas.web.result.result_variants import ranking
 
 pytest_plugins = ["web_fixtures"]
 

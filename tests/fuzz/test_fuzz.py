@@ -11,9 +11,9 @@ from differential import differences
 from mutations import TARGETS, files_of, fuzz
 
 from travas import LogError, TravasError, verify
-from travas.sources.arrow_size import check_arrow
 from travas.sources.engine import without_secrets
 from travas.sources.log_location import database_of, location_of
+from travas.sources.tabular.arrow_size import check_arrow
 from travas.verification.release_file import read_release
 
 SHORT = 60

@@ -29,7 +29,7 @@ ALLOWED = {
     "plots/figures.py": "into memory",
     "budget/ledger_file.py": "the ledger, which is a database",
     "sources/standard_input.py": "a private copy of the log, which is an input",
-    "web/handover.py": "a zip under another name until it is complete, only for its owner",
+    "web/result/handover.py": "a zip under another name until it is complete, only for its owner",
     "web/storage.py": "the lock of the uploads",
     "web/transfers.py": "uploads, which are inputs",
     "web/archive.py": "records by atomic_output, and a lock",

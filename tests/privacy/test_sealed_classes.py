@@ -16,7 +16,7 @@ from travas.model.totals import Details
 from travas.privacy.guarantee import Guarantee, PrivacyUnit
 from travas.privacy.person_tables import GaussianTable
 from travas.request import Request
-from travas.sources.remote import RemoteVariants
+from travas.sources.engines.remote import RemoteVariants
 from travas.synthesis.synthetic_release import SyntheticRelease
 
 FINAL = (

@@ -103,7 +103,7 @@ def test_the_number_of_passes_changes_nothing(suffix: str, tmp_path: Path, monke
         return path
 
     expected = {order: variants(write(), Reading(order=order)) for order in ("file", "time")}
-    monkeypatch.setattr("travas.sources.events.EVENTS_PER_PART", 1)
+    monkeypatch.setattr("travas.sources.tabular.events.EVENTS_PER_PART", 1)
     assert {order: variants(path, Reading(order=order)) for order in expected} == expected  # type: ignore[arg-type]
     rows[150], rows[170] = ("c1", "", "2020-01-01"), ("", "a", "2020-01-01")
     with pytest.raises(LogError, match="1 event without a case, the first at row 171"):
@@ -127,7 +127,7 @@ def test_cases_of_equal_hashes_are_told_apart(tmp_path: Path, monkeypatch: pytes
         seeds.append(seed)
         return pl.when(name.is_not_null()).then(name.hash(seed) % (12 if seed < worst else 2**40))
 
-    monkeypatch.setattr("travas.sources.events._hashed", few_at_first)
+    monkeypatch.setattr("travas.sources.tabular.events._hashed", few_at_first)
     for worst in (0, 1, 2):
         assert variants(path, reading) == expected
         assert max(seeds) == worst

@@ -23,7 +23,7 @@ from odd_files import EXPECTED, cells, events, excel, table, without_zone, xes
 from conftest import Run
 from travas import LogError, ParameterError, Reading, TravasError, read
 from travas.sources import compression
-from travas.sources.column_names import FURTHER, STANDARD, candidates, recognised
+from travas.sources.tabular.column_names import FURTHER, STANDARD, candidates, recognised
 from travas.sources.timestamps import parse_timestamp
 
 
@@ -292,7 +292,7 @@ def test_all_missing_cells_are_named_at_once(tmp_path: Path) -> None:
     ],
 )
 def test_time_formats_of_xes_and_tables_agree(form: str, text: str, seconds: float, tmp_path: Path) -> None:
-    from travas.sources.instants import instants
+    from travas.sources.tabular.instants import instants
 
     assert parse_timestamp(text, form) == round(seconds * 1e9)
     assert instants(pl.Series([text, None]), form)[0].to_physical().to_list() == [round(seconds * 1e6), None]

@@ -38,8 +38,8 @@ from travas import (
 from travas.privacy.guarantee import Counted
 from travas.privacy.noise import Seeded
 from travas.sources import spark as engine
+from travas.sources.engines.remote import RemoteVariants
 from travas.sources.reading import BY_QUERY
-from travas.sources.remote import RemoteVariants
 
 SINGLETONS = 5000
 LONG = 40

@@ -321,8 +321,8 @@ def test_persons_from_the_command_line(server: Postgres, tmp_path: Path, travas:
 def test_the_query_by_unit_compiles_for_the_others(name: str) -> None:
     import ibis
 
-    from travas.sources.databases import as_bytes_in
-    from travas.sources.variants_expression import Query
+    from travas.sources.engines.databases import as_bytes_in
+    from travas.sources.engines.variants_expression import Query
 
     kinds = {"case_id": "int64", "activity": "string", "timestamp": "timestamp", "patient": "uuid"}
     for counted in ("units", "cases"):

@@ -14,8 +14,8 @@ from travas import LogError, Reading, read
 from travas.model.escaped_names import ESCAPED, escape_name
 from travas.sources import xes_reader
 from travas.sources.doctor.xes_events import xes_table
-from travas.sources.trace_parts import MAX_ELEMENT_SIZE, MAX_TAG_BYTES, PART_SIZE, size_of
-from travas.sources.xes_reader import XesDocument
+from travas.sources.xes.trace_parts import MAX_ELEMENT_SIZE, MAX_TAG_BYTES, PART_SIZE, size_of
+from travas.sources.xes.xes_reader import XesDocument
 
 SEPARATE = Reading(order="file", duplicate_cases="separate")
 
@@ -33,9 +33,9 @@ def trace(*content: str) -> str:
 
 
 def small_limits(patch: pytest.MonkeyPatch, chunk: int = 256) -> None:
-    patch.setattr("travas.sources.trace_parts.PART_SIZE", 4000)
-    patch.setattr("travas.sources.trace_parts.MAX_ELEMENT_SIZE", 16_000)
-    patch.setattr("travas.sources.xes_scanner._LONGEST", 4000)
+    patch.setattr("travas.sources.xes.trace_parts.PART_SIZE", 4000)
+    patch.setattr("travas.sources.xes.trace_parts.MAX_ELEMENT_SIZE", 16_000)
+    patch.setattr("travas.sources.xes.xes_scanner._LONGEST", 4000)
     patch.setattr(xes_reader, "CHUNK", chunk)
 
 
@@ -272,7 +272,7 @@ def test_no_other_case_decides_whether_a_tag_is_refused(
     size: int, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small_limits(monkeypatch)
-    monkeypatch.setattr("travas.sources.trace_parts.MAX_TAG_BYTES", 5000)
+    monkeypatch.setattr("travas.sources.xes.trace_parts.MAX_TAG_BYTES", 5000)
     path, case = tmp_path / "log.xes", trace(event(), tag_of(size, kind), event())
     for other, after in product([other for other in OTHERS if len(other) < 5000], repeat=2):
         path.write_text(f"<log>{other}{case}{after}</log>")
@@ -301,7 +301,7 @@ def test_the_limit_of_a_tag_is_the_same_in_every_log_at_its_real_size(more: int,
 def test_other_encodings_have_a_smaller_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Because the parser counts the bytes of UTF-8, of which a character can have more."""
     small_limits(monkeypatch)
-    monkeypatch.setattr("travas.sources.trace_parts.MAX_TAG_BYTES", 6000)
+    monkeypatch.setattr("travas.sources.xes.trace_parts.MAX_TAG_BYTES", 6000)
     path = tmp_path / "log.xes"
     for size in (2000, 2001):
         text = f"<log>{trace(event(), tag_of(size, 'value'), event())}</log>"

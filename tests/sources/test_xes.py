@@ -241,7 +241,7 @@ def test_invalid_timestamps_are_quoted_and_marked_confidential(path: Path) -> No
 
 def test_a_long_trace_is_read_piece_by_piece(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The path for huge traces, forced on small ones: every event once, in order, missing ones found."""
-    monkeypatch.setattr("travas.sources.trace_parts.PART_SIZE", 0)
+    monkeypatch.setattr("travas.sources.xes.trace_parts.PART_SIZE", 0)
     monkeypatch.setattr(xes_reader, "CHUNK", 37)
     names = [f"a{n % 7}" for n in range(300)]
     text = log_of(named("1", *names), named("2", "x"), named("3", *names[:5]))

@@ -11,7 +11,7 @@ import pytest
 from travas import Reading, TravasError, read
 from travas.sources import xes_reader
 from travas.sources.doctor.xes_events import xes_table
-from travas.sources.xes_scanner import PlainTrace, TraceScanner, is_scannable
+from travas.sources.xes.xes_scanner import PlainTrace, TraceScanner, is_scannable
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- header -->\n<log xes.version="1.0" xmlns="http://www.xes-standard.org/">\n'
 
@@ -247,7 +247,7 @@ def test_pieces_of_any_size_give_the_same_result(size: int, tmp_path: Path, monk
 
 
 def test_a_long_trace_goes_to_the_parser_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("travas.sources.xes_scanner._LONGEST", 2000)
+    monkeypatch.setattr("travas.sources.xes.xes_scanner._LONGEST", 2000)
     text = HEAD + "".join([*TRACES, trace(50, *"abc" * 30), *(trace(60 + n, "b") for n in range(5))]) + "</log>"
     is_read_alike(text, tmp_path / "log.xes", monkeypatch)
 

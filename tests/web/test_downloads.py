@@ -15,8 +15,8 @@ from web_drafts import ADA, Draft
 import travas
 from travas.errors import OutputError, TravasError
 from travas.web import releasing, tasks, transfers
-from travas.web.handover import pack
 from travas.web.jobs import Job
+from travas.web.result.handover import pack
 from travas.web.sessions import Session
 
 

@@ -25,11 +25,11 @@ from travas.report.report_file import write_report
 from travas.sources.example_log import PAPER_LOG
 from travas.sources.reading import Reading
 from travas.web import tasks
-from travas.web.comparison import compare_release, twin_graphs
-from travas.web.handover import bundled, contents, pack
 from travas.web.recipe import Recipe
-from travas.web.result_map import map_of_release
-from travas.web.result_variants import headings, ranking, remarks, variant_rows
+from travas.web.result.comparison import compare_release, twin_graphs
+from travas.web.result.handover import bundled, contents, pack
+from travas.web.result.result_map import map_of_release
+from travas.web.result.result_variants import headings, ranking, remarks, variant_rows
 
 LOG: dict[Trace, int] = {("register", f"visit {n}", "release"): 400 - 20 * n for n in range(12)}
 

@@ -16,8 +16,8 @@ import pytest
 import travas
 from parquet_bomb import write_bomb
 from travas.errors import LogError
-from travas.sources.parquet_size import BYTES_A_VALUE, parquet_size
-from travas.sources.thrift import ThriftError, read_struct
+from travas.sources.tabular.parquet_size import BYTES_A_VALUE, parquet_size
+from travas.sources.tabular.thrift import ThriftError, read_struct
 from travas.web import unpacking
 from travas.web.jobs import Job, Limits
 from travas.web.preview import Preview, look

@@ -12,7 +12,7 @@ from ..model.traces import Activity, Codes
 from ..sources.encoded_cases import Coded, EncodedCases, EncodedTotals
 
 if TYPE_CHECKING:
-    from ..sources.totals_expression import RemoteTotals
+    from ..sources.engines.totals_expression import RemoteTotals
 
 
 def fetched_cases(totals: Totals) -> EncodedCases:
@@ -30,8 +30,8 @@ def fetched_cases(totals: Totals) -> EncodedCases:
 
 
 def _fetched(totals: RemoteTotals) -> EncodedCases:
-    from ..sources.details_expression import MICROSECONDS
-    from ..sources.variants_expression import CASE
+    from ..sources.engines.details_expression import MICROSECONDS
+    from ..sources.engines.variants_expression import CASE
 
     rows, parts, details = totals.counted_events(), totals.query.parts, totals.details
     codes, alphabet = [], Codes()

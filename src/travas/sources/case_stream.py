@@ -18,7 +18,7 @@ from .encoded_stream import CaseDetails, StreamEncoder
 from .period import Period
 from .reading import ACTIVITY, TIMESTAMP, Reading, released_columns
 from .row_selection import LIFECYCLE, DuplicateEvents
-from .table_columns import lifecycle_note
+from .tabular.table_columns import lifecycle_note
 from .wording import NO_EVENTS, MissingValues, left_out_note, missing_values, several_values_notes
 
 MAX_TRACE_EVENTS = 10_000_000

@@ -130,10 +130,10 @@ def table_location(source: Any, reading: Reading) -> TableLocation | None:
 
 def _by_scheme(scheme: str) -> TableEngine:
     if scheme == "spark":
-        from .spark import Spark
+        from .engines.spark import Spark
 
         return Spark()
-    from .databases import by_scheme
+    from .engines.databases import by_scheme
 
     return by_scheme(scheme)
 
@@ -162,11 +162,11 @@ def _engine(source: Any, progress: Progress) -> Engine:
 
         return Pm4pyLog()
     if library == "pyspark":
-        from .spark import Spark
+        from .engines.spark import Spark
 
         return Spark()
     if library == "ibis":
-        from .databases import Database
+        from .engines.databases import Database
 
         return Database("ibis")
     from .files import Frames

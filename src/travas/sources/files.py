@@ -69,22 +69,22 @@ class Files:
         if formats or (len(paths) > 1 and form in _ONE_FILE):
             raise LogError(f"{where}: several files are one log only if all are XES, all CSV, all Parquet or all Arrow")
         if form == "xlsx":
-            from .excel import read_excel
+            from .tabular.excel import read_excel
 
             return read_excel(paths[0], reading, where, self.progress)
         if reading.sheet is not None:
             raise ParameterError(f"sheet is {reading.sheet!r} but {where} is not an Excel workbook", field="sheet")
         if form == "xes":
-            from .xes_reader import read_xes
+            from .xes.xes_reader import read_xes
 
             return read_xes(paths, reading, self.progress, where)
         if form in ("csv", "tsv"):
-            from .csv_reader import read_csv
+            from .tabular.csv_reader import read_csv
 
             if form == "tsv" and reading.delimiter is None:
                 reading = attrs.evolve(reading, delimiter="\t")
             return read_csv(paths, reading, where, self.progress)
-        from .tables import read_arrow, read_parquet
+        from .tabular.tables import read_arrow, read_parquet
 
         return (read_parquet if form == "parquet" else read_arrow)(paths, reading, where)
 
@@ -168,6 +168,6 @@ class Frames:
 
     def variants(self, source: object, reading: Reading) -> Variants:
         """Return the variants of a data frame."""
-        from .frames import read_frame
+        from .tabular.frames import read_frame
 
         return read_frame(source, reading)

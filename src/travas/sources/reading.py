@@ -13,11 +13,11 @@ from ..model.totals import NO_DETAILS, Details
 from ..model.variants import Roles
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
 from ..privacy.sealed_classes import is_exactly, sealed
-from .column_names import STANDARD
 from .encodings import check_encoding
 from .formats import Format
 from .period import Period
 from .row_selection import DuplicateEvents, Lifecycle, check_where
+from .tabular.column_names import STANDARD
 from .timestamps import check_format
 
 Order = Literal["file", "time"]

@@ -185,7 +185,7 @@ def _xes_plain(path: Path, columns: tuple[str, ...]) -> Counter[tuple[Trace, str
 
 def read_table(path: Path) -> pl.DataFrame:
     """The events of a CSV or Parquet release as they are in the file; in CSV everything is text."""
-    from ..sources.tables import polars_faults, scan_parquet
+    from ..sources.tabular.tables import polars_faults, scan_parquet
 
     with polars_faults(str(path), "a release of travas"):
         frame = scan_parquet([path]).collect() if path.suffix.lower() == ".parquet" else _read_csv(path)

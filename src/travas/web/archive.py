@@ -22,8 +22,8 @@ from ..outputs.atomic import atomic_output
 from ..outputs.guarantee_file import guarantee_path
 from ..outputs.target_locks import is_reserved
 from .activity import ActivityKind, ActivityLog
-from .handover import BUNDLE
 from .recipe import OptionValue, Recipe
+from .result.handover import BUNDLE
 from .storage import private_directory, try_lock
 from .typed_period import TypedPeriod
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import LogError
-from ..sources.column_names import recognised
 from ..sources.compression import allowed
 from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
-from ..sources.parquet_size import parquet_size
 from ..sources.reading import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading
+from ..sources.tabular.column_names import recognised
+from ..sources.tabular.parquet_size import parquet_size
 from .failures import known_as
 from .jobs import Job, JobWatch, Limits
 from .unpacking import FileContent, check_size, file_content
@@ -102,7 +102,7 @@ def _head(path: Path) -> bytes:
 
 
 def _csv(path: Path, reading: Reading) -> Preview:
-    from ..sources.csv_reader import dialect_of
+    from ..sources.tabular.csv_reader import dialect_of
 
     head = _head(path)
     dialect = dialect_of(head, reading)

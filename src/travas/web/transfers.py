@@ -22,9 +22,9 @@ from .access import KEY_HEADER
 from .archive import Archive, ArchivedRelease
 from .browsers import Browser, Browsers
 from .failures import in_words, known_as
-from .handover import BUNDLE, bundled, contents, pack
 from .jobs import Job
 from .preview import SUFFIXES, preview
+from .result.handover import BUNDLE, bundled, contents, pack
 from .sessions import FinishedRelease, Session
 from .settings import Settings
 from .tickets import Tickets

@@ -13,7 +13,7 @@ from typing import Literal
 
 from ..errors import LogError
 from ..sources.compression import allowed, too_large
-from ..sources.parquet_size import parquet_size
+from ..sources.tabular.parquet_size import parquet_size
 
 FileContent = Literal["gzip", "parquet", "text"]
 

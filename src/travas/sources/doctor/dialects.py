@@ -15,8 +15,8 @@ import polars as pl
 
 from ...errors import LogError
 from ..chunks import chunks
-from ..csv_reader import dialect_of, table_of
 from ..reading import Reading
+from ..tabular.csv_reader import dialect_of, table_of
 from .diagnosis import Observation
 
 _DELIMITERS = ",;\t|^~: "

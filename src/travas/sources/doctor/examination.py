@@ -10,14 +10,14 @@ import polars as pl
 
 from ...errors import LogError
 from ..compression import packing_of
-from ..csv_reader import table_of
-from ..excel import sheet_names, sheet_table
 from ..files import file_format
 from ..folders import listing
 from ..formats import FOLDER_SUFFIXES, SUFFIXES, Format, suffix_of
-from ..frames import column_of_pandas
 from ..reading import Reading
-from ..tables import polars_faults, scan_arrow, scan_parquet
+from ..tabular.csv_reader import table_of
+from ..tabular.excel import sheet_names, sheet_table
+from ..tabular.frames import column_of_pandas
+from ..tabular.tables import polars_faults, scan_arrow, scan_parquet
 from .diagnosis import Observation, ReadingChoice
 from .dialects import dialect_findings
 from .roles import ColumnSearch

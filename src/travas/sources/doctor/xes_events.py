@@ -12,11 +12,11 @@ import polars as pl
 
 from ..case_stream import CaseStream, StreamedCase
 from ..chunks import chunks
-from ..column_names import plain
 from ..reading import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..row_selection import LIFECYCLE, TRACE_LEVEL
-from ..xes_reader import CHUNK, XesDocument
-from ..xes_scanner import PlainTrace
+from ..tabular.column_names import plain
+from ..xes.xes_reader import CHUNK, XesDocument
+from ..xes.xes_scanner import PlainTrace
 from .diagnosis import Observation, ReadingChoice
 from .roles import UNIT_WORDS
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from ..parts import title
-from ..result_compare import draw_comparison
-from ..result_handover import draw_handover
-from ..result_map import draw_map
-from ..result_summary import draw_summary
-from ..result_variants import draw_variants
+from ..result.result_compare import draw_comparison
+from ..result.result_handover import draw_handover
+from ..result.result_map import draw_map
+from ..result.result_summary import draw_summary
+from ..result.result_variants import draw_variants
 from ..sessions import FinishedRelease
 
 if TYPE_CHECKING:

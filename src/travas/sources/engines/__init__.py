@@ -1,0 +1,1 @@
+"""Databases and Spark, which count where the data are, through Ibis."""

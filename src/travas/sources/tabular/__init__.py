@@ -1,0 +1,1 @@
+"""Tables: CSV, Excel, Parquet and Arrow files and data frames, read with Polars."""

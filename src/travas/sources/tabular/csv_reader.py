@@ -1,0 +1,299 @@
+"""CSV files: encoding, delimiter and quote are set or detected from the header, then checked strictly."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import itertools
+import os
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+import polars.selectors as cs
+
+from ...errors import CONFIDENTIAL, LogError, ParameterError
+from ...model.escaped_names import original_name
+from ...model.mechanism import Progress
+from ...model.release import TIMES_MARK
+from ...model.variants import Variants
+from ..chunks import chunks, content
+from ..compression import packing_of
+from ..reading import CASE, TIMESTAMP, Reading
+from .events import Events
+from .quoting import FaultKind, first_fault
+from .table_columns import Columns
+from .tables import variants_of
+
+_DELIMITERS = ",;\t|"
+_LEAST_ROW = 32  # bytes; an estimate of the number of rows from the file size
+_BLOCK_BYTES = 1 << 18  # fits into the processor cache
+_UTF_8 = ("utf-8", "utf-8-sig")
+_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "Zstandard"}
+_COMPRESSED |= {bytes([0x78, level]): "zlib" for level in (0x01, 0x9C, 0xDA)}
+"""Formats that Polars would decompress, so that the scan would see other bytes than the parser."""
+
+_FAULTS: dict[FaultKind, str] = {
+    "stray quote": "the quote {quote!r} neither opens nor closes a cell and is not doubled",
+    "open quote": "the quote {quote!r} is never closed",
+    "carriage return": "a carriage return outside quotes is not followed by a line feed",
+    "nul": "a NUL byte, which is not text",
+}
+
+
+@dataclass(frozen=True)
+class _Dialect:
+    encoding: str
+    delimiter: str
+    quote: str | None
+
+
+def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Progress) -> Variants:
+    """Read the variants of `.csv` or `.csv.gz` files, each with a header. All cells are text: `NA` is a name.
+
+    The quoting of every file is checked before the first one is parsed (`sources.quoting`). Files that are compressed
+    or not in UTF-8 are held in memory completely.
+    """
+    files = [_File.open(path, reading, progress) for path in paths]
+    for file in files:
+        file.check()
+    size = sum(len(file.source) if isinstance(file.source, bytes) else file.path.stat().st_size for file in files)
+    try:
+        tables = [_with_original_names(file.table()) for file in files]
+        if len(files) > 1:
+            tables = [_needed(table, reading, file.path) for table, file in zip(tables, files, strict=True)]
+        events = Events(pl.concat(tables), reading, where, lambda: _blank_lines(files), whole_rows=True)
+        return variants_of(events, size // _LEAST_ROW)
+    except pl.exceptions.NoDataError:
+        raise LogError(f"{where}: the file has no header; check that it is the right file") from None
+    except pl.exceptions.PolarsError as error:
+        unknown = LogError(f"{where}: cannot be parsed ({type(error).__name__}) {CONFIDENTIAL}")
+        raise next(filter(None, (file.first_bad_row() for file in files)), unknown) from None
+
+
+def table_of(path: Path, reading: Reading, progress: Progress) -> pl.DataFrame:
+    """Return the cells of a CSV file as text, if it is strict CSV.
+
+    Args:
+        path: The file.
+        reading: Encoding, delimiter and quote.
+        progress: Called with the share of the file that was read.
+
+    Returns:
+        The table.
+
+    Raises:
+        LogError: The file is not strict CSV, with the line.
+    """
+    file = _File.open(path, reading, progress)
+    file.check()
+    try:
+        return file.table().collect()
+    except pl.exceptions.PolarsError as error:
+        unknown = LogError(f"{path}: cannot be parsed ({type(error).__name__}) {CONFIDENTIAL}")
+        raise (file.first_bad_row() or unknown) from None
+
+
+def _with_original_names(table: pl.LazyFrame) -> pl.LazyFrame:
+    """Reverse the escaping of activities in a release of travas, which is recognised by its header (docs/outputs.md)."""
+    names = table.collect_schema().names()
+    if CASE not in names or TIMES_MARK not in names:
+        return table
+    end = names.index(TIMESTAMP if TIMESTAMP in names else TIMES_MARK)
+    activities = [name for name in names[:end] if name != CASE]
+    return table.with_columns(pl.col(activities).map_batches(_unescaped, return_dtype=pl.String, is_elementwise=True))
+
+
+def _unescaped(names: pl.Series) -> pl.Series:
+    escaped = names.filter(names.str.contains("\\u{", literal=True)).unique()
+    return names.replace(escaped, list(map(original_name, escaped))) if len(escaped) else names
+
+
+def _needed(table: pl.LazyFrame, reading: Reading, path: Path) -> pl.LazyFrame:
+    """Select the columns that are read; position and other columns may differ between files."""
+    columns = Columns.of(reading, table.collect_schema().names(), str(path))
+    return table.select(cs.by_name(name) for name in columns.names)
+
+
+def _check_first_line(blocks: Iterable[bytes]) -> None:
+    """Raise UnicodeDecodeError if the first line, which may be longer than a block, is not UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for block in blocks:
+        line, end, _ = block.partition(b"\n")
+        decoder.decode(line, final=bool(end))
+        if end:
+            return
+    decoder.decode(b"", final=True)
+
+
+def _blank_lines(files: Sequence[_File]) -> list[int]:
+    """Return the indexes of empty lines, which are not events."""
+    blank, rows = [], 0
+    for file in files:
+        with file.rows(errors="replace") as lines:
+            next(lines, None)
+            for cells in lines:
+                if not cells:
+                    blank.append(rows)
+                rows += 1
+    return blank
+
+
+@dataclass(frozen=True)
+class _File:
+    path: Path
+    source: Path | bytes
+    dialect: _Dialect
+
+    @classmethod
+    def open(cls, path: Path, reading: Reading, progress: Progress) -> _File:
+        with closing(chunks(path, progress)) as pieces:
+            head = next(pieces, b"")
+        for magic, name in _COMPRESSED.items():
+            if head.startswith(magic):
+                raise LogError(
+                    f"{path}: contains data compressed with {name}, which is not supported; decompress it first"
+                )
+        dialect = dialect_of(head, reading)
+        plain = dialect.encoding in _UTF_8
+        if plain and packing_of(path) is None:
+            return cls(path, path, dialect)
+        held = content(path, progress)
+        if plain:
+            return cls(path, held, dialect)
+        try:
+            return cls(path, held.decode(dialect.encoding).encode(), replace(dialect, encoding="utf-8-sig"))
+        except UnicodeError:
+            raise LogError(
+                f"{path}: not encoded as {dialect.encoding}; set another encoding", field="encoding"
+            ) from None
+
+    def check(self) -> None:
+        """Raise LogError, with the line, if the file is not strict CSV."""
+        with closing(self._blocks()) as blocks:
+            first = next(blocks, b"")
+            if not first or first.startswith((b"\n", b"\r")):
+                raise LogError(
+                    f"{self.path}, line 1: is empty but must be the header; remove empty lines before the header"
+                )
+            try:
+                _check_first_line(itertools.chain([first], blocks))
+            except UnicodeDecodeError:  # Polars would replace the characters
+                raise LogError(
+                    f"{self.path}, line 1: not encoded as utf-8; set encoding, such as cp1252", field="encoding"
+                ) from None
+        with closing(self._blocks()) as blocks:
+            fault = first_fault(blocks, self.dialect.delimiter, self.dialect.quote)
+        if fault is None:
+            if self._ends_with_delimiter() and (error := self.first_bad_row()):  # Polars would accept an extra cell
+                raise error
+            return
+        line = self._line(fault.offset)
+        what = _FAULTS[fault.kind].format(quote=self.dialect.quote)
+        if fault.quote_before is not None and (earlier := self._line(fault.quote_before)) < line:
+            what = f"{what} (the quote before it is on line {earlier:,})"
+        raise self._malformed(f"{self.path}, line {line:,}: {what}")
+
+    def _blocks(self) -> Generator[bytes, None, None]:
+        """Yield the bytes without a byte order mark."""
+        with io.BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb") as stream:
+            if stream.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+                stream.seek(0)
+            while block := stream.read(_BLOCK_BYTES):
+                yield block
+
+    def _ends_with_delimiter(self) -> bool:
+        if isinstance(self.source, bytes):
+            last = self.source[-1:]
+        else:
+            with self.source.open("rb") as stream:
+                stream.seek(-1, os.SEEK_END)
+                last = stream.read()
+        return last == self.dialect.delimiter.encode()
+
+    def _line(self, offset: int) -> int:
+        """Return the line number, from 1, of a byte."""
+        lines = 1
+        with closing(self._blocks()) as blocks:
+            for block in blocks:
+                lines += block.count(b"\n", 0, max(offset, 0))
+                offset -= len(block)
+                if offset <= 0:
+                    break
+        return lines
+
+    def _malformed(self, what: str) -> LogError:
+        dialect = f"read with delimiter {self.dialect.delimiter!r} and quote {self.dialect.quote or 'none'!r}"
+        return LogError(
+            f"{what}; {dialect}; fix the file, or set delimiter, quote ('none' if nothing is quoted) or encoding "
+            f"{CONFIDENTIAL}",
+            field="delimiter",
+            other_fields=("quote", "encoding"),
+        )
+
+    def table(self) -> pl.LazyFrame:
+        return pl.scan_csv(
+            self.source,
+            separator=self.dialect.delimiter,
+            quote_char=self.dialect.quote,
+            infer_schema=False,
+            glob=False,
+        )
+
+    @contextmanager
+    def rows(self, errors: Literal["strict", "replace"] = "strict") -> Iterator[Iterator[list[str]]]:
+        """Yield the rows with Python's `csv` module, which is slow and only used to locate errors."""
+        csv.field_size_limit(2**31 - 1)  # the default is 128 kB
+        stream = io.BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb")
+        with io.TextIOWrapper(stream, self.dialect.encoding, errors, newline="") as text:
+            yield csv.reader(
+                text,
+                delimiter=self.dialect.delimiter,
+                quotechar=self.dialect.quote or '"',
+                quoting=csv.QUOTE_MINIMAL if self.dialect.quote else csv.QUOTE_NONE,
+                strict=True,
+            )
+
+    def first_bad_row(self) -> LogError | None:
+        """Return why a table with valid quoting cannot be parsed, without the cells that a Polars message may contain."""
+        width, row = None, 0
+        try:
+            with self.rows() as rows:
+                for row, cells in enumerate(rows):
+                    width = len(cells) if width is None else width
+                    if len(cells) > width:
+                        what = f"row {row:,} (not counting the header) has {len(cells)} cells, the header {width}"
+                        return self._malformed(f"{self.path}: {what}")
+        except UnicodeError:
+            encoding = self.dialect.encoding.removesuffix("-sig")
+            return LogError(
+                f"{self.path}: not encoded as {encoding} near row {row + 1:,}; set encoding, such as cp1252",
+                field="encoding",
+                confidential=True,
+            )
+        return None
+
+
+def dialect_of(head: bytes, reading: Reading) -> _Dialect:
+    """Detect the encoding from the byte order mark, and delimiter and quote from the header line, unless they are set.
+
+    The rows are not used, because one case would decide how all others are read.
+    """
+    encoding = reading.encoding or next((name for bom, name in _BOMS if head.startswith(bom)), "utf-8")
+    if encoding == "utf-8" or codecs.lookup(encoding).name == "utf-8":
+        encoding = "utf-8-sig"  # with or without a byte order mark
+    text = head.decode(encoding, errors="replace").lstrip("\ufeff")
+    line = text.partition("\n")[0]
+    quote = reading.quote
+    if quote is None:
+        quote = "'" if line.startswith("'") and '"' not in line else '"'
+    outside = "".join(line.split(quote)[::2])
+    delimiter = reading.delimiter or max(_DELIMITERS, key=outside.count)
+    if delimiter == quote:
+        raise ParameterError(f"delimiter and quote are both {quote!r}; use two different characters", field="delimiter")
+    return _Dialect(encoding, delimiter, None if quote == "none" else quote)

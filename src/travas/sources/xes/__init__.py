@@ -1,0 +1,1 @@
+"""XES files, read trace by trace in constant memory."""

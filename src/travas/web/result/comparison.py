@@ -1,0 +1,145 @@
+"""CONFIDENTIAL: a release compared with the original log, for the tab Before and after."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ...evaluation.compare import METRICS, compare
+from ...evaluation.map_comparison import cases_of_pairs
+from ...maps.map_release import MapNode, MapRelease
+from ...model.abstraction import FULL
+from ...model.release import Release
+from ...model.totals import NO_DETAILS
+from ...model.variants import Variants
+from ...plots.map_graph import END, START, GraphNode, GraphPair, ProcessGraph, directly_follows
+from ...plots.svg import activity_text
+from ...sources.reading import Reading
+from ..jobs import JobWatch
+from ..tasks import read_log
+
+StepCounts = Counter[tuple[str, str]]
+"""Numbers by pair of names; the empty name is the start, or the end, of a case."""
+
+MOST_ACTIVITIES, MOST_PAIRS = 60, 200
+"""What the two maps show at most."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A pair of activities, and how often it occurs in both logs."""
+
+    before: str
+    after: str
+    original: float
+    released: float
+
+
+@dataclass(frozen=True)
+class BeforeAfter:
+    """CONFIDENTIAL: the metrics of `compare` in words, and how often activities follow each other in both logs."""
+
+    metrics: tuple[tuple[str, str, str], ...]
+    differences: tuple[Difference, ...]
+    remarks: tuple[str, ...]
+    noun: str
+
+
+def compare_release(
+    path: Path, name: str, reading: Reading, release: Release, limit: int, watch: JobWatch
+) -> BeforeAfter:
+    """Read the original log and compare a release with it. Confidential."""
+    # of a map, times are not compared
+    details = release.mechanism.details if release.mechanism.kind == "synthetic log" else NO_DETAILS
+    plain = attrs.evolve(reading, abstraction=FULL, details=details)
+    original = read_log(path, name, plain, limit, watch)
+    watch("comparing", 0.0)
+    compared = compare(original, release)
+    metrics = [
+        (name.replace("_", " "), _words(value), METRICS[name].meaning) for name, value in compared.values.items()
+    ]
+    rows = (*(row for row in metrics if row[1]), *((name, text, "") for name, text in compared.in_words().items()))
+    seen = reading.abstraction.of(original)
+    if isinstance(release, MapRelease):
+        truth = Counter({_names(pair): cases for pair, cases in cases_of_pairs(seen).items()})
+        return BeforeAfter(rows, _differences(truth, _map_steps(release)), compared.remarks, "cases")
+    return BeforeAfter(rows, _differences(_steps(seen), _release_steps(release)), compared.remarks, "times")
+
+
+def twin_graphs(compared: BeforeAfter) -> tuple[ProcessGraph, ProcessGraph]:
+    """Return both maps with the same nodes and pairs, so that one layout serves both; what a log does not have is 0."""
+    names = sorted({name for row in compared.differences for name in (row.before, row.after) if name})
+    often = {
+        name: sum(max(row.original, row.released) for row in compared.differences if row.after == name)
+        for name in names
+    }
+    ranked = sorted(names, key=lambda name: (-often[name], name))
+    keys = {name: f"n{number}" for number, name in enumerate(ranked)}
+    nodes = [GraphNode(START, "start", "start", 0), GraphNode(END, "end", "end", 0)]
+    nodes += [GraphNode(keys[name], "activity", name, often[name], about=name) for name in ranked]
+    rows = sorted(compared.differences, key=lambda row: -max(row.original, row.released))
+    every = tuple(_pair(row, keys, max(row.original, row.released), "", compared.noun) for row in rows)
+    graph = ProcessGraph(tuple(nodes), every, "cases").most_frequent(MOST_ACTIVITIES, MOST_PAIRS).captioned()
+    kept = {pair.edge for pair in graph.pairs}
+    shown = [row for row in rows if _edge(row, keys) in kept]
+    original = tuple(_pair(row, keys, row.original, "original", compared.noun) for row in shown)
+    released = tuple(_pair(row, keys, row.released, "released", compared.noun) for row in shown)
+    return replace(graph, pairs=original), replace(graph, pairs=released)
+
+
+def _edge(row: Difference, keys: dict[str, str]) -> tuple[str, str]:
+    return keys.get(row.before, START), keys.get(row.after, END)
+
+
+def _pair(row: Difference, keys: dict[str, str], count: float, words: str, noun: str) -> GraphPair:
+    about = f"{words}: {row.before or '(start)'} → {row.after or '(end)'}, {count:,.0f} {noun}"
+    return GraphPair(*_edge(row, keys), count, f"{count:,.0f}", about)
+
+
+def _differences(before: StepCounts, after: StepCounts) -> tuple[Difference, ...]:
+    """All pairs, the largest difference first."""
+    rows = [Difference(*pair, before[pair], after[pair]) for pair in {*before, *after}]
+    return tuple(sorted(rows, key=lambda row: (-abs(row.original - row.released), row.before, row.after)))
+
+
+def _names(pair: tuple[Any, Any]) -> tuple[str, str]:
+    first, second = ("" if activity is None else activity_text(activity) for activity in pair)
+    return first, second
+
+
+def _steps(log: Variants) -> StepCounts:
+    traces = dict(log.items())
+    return _of_graph(directly_follows(list(traces), list(traces.values())))
+
+
+def _release_steps(release: Release) -> StepCounts:
+    return _of_graph(directly_follows(release.variants, release.estimate.counts))
+
+
+def _of_graph(graph: ProcessGraph) -> StepCounts:
+    names = {node.key: "" if node.key in (START, END) else node.name for node in graph.nodes}
+    steps: StepCounts = Counter()
+    for pair in graph.pairs:
+        steps[names[pair.before], names[pair.after]] = pair.count  # type: ignore[assignment]  # an estimate
+    return steps
+
+
+def _map_steps(release: MapRelease) -> StepCounts:
+    def name(node: MapNode) -> str:
+        return activity_text(node.activity) if node.activity is not None else "(other)" if node.kind == "other" else ""
+
+    steps: StepCounts = Counter()
+    for pair in release.pairs:
+        steps[name(pair.before), name(pair.after)] = max(1, round(pair.cases.value))
+    return steps
+
+
+def _words(value: Any) -> str:
+    """A metric as text; empty if it is a table."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return ""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"

@@ -1,0 +1,114 @@
+"""The tab Variants of a release: all traces by estimate, with intervals, chevrons, search and the coverage curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import nicegui.elements.aggrid  # noqa: F401 (makes AG Grid known to the page)
+from nicegui import ui
+
+from ...model import explain
+from ...model.release import Release
+from ...plots.charts import coverage_curve
+from ...plots.chevrons import colour_of
+from ...plots.svg import activity_text
+from ..parts import note
+
+MOST_ROWS = 10_000
+"""What the table shows at most; the files have all."""
+
+
+class VariantTable(ui.element, component="browser/variant_table.js"):
+    """A table of traces that scrolls however long it is. Names are text in it."""
+
+    def __init__(self, rows: Sequence[dict[str, Any]], names: Sequence[str], columns: dict[str, str]) -> None:
+        """Show traces.
+
+        Args:
+            rows: The traces as numbers of names, with the values of the columns, in the order in which they are shown.
+            names: The names of the activities.
+            columns: The headings of `value`, and of `interval`, `rule`, `origin` and `count` where there are such columns.
+        """
+        super().__init__()
+        self._props["rows"], self._props["columns"] = list(rows), columns
+        self._props["names"], self._props["colours"] = list(names), [colour_of(name) for name in names]
+
+
+def draw_variants(release: Release) -> None:
+    """Show the traces of a release."""
+    ranked = ranking(release)
+    if not ranked:
+        note("The release has no traces.")
+        return
+    rows, names = variant_rows(release, ranked[:MOST_ROWS])
+    VariantTable(rows, names, headings(release)).classes("variant-table")
+    for words in remarks(release, len(ranked)):
+        note(words)
+    estimate = release.estimate
+    total = sum(estimate.counts) + (estimate.missing_cases or 0)
+    picture = coverage_curve([estimate.counts[index] for index in ranked], total, _noun(release))
+    ui.html(picture, sanitize=False).classes("fit")
+
+
+def ranking(release: Release) -> list[int]:
+    """Return the indexes of the variants in the order in which they are shown: by estimate, then by name."""
+    estimates = release.estimate.counts
+    return sorted(range(len(estimates)), key=lambda index: (-estimates[index], release.variants[index]))
+
+
+def headings(release: Release) -> dict[str, str]:
+    """Return the columns of the table, with their headings."""
+    if _is_synthetic(release):
+        return {"value": "Cases", "origin": "Origin"}
+    interval = {"interval": "95 % interval"} if release.estimate.intervals else {}
+    rule = {"rule": "Abstraction"} if release.is_abstracted else {}
+    return {"value": f"Estimated number of {release.mechanism.noun}"} | interval | rule | {"count": "Count in the file"}
+
+
+def variant_rows(release: Release, ranked: Sequence[int]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the rows of the table in this order, and the names that their traces refer to."""
+    numbers: dict[str, int] = {}
+    estimate = release.estimate
+    rows = []
+    for index in ranked:
+        trace = [numbers.setdefault(activity_text(activity), len(numbers)) for activity in release.variants[index]]
+        row: dict[str, Any] = {
+            "trace": trace,
+            "value": round(estimate.counts[index], 1),
+            "count": release.counts[index],
+        }
+        if estimate.intervals:
+            row["low"], row["high"] = estimate.intervals[index]
+        if release.is_abstracted:
+            row["rule"] = release.rules[index]
+        if _is_synthetic(release):
+            row["origin"] = release.origins[index]
+        rows.append(row)
+    return rows, list(numbers)
+
+
+def remarks(release: Release, number: int) -> list[str]:
+    """Return what to know about the table."""
+    sentences = []
+    if number > MOST_ROWS:
+        sentences.append(f"The {MOST_ROWS:,} most frequent of {number:,} traces: the files have them all.")
+    if _is_synthetic(release):
+        return [*sentences, "Origin: released is a variant of the original log; generated need not occur in it."]
+    if release.is_abstracted:
+        sentences.append(
+            "Abstraction: the public rule by which the trace was generalised before it was counted; full is unchanged."
+        )
+    if release.frequencies == "estimated":
+        sentences.append(
+            f"{explain.COUNT_IN_FILE} It adds up to {sum(release.counts):,} {explain.pairs(release.mechanism)}."
+        )
+    return sentences
+
+
+def _is_synthetic(release: Release) -> bool:
+    return release.mechanism.kind == "synthetic log"
+
+
+def _noun(release: Release) -> str:
+    return "generated cases" if _is_synthetic(release) else explain.pairs(release.mechanism)
