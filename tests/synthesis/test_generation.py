@@ -220,6 +220,10 @@ def test_any_number_of_cases(cases: int) -> None:
     assert release.guarantee == released().guarantee
 
 
+def test_a_wanted_number_of_cases_is_kept_where_only_released_variants_can_be_generated() -> None:
+    assert sum(released(42, log={("a",): 400}).regenerate(cases=50, seed=1).counts) == 50
+
+
 @given(weights=st.lists(st.floats(0, 1e6), min_size=1, max_size=20), total=st.integers(0, 10**6))
 def test_cases_are_apportioned_to_the_last(weights: list[float], total: int) -> None:
     numbers = _apportioned(np.array(weights), total)

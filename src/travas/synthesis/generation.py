@@ -51,14 +51,15 @@ def generate(measurements: Measurements, seed: int, cases: int | None = None) ->
     number = round(rest)
     if cases is not None:
         *numbers, number = _apportioned(np.array([*noisy, rest]), cases)
+    generated = _generated(measurements, lengths, number, generator(seed)) if number else Counter[Trace]()
+    if cases is not None and not generated:  # no trace but the released ones can be generated
+        numbers = _apportioned(np.array(noisy), cases)
     made = [
         SyntheticTrace(trace, "released", count)
         for (trace, _), count in zip(measurements.variants, numbers, strict=True)
         if count
     ]
-    if number:
-        generated = _generated(measurements, lengths, number, generator(seed))
-        made += [SyntheticTrace(trace, "generated", count) for trace, count in generated.items()]
+    made += [SyntheticTrace(trace, "generated", count) for trace, count in generated.items()]
     return sorted(made, key=lambda row: (row.trace, row.origin))
 
 
