@@ -23,9 +23,9 @@ from travas.mechanisms import from_description
 from travas.model.abstraction import parse_ladder
 from travas.privacy.numbers import exact_delta, exact_epsilon
 from travas.project.project_file import file_values
-from travas.sources import xes_reader, xes_scanner
 from travas.sources.engine import without_secrets
 from travas.sources.log_location import database_of
+from travas.sources.xes import xes_reader, xes_scanner
 from travas.verification.measured_file import read_map, read_synthetic
 from travas.verification.release_file import read_release, stated_by
 

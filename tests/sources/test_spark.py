@@ -37,7 +37,7 @@ from travas import (
 )
 from travas.privacy.guarantee import Counted
 from travas.privacy.noise import Seeded
-from travas.sources import spark as engine
+from travas.sources.engines import spark as engine
 from travas.sources.engines.remote import RemoteVariants
 from travas.sources.reading import BY_QUERY
 

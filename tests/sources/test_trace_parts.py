@@ -12,8 +12,8 @@ from lxml import etree
 
 from travas import LogError, Reading, read
 from travas.model.escaped_names import ESCAPED, escape_name
-from travas.sources import xes_reader
 from travas.sources.doctor.xes_events import xes_table
+from travas.sources.xes import xes_reader
 from travas.sources.xes.trace_parts import MAX_ELEMENT_SIZE, MAX_TAG_BYTES, PART_SIZE, size_of
 from travas.sources.xes.xes_reader import XesDocument
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from travas import LogError, Reading, read
-from travas.sources import xes_reader
 from travas.sources.reading import OnMissing
+from travas.sources.xes import xes_reader
 
 
 def log_of(*traces: str, head: str = "", namespace: str = "") -> str:

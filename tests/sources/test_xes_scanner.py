@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from travas import Reading, TravasError, read
-from travas.sources import xes_reader
 from travas.sources.doctor.xes_events import xes_table
+from travas.sources.xes import xes_reader
 from travas.sources.xes.xes_scanner import PlainTrace, TraceScanner, is_scannable
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- header -->\n<log xes.version="1.0" xmlns="http://www.xes-standard.org/">\n'

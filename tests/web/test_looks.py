@@ -13,10 +13,10 @@ import pytest
 from travas.errors import OutputError
 from travas.outputs.example import write_hospital_log
 from travas.sources.reading import Reading
-from travas.web import result_compare
 from travas.web.activity import ActivityLog
 from travas.web.browsers import Browser
 from travas.web.preview import Preview
+from travas.web.result import result_compare
 from travas.web.sessions import Session
 from travas.web.steps import findings, show_forecast
 from travas.web.steps.looks import COMPARISON, FINDINGS, FORECAST, VALUES, look
