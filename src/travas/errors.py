@@ -78,7 +78,7 @@ def shown(value: object) -> str:
     if value is None or isinstance(value, bool | float) or (isinstance(value, int) and abs(value) < 10**30):
         return repr(value)
     name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+    return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}"
 
 
 def number_of(number: int, what: str) -> str:

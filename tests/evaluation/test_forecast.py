@@ -87,7 +87,7 @@ def test_abstractions_may_be_text() -> None:
 @pytest.mark.parametrize(
     ("mechanisms", "abstractions", "why"),
     [
-        (Optimal(1, "1e-6"), "full", "mechanisms is a Optimal; use a list such as"),
+        (Optimal(1, "1e-6"), "full", "mechanisms is an Optimal; use a list such as"),
         (["optimal"], "full", "mechanisms contains 'optimal'; use a list such as"),
         ([], "full", "mechanisms is empty; use a list such as"),
         ([mechanism("ladder", "1", "1e-6")], "full", "no forecast for ladder"),

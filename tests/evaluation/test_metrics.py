@@ -217,7 +217,7 @@ def test_compare_measures_by_name() -> None:
     with pytest.raises(ParameterError, match="'similarity'.*|did you mean"):
         compare(original, original, metrics=["similarity"])
     assert "no activity in common" in compare(original, {("x",): 1}).remarks[0]
-    assert "the released log has 1 activities" in compare(original, {("a", "x"): 1}).remarks[0]
+    assert "the released log has 1 activity" in compare(original, {("a", "x"): 1}).remarks[0]
     assert "empty" in compare(original, {}).remarks[0]
 
 
@@ -267,7 +267,7 @@ def test_compare_with_an_empty_release_and_with_other_columns(travas: Run, small
     ("content", "why"),
     [
         ("{}", "not a release of travas"),
-        ("", "the file is empty"),
+        ("", "not a release of travas"),
         ("[1]", "not a release of travas"),
         ("x", "not a release"),
     ],
