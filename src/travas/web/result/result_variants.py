@@ -19,7 +19,7 @@ MOST_ROWS = 10_000
 """What the table shows at most; the files have all."""
 
 
-class VariantTable(ui.element, component="browser/variant_table.js"):
+class VariantTable(ui.element, component="../browser/variant_table.js"):
     """A table of traces that scrolls however long it is. Names are text in it."""
 
     def __init__(self, rows: Sequence[dict[str, Any]], names: Sequence[str], columns: dict[str, str]) -> None:
