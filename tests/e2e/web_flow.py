@@ -140,8 +140,14 @@ def result_tab(tab: Any, name: str) -> str:
     """Open a tab of the result, and return its text."""
     tab.get_by_role("tab", name=name, exact=True).click()
     panel = tab.locator(".q-tab-panel")
-    ready = {"Variants": ".chevron", "Map": "[data-shown]", "Hand over": "table"}
-    panel.locator(ready.get(name, ":scope > *")).first.wait_for()
+    ready = {
+        "Summary": ".verdict",
+        "Variants": ".chevron",
+        "Map": "[data-shown]",
+        "Before and after": ":text('original log')",
+        "Hand over": "table",
+    }
+    panel.locator(ready[name]).first.wait_for()
     return str(panel.inner_text())
 
 
