@@ -29,6 +29,8 @@ def current_version(module: Path, installed: str) -> str:
 def _commit(git: Path) -> str:
     """Return the first nine digits of the commit that is checked out; empty if it cannot be read."""
     try:
+        if 'name = "travas"\n' not in (git.parent / "pyproject.toml").read_text():  # the clone of another project
+            return ""
         if git.is_file():  # a linked work tree
             git = git.parent / git.read_text().removeprefix("gitdir:").strip()
         head = (git / "HEAD").read_text().strip()

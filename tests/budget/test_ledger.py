@@ -129,7 +129,7 @@ def test_units_and_cases_that_do_not_add_up_are_refused(budget: Budget | None) -
     account = Account("x", budget, (entry,))
     account.admit(spend(PrivacyUnit()), "visit")
     with pytest.raises(
-        BudgetError, match="its releases have the unit 'case', this one has 'patient'; .* use unit='case'"
+        BudgetError, match="its releases have the unit 'case', this one has 'patient'; .* use no unit and no max_cases"
     ) as refused:
         account.admit(spend(PrivacyUnit("patient", 3)), "visit")
     assert refused.value.field == "unit"

@@ -53,6 +53,8 @@ def test_a_full_standard_error_changes_no_exit_code(tmp_path: Path) -> None:
     assert shell(piped, tmp_path).returncode == 6 and (tmp_path / "g.json").exists()
     assert shell("2> /dev/full", tmp_path).returncode == 0
     assert shell("2> /dev/full", tmp_path).returncode == 2  # the output exists
+    refused = shell("--json > /dev/full", tmp_path)
+    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
 
 
 def fail(error: BaseException) -> Callable[..., None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -121,6 +122,22 @@ def test_ctrl_c_is_ignored_in_the_background(start: Start, folder: Path) -> None
     start()
     words = ("travas.pipeline:read", folder, "release", "--period", "2026-01")
     assert terminated_in(*words, in_background=True) == (0, "")
+
+
+LAST = """
+import atexit, os, signal
+from travas.cli.signals import handled
+
+with handled():
+    atexit.register(os.kill, os.getpid(), int(os.environ["SIGNAL"]))
+    raise SystemExit(3)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_python_ends_does_not_replace_the_exit_code(number: signal.Signals) -> None:
+    ran = subprocess.run([sys.executable, "-c", LAST], env=os.environ | {"SIGNAL": str(int(number))}, check=False)
+    assert ran.returncode == 3
 
 
 def _command(name: str, place: Path) -> list[object]:

@@ -81,6 +81,10 @@ def test_the_version_in_a_clone_has_the_commit_that_runs(files: dict[str, str], 
     for name, text in files.items():
         (tmp_path / "clone" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "clone" / name).write_text(text)
+    project = tmp_path / "clone" / "pyproject.toml"
+    project.write_text('[project]\nname = "another"\n')
+    assert current_version(module, "0.1.0.dev5") == "0.1.0.dev5"
+    project.write_text('[project]\nname = "travas"\n')
     assert current_version(module, "0.1.0.dev5+gfedcba987.d20261118") == "0.1.0.dev5+g012345678"
     assert current_version(module, "0.1.0.dev5+g012345678.d20261118") == "0.1.0.dev5+g012345678.d20261118"
     installed = tmp_path / "clone" / "site-packages" / "travas" / "_version.py"

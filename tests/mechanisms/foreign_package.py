@@ -164,6 +164,12 @@ class Odd(travas.Optimal):
     """Its releases are of no kind that travas knows."""
     kind = "nonsense"
 
+@attrs.frozen(slots=False)
+class Piped(travas.Optimal):
+    """It fails before the charge as a closed pipe does."""
+    def check(self, variants):
+        raise BrokenPipeError(32, "SECRET")
+
 def unmade(epsilon, delta, *, unit):
     raise KeyError("SECRET")
 

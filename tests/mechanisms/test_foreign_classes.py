@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from importlib.metadata import EntryPoint
@@ -55,6 +58,7 @@ def test_a_class_of_another_package_has_no_guarantee(package: str) -> None:
         ("Silent", "failed with ValueError", False),
         ("Unchecked", "failed with ValueError", False),
         ("Undescribed", "failed with ValueError", False),
+        ("Piped", "failed with BrokenPipeError", False),
         ("WithoutParameters", "failed with ValueError", False),
         ("Unwritable", "failed with TypeError", False),
         ("Broken", "failed with ValueError", True),
@@ -93,6 +97,18 @@ def test_a_mechanism_that_fails_after_the_release_is_named(
     assert ran.code == 4 and f"the mechanism {package}:{name} failed with {failure}" in ran.err
     assert "the charge to 'ward' stands" in ran.err and "report" not in ran.err and "SECRET" not in ran.err
     assert len(book.account("ward").entries) == 1
+
+
+def test_a_reader_that_leaves_is_not_a_failure_of_the_mechanism(package: str, small_csv: Path, tmp_path: Path) -> None:
+    words = (
+        f"anonymize {small_csv} --mechanism {package}:Mine --accept-no-guarantee --epsilon 1 --delta 1e-2 -o out.csv"
+    )
+    command = f"{sys.executable} -m travas {words} | true; exit ${{PIPESTATUS[0]}}"
+    path = os.pathsep.join([*sys.path, os.environ.get("PYTHONPATH", "")])
+    ran = subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=False
+    )  # fmt: skip
+    assert ran.returncode == 141 and "the release is complete, and the charge to" in ran.stderr, ran.stderr
 
 
 def _promise(self: Optimal) -> Guarantee:

@@ -285,6 +285,9 @@ def test_times_and_attributes_that_are_not_there_are_refused() -> None:
         synthesize({("a",): 100}, epsilon=1, delta="1e-6", times=Times())
     with pytest.raises(LogError, match="no column 'height' for the attribute"):
         synthesize(frame, epsilon=1, delta="1e-6", attributes=["height"])
+    with pytest.raises(LogError, match="no column 'height' for the attribute") as refused:
+        synthesize(frame, epsilon=1, delta="1e-6", attributes=[Attribute("height", bins=[0, 1])])
+    assert refused.value.field == "bins"
 
 
 @pytest.mark.parametrize("seconds", [0, 40 * 365 * 86_400, -86_400, 10**11])

@@ -16,7 +16,7 @@ import attrs
 
 from ..errors import BudgetError, ParameterError, check_encodable, shown
 from ..model.variants import EVERY_TRACE
-from ..privacy.guarantee import Standing
+from ..privacy.guarantee import ONE_CASE, Standing
 from ..privacy.numbers import as_text, exact_delta, exact_epsilon, rounded_up
 from .accounting import Spending, basic, compose
 from .periods import ChargedPeriod, alternatives, disjoint_spans
@@ -275,16 +275,20 @@ class Account:
 
     def _check_period(self, period: ChargedPeriod, earlier: ChargedPeriod) -> None:
         if (reason := period.conflict(earlier)) is not None:
+            changed = period.changed_rules(earlier) or ["period"]
             raise BudgetError(
                 f"{self.label}: {reason}; nothing was released; use the rule and the periods of the earlier releases, or "
                 f"{self._elsewhere}",
-                field="period",
+                field=changed[0],
+                other_fields=tuple(changed[1:]),
             )
 
     def _does_not_add_up(self, what: str, before: str, now: str) -> BudgetError:
         remedy, field = f"{what}={before!r}", what
         if what == "case" and EVERY_TRACE in (before, now):
             remedy, field = "the duplicate_cases of the earlier releases", "duplicate_cases"
+        if what == "unit" and before == ONE_CASE.name:
+            remedy = "no unit and no max_cases"
         return BudgetError(
             f"{self.label}: its releases have the {what} {before!r}, this one has {now!r}; such guarantees do not compose; "
             f"nothing was released; use {remedy}, or {self._elsewhere}",

@@ -102,7 +102,7 @@ class ChargedPeriod:
         Returns:
             The reason, or None.
         """
-        if changed := self._changed(earlier):
+        if changed := self.changed_rules(earlier):
             return (
                 f"the rule by which cases are closed has changed since the period {earlier.name} ({', '.join(changed)}); "
                 "a case could be counted in two periods"
@@ -116,8 +116,8 @@ class ChargedPeriod:
         """Its first instant, and the first after it."""
         return self.start, self.end
 
-    def _changed(self, earlier: ChargedPeriod) -> list[str]:
-        """Return what differs between the rules of two periods."""
+    def changed_rules(self, earlier: ChargedPeriod) -> list[str]:
+        """Return the names of what differs between the rules of two periods."""
         changed = sorted(
             name
             for name in {*self.rule, *earlier.rule}
@@ -173,7 +173,7 @@ def disjoint_spans(charges: Iterable[PeriodSpending]) -> set[Span]:
     for period in periods:
         if all(period.rule != other.rule for other in rules):
             rules.append(period)
-    if any(one._changed(other) for one, other in combinations(rules, 2)):
+    if any(one.changed_rules(other) for one, other in combinations(rules, 2)):
         return set()
     spans = sorted({period.span for period in periods})
     latest_ends = [_FIRST, *accumulate((end for _, end in spans), max)]  # of all that start before a span

@@ -15,6 +15,7 @@ from ..errors import (
     CONFIDENTIAL_HEADING,
     BudgetError,
     ChargedError,
+    OutputError,
     TravasError,
     VerificationError,
     extended,
@@ -139,7 +140,7 @@ def _run() -> int:
     except BudgetError as error:
         return _fail(_with_options(error), 3, error)
     except TravasError as error:
-        if is_output_failure(error.__cause__):
+        if isinstance(error, OutputError) and is_output_failure(error.__cause__):
             return _unprinted(error.__cause__, "files that were written remain")
         return _fail(_with_options(error), 2, error)
     except typer.TyperException as error:
@@ -223,5 +224,10 @@ def _fail(message: str, code: int, error: TravasError | None = None) -> int:
             "charged": isinstance(error, ChargedError),
             "confidential": error.confidential if error is not None else False,
         }
-        print_json({"error": facts})
+        try:
+            print_json({"error": facts})
+        except BrokenPipeError:
+            raise
+        except OSError:  # the exit code still says it
+            _discard(1)
     return code

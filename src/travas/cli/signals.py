@@ -41,6 +41,10 @@ def handled() -> Iterator[None]:
         finish()
         os.write(2, b"travas: interrupted\n")
         sys.exit(exit_code())
+    finally:
+        # at its end Python resets handlers to the default, which would replace the exit code
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
 
 
 def exit_code() -> int:

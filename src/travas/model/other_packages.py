@@ -31,7 +31,8 @@ def failures_named(mechanism: object, *others: type[Exception]) -> Iterator[None
 
     Args:
         mechanism: The mechanism.
-        others: Failures that are not those of the mechanism, such as an OSError where something is printed.
+        others: Failures that are not those of the mechanism, such as an OSError where something is printed; Rich ends
+            the program after one.
 
     Raises:
         ParameterError: The mechanism failed. The message of its own error is not quoted: it may contain data.
@@ -39,7 +40,8 @@ def failures_named(mechanism: object, *others: type[Exception]) -> Iterator[None
     try:
         yield
     except (Exception, SystemExit) as error:
-        if is_ours(mechanism) or isinstance(error, (TravasError, MemoryError, *others)):
+        printed = isinstance(error, SystemExit) and isinstance(error.__context__, others)
+        if printed or is_ours(mechanism) or isinstance(error, (TravasError, MemoryError, *others)):
             raise
         raise ParameterError(
             f"the mechanism {dotted_name(type(mechanism))} failed with {type(error).__name__}; correct it, or use another one",

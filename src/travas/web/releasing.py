@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..budget.account import Account, Approval
 from ..budget.ledger import Ledger
 from ..errors import ChargedError, TravasError
+from ..pipeline import account_before
 from ..request import Request
 from ..sources.reading import Reading
 from ..verification.saved_release import open_release
@@ -33,6 +34,7 @@ async def start_release(page: Page) -> None:
     try:
         request, before = draft_request(page.ledger, session), _draft(session)
         await asyncio.to_thread(request.mechanism.guarantee)
+        account = await asyncio.to_thread(account_before, request)
         if session.job is not None:
             return
         if _draft(session) != before:
@@ -48,7 +50,7 @@ async def start_release(page: Page) -> None:
     job = Job(
         partial(tasks.draw, approval=approval), session.log, session.name, request.reading, recipe,
         page.settings.decompressed_limit, page.ledger.path, session.dataset, session.origin,
-        archive.folder(asked.id) / RELEASE, account=session.dataset or session.location or "",
+        archive.folder(asked.id) / RELEASE, account="" if account is None else account.label,
     )  # fmt: skip
     keep = partial(_keep, session, archive, asked, request.reading)
     session.start(job, keep, partial(_ended, session, page.ledger, archive, asked))

@@ -61,8 +61,10 @@ class Columns:
             search.no_timestamp()
         ties = None if (tie := reading.tie_column()) is None else search.column(tie, "ties")
         unit = None if reading.unit is None else search.column(reading.unit, "unit")
-        for name in (*details.attributes, *details.numbers):
+        for name in details.attributes:
             search.column(name, "attribute", "attributes")
+        for name in details.numbers:
+            search.column(name, "attribute", "bins")
         lifecycle = None if reading.lifecycle == "all" else search.column(None, "lifecycle")
         selected = tuple(search.column(name, "where") for name in by_column(reading.where))
         search.check(where)
