@@ -23,6 +23,8 @@ def test_an_attribute_without_shared_values_is_said_to_be_empty() -> None:
     log = frame.with_columns(number=frame["case_id"], nothing=pl.lit(None, dtype=pl.String))
     made = synthesize(log, epsilon=1, delta="1e-6", times=Times(), attributes=["number", "nothing", "sex"])
     words = dict(details_in_words(made.quality()))
-    assert words["attribute number"] == "no value was released: too few cases have the same one"
-    assert words["attribute nothing"].startswith("no value was released: too few cases have the same one; missing in ")
+    empty = "no value was released: too few cases have the same one"
+    # by noise, a few cases may seem to have no value
+    assert words["attribute number"].partition(";")[0] == empty
+    assert words["attribute nothing"].startswith(f"{empty}; missing in ")
     assert "measured pairs" in words["durations"] and "(95 %)" in words["throughput"]
