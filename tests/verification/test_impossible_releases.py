@@ -231,7 +231,7 @@ TEXTS: dict[str, tuple[Mechanism, str, Edit]] = {
     "xes: a trace as the log": (
         OPTIMAL,
         ".xes",
-        lambda text: f"<trace>{text[text.index('<extension') : text.index('<trace>')]}</trace>",
+        lambda text: f"<trace >{text[text.index('<extension') : text.index('<trace>')]}</trace>",
     ),
     "xes: one case": (OPTIMAL, ".xes", first_traces(1)),
     "xes.gz: one case": (OPTIMAL, ".xes.gz", first_traces(1)),
