@@ -82,7 +82,7 @@ AGES = Synthesis(1, "1e-6", attributes=["age"])
     [
         ("case:travas:abstraction", LADDER), ("case:travas:trace", LADDER), ("case:travas:origin", Synthesis(1, "1e-6")),
         ("case:age", AGES), ("privacy:standing", OPTIMAL), ("time:timestamp", OPTIMAL), ("case:concept:name", OPTIMAL),
-        ("concept:name", OPTIMAL),
+        ("travas:timestamps", OPTIMAL), ("concept:name", OPTIMAL),
     ],
 )  # fmt: skip
 def test_a_column_that_a_released_log_has_twice_is_refused_before_the_charge(

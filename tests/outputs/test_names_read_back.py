@@ -10,6 +10,7 @@ import travas
 from travas import Optimal, Reading
 from travas.model.escaped_names import escape_name, original_name
 from travas.model.release import Profile
+from travas.verification.release_file import read_release
 
 TRACES = {("a\x01", "b"): 500, (r"\u{1}", "\x00"): 400, (r"\u{FFFFFFFF}", r"\u{5C}"): 300, ("plain",): 600}
 
@@ -37,6 +38,17 @@ def test_without_times_and_with_several_columns(tmp_path: Path) -> None:
         path = made.write(tmp_path / f"out{suffix}")
         found = travas.read(path, Reading(activities=columns, order="file"))
         assert [trace for trace, _ in found.items()] == [(("a\x01", "x"), ("b", "\x02"))]
+
+
+@pytest.mark.parametrize("column", ['q"', '"a""b"', "a\tb", "\n", "\u2028", "\x01"])
+@pytest.mark.parametrize(
+    ("suffix", "profile"), [(".csv", "travas"), (".xes", "travas"), (".parquet", "travas"), (".csv", "excel")]
+)
+def test_a_release_with_an_odd_column_verifies(suffix: str, profile: Profile, column: str, tmp_path: Path) -> None:
+    log = travas.Variants.from_mapping({(("a\x01", "x"), ("b", "\x02")): 500}, ("concept:name", column))
+    path = travas.anonymize(log, Optimal(epsilon=1, delta="1e-6")).write(tmp_path / f"out{suffix}", profile=profile)
+    assert travas.verify(f"{path}.guarantee.json", path).digest_checked
+    assert read_release(path).columns == ("concept:name", column)
 
 
 def test_other_logs_are_read_as_they_are(tmp_path: Path) -> None:

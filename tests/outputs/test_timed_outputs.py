@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from timed_log import timed_frame
 from travas import (
     Attribute,
+    LogError,
     SyntheticRelease,
     Times,
     VerificationError,
@@ -19,6 +22,7 @@ from travas import (
     verify,
     write_report,
 )
+from travas.model.release import Profile
 from travas.outputs.guarantee_file import file_digest, guarantee_path
 from travas.verification.measured_file import read_synthetic
 
@@ -90,13 +94,12 @@ def test_csv_and_parquet_hold_the_same_events(release: SyntheticRelease, tmp_pat
     assert text["case:age"].cast(pl.Int64).equals(table["case:age"])
 
 
-def _changed(path: Path, table: pl.DataFrame) -> Path:
-    """The file with another content, and a guarantee file that states it."""
+def _change(path: Path, write: Callable[[Path], object]) -> None:
+    """Give the file another content, which its guarantee file states."""
     before = file_digest(path)
-    table.write_parquet(path)
+    write(path)
     guarantee = guarantee_path(path)
     guarantee.write_text(guarantee.read_text().replace(before, file_digest(path)))
-    return path
 
 
 @pytest.mark.parametrize(
@@ -105,13 +108,76 @@ def _changed(path: Path, table: pl.DataFrame) -> Path:
         pl.col("time:timestamp").reverse(),
         pl.lit("x").alias("case:added"),
         pl.when(pl.int_range(pl.len()) == 1).then(pl.lit(99)).otherwise(pl.col("case:age")).alias("case:age"),
+        pl.col("time:timestamp").cast(pl.Int64),
+        pl.struct("time:timestamp").alias("time:timestamp"),
+        pl.concat_list("case:sex").alias("case:sex"),
+        pl.col("case:age").cast(pl.String),
+        pl.concat_list("case:travas:origin").alias("case:travas:origin"),
     ],
-    ids=["times go back", "another attribute", "two values in a case"],
+    ids=lambda change: str(change)[:40],
 )
 def test_a_changed_table_is_detected(release: SyntheticRelease, tmp_path: Path, change: pl.Expr) -> None:
     path = release.write(tmp_path / "log.parquet")
-    _changed(path, pl.read_parquet(path).with_columns(change))
-    with pytest.raises(VerificationError):
+    _change(path, pl.read_parquet(path).with_columns(change).write_parquet)
+    with pytest.raises((VerificationError, LogError)):
+        verify(guarantee_path(path), path)
+
+
+ODD = ('q"', '""', "ctl\x01", r"\u{41}")
+
+
+@pytest.fixture(scope="module")
+def odd() -> SyntheticRelease:
+    """Attributes with names that formats escape."""
+    table = timed_frame(1_000).with_columns(pl.col("sex").alias(name) for name in ODD)
+    return synthesize(table, epsilon=8, delta="1e-3", times=None, attributes=list(ODD))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "profile"),
+    [
+        *((suffix, "travas") for suffix in (".xes", ".csv", ".parquet", ".json")),
+        (".csv", "excel"),
+        (".parquet", "pm4py"),
+    ],
+)
+def test_odd_attributes_verify(odd: SyntheticRelease, suffix: str, profile: Profile, tmp_path: Path) -> None:
+    path = odd.write(tmp_path / f"log{suffix}", profile=profile)
+    assert verify(guarantee_path(path), path).digest_checked
+
+
+def test_an_attribute_that_no_case_has_verifies_in_xes(odd: SyntheticRelease, tmp_path: Path) -> None:
+    path = odd.write(tmp_path / "log.xes")
+    without = re.sub('<string key="q&quot;" [^>]*>|<string key=\'q"\' [^>]*>', "", path.read_text())
+    assert without != path.read_text()
+    _change(path, lambda changed: changed.write_text(without))
+    assert verify(guarantee_path(path), path).digest_checked
+
+
+def test_a_log_with_attributes_but_without_times_is_refused(odd: SyntheticRelease, tmp_path: Path) -> None:
+    path = odd.write(tmp_path / "log.parquet")
+    _change(path, pl.read_parquet(path).drop("time:timestamp").write_parquet)
+    with pytest.raises(VerificationError, match="not those that travas writes"):
+        verify(guarantee_path(path), path)
+
+
+def test_times_for_excel_go_back_with_the_clock_and_no_further(tmp_path: Path) -> None:
+    start = datetime(2024, 10, 26, 22, tzinfo=UTC)
+    rows = [
+        (str(case), name, start + timedelta(minutes=case % 240 + 20 * step))
+        for case in range(2_000)
+        for step, name in enumerate("abc")
+    ]
+    table = pl.DataFrame(rows, schema=["case_id", "activity", "timestamp"], orient="row")
+    made = synthesize(table, epsilon=5, delta="1e-3", times=Times("Europe/Berlin"))
+    path = made.write(tmp_path / "log.csv", profile="excel")
+    moments = made.to_polars().select("case:concept:name", pl.col("time:timestamp").dt.replace_time_zone(None))
+    steps = moments.group_by("case:concept:name").agg(pl.col("time:timestamp").diff().min())["time:timestamp"]
+    assert timedelta(hours=-1) <= cast(timedelta, steps.min()) < timedelta()
+    assert verify(guarantee_path(path), path).digest_checked
+    later = path.read_bytes().replace("\ta\t20".encode("utf-16-le"), "\ta\t21".encode("utf-16-le"))
+    _change(path, lambda changed: changed.write_bytes(later))
+    with pytest.raises(VerificationError, match="not those that travas writes"):
         verify(guarantee_path(path), path)
 
 

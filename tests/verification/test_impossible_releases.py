@@ -79,6 +79,7 @@ CHANGES: dict[str, tuple[Mechanism, Change]] = {
     "an infinite count": (OPTIMAL, both(float("inf"))),
     "infinitely many cases": (OPTIMAL, put("cases", float("inf"))),
     "a number of cases nobody paid for": (OPTIMAL, put("cases", 890)),
+    "an estimate that no float holds": (OPTIMAL, put_first("estimated", 10**400)),
     "a rung that is not there": (OPTIMAL, put_first("rungs", 9)),
     "a ladder with less than no cases": (Ladder(epsilon=1, delta="1e-6"), put("cases", -1)),
     "an adaptive ladder on two rungs": (Ladder(epsilon=1, delta="1e-6"), put_first("rungs", 5)),
@@ -226,6 +227,12 @@ TEXTS: dict[str, tuple[Mechanism, str, Edit]] = {
     "csv: another order": (OPTIMAL, ".csv", reversed_rows),
     "csv: a tree beyond its alphabet": (TREE, ".csv", lambda text: text.replace(",visit,", ",HIV positive,")),
     "csv: a ladder with another rule": (LADDER, ".csv", lambda text: text.replace(",full,", ",prefix:99,")),
+    "json: a name twice": (OPTIMAL, ".json", lambda text: text.replace("{", '{"variants": [["Smith"]], ', 1)),
+    "xes: a trace as the log": (
+        OPTIMAL,
+        ".xes",
+        lambda text: f"<trace >{text[text.index('<extension') : text.index('<trace>')]}</trace>",
+    ),
     "xes: one case": (OPTIMAL, ".xes", first_traces(1)),
     "xes.gz: one case": (OPTIMAL, ".xes.gz", first_traces(1)),
     "xes: an empty name": (OPTIMAL, ".xes", lambda text: text.replace('value="call"', 'value=""')),
@@ -278,6 +285,8 @@ def test_a_parquet_release_is_checked_row_by_row(tmp_path: Path) -> None:
         frame.tail(-1),
         frame.with_columns(patient=pl.lit("Smith")),
         frame.with_columns(pl.lit(5).alias("concept:name")),
+        frame.with_columns(pl.col("travas:timestamps").cast(pl.Enum(["artificial", "Smith"]))),
+        frame.with_columns(pl.concat_list(pl.lit("full")).alias("case:travas:abstraction")),
     ):
         changed.write_parquet(release)
         with pytest.raises((VerificationError, LogError), match="release.parquet"):

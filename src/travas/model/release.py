@@ -59,7 +59,7 @@ SYNTHETIC = "travas:synthetic"
 STANDING = "privacy:standing"
 """The column by which every event of a release without an established guarantee says so."""
 
-RESERVED_COLUMNS = frozenset({"case:concept:name", "time:timestamp", RULE, COMPLETENESS, ORIGIN, STANDING})
+RESERVED_COLUMNS = frozenset({"case:concept:name", "time:timestamp", TIMES_MARK, RULE, COMPLETENESS, ORIGIN, STANDING})
 """Columns that every table may have: no activity or attribute can be released under these names."""
 
 

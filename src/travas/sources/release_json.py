@@ -41,12 +41,21 @@ def load_release_json(path: Path, reason: str) -> dict[str, Any]:
 
 
 def strict_json(text: str) -> Any:
-    """Parse JSON; ValueError for what Python's parser accepts but no file can hold again: Infinity, NaN, lone surrogates."""
+    """Parse JSON; ValueError for what Python's parser accepts but no file can hold again: Infinity, NaN, lone surrogates.
+
+    Also for a name that an object has twice: Python keeps the last value, and the others would be seen by nobody.
+    """
 
     def refuse(constant: str) -> None:
         raise ValueError(f"{constant} is not JSON")
 
-    content = json.loads(text, parse_constant=refuse)
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            raise ValueError("a name occurs twice")
+        return made
+
+    content = json.loads(text, parse_constant=refuse, object_pairs_hook=unique)
     if "\\ud" in text.lower():
         json.dumps(content, ensure_ascii=False).encode()  # UnicodeEncodeError is a ValueError
     return content

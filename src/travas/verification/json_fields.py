@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -64,5 +65,6 @@ def _alike(stated: Any, expected: Any, rounding: float) -> bool:
     if isinstance(expected, int | float) and not isinstance(expected, bool):
         if not isinstance(stated, int | float) or isinstance(stated, bool):
             return False
-        return abs(stated - expected) <= 1 + rounding * abs(expected)
+        # a whole number that no float holds cannot be subtracted
+        return abs(stated) <= sys.float_info.max and abs(stated - expected) <= 1 + rounding * abs(expected)
     return _equal(stated, expected)

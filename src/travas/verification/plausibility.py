@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -10,6 +11,7 @@ from xml.sax.saxutils import quoteattr
 
 from ..errors import LogError, VerificationError
 from ..model.abstraction import FULL, Abstraction
+from ..model.calendar import zone_offsets
 from ..model.case_columns import case_column
 from ..model.escaped_names import ESCAPED, escape_name
 from ..model.mechanism import Mechanism
@@ -107,6 +109,7 @@ def _table(path: Path, content: Content, mechanism: Mechanism, stated: StatedFac
 
 def _is_own_table(path: Path, table: pl.DataFrame, content: Content, mechanism: Mechanism, stated: StatedFacts) -> bool:
     """Whether a table has, row by row, what travas writes for this content: fresh cases and artificial times."""
+    import polars as pl
     from polars import selectors
 
     made = Release(
@@ -116,7 +119,13 @@ def _is_own_table(path: Path, table: pl.DataFrame, content: Content, mechanism: 
     is_xes = suffix_of(path, XES_SUFFIXES)
     if is_xes and not content.variants:
         return not table.height
-    if is_xes or suffix_of(path, CSV_SUFFIXES):
+    is_text = bool(is_xes or suffix_of(path, CSV_SUFFIXES))
+    generated = _generated_columns(mechanism, is_text)
+    if is_xes:
+        # XES leaves out missing values, also where no case has one
+        absent = [name for name in generated if name not in table.columns]
+        table = table.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
+    if is_text:
         written = escape_for_excel if stated.profile == "excel" else escape_name
         times = selectors.datetime().dt.strftime(TIME_FORMATS[stated.profile])
         expected = profile_events(made, stated.profile, written).with_columns(times).collect()
@@ -125,42 +134,58 @@ def _is_own_table(path: Path, table: pl.DataFrame, content: Content, mechanism: 
     # tables of earlier versions have no marks
     former = [mark for mark in (TIMES_MARK, COMPLETENESS) if mark not in table.columns]
     expected = expected.drop(former, strict=False)
-    if mechanism.details and not _has_own_details(table, mechanism, stated.profile):
+    if mechanism.details and not _has_own_details(table, mechanism, stated.profile, is_text):
         return False
-    generated = _generated_columns(mechanism)
     table, expected = (each.drop(generated, strict=False) for each in (table, expected))
     if is_xes and set(table.columns) == set(expected.columns):
         table = table.select(expected.columns)
-    return table.equals(expected)
+    # `equals` ignores some differences of types, such as categories that no row has
+    return table.schema == expected.schema and table.equals(expected)
 
 
-def _generated_columns(mechanism: Mechanism) -> list[str]:
-    """The columns whose values are drawn for every case."""
-    details = mechanism.details
-    attributes = [escape_name(case_column(name)) for name in (*details.attributes, *details.numbers)]
-    return [*([TIMESTAMP] if details.times == "read" else []), *attributes]
+def _generated_columns(mechanism: Mechanism, is_text: bool) -> dict[str, tuple[pl.DataType, ...]]:
+    """The columns whose values are drawn for every case, with the types that they can have; Parquet escapes no names."""
+    import polars as pl
+
+    details, times = mechanism.details, mechanism.released_times
+    columns: dict[str, tuple[pl.DataType, ...]] = {}
+    if details.times == "read" and times is not None:
+        columns[TIMESTAMP] = tuple(pl.Datetime("us", zone) for zone in (times.zone, "UTC"))
+    columns |= {case_column(name): (pl.String(),) for name in details.attributes}
+    columns |= {case_column(name): (pl.Int64(), pl.Float64()) for name in details.numbers}
+    return {escape_name(name): (pl.String(),) for name in columns} if is_text else columns
 
 
-def _has_own_details(table: pl.DataFrame, mechanism: Mechanism, profile: Profile) -> bool:
+def _has_own_details(table: pl.DataFrame, mechanism: Mechanism, profile: Profile, is_text: bool) -> bool:
     """Whether times never decrease within a case, and every case has one value of each attribute."""
     import polars as pl
 
-    *_, last = generated = _generated_columns(mechanism)
-    if not set(generated) <= set(table.columns) or table.columns.index(last) < table.columns.index(TIMESTAMP):
+    generated = _generated_columns(mechanism, is_text)
+    if TIMESTAMP not in table.columns or any(table.schema.get(name) not in types for name, types in generated.items()):
+        return False
+    if table.columns.index([*generated][-1]) < table.columns.index(TIMESTAMP):
         return False
     times = pl.col(TIMESTAMP)
-    if table.schema[TIMESTAMP] == pl.String:
+    if is_text:
         times = times.str.to_datetime(TIME_FORMATS[profile], time_unit="us", strict=False)
     attributes = [name for name in generated if name != TIMESTAMP]
     cases = (
         table.lazy()
         .group_by(CASE)
         .agg(
-            (times.is_null().any() | (times.diff() < pl.duration())).any().alias(TIMESTAMP),
+            (times.is_null().any() | (times.diff() < -_longest_return(mechanism, profile))).any().alias(TIMESTAMP),
             *(pl.col(name).n_unique() > 1 for name in attributes),
         )
     )
     return not any(cases.select(pl.any_horizontal(TIMESTAMP, *attributes)).collect().to_series())
+
+
+def _longest_return(mechanism: Mechanism, profile: Profile) -> timedelta:
+    """By how much written times can go back within a case: for Excel by a change of the clock, as they have no offset."""
+    if profile != "excel" or mechanism.released_times is None:
+        return timedelta()
+    offsets = [offset for _, offset in zone_offsets(mechanism.released_times.zone)]
+    return timedelta(microseconds=max((before - after for before, after in pairwise(offsets)), default=0))
 
 
 def impossible_content(content: Content, mechanism: Mechanism, stated: StatedFacts) -> str | None:

@@ -107,8 +107,10 @@ def read_release(path: Path) -> Content:
         return content_of_json(load_release_json(path, NO_JSON_RELEASE), path)
     if suffix_of(path, XES_SUFFIXES):
         columns, is_abstracted, is_escaped = _xes_header(path)
-        by_rule = _xes_by_rule(path, columns) if is_abstracted else _xes_plain(path, columns)
-        if is_escaped and is_abstracted:  # `read` has done it for plain ones
+        # the log reader has no keys that are not printable
+        is_plain = not is_abstracted and all(map(str.isprintable, columns))
+        by_rule = _xes_plain(path, columns) if is_plain else _xes_by_rule(path, columns)
+        if is_escaped and not is_plain:  # `read` has done it for plain ones
             by_rule = Counter(
                 {(_unescaped(trace), unescape_name(rule)): count for (trace, rule), count in by_rule.items()}
             )
@@ -185,13 +187,18 @@ def _xes_plain(path: Path, columns: tuple[str, ...]) -> Counter[tuple[Trace, str
 
 def read_table(path: Path) -> pl.DataFrame:
     """The events of a CSV or Parquet release as they are in the file; in CSV everything is text."""
+    import polars as pl
+
     from ..sources.tabular.tables import polars_faults, scan_parquet
 
     with polars_faults(str(path), "a release of travas"):
         frame = scan_parquet([path]).collect() if path.suffix.lower() == ".parquet" else _read_csv(path)
     if CASE not in frame.columns or not {TIMESTAMP, TIMES_MARK} & set(frame.columns):
         raise _no_release(path)
-    written = (*_before_times(frame), *(name for name in _NO_ACTIVITY if name in frame.columns))
+    own = [name for name in _NO_ACTIVITY if name in frame.columns]
+    if any(frame.schema[name] != pl.String for name in own if name != TIMESTAMP):
+        raise _no_release(path)
+    written = (*_before_times(frame), *own)
     if any(frame.select(*dict.fromkeys(written)).null_count().row(0)):
         raise _no_release(path)
     return frame
@@ -202,9 +209,13 @@ def _read_csv(path: Path) -> pl.DataFrame:
     import polars as pl
 
     text = unpacked_content(path, lambda _: None)
-    if not text.startswith(codecs.BOM_UTF16_LE):
-        return pl.read_csv(text, infer_schema=False)
-    return pl.read_csv(text.decode("utf-16").encode(), infer_schema=False, separator="\t")
+    separator = ","
+    if text.startswith(codecs.BOM_UTF16_LE):
+        text, separator = text.decode("utf-16").encode(), "\t"
+    frame = pl.read_csv(text, infer_schema=False, separator=separator)
+    # Polars leaves quotes in the header doubled
+    frame.columns = [name.replace('""', '"') for name in frame.columns]
+    return frame
 
 
 def _before_times(frame: pl.DataFrame) -> list[str]:

@@ -77,12 +77,14 @@ def _traces(path: Path, header: Collection[Element]) -> Iterator[Any]:
             for event, trace in parser.read_events():
                 if event != "end":
                     raise ForeignContentError("a comment")
+                if (log := trace.getparent()) is None:
+                    raise ForeignContentError("a trace without a log")
                 if last is None:
-                    _check_header(trace.getparent(), header)
+                    _check_header(log, header)
                 elif trace.getprevious() is not last or _has_text(last.tail):
                     raise ForeignContentError("something between traces")
                 else:
-                    trace.getparent().remove(last)
+                    log.remove(last)
                 yield trace
                 trace.clear(keep_tail=True)
                 last = trace
