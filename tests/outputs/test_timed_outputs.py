@@ -181,6 +181,14 @@ def test_times_for_excel_go_back_with_the_clock_and_no_further(tmp_path: Path) -
         verify(guarantee_path(path), path)
 
 
+def test_times_for_excel_in_a_zone_whose_clock_only_went_forward(tmp_path: Path) -> None:
+    rows = [(str(case), name, datetime(2024, 5, 1, 8, step)) for case in range(300) for step, name in enumerate("abc")]
+    table = pl.DataFrame(rows, schema=["case_id", "activity", "timestamp"], orient="row")
+    made = synthesize(table, epsilon=5, delta="1e-3", times=Times("Asia/Singapore"))
+    path = made.write(tmp_path / "log.csv", profile="excel")
+    assert verify(guarantee_path(path), path).digest_checked
+
+
 @pytest.mark.parametrize("field", ["blocks", "pairs", "settings"])
 def test_changed_measurements_are_detected(release: SyntheticRelease, field: str) -> None:
     from dataclasses import replace

@@ -185,7 +185,7 @@ def _longest_return(mechanism: Mechanism, profile: Profile) -> timedelta:
     if profile != "excel" or mechanism.released_times is None:
         return timedelta()
     offsets = [offset for _, offset in zone_offsets(mechanism.released_times.zone)]
-    return timedelta(microseconds=max((before - after for before, after in pairwise(offsets)), default=0))
+    return timedelta(microseconds=max([0, *(before - after for before, after in pairwise(offsets))]))
 
 
 def impossible_content(content: Content, mechanism: Mechanism, stated: StatedFacts) -> str | None:
