@@ -117,7 +117,14 @@ class ChargedPeriod:
         return self.start, self.end
 
     def changed_rules(self, earlier: ChargedPeriod) -> list[str]:
-        """Return the names of what differs between the rules of two periods."""
+        """Return what differs between the rules of two periods.
+
+        Args:
+            earlier: The period of an earlier release.
+
+        Returns:
+            The names, sorted.
+        """
         changed = sorted(
             name
             for name in {*self.rule, *earlier.rule}
