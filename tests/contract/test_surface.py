@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
 import travas as package
 from conftest import unmeasured
-from travas._version import current_version
 from travas.cli import main as cli
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,48 +54,3 @@ def test_every_command_is_in_the_readme_or_docs() -> None:
         for command in app.registered_commands:
             assert command.callback is not None and command.callback.__doc__
             assert f"{prefix} {command.name or command.callback.__name__}" in pages
-
-
-COMMIT = "0123456789abcdef"
-CLONES: dict[str, dict[str, str]] = {
-    "a branch": {".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": COMMIT},
-    "a packed branch": {
-        ".git/HEAD": "ref: refs/heads/main\n",
-        ".git/packed-refs": f"# pack-refs\n{COMMIT} refs/heads/main\n",
-    },
-    "no branch": {".git/HEAD": f"{COMMIT}\n"},
-    "a linked work tree": {
-        ".git": "gitdir: ../main/worktrees/clone\n",
-        "../main/worktrees/clone/HEAD": "ref: refs/heads/a/b\n",
-        "../main/worktrees/clone/commondir": "../..\n",
-        "../main/refs/heads/a/b": COMMIT,
-    },
-}
-
-
-@pytest.mark.parametrize("files", CLONES.values(), ids=list(CLONES))
-def test_the_version_in_a_clone_has_the_commit_that_runs(files: dict[str, str], tmp_path: Path) -> None:
-    module = tmp_path / "clone" / "src" / "travas" / "_version.py"
-    for name, text in files.items():
-        (tmp_path / "clone" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "clone" / name).write_text(text)
-    project = tmp_path / "clone" / "pyproject.toml"
-    project.write_text('[project]\nname = "another"\n')
-    assert current_version(module, "0.1.0.dev5") == "0.1.0.dev5"
-    project.write_text('[project]\nname = "travas"\n')
-    assert current_version(module, "0.1.0.dev5+gfedcba987.d20261118") == "0.1.0.dev5+g012345678"
-    assert current_version(module, "0.1.0.dev5+g012345678.d20261118") == "0.1.0.dev5+g012345678.d20261118"
-    installed = tmp_path / "clone" / "site-packages" / "travas" / "_version.py"
-    assert current_version(installed, "0.1.0") == "0.1.0"
-
-
-def test_the_version_outside_a_clone_is_the_installed_one(tmp_path: Path) -> None:
-    assert current_version(tmp_path / "src" / "travas" / "_version.py", "0.1.0") == "0.1.0"
-
-
-def test_builds_without_a_tag_have_the_next_version_of_the_changelog() -> None:
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["version"]
-    assert (
-        f"\n## {settings['fallback-version'].removesuffix('.dev0')} (unreleased)\n"
-        in (ROOT / "CHANGELOG.md").read_text()
-    )

@@ -22,10 +22,6 @@ def texts_of(notebook: dict[str, Any]) -> str:
     return "\n".join("".join(part) for part in parts if part)
 
 
-def test_there_are_two_tutorials() -> None:
-    assert [path.stem for path in TUTORIALS] == ["database", "pm4py"]
-
-
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
 def test_it_is_stored_with_small_outputs(path: Path) -> None:
     notebook = json.loads(path.read_text())

@@ -1,9 +1,7 @@
-"""What travas is made of: a software bill of materials, the licences, and known vulnerabilities where a registry says so.
+"""What travas is made of: a software bill of materials (CycloneDX 1.5) with the licences.
 
-    python tests/supply/bill_of_materials.py FOLDER               writes travas.cdx.json (CycloneDX 1.5) and the licences
-    python tests/supply/bill_of_materials.py FOLDER --ask-pypi    also asks PyPI about each component; needs the network
+    python tests/supply/bill_of_materials.py FOLDER    writes FOLDER/travas.cdx.json
 
-The licences are the table of docs/supply-chain.md.
 Everything comes from the metadata of the installed packages, so it describes the environment that it runs in.
 """
 
@@ -12,19 +10,14 @@ from __future__ import annotations
 import json
 import re
 import sys
-import urllib.error
-import urllib.request
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
 from packaging.requirements import Requirement
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "supply-chain.md"
-HEAD = "| package | licence | needed by |"
 ROOT = "travas"
-REGISTRY = "https://pypi.org"
 EXTRAS = ("pandas", "metrics", "models", "accounting", "plot", "web", "excel", "compression", "sql", "spark")
 KNOWN = (  # texts in the metadata, and the licence that they mean
     (r"cvxopt", "GPL-3.0-or-later"),
@@ -129,49 +122,7 @@ def bill(extras: Iterable[str] = EXTRAS) -> dict[str, Any]:
     }
 
 
-def licences() -> str:
-    """A table of all packages with their licences, and by which extra they are needed."""
-    core = components(())
-    by_extra = {extra: components((extra,)) for extra in EXTRAS}
-    rows = []
-    for name, package in sorted(components(EXTRAS).items()):
-        needed = "always" if name in core else ", ".join(extra for extra in EXTRAS if name in by_extra[extra])
-        rows.append(f"| {name} | {licence_of(package)} | {needed} |")
-    return "\n".join([HEAD, "|---|---|---|", *rows, ""])
-
-
-def vulnerabilities(package: str, version: str, registry: str = REGISTRY) -> list[str] | None:
-    """Identifiers of known vulnerabilities of a version; None if the registry does not answer."""
-    try:
-        with urllib.request.urlopen(f"{registry}/pypi/{package}/{version}/json", timeout=10) as answer:
-            return [found["id"] for found in json.load(answer)["vulnerabilities"]]
-    except (OSError, ValueError, KeyError, urllib.error.URLError):
-        return None
-
-
-def ask(parts: Iterable[Mapping[str, Any]], registry: str = REGISTRY) -> int:
-    """Print the known vulnerabilities; exit code 1 if there is one, 2 if the registry did not answer for every part."""
-    answers = {part["name"]: vulnerabilities(part["name"], part["version"], registry) for part in parts}
-    unanswered = [name for name, answer in answers.items() if answer is None]
-    known = {name: found for name, found in answers.items() if found}
-    asked = len(answers) - len(unanswered)
-    print(f"known vulnerabilities of the {asked} packages that {registry} answered for: {known or 'none'}")
-    if unanswered:
-        print(f"no answer for {len(unanswered)} packages: {', '.join(unanswered)}")
-    return 1 if known else 2 if unanswered else 0
-
-
-def main() -> int:
-    """Write the files, and ask PyPI if wanted."""
+if __name__ == "__main__":
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    made = bill()
-    (folder / "travas.cdx.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
-    text = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(text[: text.index(HEAD)] + licences(), encoding="utf-8")
-    print(f"{folder}: {len(made['components'])} components")
-    return ask(made["components"]) if "--ask-pypi" in sys.argv else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    (folder / "travas.cdx.json").write_text(json.dumps(bill(), indent=2) + "\n", encoding="utf-8")

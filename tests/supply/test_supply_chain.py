@@ -7,13 +7,10 @@ import json
 import os
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
-from bill_of_materials import COPYLEFT, EXTRAS, ask, bill, components, licence_of, licences
+from bill_of_materials import COPYLEFT, EXTRAS, bill, components, licence_of
 
 ROOT = Path(__file__).resolve().parents[2]
 COPYLEFT_BY_CHOICE = {"pm4py", "cvxopt"}
@@ -43,47 +40,6 @@ def test_the_bill_of_materials_is_complete_and_always_the_same() -> None:
     references = {part["bom-ref"] for part in made["components"]} | {made["metadata"]["component"]["bom-ref"]}
     assert {edge["ref"] for edge in made["dependencies"]} == references
     assert all(set(edge["dependsOn"]) <= references for edge in made["dependencies"])
-
-
-def test_the_list_of_licences_names_every_direct_dependency() -> None:
-    page, now = (ROOT / "docs" / "supply-chain.md").read_text(), licences()
-    direct = ("attrs", "numpy", "polars", "lxml", "typer", "rich", "jinja2", "pandas", "pm4py", "nicegui", "matplotlib")
-    for name in direct:
-        assert f"| {name} |" in page and f"| {name} |" in now
-
-
-class Registry(BaseHTTPRequestHandler):
-    """Knows one version with a vulnerability and one without."""
-
-    KNOWN: ClassVar = {"/pypi/weak/1.0/json": ["GHSA-1"], "/pypi/sound/2.0/json": []}
-
-    def do_GET(self) -> None:
-        found = self.KNOWN.get(self.path)
-        self.send_response(404 if found is None else 200)
-        self.end_headers()
-        self.wfile.write(json.dumps({"vulnerabilities": [{"id": name} for name in found or ()]}).encode())
-
-    def log_message(self, *_: object) -> None:
-        """Print nothing."""
-
-
-@pytest.mark.parametrize(
-    ("packages", "code", "words"),
-    [
-        (("sound-2.0",), 0, "known vulnerabilities of the 1 packages"),
-        (("sound-2.0", "strange-3.0"), 2, "no answer for 1 packages: strange"),
-        (("sound-2.0", "strange-3.0", "weak-1.0"), 1, "{'weak': ['GHSA-1']}"),
-    ],
-)
-def test_vulnerabilities_and_failures_of_a_registry_are_reported(
-    packages: tuple[str, ...], code: int, words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    parts = [dict(zip(("name", "version"), package.split("-"), strict=True)) for package in packages]
-    with ThreadingHTTPServer(("127.0.0.1", 0), Registry) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        assert ask(parts, f"http://127.0.0.1:{server.server_port}") == code
-        server.shutdown()
-    assert words in capsys.readouterr().out
 
 
 @pytest.mark.slow
