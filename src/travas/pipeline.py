@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -277,8 +277,6 @@ def _check_period(request: Request) -> None:
     """Refuse a period that cannot be counted, or whose events may not all be present yet."""
     if (period := request.reading.period) is None:
         return
-    if isinstance(request.source, Variants | Mapping | Release):
-        raise ParameterError("period is set but the source is counts, which have no times; use events", field="period")
     if datetime.now(UTC) < period.earliest_release:
         raise ParameterError(
             f"period is {period.name!r}: it can be released from {period.earliest_release:%Y-%m-%d %H:%M} UTC on, {period.grace} "

@@ -12,7 +12,7 @@ import attrs
 import pytest
 
 from conftest import Run
-from travas import BudgetError, Ledger, LedgerError, ParameterError, Period, Reading, Request, mechanism, run
+from travas import BudgetError, Ledger, LedgerError, ParameterError, Period, Reading, Request, mechanism, read, run
 from travas.budget.accounting import Spending, basic
 from travas.budget.ledger_file import open_ledger
 from travas.budget.ledger_schema import VERSION
@@ -328,8 +328,13 @@ def test_a_period_is_not_released_before_its_grace_period_has_passed(travas: Run
     assert ran.code == 2 and "gap is set but period is not" in ran.err
 
 
-def test_counts_have_no_period() -> None:
-    import travas as library
-
-    with pytest.raises(ParameterError, match="counts, which have no times"):
-        library.anonymize({("a",): 1}, epsilon=1, delta="1e-6", reading=Reading(period=RULE))
+def test_counts_have_no_period(ledger_path: Path, tmp_path: Path) -> None:
+    """A list with two periods was charged as two disjoint sets of cases, and was the same cases twice."""
+    ledger = Ledger(ledger_path)
+    ledger.create_budget("hospital", epsilon=2, delta="2e-6")
+    release = run(Request([("a",)] * 50, ONE)).release
+    released = release.write(tmp_path / "release.json")
+    for source in ({("a",): 1}, [("a",), ("b",)], release, str(released), released, read(tmp_path / "release.json")):
+        with pytest.raises(ParameterError, match="counts, which have no times"):
+            run(Request(source, ONE, reading=Reading(period=RULE), ledger=ledger, dataset="hospital"))
+    assert ledger.account("hospital").entries == ()

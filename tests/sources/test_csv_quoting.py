@@ -283,3 +283,11 @@ def test_a_header_longer_than_a_block_is_checked_to_its_end(end: bytes, tmp_path
         read(path)
     path.write_bytes(b"case,activity,timestamp," + "xé".encode() * 2_000_000 + b"\n1,a,2024-01-01,\n")
     assert variants(path) == {("a",): 1}
+
+
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_doubled_quotes_in_the_header_are_undone(tmp_path: Path, quote: str) -> None:
+    path, name = tmp_path / "log.csv", f"act {quote}x{quote}"
+    with path.open("w", newline="") as stream:
+        csv.writer(stream, quotechar=quote, quoting=csv.QUOTE_ALL).writerows([["case_id", name], ["1", "a"]])
+    assert dict(read(path, Reading(activities=(name,), order="file")).items()) == {("a",): 1}

@@ -80,8 +80,9 @@ def test_a_pipe_is_refused_instead_of_waited_for(folder: Path, name: str) -> Non
     os.mkfifo(folder / name)
     with pytest.raises(LogError, match=f"{name}: not a regular file"):
         read(folder / name)
-    with pytest.raises(LogError, match="not a regular file|only if all are XES"):
-        read(folder)
+    if name != "log.json":  # not a log of a folder
+        with pytest.raises(LogError, match="not a regular file|only if all are XES"):
+            read(folder)
 
 
 XES = '<log xmlns="urn:a" xmlns:b="urn:b">{}</log>'
@@ -138,3 +139,12 @@ def test_the_names_of_files_that_are_not_read_are_marked_as_confidential(
     assert what in travas("anonymize", folder, *spent, "-o", tmp_path / "out.json").out
     for file in ("out.json", "out.json.guarantee.json"):
         assert "Smith" not in (tmp_path / file).read_text()
+
+
+def test_other_files_of_a_folder_are_not_read(folder: Path) -> None:
+    """Also releases, which a folder of logs may contain, and archives."""
+    for name in ("meta.json", "all.zip", "notes.txt"):
+        (folder / name).write_text("{}")
+    variants = read(folder, BY_FILE)
+    assert dict(variants.items()) == {("a", "a"): 1}
+    assert len(variants.notes) == 1 and "meta.json" in variants.notes[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import random
-import struct
 import sys
 import zipfile
 from collections import Counter
@@ -22,7 +21,6 @@ from odd_files import EXPECTED, cells, events, excel, table, without_zone, xes
 
 from conftest import Run
 from travas import LogError, ParameterError, Reading, TravasError, read
-from travas.sources import compression
 from travas.sources.tabular.column_names import FURTHER, STANDARD, candidates, recognised
 from travas.sources.timestamps import parse_timestamp
 
@@ -110,50 +108,6 @@ def test_a_truncated_zstandard_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "log.csv.zst").write_bytes(zstandard.compress(CSV * 3000)[:-3])
     with pytest.raises(LogError, match="the zstd file is truncated"):
         read(tmp_path / "log.csv.zst")
-
-
-ZEROS = bytes(1 << 20)
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("log.csv.gz", lambda: gzip.compress(ZEROS * 8)),
-        ("log.csv.zst", lambda: zstandard.compress(ZEROS * 8)),
-        ("log.xes.gz", lambda: gzip.compress(b"<log><!--" + ZEROS.replace(b"\0", b"x") * 8)),
-        ("log.zip", lambda: zip_of({"log.csv": ZEROS * 8})),
-        ("log.xlsx", lambda: zip_of({"xl/worksheets/sheet1.xml": ZEROS * 8})),
-    ],
-)
-def test_unpacking_is_bounded(
-    name: str, content: Callable[[], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(compression, "HARMLESS", 1 << 20)
-    monkeypatch.setattr(compression, "MOST_TIMES", 50)
-    (tmp_path / name).write_bytes(content())
-    with pytest.raises(LogError, match="unpacks to more than .* GB"):
-        read(tmp_path / name)
-
-
-def test_arrow_buffers_that_claim_to_be_huge_are_refused(tmp_path: Path) -> None:
-    """The unpacked size stands before each buffer, and readers allocate it."""
-    content = bytearray(ipc("zstd"))
-    magic = content.find(b"\x28\xb5\x2f\xfd")
-    struct.pack_into("<q", content, magic - 8, 1 << 40)
-    (tmp_path / "log.feather").write_bytes(content)
-    with pytest.raises(LogError, match="unpacks to more than"):
-        read(tmp_path / "log.feather")
-
-
-def test_a_far_cell_does_not_make_a_huge_grid(tmp_path: Path) -> None:
-    from openpyxl import Workbook
-
-    book = Workbook()
-    book.worksheets[0].append(["case_id", "activity", "timestamp"])
-    book.worksheets[0]["XFD1048576"] = 1
-    book.save(tmp_path / "log.xlsx")
-    with pytest.raises(LogError, match="1,048,576 rows and 16,384 columns"):
-        read(tmp_path / "log.xlsx")
 
 
 def test_a_zip_archive_must_contain_one_log(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from typing import Any, Literal
 import polars as pl
 import pytest
 
-from parquet_bomb import write_bomb
 from travas import (
     Ladder,
     LogError,
@@ -291,17 +290,6 @@ def test_a_parquet_release_is_checked_row_by_row(tmp_path: Path) -> None:
         changed.write_parquet(release)
         with pytest.raises((VerificationError, LogError), match="release.parquet"):
             verify(*with_its_digest(release))
-
-
-def test_a_table_that_becomes_huge_is_refused_at_once(tmp_path: Path) -> None:
-    release = anonymize(LOG, OPTIMAL).write(tmp_path / "release.parquet")
-    write_bomb(release, 1_600_000_000, 100)
-    table = anonymize(LOG, OPTIMAL).write(tmp_path / "release.csv.gz")
-    table.write_bytes(gzip.compress(gzip.decompress(table.read_bytes()) + b"\n" * (300 << 20)))
-    for path in (release, table):
-        with pytest.raises((VerificationError, LogError), match="unpacks to more than"):
-            verify(*with_its_digest(path))
-    assert "unpacks to more than" in doctor(release).problems[0].text
 
 
 def test_a_parquet_file_at_which_polars_panics_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

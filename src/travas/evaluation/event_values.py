@@ -14,12 +14,12 @@ from lxml import etree
 
 from ..errors import LogError
 from ..model.traces import Trace
-from ..sources.chunks import chunks
 from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..sources.reading import CASE, Reading
 from ..sources.tabular.column_names import recognised
 from ..sources.tabular.csv_reader import dialect_of
 from ..sources.tabular.table_columns import Columns
+from ..sources.unpacking import chunks
 
 Timeline = tuple[datetime, ...]
 

@@ -13,7 +13,6 @@ from ..errors import LogError, ParameterError
 from ..model.mechanism import Progress
 from ..model.traces import Trace
 from ..model.variants import Variants
-from .compression import member_of
 from .folders import listing, unopened
 from .formats import ARCHIVE_SUFFIXES, FOLDER_SUFFIXES, RELEASE_SUFFIXES, SUFFIXES, Format, format_of, suffix_of
 from .reading import Reading
@@ -26,6 +25,7 @@ from .release_json import (
     whole_numbers,
 )
 from .standard_input import STANDARD_INPUT, spooled
+from .unpacking import member_of
 
 MAP_IS_NO_LOG = "a process map has no traces; use its pairs, or compare it with: travas compare LOG map.json"
 
@@ -71,7 +71,7 @@ class Files:
         if form == "xlsx":
             from .tabular.excel import read_excel
 
-            return read_excel(paths[0], reading, where, self.progress)
+            return read_excel(paths[0], reading, where)
         if reading.sheet is not None:
             raise ParameterError(f"sheet is {reading.sheet!r} but {where} is not an Excel workbook", field="sheet")
         if form == "xes":
@@ -131,7 +131,11 @@ def _check(path: Path, form: Format | None) -> None:
 
 
 def check_counts(reading: Reading, what: str) -> None:
-    """Raise LogError if counts would have to be counted again: by unit, or of some events only."""
+    """Raise an error if counts would have to be counted again: by unit, by period, or of some events only."""
+    if reading.period is not None:
+        raise ParameterError(
+            f"period is set but {what} contains counts, which have no times; use events", field="period"
+        )
     defaults = {"unit": None, "lifecycle": "all", "where": (), "duplicate_events": "keep"}
     for name, default in defaults.items():
         if (value := getattr(reading, name)) != default:

@@ -28,8 +28,8 @@ ARCHIVE_SUFFIXES = (".zip",)
 SUFFIXES = (*FORMATS, *RELEASE_SUFFIXES, *ARCHIVE_SUFFIXES)
 """All extensions that can be read."""
 
-FOLDER_SUFFIXES = tuple(suffix for suffix in SUFFIXES if not suffix.startswith((".txt", ".zip")))
-"""The extensions that are read in a folder, in which `.txt` is a note rather than a log."""
+FOLDER_SUFFIXES = tuple(suffix for suffix in FORMATS if not suffix.startswith(".txt"))
+"""The extensions that are read in a folder, in which other files are listed in a note."""
 
 
 def suffix_of(path: Path, suffixes: tuple[str, ...]) -> str | None:

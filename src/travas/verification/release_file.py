@@ -22,8 +22,6 @@ from ..model.traces import Activity, Trace, listed
 from ..outputs.write import WRITERS
 from ..privacy.guarantee import Standing
 from ..privacy.noise import Seeded
-from ..sources.chunks import chunks
-from ..sources.chunks import content as unpacked_content
 from ..sources.engine import read
 from ..sources.formats import XES_SUFFIXES, suffix_of
 from ..sources.reading import ACTIVITY, CASE, TIMESTAMP, Reading
@@ -35,6 +33,8 @@ from ..sources.release_json import (
     traces_of,
     whole_numbers,
 )
+from ..sources.unpacking import chunks
+from ..sources.unpacking import content as unpacked_content
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model.case_columns import CASE_PREFIX
-from ..sources.chunks import chunks
 from ..sources.reading import TIMESTAMP
+from ..sources.unpacking import chunks
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import LogError
-from ..sources.compression import allowed
 from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..sources.reading import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading
 from ..sources.tabular.column_names import recognised
-from ..sources.tabular.parquet_size import parquet_size
 from .failures import known_as
 from .jobs import Job, JobWatch, Limits
-from .unpacking import FileContent, check_size, file_content
+from .unpacking import FileContent, file_content
 
 SUFFIXES = XES_SUFFIXES + CSV_SUFFIXES + PARQUET_SUFFIXES
 _ROWS = 6
@@ -75,7 +73,6 @@ def look(path: Path, name: str, limit: int, reading: Reading, watch: JobWatch) -
             return _xes(path)
         if kind in CSV_SUFFIXES:
             return _csv(path, reading)
-        check_size(path, parquet_size(path, row_groups=1), allowed(path.stat().st_size, limit))
         return _parquet(path)
 
 
@@ -90,7 +87,7 @@ def _check_kind(path: Path, kind: str, content: FileContent) -> None:
 
 
 def _head(path: Path) -> bytes:
-    from ..sources.chunks import chunks
+    from ..sources.unpacking import chunks
 
     head = b""
     with closing(chunks(path, lambda _: None)) as pieces:
@@ -149,7 +146,7 @@ def _xes(path: Path) -> Preview:
     """
     from lxml import etree
 
-    from ..sources.chunks import chunks
+    from ..sources.unpacking import chunks
 
     parser: Any = etree.XMLPullParser(
         events=("start", "end"), tag=("{*}log", "{*}trace"), resolve_entities=False, no_network=True, load_dtd=False,

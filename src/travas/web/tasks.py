@@ -19,7 +19,6 @@ from ..sources.reading import Reading
 from .failures import known_as
 from .jobs import JobWatch
 from .recipe import Recipe
-from .unpacking import check_unpacked
 
 if TYPE_CHECKING:
     from ..evaluation.coverage import Coverage
@@ -42,7 +41,6 @@ def examine(path: Path, name: str, limit: int, watch: JobWatch) -> LogDiagnosis:
 
     watch("examining the log", 0.0)
     with known_as({str(path): name}):
-        check_unpacked(path, limit, watch)
         diagnosis = doctor(path)
     findings = tuple(replace(each, text=each.text.replace(str(path), name)) for each in diagnosis.findings)
     return replace(diagnosis, source=name, findings=findings)
@@ -54,7 +52,6 @@ def forecast(path: Path, name: str, reading: Reading, delta: str, limit: int, wa
 
     watch("trying each kind of release on the log", 0.0)
     with known_as({str(path): name}):
-        check_unpacked(path, limit, watch)
         return coverage(
             path, delta, reading, watch=lambda share: watch("trying each kind of release on the log", share)
         )
@@ -104,7 +101,6 @@ def draw(
     watch(Phase.CHECKING, 0.0)
     request = release_request(path, reading, recipe, Ledger(ledger), dataset, origin, approval, output)
     with known_as({str(path): name}):
-        check_unpacked(path, limit, watch)
         outcome = run(request, _rarely(watch))
     if outcome.account is None:
         raise TravasError("the release was not charged; please report this")
@@ -176,7 +172,6 @@ def read_log(path: Path, name: str, reading: Reading, limit: int, watch: JobWatc
 
     progress = _rarely(watch)
     with known_as({str(path): name}):
-        check_unpacked(path, limit, watch)
         watch(Phase.READING, 0.0)
         return read(path, reading, lambda share: progress(Phase.READING, share))
 

@@ -1,24 +1,13 @@
-"""The unpacked size of a file, recognised by its first bytes regardless of its name and measured in chunks.
-
-A small file that unpacks to a huge one is refused before anything holds it.
-"""
+"""What a file is by its first bytes, regardless of its name."""
 
 from __future__ import annotations
 
-import gzip
-import zlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
 from ..errors import LogError
-from ..sources.compression import allowed, too_large
-from ..sources.tabular.parquet_size import parquet_size
 
 FileContent = Literal["gzip", "parquet", "text"]
-
-MEMORY_LIMIT = 2 << 30
-"""The largest compressed CSV, which is unpacked into memory."""
 
 _UNREADABLE = {
     b"\x28\xb5\x2f\xfd": "zstd",
@@ -43,40 +32,3 @@ def file_content(path: Path) -> FileContent:
     if head.startswith(b"\x1f\x8b"):
         return "gzip"
     return "parquet" if head.startswith(b"PAR1") else "text"
-
-
-def check_unpacked(path: Path, limit: int, watch: Callable[[str, float], None]) -> None:
-    """Raise LogError if a file unpacks to more than the limit.
-
-    Args:
-        path: The file.
-        limit: The maximum number of bytes after unpacking.
-        watch: Called with the progress.
-    """
-    content, packed = file_content(path), path.stat().st_size
-    if content == "gzip":
-        in_memory = ".csv" in path.suffixes[-2:]
-        _check_gzip(path, allowed(packed, min(limit, MEMORY_LIMIT) if in_memory else limit), watch)
-    elif content == "parquet":
-        check_size(path, parquet_size(path), allowed(packed, limit))
-
-
-def check_size(path: Path, size: int, limit: int) -> None:
-    """Refuse what is too large."""
-    if size > limit:
-        raise too_large(path, limit)
-
-
-def _check_gzip(path: Path, limit: int, watch: Callable[[str, float], None]) -> None:
-    size, whole, seen = 0, max(path.stat().st_size, 1), -1.0
-    with path.open("rb") as raw:
-        try:
-            with gzip.GzipFile(fileobj=raw) as stream:
-                while chunk := stream.read(1 << 20):
-                    size += len(chunk)
-                    check_size(path, size, limit)
-                    if (share := raw.tell() / whole) - seen >= 0.02:
-                        seen = share
-                        watch("checking the compressed file", share)
-        except (EOFError, gzip.BadGzipFile, zlib.error):
-            return  # the reader has the better words for it

@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 
 from ...errors import LogError
-from ..chunks import chunks
 from ..reading import Reading
 from ..tabular.csv_reader import dialect_of, table_of
+from ..unpacking import chunks
 from .diagnosis import Observation
 
 _DELIMITERS = ",;\t|^~: "

@@ -9,7 +9,6 @@ import attrs
 import polars as pl
 
 from ...errors import LogError
-from ..compression import packing_of
 from ..files import file_format
 from ..folders import listing
 from ..formats import FOLDER_SUFFIXES, SUFFIXES, Format, suffix_of
@@ -18,6 +17,7 @@ from ..tabular.csv_reader import table_of
 from ..tabular.excel import sheet_names, sheet_table
 from ..tabular.frames import column_of_pandas
 from ..tabular.tables import polars_faults, scan_arrow, scan_parquet
+from ..unpacking import packing_of
 from .diagnosis import Observation, ReadingChoice
 from .dialects import dialect_findings
 from .roles import ColumnSearch
@@ -104,7 +104,7 @@ class Examination:
         """Read the sheet that is set, or the largest one."""
         names = sheet_names(path)
         if self.reading.sheet is None and len(names) > 1:
-            tables = {name: sheet_table(path, name, str(path), lambda _: None) for name in names}
+            tables = {name: sheet_table(path, name, str(path)) for name in names}
             largest = max(tables, key=lambda name: tables[name].height * tables[name].width)
             others = ", ".join(repr(name) for name in names if name != largest)
             self.findings.append(
@@ -112,7 +112,7 @@ class Examination:
             )
             self.reading = attrs.evolve(self.reading, sheet=largest)
             return tables[largest]
-        return sheet_table(path, self.reading.sheet, str(path), lambda _: None)
+        return sheet_table(path, self.reading.sheet, str(path))
 
     def of_frame(self, frame: Any) -> pl.DataFrame:
         """Return a data frame as a table; pandas columns that cannot be read as they are become text."""

@@ -11,10 +11,10 @@ from typing import Any
 import polars as pl
 
 from ..case_stream import CaseStream, StreamedCase
-from ..chunks import chunks
 from ..reading import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..row_selection import LIFECYCLE, TRACE_LEVEL
 from ..tabular.column_names import plain
+from ..unpacking import chunks
 from ..xes.xes_reader import CHUNK, XesDocument
 from ..xes.xes_scanner import PlainTrace
 from .diagnosis import Observation, ReadingChoice

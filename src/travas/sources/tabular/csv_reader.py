@@ -21,9 +21,8 @@ from ...model.escaped_names import original_name
 from ...model.mechanism import Progress
 from ...model.release import TIMES_MARK
 from ...model.variants import Variants
-from ..chunks import chunks, content
-from ..compression import packing_of
 from ..reading import CASE, TIMESTAMP, Reading
+from ..unpacking import chunks, content, packing_of
 from .events import Events
 from .quoting import FaultKind, first_fault
 from .table_columns import Columns
@@ -237,12 +236,15 @@ class _File:
         )
 
     def table(self) -> pl.LazyFrame:
+        quote = self.dialect.quote
         return pl.scan_csv(
             self.source,
             separator=self.dialect.delimiter,
-            quote_char=self.dialect.quote,
+            quote_char=quote,
             infer_schema=False,
             glob=False,
+            # Polars leaves quotes in the header doubled
+            with_column_names=lambda names: [name.replace(quote * 2, quote) for name in names] if quote else names,
         )
 
     @contextmanager

@@ -15,10 +15,8 @@ from ...model.traces import CODE, CODE_BYTES, Activity, Codes
 from ...model.variants import Variants
 from ..reading import Reading, released_columns
 from ..wording import NO_EVENTS, several_values_notes
-from .arrow_size import check_arrow
 from .encoded_tables import CaseEncoder
 from .events import COUNT, Events
-from .parquet_size import check_parquet
 from .table_columns import lifecycle_note
 
 
@@ -37,15 +35,12 @@ def read_arrow(paths: Sequence[Path], reading: Reading, where: str) -> Variants:
 
 
 def scan_parquet(paths: Sequence[Path]) -> pl.LazyFrame:
-    """Return the rows of `.parquet` files; LogError if they would not fit into memory."""
-    for path in paths:
-        check_parquet(path)
+    """Return the rows of `.parquet` files."""
     return pl.scan_parquet(list(paths), glob=False, hive_partitioning=False)
 
 
 def scan_arrow(paths: Sequence[Path]) -> pl.LazyFrame:
-    """Return the rows of Arrow IPC files; LogError if they would not fit into memory."""
-    check_arrow(paths)
+    """Return the rows of Arrow IPC files."""
     return pl.scan_ipc(list(paths), glob=False, hive_partitioning=False)
 
 

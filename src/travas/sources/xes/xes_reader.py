@@ -15,11 +15,11 @@ from ...model.escaped_names import ESCAPED, original_name
 from ...model.mechanism import Progress
 from ...model.variants import Variants
 from ..case_stream import MAX_TRACE_EVENTS, CaseStream, StreamedCase, tie_key
-from ..chunks import chunks
 from ..encodings import check_xml_encoding
 from ..reading import ACTIVITY, TIMESTAMP, Reading
 from ..row_selection import by_level
 from ..timestamps import parse_zoned
+from ..unpacking import chunks
 from ..wording import EXPORT_AGAIN
 from .trace_parts import TagLengths, TraceParts
 from .xes_malformed import local_name, malformed_xml, neither_event_nor_attribute

@@ -1,28 +1,22 @@
-"""Compressed files: gzip and Zstandard, recognised by their first bytes, and zip archives that contain one log.
-
-Unpacking is bounded: a small file that unpacks to a huge one is refused while it is unpacked, whatever its header says.
-"""
+"""The bytes of a file: gzip and Zstandard are recognised by their first bytes, zip archives contain one log."""
 
 from __future__ import annotations
 
 import gzip
-import os
 import struct
 import zipfile
 import zlib
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, Literal, Protocol
 
 from ..errors import LogError, MissingExtraError
+from ..model.mechanism import Progress
 from .formats import format_of
 
 Packing = Literal["gzip", "zstd", "zip"]
-
-MOST_TIMES, HARMLESS = 500, 256 << 20
-"""The largest ratio of unpacked to packed size, and the unpacked size below which no ratio is too large."""
 
 
 class _Readable(Protocol):
@@ -45,7 +39,7 @@ ZIP_FAULTS = (
 
 _IN_ARCHIVES = ("xes", "csv", "tsv")
 _HIDDEN = (".", "_")
-_ZSTD_BYTES, _ZSTD_WINDOW = 1 << 10, 1 << 27
+_ZSTD_BYTES = 1 << 16
 
 
 def packing_of(path: Path) -> Packing | None:
@@ -55,44 +49,22 @@ def packing_of(path: Path) -> Packing | None:
     return next((packing for magic, packing in _MAGIC.items() if head.startswith(magic)), None)
 
 
-def allowed(packed: int, limit: int | None = None) -> int:
-    """Return how many bytes a compressed file may unpack to.
-
-    Args:
-        packed: The size of the compressed file in bytes.
-        limit: A smaller limit, if there is one.
-
-    Returns:
-        The maximum number of bytes.
-    """
-    most = max(HARMLESS, MOST_TIMES * packed)
-    return most if limit is None else min(limit, most)
+def chunks(path: Path, progress: Progress, size: int = 1 << 18) -> Generator[bytes, None, None]:
+    """Yield the decompressed bytes of a file in pieces of about `size` bytes."""
+    total = max(path.stat().st_size, 1)
+    with path.open("rb") as raw, closing(_unpacked(path, raw, size)) as pieces:
+        for piece in pieces:
+            yield piece
+            progress(raw.tell() / total)
 
 
-def memory_limit() -> int:
-    """Return the memory of this machine in bytes: what is held in memory must not unpack to more."""
-    with suppress(AttributeError, ValueError, OSError):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return 16 << 30
-
-
-def too_large(path: Path, limit: int) -> LogError:
-    """Return the error for a file that unpacks to too much."""
-    return LogError(f"{path}: unpacks to more than {limit / (1 << 30):.2g} GB; unpack or split it first")
+def content(path: Path, progress: Progress) -> bytes:
+    """Return the decompressed bytes of a whole file."""
+    return b"".join(chunks(path, progress, 1 << 20))
 
 
 def member_of(path: Path) -> str:
-    """Return the name of the only log in a zip archive.
-
-    Args:
-        path: The archive.
-
-    Returns:
-        The name of the log in it. Hidden files and folders are ignored.
-
-    Raises:
-        LogError: The archive is damaged, or contains no log or several.
-    """
+    """Return the name of the only log in a zip archive; hidden files and folders are ignored."""
     with _archive(path) as archive:
         names = [name for name in archive.namelist() if not name.endswith("/") and not _is_hidden(name)]
     logs = [name for name in names if format_of(name) in _IN_ARCHIVES and not name.lower().endswith(tuple(_PACKINGS))]
@@ -122,20 +94,8 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
         raise LogError(f"{path}: the zip archive {what}") from None
 
 
-def unpacked(path: Path, raw: IO[bytes], size: int) -> Generator[bytes, None, None]:
-    """Yield the decompressed content of a file. Its size is not bounded here.
-
-    Args:
-        path: The file, for its compression and for messages.
-        raw: The same file, open for reading.
-        size: The approximate number of bytes of a piece.
-
-    Yields:
-        Pieces of the decompressed bytes, none of them empty.
-
-    Raises:
-        LogError: The compressed data are damaged, or the file is an archive that is not a log.
-    """
+def _unpacked(path: Path, raw: IO[bytes], size: int) -> Generator[bytes, None, None]:
+    """Yield the decompressed content of a file in pieces, none of them empty."""
     packing, suffix = packing_of(path), path.suffix.lower()
     if suffix in _PACKINGS and packing != _PACKINGS[suffix]:
         raise LogError(
@@ -184,12 +144,12 @@ def _stream(raw: IO[bytes], packing: Packing | None) -> _Readable:
 
 
 def _zstd(raw: IO[bytes]) -> Iterator[bytes]:
-    """Yield the content of all frames. Little is fed at a time, so that little can come out: at most 32 MB."""
+    """Yield the content of all frames."""
     library = _zstandard()
     frame, pending = None, b""
     while pending := pending or raw.read(_ZSTD_BYTES):
         if frame is None:
-            frame = library.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
+            frame = library.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
         if piece := frame.decompress(pending):
             yield piece
         pending = frame.unused_data if frame.eof else b""
