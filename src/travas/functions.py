@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from .budget.ledger import Ledger
 from .errors import ParameterError, shown
 from .mechanisms.optimal import Optimal
-from .model.detail_options import TIMES_IF_RECORDED, Attribute, BudgetShares, Times
+from .model.detail_options import Attribute, BudgetShares, Times, TimesRule
 from .model.mechanism import Mechanism, Progress
 from .model.release import Frequencies, Release
 from .model.traces import Activity
@@ -141,7 +141,7 @@ def synthesize(
     epsilon: Number,
     delta: Number,
     alphabet: Sequence[Activity] | None = None,
-    times: Times | None = TIMES_IF_RECORDED,
+    times: Times | Literal["if recorded"] | None = "if recorded",
     attributes: Sequence[Attribute | str] = (),
     shares: BudgetShares | str | None = None,
     case: str | None = None,
@@ -163,8 +163,8 @@ def synthesize(
         delta: δ, as for ε.
         alphabet: The activities, if they are public: a list that does not come from the log. Then no part of the budget
             is spent on finding them.
-        times: The zone, the weekend days and the resolution of times. By default times are released if the log has a time
-            column; None releases none.
+        times: The zone, the weekend days and the resolution of times: a log without a timestamp column is refused. By
+            default, times are released in UTC if the log has such a column; None releases none.
         attributes: Case attributes to release: names, or `Attribute("age", bins=[0, 20, 40, 60])` for numbers.
         shares: The parts of the budget for times and attributes, such as `"times=0.25,attributes=0.1"` (the default); the
             rest is for the control flow.
@@ -194,10 +194,12 @@ def synthesize(
     """
     from .mechanisms.synthesis_mechanism import Synthesis  # it imports numpy, which not every program needs
 
-    mechanism = Synthesis(epsilon, delta, alphabet=alphabet, times=times, attributes=attributes, shares=shares)
+    needed: TimesRule = "if recorded" if times == "if recorded" else "required"
+    settings = Times() if times == "if recorded" else times
+    mechanism = Synthesis(epsilon, delta, alphabet=alphabet, times=settings, attributes=attributes, shares=shares)
     rule = _reading(reading, case, activity, timestamp, order, unit, max_cases)
     account = ledger or Ledger.from_environment()
-    request = Request(source=source, mechanism=mechanism, reading=rule, ledger=account, dataset=dataset)
+    request = Request(source=source, mechanism=mechanism, reading=rule, times=needed, ledger=account, dataset=dataset)
     return cast("SyntheticRelease", outcome_of(request, watch).release)
 
 

@@ -16,7 +16,9 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+import attrs
 
 from .budget.account import Account
 from .budget.accounting import Spending
@@ -123,7 +125,7 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
     with ExitStack() as end, _reserved(request) as output:
         _enter(Phase.READING, watch)
         variants = read(request.source, request.reading, lambda share: watch(Phase.READING, share))
-        mechanism = _settled(request.mechanism, variants)
+        mechanism = _fitting(request, variants)
         _enter(Phase.CHARGING, watch)
         with InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk
             account = _charge(request, location, policy, mechanism, variants.roles)
@@ -285,17 +287,18 @@ def _check_period(request: Request) -> None:
         )
 
 
-def _settled(mechanism: Mechanism, variants: Variants) -> Mechanism:
+def _fitting(request: Request, variants: Variants) -> Mechanism:
     """Return the mechanism that is charged. One that does not fit the log, or cannot describe itself, is refused."""
+    mechanism = request.mechanism
+    recorded = variants.totals is not None and variants.totals.details.times == "read"
+    if request.times == "if recorded" and mechanism.released_times is not None and not recorded:
+        mechanism = attrs.evolve(cast(Any, mechanism), times=None)  # by the columns of the log, which are public
     with failures_named(mechanism):
-        settled = mechanism.settled(variants)
-        if type(settled) is not type(mechanism):  # it has seen the log, which must not choose another
-            raise _not_its_own(mechanism, "mechanism")
-        settled.check(variants)
-        check_columns(variants.columns, settled)
-        written = describe(settled, {}, None) | settled.parameters()
+        mechanism.check(variants)
+        check_columns(variants.columns, mechanism)
+        written = describe(mechanism, {}, None) | mechanism.parameters()
         json.dumps(written, ensure_ascii=False, allow_nan=False).encode()
-    return settled
+    return mechanism
 
 
 def _drawn(mechanism: Mechanism, variants: Variants) -> Release:

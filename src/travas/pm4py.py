@@ -12,7 +12,7 @@ from .budget.ledger import Ledger
 from .errors import MissingExtraError
 from .functions import outcome_of
 from .model.abstraction import FULL, Abstraction
-from .model.detail_options import TIMES_IF_RECORDED, Attribute
+from .model.detail_options import Attribute, Times
 from .privacy.numbers import Number, as_text, whole_number
 from .request import Request
 from .sources.reading import Reading
@@ -76,7 +76,8 @@ def anonymize_differential_privacy(
     outcome = outcome_of(
         Request(
             source=log,
-            mechanism=Synthesis(epsilon, delta, times=TIMES_IF_RECORDED, attributes=attributes),
+            mechanism=Synthesis(epsilon, delta, times=Times(), attributes=attributes),
+            times="if recorded",
             reading=Reading(abstraction=rule, unit=unit, max_cases=max_cases),
             ledger=ledger or Ledger.from_environment(),
             dataset=dataset,

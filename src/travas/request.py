@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -12,6 +12,7 @@ from .budget.account import NO_APPROVAL, Approval
 from .budget.ledger import Ledger
 from .budget.policy import Policy
 from .errors import ParameterError, check_encodable, shown
+from .model.detail_options import TimesRule
 from .model.mechanism import Mechanism
 from .model.other_packages import dotted_name, failures_named, is_ours
 from .model.release import (
@@ -36,7 +37,12 @@ GuaranteeRule = Literal["required", "not required"]
 LogOrigin = Literal["original", "copy"]
 """Whether the source is where the data are kept, or a temporary copy."""
 
-_CHOICES = {"existing": get_args(Existing), "origin": get_args(LogOrigin), "guarantee": get_args(GuaranteeRule)}
+_CHOICES = {
+    "existing": get_args(Existing),
+    "origin": get_args(LogOrigin),
+    "guarantee": get_args(GuaranteeRule),
+    "times": get_args(TimesRule),
+}
 _TYPES: dict[str, tuple[Any, str]] = {
     "mechanism": (Mechanism, "a mechanism such as Optimal(epsilon=1, delta='1e-6')"),
     "reading": (Reading, "Reading(...)"),
@@ -63,6 +69,8 @@ class Request:
         frequencies: Which counts go into an event log.
         timestamps: Whether the events of an event log have artificial timestamps.
         profile: For which program a table is written.
+        times: Whether a log without a timestamp column is refused by a mechanism that measures times, or released without
+            them. Decided by the columns of the log, never by values.
         ledger: Where the release is charged; None charges nothing.
         dataset: The name of the account; None is the account of the source's location.
         origin: `"copy"` if the source is a temporary copy, such as an upload: its location says nothing about it.
@@ -80,6 +88,7 @@ class Request:
     frequencies: Frequencies = "estimated"
     timestamps: Timestamps = "artificial"
     profile: Profile = "travas"
+    times: TimesRule = "required"
     ledger: Ledger | None = None
     dataset: str | None = None
     origin: LogOrigin = "original"
@@ -111,7 +120,12 @@ class Request:
         with failures_named(self.mechanism):
             object.__setattr__(self, "mechanism", self.mechanism.protecting(unit))
             reading = self.reading.for_counts_of(self.mechanism.counted)
-            object.__setattr__(self, "reading", attrs.evolve(reading, details=self.mechanism.details))
+            details = self.mechanism.details
+            if self.mechanism.released_times is None:
+                object.__setattr__(self, "times", "required")  # there is nothing to decide
+            elif self.times == "if recorded":
+                details = replace(details, times="if recorded")
+            object.__setattr__(self, "reading", attrs.evolve(reading, details=details))
             check_columns(released_columns(reading.activities), self.mechanism)
         for line in self.about:
             if not isinstance(line, str):

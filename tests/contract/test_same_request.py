@@ -14,7 +14,6 @@ from conftest import Run
 from travas import Ledger, Request, TravasError
 from travas.budget.account import Approval
 from travas.model.abstraction import Abstraction
-from travas.model.detail_options import TIMES_IF_RECORDED
 from travas.web import tasks
 from travas.web.recipe import Recipe
 from travas.web.typed_period import TypedPeriod
@@ -50,7 +49,7 @@ CASES: dict[str, tuple[Request, list[Any], Recipe]] = {
         .with_option("rungs", "full,first"),
     ),
     "a synthetic log": (
-        _request(package.Synthesis(epsilon=1, delta="1e-6", times=TIMES_IF_RECORDED)),
+        _request(package.Synthesis(epsilon=1, delta="1e-6", times=package.Times()), times="if recorded"),
         ["synthesize"],
         Recipe("synthesis", timestamps="none"),
     ),

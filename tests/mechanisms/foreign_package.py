@@ -68,13 +68,6 @@ class LeavingLater(travas.Optimal):
         raise SystemExit(0)
 
 @attrs.frozen(slots=False)
-class CostlierWhenSettled(travas.Optimal):
-    """It charges more than it says, once it has seen the log."""
-
-    def settled(self, variants):
-        return type(self)(5, "1e-3")
-
-@attrs.frozen(slots=False)
 class Undescribed(travas.Optimal):
     """It cannot describe itself."""
 
@@ -109,13 +102,6 @@ class Returning(travas.Optimal):
 
     def _release(self, variants):
         return None
-
-@attrs.frozen(slots=False)
-class Fitting(travas.Optimal):
-    """It is replaced by a mechanism of travas that fits the log."""
-
-    def settled(self, variants):
-        return travas.Optimal(self.epsilon, self.delta, len(variants) + 1)
 
 @attrs.frozen(slots=False, eq=False)
 class Equal(travas.Optimal):

@@ -20,16 +20,21 @@ from travas import (
     Attribute,
     BudgetShares,
     Details,
+    Ledger,
     LogError,
     ParameterError,
     PrivacyUnit,
+    Request,
     Standing,
     Synthesis,
     SyntheticRelease,
     Times,
+    TravasError,
+    Variants,
     VerificationError,
     from_description,
     read,
+    run,
     synthesize,
 )
 from travas.mechanisms.synthesis_stages import CONTROL_FLOW, TIMES
@@ -172,6 +177,31 @@ def test_a_value_of_one_case_is_not_released() -> None:
         assert "the only one" not in made.attributes[0].values
 
 
+def test_a_log_without_times_is_refused_before_the_charge_if_times_are_measured(ledger_path: Path) -> None:
+    book = Ledger(ledger_path)
+    book.create_account("ward")
+    untimed = timed_frame(30).drop("timestamp")
+    request = Request(untimed, rule(times=Times()), ledger=book, dataset="ward")
+    with pytest.raises(TravasError) as refused:
+        run(request)
+    assert refused.value.field == "timestamp" and not book.account("ward").entries
+    with pytest.raises(ParameterError) as refused:
+        rule(times=Times()).release(Variants.from_mapping({("a",): 5}))
+    assert refused.value.field == "times"
+    with pytest.raises(ParameterError) as refused:
+        rule(times="if recorded")  # the pipeline decides it, by the columns of the log
+    assert refused.value.field == "times"
+
+
+def test_times_if_recorded_are_measured_where_the_log_has_a_column_of_them() -> None:
+    frame = timed_frame(300)
+    timed = synthesize(frame, epsilon=1, delta="1e-6")
+    untimed = synthesize(frame.drop("timestamp"), epsilon=1, delta="1e-6")
+    assert timed.mechanism == rule(times=Times()) and timed.timestamp_kind == "generated"
+    assert untimed.mechanism == rule() and untimed.timestamp_kind == "artificial"
+    assert untimed.measurements.times is None and "durations" not in untimed.measurements.contributions
+
+
 # ----------------------------------------------------------------------------------------------------- descriptions
 
 
@@ -180,7 +210,6 @@ def test_a_value_of_one_case_is_not_released() -> None:
     [
         {"times": Times()},
         {"times": Times("Europe/Berlin", "day", (4, 5))},
-        {"times": Times(needed="if recorded")},
         {"attributes": ["a", Attribute("b", ["0.1", 2, 5])]},
         {"times": Times(), "attributes": ["a"], "shares": BudgetShares("0.2", "1/10")},
     ],

@@ -15,7 +15,7 @@ import pytest
 
 from conftest import Run
 from projects import Start
-from travas import Ledger
+from travas import Ledger, Times
 from travas.project.project_file import Project, template
 from travas.project.project_options import OPTIONS, SECTIONS
 from travas.project.project_release import project_period
@@ -70,7 +70,7 @@ def test_times_and_attributes_of_a_synthetic_log_are_part_of_a_project(
     varied = Project.load(path, {"bins": ()}).mechanism(unit).describe()
     assert [attribute["name"] for attribute in varied["attributes"]] == ["ward", "sex"]
     bare = {name: value for name, value in Project.load(path, {}).values.items() if name not in DETAILS}
-    assert Project(bare, folder).mechanism(unit).describe()["times"]["needed"] == "if recorded"
+    assert Project(bare, folder).mechanism(unit).released_times == Times()
     without = Project({**bare, "without": "times"}, folder).mechanism(unit)
     assert "times" not in without.describe()
 

@@ -10,7 +10,7 @@ import typer
 
 from ..errors import OutputError
 from ..mechanisms.optimal import Optimal
-from ..model.detail_options import TIMES_IF_RECORDED
+from ..model.detail_options import Times
 from ..model.mechanism import Mechanism
 from ..outputs.atomic import Existing, atomic_output, check_target
 from ..outputs.readme_file import release_files
@@ -70,12 +70,12 @@ def _mechanisms() -> tuple[Mechanism, ...]:
     from ..mechanisms.process_map import ProcessMap
     from ..mechanisms.synthesis_mechanism import Synthesis
 
-    return Optimal(1, "1e-6"), Synthesis(1, "1e-6", times=TIMES_IF_RECORDED), ProcessMap(1, "1e-6")
+    return Optimal(1, "1e-6"), Synthesis(1, "1e-6", times=Times()), ProcessMap(1, "1e-6")
 
 
 def _released(mechanism: Mechanism, target: Path, existing: Existing) -> Outcome:
     """Make one release. The demo touches no ledger, and no policy applies to the built-in log, whose data are made up."""
-    request = Request(source=ExampleLog(), mechanism=mechanism, output=target, existing=existing)
+    request = Request(source=ExampleLog(), mechanism=mechanism, output=target, existing=existing, times="if recorded")
     with phases() as watch:
         return run(request, watch)
 

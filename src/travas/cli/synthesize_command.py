@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import ParameterError
+from ..model.detail_settings import times_rule
 from ..model.release import check_profile
 from ..privacy.numbers import typed_whole_number
 from ..request import Request
@@ -109,6 +110,7 @@ def synthesize(
         output=target,
         existing=existing,
         profile=checked_profile,
+        times=times_rule(details),
         ledger=charge.ledger(),
         dataset=charge.dataset,
         policy=charge.policy(),

@@ -121,15 +121,22 @@ class ProcessMap(GaussianMechanism):
 
     def outlook(self, stated_cases: int | None) -> tuple[str, ...]:
         """The noise of pairs, and how many cases an activity and a pair need."""
-        activities, pairs = self.noise.stage(ACTIVITIES), self.noise.stage(PAIRS)
-        alone = activities.threshold / activities.contribution
-        noise = pairs.deviation * math.sqrt(DISTINCT_PAIRS)
+        noise = self.noise.stage(PAIRS).deviation * math.sqrt(DISTINCT_PAIRS)
         return (
-            f"an activity has its own node with about {alone:,.0f} cases that have no other activity, and with "
-            f"{alone * math.sqrt(DISTINCT_PAIRS):,.0f} that have {DISTINCT_PAIRS}; all others are one node",
+            self._outlook_of_activities(),
             f"noise of {noise:,.1f} cases on a pair if cases have up to {DISTINCT_PAIRS} different pairs",
             f"about one false pair; with few activities, a pair of {LEAST_CUT * noise:,.0f} cases or more stands out from the "
             "noise",
+        )
+
+    def _outlook_of_activities(self) -> str:
+        if self.alphabet is not None:
+            return f"the {len(self.alphabet):,} public activities have their own nodes; all others are one node"
+        stage = self.noise.stage(ACTIVITIES)
+        alone = stage.threshold / stage.contribution
+        return (
+            f"an activity has its own node with about {alone:,.0f} cases that have no other activity, and with "
+            f"{alone * math.sqrt(DISTINCT_PAIRS):,.0f} that have {DISTINCT_PAIRS}; all others are one node"
         )
 
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:

@@ -10,18 +10,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
 
 from ..errors import ParameterError, shown
 from ..model.case_columns import case_column
-from ..model.detail_options import Attribute, BudgetShares, Needed, Times
+from ..model.detail_options import Attribute, BudgetShares, Times
 from ..model.estimate import Estimate, measured
 from ..model.release import RESERVED_COLUMNS
 from ..model.release_kind import Kind, TimestampKind
-from ..model.totals import Details, TimesRead, check_details
+from ..model.totals import Details, check_details
 from ..model.trace_features import cells
 from ..model.traces import Activity, Trace
 from ..model.variants import Variants
@@ -119,9 +119,8 @@ class Synthesis(GaussianMechanism):
     @property
     def details(self) -> Details:
         """What has to be read in addition to the variants."""
-        read: dict[Needed, TimesRead] = {"required": "read", "if recorded": "if recorded"}
         return Details(
-            times="ignore" if self.times is None else read[self.times.needed],
+            times="ignore" if self.times is None else "read",
             attributes=tuple(attribute.name for attribute in self.attributes if not attribute.is_number),
             numbers=tuple(attribute.name for attribute in self.attributes if attribute.is_number),
         )
@@ -167,13 +166,6 @@ class Synthesis(GaussianMechanism):
     def timestamps(self) -> str:
         """Generated, if times are measured."""
         return super().timestamps if self.times is None else GENERATED_TIMES
-
-    def settled(self, variants: Variants) -> Self:
-        """Without times, if they were wanted only if recorded and the log has no time column: decided by its columns."""
-        if self.times is None or self.times.needed == "required":
-            return self
-        recorded = variants.totals is not None and variants.totals.details.times == "read"
-        return attrs.evolve(self, times=attrs.evolve(self.times, needed="required") if recorded else None)
 
     def parameters(self) -> dict[str, Any]:
         shares = self.used_shares

@@ -17,9 +17,6 @@ from .questions import check_edges
 Resolution = Literal["second", "minute", "day"]
 """The precision to which generated times are rounded down."""
 
-Needed = Literal["required", "if recorded"]
-"""Whether a log without a time column is refused, or released without times."""
-
 WEEKEND = (5, 6)
 
 LARGEST_EDGE = 10**300
@@ -51,20 +48,19 @@ class Times:
         zone: The time zone of weeks, weekdays and hours, such as `Europe/Berlin`.
         resolution: The precision to which generated times are rounded down.
         weekend: The weekend days; Monday is 0.
-        needed: Whether a log without a time column is refused. Decided by the columns, never by values.
     """
 
     zone: str = "UTC"
     resolution: Resolution = "second"
     weekend: tuple[int, ...] = attrs.field(default=WEEKEND, converter=_weekend)
-    needed: Needed = "required"
 
     def __attrs_post_init__(self) -> None:
         check_zone(self.zone)
-        for name, choices in (("resolution", Resolution), ("needed", Needed)):
-            value = getattr(self, name)
-            if value not in get_args(choices):
-                raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(get_args(choices))}", field=name)
+        if self.resolution not in get_args(Resolution):
+            raise ParameterError(
+                f"resolution is {shown(self.resolution)}; use one of {', '.join(get_args(Resolution))}",
+                field="resolution",
+            )
 
     def describe(self) -> dict[str, Any]:
         """The options as plain values.
@@ -72,8 +68,7 @@ class Times:
         Returns:
             The values by name.
         """
-        plain = {"zone": self.zone, "resolution": self.resolution, "weekend": list(self.weekend)}
-        return plain if self.needed == "required" else plain | {"needed": self.needed}
+        return {"zone": self.zone, "resolution": self.resolution, "weekend": list(self.weekend)}
 
     @classmethod
     def from_description(cls, described: Any) -> Times:
@@ -85,15 +80,15 @@ class Times:
         Returns:
             The options.
         """
-        if not isinstance(described, Mapping) or not set(described) <= {"zone", "resolution", "weekend", "needed"}:
+        if not isinstance(described, Mapping) or not set(described) <= {"zone", "resolution", "weekend"}:
             raise ParameterError(
                 f"times is {shown(described)}; use zone, resolution and weekend, and nothing else", field="times"
             )
         return cls(**dict(described))
 
 
-TIMES_IF_RECORDED = Times(needed="if recorded")
-"""The default of synthetic logs: times if the log has a time column."""
+TimesRule = Literal["required", "if recorded"]
+"""Whether a log without a timestamp column is refused by a mechanism that measures times, or released without times."""
 
 
 def _edges(bins: Sequence[Number]) -> tuple[Fraction, ...]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import ParameterError, shown
-from .detail_options import TIMES_IF_RECORDED
+from .detail_options import TimesRule
 
 
 def described_details(
@@ -32,10 +32,10 @@ def described_details(
 
 
 def _times(without: str | None, zone: str | None, resolution: str | None) -> dict[str, Any] | None:
-    """Described times: required if something is said about them."""
+    """Described times: those of the default if nothing is said about them."""
     said = {name: value for name, value in (("zone", zone), ("resolution", resolution)) if value is not None}
     if without is None:
-        return said or TIMES_IF_RECORDED.describe()
+        return said
     if without != "times":
         raise ParameterError(f"without is {shown(without)}; use 'times', or leave it out", field="without")
     for name in said:
@@ -54,3 +54,8 @@ def _attributes(names: Sequence[str], bins: Sequence[str]) -> list[dict[str, Any
             raise ParameterError(f"bins is set twice for {shown(name)}; set it once", field="bins")
         edges[name] = [number.strip() for number in numbers.split(",")]
     return [{"name": name, "bins": edges.get(name, [])} for name in dict.fromkeys([*names, *edges])]
+
+
+def times_rule(stated: Mapping[str, Any]) -> TimesRule:
+    """Return whether times are required: if something is said about them."""
+    return "required" if stated.get("zone") or stated.get("resolution") else "if recorded"

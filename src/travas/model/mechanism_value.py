@@ -23,7 +23,6 @@ from .abstraction import FULL, Abstraction
 from .detail_options import Attribute, Times
 from .release_kind import ARTIFICIAL_TIMES, Kind, TimestampKind
 from .totals import NO_DETAILS, Details
-from .variants import Variants
 
 References = Literal["follow", "refuse"]
 """Whether a description may refer to code (`package.module:Class`) and files outside of it."""
@@ -74,17 +73,6 @@ class MechanismValue(ABC):
     def details(self) -> Details:
         """What has to be read of a log in addition to its variants."""
         return NO_DETAILS
-
-    def settled(self, variants: Variants) -> Self:
-        """Return the mechanism with everything decided that was left open until the columns of the log were known.
-
-        Args:
-            variants: The log. Only its columns decide, never its values.
-
-        Returns:
-            The mechanism itself, unless something was left open.
-        """
-        return self
 
     @property
     def released_times(self) -> Times | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from ..budget.account import Approval
 from ..budget.ledger import Ledger
 from ..errors import OutputError, ParameterError
+from ..model.detail_settings import times_rule
 from ..model.explain import check_stated_cases
 from ..model.release import check_frequencies, check_profile, check_timestamps
 from ..outputs.readme_file import release_files
@@ -97,6 +98,7 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
             frequencies=check_frequencies(project.text_or("frequencies", "estimated")),
             timestamps=times,
             profile=profile,
+            times=times_rule(project.values),
             ledger=_ledger(project),
             dataset=project.text("dataset"),
             policy=project.policy(),

@@ -10,6 +10,7 @@ from ..budget.account import NO_APPROVAL, Account, Approval
 from ..budget.ledger import Ledger
 from ..errors import TravasError
 from ..mechanisms import from_description
+from ..model.detail_settings import times_rule
 from ..model.release import MAKER, Release
 from ..model.statements import description_of
 from ..model.variants import Variants
@@ -74,6 +75,7 @@ def release_request(
         reading=reading,
         output=output,
         timestamps=recipe.written_timestamps,
+        times=times_rule(dict(recipe.options)),
         ledger=ledger,
         dataset=dataset or None,
         origin=origin,
@@ -110,7 +112,7 @@ def draw(
 
 
 def without_tables(release: Release) -> Release:
-    """Return the release as it is sent between processes: with the settled mechanism, whose tables are built again."""
+    """Return the release as it is sent between processes: with its mechanism, whose tables are built again."""
     return replace(release, mechanism=from_description(description_of(release.mechanism)), maker=MAKER)
 
 
