@@ -18,7 +18,8 @@ class SharedServers(LoadScopeScheduling):  # type: ignore[misc]
     def _split_scope(self, nodeid: str) -> str:
         if "spark" in nodeid:
             return "spark"
-        return nodeid.partition("::")[0] if nodeid.startswith("tests/e2e/") else nodeid
+        file = nodeid.partition("::")[0]
+        return file if file.startswith(("tests/e2e/test_web_", "tests/e2e/test_pages")) else nodeid
 
 
 @pytest.hookimpl(optionalhook=True)

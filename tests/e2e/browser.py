@@ -57,7 +57,7 @@ class Server:
         """The key and the cookie of a new browser, without a browser."""
         headers = {"X-Travas-Code": self.link.partition("#")[2], "Sec-Fetch-Site": "same-origin"}
         request = urllib.request.Request(f"{self.address}/enter", b"", headers)
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:
             return answer.read().decode(), answer.headers["Set-Cookie"].partition(";")[0]
 
     def children(self) -> list[str]:
@@ -94,7 +94,7 @@ def serving(scratch: Path, *words: object) -> Iterator[Server]:
         killed = process.poll() == -signal.SIGKILL  # by the test
         process.send_signal(signal.SIGINT)
         try:
-            rest, _ = process.communicate(timeout=20)
+            rest, _ = process.communicate(timeout=120)
         except subprocess.TimeoutExpired:
             process.kill()
             raise
@@ -103,7 +103,7 @@ def serving(scratch: Path, *words: object) -> Iterator[Server]:
 
 
 def _wait_for(address: str, process: subprocess.Popen[str]) -> None:
-    end = time.monotonic() + 40
+    end = time.monotonic() + 120
     while time.monotonic() < end and process.poll() is None:
         try:
             urllib.request.urlopen(address, timeout=5).close()

@@ -29,7 +29,7 @@ _ASK = (
     f"import http.client, json, sys\n{_DROP}"
     + """
 port, path, headers = int(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
-connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
 connection.request("GET", path, headers=headers)
 answer = connection.getresponse()
 print(json.dumps([answer.status, answer.getheader("Set-Cookie"), answer.read().decode()]))
@@ -92,7 +92,7 @@ class Stranger:
 
     def cookies(self) -> list[str]:
         """The cookies that came with requests."""
-        with urllib.request.urlopen(f"{self.address}seen", timeout=20) as answer:
+        with urllib.request.urlopen(f"{self.address}seen", timeout=120) as answer:
             return list(json.load(answer))
 
 

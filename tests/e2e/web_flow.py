@@ -1,4 +1,7 @@
-"""The flow through the web app that its browser tests share: what a user does on each step."""
+"""What a user does in the web app: the steps that its browser tests, the screenshots and the benchmark share.
+
+Every step waits for what the next one needs: for an element, a value or an address, never for a time.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from browser import Server
+from playwright.sync_api import expect
 
 NUMBERS = count(1)
-HOSTILE = "<img src=x onerror=window.hacked=1>"
+PATIENCE = 120_000
+"""Milliseconds until a test fails, so that a busy machine is slow and not broken."""
+expect.set_options(timeout=PATIENCE)
 
 
 def watched(context: Any, server: Server) -> Any:
     """A tab that lists what it fetched from elsewhere and which scripts failed."""
     tab = context.new_page()
-    tab.set_default_timeout(30_000)
+    tab.set_default_timeout(PATIENCE)
     tab.foreign, tab.broken = [], []
     tab.on(
         "request", lambda request: request.url.startswith((server.address, "data:")) or tab.foreign.append(request.url)
@@ -69,13 +75,6 @@ def press(tab: Any, name: str) -> None:
     tab.get_by_role("button", name=name).click()
 
 
-def tick(tab: Any, name: str) -> None:
-    """Tick a checkbox, whose state comes back from the server."""
-    box = tab.get_by_role("checkbox", name=name)
-    box.click()
-    tab.get_by_role("checkbox", name=name, checked=True).wait_for()
-
-
 def upload(tab: Any, *files: Any) -> None:
     tab.locator("input[type=file]").set_input_files(list(files))
 
@@ -91,49 +90,44 @@ def to_columns(tab: Any) -> None:
     heading(tab, "Columns")
 
 
-def to_confirm(tab: Any) -> None:
-    """From the third step to the last one before the release."""
+def to_protection(tab: Any) -> None:
+    press(tab, "Try it with a made-up hospital log")
+    to_columns(tab)
+    press(tab, "Continue")
     heading(tab, "Protect")
+
+
+def to_confirm(tab: Any, epsilon: str = "1", delta: str = "1e-6") -> None:
+    """From the third step to the last one before the release, with these parameters."""
+    heading(tab, "Protect")
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        tab.get_by_label(name, exact=True).fill(value)
+    tab.get_by_text(re.compile("^δ: ")).wait_for()
     press(tab, "Continue")
     heading(tab, "Forecast")
     press(tab, "Continue")
     heading(tab, "Confirm")
 
 
-def to_release(tab: Any, epsilon: str = "1", delta: str = "1e-6") -> None:
-    """From the log or its columns to the last step before the release."""
-    tab.get_by_role("heading", name=re.compile("^(Choose an event log|Columns)$")).wait_for()
-    if tab.get_by_role("heading", name="Columns", exact=True).count() == 0:
-        to_columns(tab)
-    press(tab, "Continue")
-    heading(tab, "Protect")
-    tab.get_by_label("epsilon", exact=True).fill(epsilon)
-    tab.get_by_label("delta", exact=True).fill(delta)
-    tab.get_by_text(re.compile("^δ: ")).wait_for()
-    to_confirm(tab)
+def name_data_set(tab: Any, name: str = "") -> str:
+    """Create a data set for this log; without a name, one that no other test has."""
+    wanted = name or f"data {next(NUMBERS)}"
+    tab.get_by_label("Data set in the ledger").fill(wanted)
+    press(tab, f"Create the data set '{wanted}' without a budget")
+    tab.get_by_role("cell", name=re.compile("^before: ")).wait_for()
+    return wanted
 
 
-def name_data_set(tab: Any, name: str = "") -> None:
-    """Create a data set for this log, unless this tab has created the one that it has."""
-    field = tab.get_by_label("Data set in the ledger")
-    value = field.input_value()
-    wanted = name or (value if value == getattr(tab, "data_set", "") else f"data {next(NUMBERS)}")
-    tab.data_set = wanted
-    if value != wanted:
-        field.fill(wanted)
-    create = tab.get_by_role("button", name=f"Create the data set '{wanted}' without a budget")
-    account = tab.get_by_role("cell", name=re.compile("^before: "))
-    is_new = value != wanted and not name  # until it is looked up, another account may be shown
-    (create if is_new else create.or_(account).first).wait_for()
-    if create.is_visible():
-        create.click()
-    account.wait_for()
+def release_button(tab: Any) -> Any:
+    return tab.get_by_role("button", name=re.compile("^Release (for|again)"))
 
 
-def release(tab: Any, title: str = "Released") -> None:
-    name_data_set(tab)
-    tab.get_by_role("button", name=re.compile("^Release (for|again)")).click()
+def release(tab: Any, title: str = "Released", name: str = "") -> str:
+    """Create a data set and release; returns the name of the data set."""
+    used = name_data_set(tab, name)
+    release_button(tab).click()
     heading(tab, title)
+    return used
 
 
 def result_tab(tab: Any, name: str) -> str:
@@ -151,14 +145,6 @@ def result_tab(tab: Any, name: str) -> str:
     return str(panel.inner_text())
 
 
-def shown_variants(tab: Any) -> list[str]:
-    """The traces at the top of the table, in order."""
-    result_tab(tab, "Variants")
-    script = """rows => rows.sort((a, b) => a.ariaRowIndex - b.ariaRowIndex).map((row) =>
-      [...row.querySelectorAll(".chevron")].map((one) => one.textContent).join(" → ")).filter(Boolean)"""
-    return list(map(str, tab.locator(".ag-row").evaluate_all(script)))
-
-
 def saved(tab: Any, link: str, folder: Path, name: str) -> Path:
     """Download a file of the release, on the tab Hand over."""
     result_tab(tab, "Hand over")
@@ -169,31 +155,7 @@ def saved(tab: Any, link: str, folder: Path, name: str) -> Path:
     return path
 
 
-def alert(tab: Any) -> str:
-    return str(tab.get_by_role("alert").inner_text())
-
-
-def to_protection(tab: Any) -> None:
-    press(tab, "Try it with a made-up hospital log")
-    to_columns(tab)
-    press(tab, "Continue")
-    heading(tab, "Protect")
-
-
 def card(tab: Any, name: str) -> None:
     """Choose a card, whose state comes back from the server."""
     tab.get_by_role("radio", name=name, exact=True).click()
     tab.get_by_role("radio", name=name, exact=True, checked=True).wait_for()
-
-
-def protect_persons(tab: Any, column: str, most: str) -> None:
-    """Protect the persons of a column, on the step Protect."""
-    card(tab, "One person")
-    choose(tab, "Column that identifies the person", column)
-    tab.get_by_label("Maximum number of cases per person").fill(most)
-
-
-def choose(tab: Any, label: str, option: str) -> None:
-    tab.get_by_label(label, exact=True).click()
-    tab.get_by_role("option", name=option, exact=True).click()
-    tab.locator("[role=option]").first.wait_for(state="hidden")
