@@ -309,7 +309,7 @@ def test_parameters_that_leave_nothing_under_the_largest_cap_are_refused(options
     """Otherwise noise that chooses a large cap would make the release fail after the charge."""
     epsilon = "0.0001" if stage == "rework" else "0.00004"
     with pytest.raises(ParameterError, match=f"nothing for the measurement '{stage}'"):
-        process_map(epsilon, "1e-6", **options)
+        process_map(epsilon, "1e-6", **options).guarantee()
 
 
 def test_persons_of_several_cases_get_more_noise() -> None:

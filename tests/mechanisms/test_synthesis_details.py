@@ -37,10 +37,12 @@ from travas import (
     run,
     synthesize,
 )
+from travas.mechanisms import gaussian_mechanism
+from travas.mechanisms.gaussian_mechanism import calibrated_noise
 from travas.mechanisms.synthesis_stages import CONTROL_FLOW, TIMES
 from travas.model.questions import CellQuestion, Question
 from travas.privacy.gaussian_calibration import calibrate, largest_mu, split_delta
-from travas.privacy.gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
+from travas.privacy.gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration
 from travas.privacy.gaussian_verifier import verify_calibration
 from travas.privacy.noise import Seeded
 from travas.sources.reading import Reading
@@ -59,6 +61,27 @@ def contribution(share: Fraction, cases: int = 1) -> int:
 
 
 # ----------------------------------------------------------------------------------------------------------- stages
+
+
+def test_mechanisms_are_calibrated_when_needed_and_once_for_the_same_parameters(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[Any] = []
+
+    def counted(*stated: Any) -> Calibration:
+        calls.append(stated)
+        return calibrate(*stated)
+
+    calibrated_noise.cache_clear()
+    monkeypatch.setattr(gaussian_mechanism, "calibrate", counted)
+    made = [
+        rule(times=Times("Europe/Berlin")),
+        rule(times=Times()),
+        rule(times=Times(), unit=PrivacyUnit("patient", 2)),
+    ]
+    assert not calls
+    assert made[0].guarantee() == made[1].guarantee() and len(calls) == 1
+    assert made[2].guarantee().unit.max_cases == 2 and len(calls) == 2
 
 
 def test_the_default_shares_are_those_of_the_specification() -> None:
@@ -181,7 +204,7 @@ def test_a_log_without_times_is_refused_before_the_charge_if_times_are_measured(
     book = Ledger(ledger_path)
     book.create_account("ward")
     untimed = timed_frame(30).drop("timestamp")
-    request = Request(untimed, rule(times=Times()), ledger=book, dataset="ward")
+    request = Request(untimed, rule(times=Times()), Reading(order="file"), ledger=book, dataset="ward")
     with pytest.raises(TravasError) as refused:
         run(request)
     assert refused.value.field == "timestamp" and not book.account("ward").entries
@@ -196,7 +219,7 @@ def test_a_log_without_times_is_refused_before_the_charge_if_times_are_measured(
 def test_times_if_recorded_are_measured_where_the_log_has_a_column_of_them() -> None:
     frame = timed_frame(300)
     timed = synthesize(frame, epsilon=1, delta="1e-6")
-    untimed = synthesize(frame.drop("timestamp"), epsilon=1, delta="1e-6")
+    untimed = synthesize(frame.drop("timestamp"), order="file", epsilon=1, delta="1e-6")
     assert timed.mechanism == rule(times=Times()) and timed.timestamp_kind == "generated"
     assert untimed.mechanism == rule() and untimed.timestamp_kind == "artificial"
     assert untimed.measurements.times is None and "durations" not in untimed.measurements.contributions

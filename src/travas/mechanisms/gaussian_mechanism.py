@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
+from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import Any
 
 import attrs
@@ -43,10 +44,6 @@ class GaussianMechanism(Mechanism):
     Guarantee  (ε, δ) by the theorem, with every inequality verified on the constants that are used
     """
 
-    def __attrs_post_init__(self) -> None:
-        super().__attrs_post_init__()
-        _ = self.noise  # refused here, before anything is read, if a case could add nothing
-
     @abstractmethod
     def plans(self) -> tuple[StagePlan, ...]:
         """The stages with their shares of μ², which add up to 1, in the order in which they are measured.
@@ -57,8 +54,8 @@ class GaussianMechanism(Mechanism):
 
     @cached_property
     def noise(self) -> GaussianNoise:
-        """The calibrated and verified noise of all measurements."""
-        return GaussianNoise(calibrate(self.epsilon, self.delta, self.plans(), self.unit.max_cases))
+        """The calibrated and verified noise of all measurements; refused, before anything is read, if a case adds nothing."""
+        return calibrated_noise(self.epsilon, self.delta, self.plans(), self.unit.max_cases)
 
     def tables(self) -> tuple[Noise, ...]:
         """None: the noise needs no table."""
@@ -120,6 +117,12 @@ class GaussianMechanism(Mechanism):
         noisy = np.zeros_like(sums)
         noisy[measured] = sums[measured] + self.noise.draw(int(measured.sum()), self.random_bytes)
         return noisy
+
+
+@lru_cache(maxsize=32)
+def calibrated_noise(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], max_cases: int) -> GaussianNoise:
+    """Noise for these stages, calibrated and verified once for the same parameters."""
+    return GaussianNoise(calibrate(epsilon, delta, plans, max_cases))
 
 
 def _stage_as_json(stage: Stage) -> dict[str, Any]:

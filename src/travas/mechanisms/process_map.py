@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import attrs
@@ -36,6 +37,7 @@ from ..model.release_kind import Kind, TimestampKind
 from ..model.totals import NO_DETAILS, Details, check_details
 from ..model.traces import Activity
 from ..model.variants import Variants
+from ..privacy.gaussian import GaussianNoise
 from ..privacy.gaussian_stages import Selection, StagePlan
 from ..privacy.numbers import as_text
 from .coded_traces import CodedTraces, activity_sums
@@ -44,6 +46,7 @@ from .gaussian_mechanism import (
     MOST_KEYS,
     GaussianMechanism,
     as_plain_names,
+    calibrated_noise,
     small_alphabet,
 )
 from .map_sums import pairs_of, rework_of, size_sums, with_other
@@ -92,16 +95,20 @@ class ProcessMap(GaussianMechanism):
     alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=small_alphabet)
     parts: tuple[str, ...] = attrs.field(default=(), converter=_parts)
 
-    def __attrs_post_init__(self) -> None:
-        super().__attrs_post_init__()
+    @cached_property
+    def noise(self) -> GaussianNoise:
+        """The calibrated and verified noise; refused, before anything is read, if a case adds nothing to a measurement."""
+        noise = calibrated_noise(self.epsilon, self.delta, self.plans(), self.unit.max_cases)
+        contributions = {stage.name: stage.contribution for stage in noise.calibration.stages}
         for name, cap in (PAIRS, SIZE_CELLS[-1]), (REWORK, rework_cap(SIZE_CELLS[-1], MOST_ACTIVITIES)):
-            if self.contributions.get(name, cap) ** 2 < cap:
+            if contributions.get(name, cap) ** 2 < cap:
                 raise ParameterError(
                     f"epsilon {as_text(self.epsilon)} and delta {as_text(self.delta)} with max_cases "
                     f"{self.unit.max_cases} leave nothing for the measurement {name!r}: use a larger epsilon or a "
                     "smaller max_cases",
                     field="epsilon",
                 )
+        return noise
 
     def plans(self) -> tuple[StagePlan, ...]:
         """A, M, F and the parts that are asked for; the pairs have every share that is not used."""

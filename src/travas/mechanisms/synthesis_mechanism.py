@@ -107,6 +107,10 @@ class Synthesis(GaussianMechanism):
     attributes: tuple[Attribute, ...] = attrs.field(default=(), converter=_attributes)
     shares: BudgetShares | None = attrs.field(default=None, converter=_shares)
 
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        self.plans()  # refuses shares that leave nothing for a stage
+
     @property
     def used_shares(self) -> BudgetShares:
         """How the budget is divided among control flow, times and attributes."""
