@@ -28,7 +28,7 @@ CAUTIOUS = Fraction(1), Fraction(1, 10**6)
 def test_the_policy_line_is_exact(epsilon: Fraction, delta: Fraction, stated: int | None, reasons: int) -> None:
     words = explain.weak_protection(epsilon, delta, stated)
     assert len(words) == reasons
-    assert not words or words[0].startswith("Formally correct, weak protection: ")
+    assert not words or words[0].startswith("Weak protection: ")
 
 
 @pytest.mark.parametrize("wrong", [0, -1, True, 2.5, "10"])

@@ -44,6 +44,13 @@ def test_a_synthetic_log_is_reported_as_one(release: SyntheticRelease, tmp_path:
     assert machine["kind"] == "synthetic log" and machine["post_processing"].startswith("traces generated")
 
 
+def test_steps_that_are_noise_are_listed(release: SyntheticRelease, tmp_path: Path) -> None:
+    noisy = release.quality().mostly_noise
+    page = report_of(release, tmp_path, ".json")
+    assert noisy and ("Steps that cannot be told from noise" in page)
+    assert all(f"{pair.before or '(start)'} → {pair.after or '(end)'}" in page for pair in noisy[:40])
+
+
 def test_an_event_log_has_no_measurements_to_report(release: SyntheticRelease, tmp_path: Path) -> None:
     page = report_of(release, tmp_path, ".csv")
     assert "Synthetic log." in page and "the .json release has the measurements" in page

@@ -10,7 +10,8 @@ import pytest
 
 import travas
 from timed_log import timed_frame
-from travas.budget.account import Account
+from travas.budget.account import Account, Entry
+from travas.budget.accounting import Spending
 from travas.model.abstraction import parse_ladder
 from travas.model.release import Release
 from travas.model.traces import Trace
@@ -69,19 +70,18 @@ def test_the_map_of_variants_adds_up_to_their_estimates() -> None:
 
 @pytest.mark.parametrize(
     ("missing_cases", "words"),
-    [((0, 100), "covers most of the cases"), ((0, 3000), "may be missing"), ((9000, 20000), "fewer than half")],
+    [((0, 100), "covers most of the cases"), ((0, 3000), "may be missing"), ((9000, 20000), "ewer than half")],
 )
 def test_the_verdict_says_what_is_covered(missing_cases: tuple[float, float], words: str) -> None:
     facts = decision_on(variants_release())
     assert facts.estimate is not None
-    assert words in replace(facts, estimate=replace(facts.estimate, missing_cases_interval=missing_cases)).verdict
+    assert words in replace(facts, estimate=replace(facts.estimate, missing_cases_interval=missing_cases)).use
 
 
 def test_the_verdict_warns() -> None:
     release = variants_release()
-    assert decision_on(release, ("weak",)).verdict.startswith("It can be checked by anyone, but the protection is weak")
-    few = replace(decision_on(release), variants=1)
-    assert few.warnings and "little use" in few.verdict
+    assert decision_on(release, ("weak",)).warnings == ("weak",)
+    assert replace(decision_on(release), variants=1).warnings
     chosen = travas.Optimal(epsilon=1, delta="1e-4").with_random_bytes(Seeded(1))
     seeded = chosen.release(Variants.from_mapping(LOG))
     assert "not established" in decision_on(seeded).verdict
@@ -101,7 +101,9 @@ def test_figures_of_a_synthetic_log_and_of_a_map() -> None:
 
 def test_the_report_on_any_file_of_a_map_has_its_numbers(tmp_path: Path) -> None:
     drawn = travas.process_map(LOG, epsilon=2, delta="1e-4")
-    path, account = drawn.write(tmp_path / "release.csv"), Account(None, None, ())
+    path = drawn.write(tmp_path / "release.csv")
+    spent = Entry(1, "2026-11-18T10:00:00Z", "ward", Spending.of(drawn.mechanism), None, "travas")
+    account = Account("ward", None, (spent,))
     tasks.report(drawn, path, tmp_path / "r.html", "", account, Recipe(epsilon="2", delta="1e-4"), quiet)
     page = (tmp_path / "r.html").read_text()
     assert f"SHA-256 {drawn.measurements.digest}" in page and "not in this report" not in page

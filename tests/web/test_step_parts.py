@@ -124,7 +124,7 @@ def test_the_recommendation_depends_on_the_recipe_alone() -> None:
     assert [kind for kind, _ in weak.facts] == ["variants", "ladder", "synthetic log", "process map"]
     assert "a synthetic log is weak" in weak.advice[0] and "weak" not in strong.advice[0]
     assert outlook(Recipe(stated_cases="many")).why.startswith("stated_cases is 'many'")
-    assert outlook(Recipe(epsilon="0")).why and "Formally correct" in outlook(Recipe(epsilon="5")).weak[0]
+    assert outlook(Recipe(epsilon="0")).why and "Weak protection" in outlook(Recipe(epsilon="5")).weak[0]
 
 
 def test_coverage_is_the_share_of_cases() -> None:

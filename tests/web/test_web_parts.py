@@ -302,7 +302,7 @@ def test_a_drawn_release_is_whole(name: str, tmp_path: Path) -> None:
 
 def test_weak_parameters_are_called_weak_before_the_release() -> None:
     assert curve.view(Recipe()).weak == ()
-    assert "Formally correct, weak protection" in curve.view(Recipe(epsilon="15", delta="0.5")).weak[0]
+    assert "Weak protection" in curve.view(Recipe(epsilon="15", delta="0.5")).weak[0]
     assert "100,001 stated cases" in curve.view(Recipe(stated_cases="100001")).weak[0]
     assert "stated_cases is 0" in curve.view(Recipe(stated_cases="0")).why
     assert "stated_cases is 'many'" in curve.view(Recipe(stated_cases="many")).why

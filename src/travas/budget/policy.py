@@ -218,6 +218,7 @@ class Policy:
         approval: Approval,
         account: Account | None,
         period: ChargedPeriod | None,
+        time: str = "",
     ) -> CheckedPolicy:
         """Check a release against every rule.
 
@@ -226,13 +227,14 @@ class Policy:
             approval: Its reason and sign-off.
             account: The account before the charge; None if the release is not charged.
             period: The period of the release, if any.
+            time: When it was charged; empty if it would be charged now.
 
         Returns:
             The rules, each with why the release breaks it.
         """
         rules = []
         for rule in self.rules:
-            problem = _problem(rule, mechanism, approval, account, period)
+            problem = _problem(rule, mechanism, approval, account, period, time)
             source = f" ({rule.source})" if rule.source else ""
             words = f"policy {self.name!r}: {problem}; {rule.text}, because {rule.because}{source}" if problem else ""
             rules.append(CheckedRule(rule.text, words))
@@ -264,6 +266,7 @@ def _problem(
     approval: Approval,
     account: Account | None,
     period: ChargedPeriod | None,
+    time: str,
 ) -> str:
     """Return what breaks a rule; empty if nothing does."""
     guarantee = guarantee_of(mechanism)
@@ -278,14 +281,16 @@ def _problem(
     if span == "year":
         if account is None:
             return "the release is not charged, so the sum of a year is not known; set ledger"
-        epsilon, delta = _in_a_year(mechanism, account, period)
+        epsilon, delta = _in_a_year(mechanism, account, period, time)
         year = " together with the earlier releases of this year"
     value = epsilon if symbol == "ε" else delta
     return "" if value <= rule.value else f"{symbol} is {as_text(value)}{year}"
 
 
-def _in_a_year(mechanism: Mechanism, account: Account, period: ChargedPeriod | None) -> tuple[Fraction, Fraction]:
-    """Return (ε, δ) of this calendar year for one unit, this release included."""
-    year = f"{datetime.now(UTC).year:04}-"
+def _in_a_year(
+    mechanism: Mechanism, account: Account, period: ChargedPeriod | None, time: str
+) -> tuple[Fraction, Fraction]:
+    """Return (ε, δ) of the calendar year of this release for one unit, this release included."""
+    year = time[:5] or f"{datetime.now(UTC).year:04}-"
     entries = tuple(entry for entry in account.entries if entry.time.startswith(year))
     return replace(account, entries=entries).spent_with(Spending.of(mechanism), period)

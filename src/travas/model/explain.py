@@ -17,7 +17,10 @@ Released = Literal["variants of the log", "any sequence", "generated traces", "p
 WARN_EPSILON, WARN_DELTA, WARN_VISIBLE = Fraction(4), Fraction(1, 10**4), 10
 """The policy thresholds: above this ε, this δ, or δ = 1/(10 × stated cases), protection is called weak."""
 
-WEAK = "Formally correct, weak protection"
+WEAK = "Weak protection"
+
+PERSON = "person"
+"""The noun for a unit that has no name of its own: its column identifies a person."""
 
 HALF = Fraction(1, 2)
 
@@ -140,10 +143,10 @@ def no_guarantee(guarantee: Guarantee) -> str:
     return f"NO established guarantee ({numbers}): do not publish it if the original log is confidential."
 
 
-def counted_per(unit: PrivacyUnit, counted: Counted | None) -> str:
+def counted_per(unit: PrivacyUnit, counted: Counted | None, person: str = "") -> str:
     """Describe how much of one unit is counted, such as `at most 3 cases per patient`."""
     what = "case" if counted == "cases" else "different variant"
-    return f"at most {unit.max_cases} {what}{'s' if unit.max_cases > 1 else ''} per {unit.name}"
+    return f"at most {unit.max_cases} {what}{'s' if unit.max_cases > 1 else ''} per {person or unit.name}"
 
 
 def released_by(mechanism: Mechanism) -> Released:
@@ -180,7 +183,7 @@ def weak_protection(epsilon: Fraction, delta: Fraction, stated_cases: int | None
             of the log.
 
     Returns:
-        One sentence per reason; the first one starts with "Formally correct, weak protection". Empty if there is none.
+        One sentence per reason; the first one starts with "Weak protection". Empty if there is none.
     """
     reasons = []
     if epsilon > WARN_EPSILON:
@@ -213,10 +216,10 @@ def check_stated_cases(value: int | None) -> int | None:
 # ------------------------------------------------------------------------------------------------ what a release says
 
 
-def pairs(mechanism: Mechanism) -> str:
+def pairs(mechanism: Mechanism, person: str = PERSON) -> str:
     """Return what the total of all counts is a number of; if units are counted, a unit can have several variants."""
     by_case = mechanism.unit.is_case or mechanism.counted == "cases"
-    return "cases" if by_case else f"{mechanism.unit.name}–variant pairs"
+    return "cases" if by_case else f"{person}–variant pairs"
 
 
 def of_missing(estimate: Estimate | None, noun: str) -> str | None:

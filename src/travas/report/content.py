@@ -1,15 +1,15 @@
-"""The content of a report, from public files alone. The layout is in document.py and the template.
+"""The content of a report, from public files and the ledger. The layout is in document.py and the template.
 
 Schema of the machine-readable block: docs/report.md.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..budget.account import Account
+from ..budget.account import NO_APPROVAL, Account, Entry
 from ..budget.policy import Policy
 from ..errors import VerificationError
 from ..maps.map_release import MapRelease
@@ -29,10 +29,23 @@ from .decision import DECISIONS, Decision
 if TYPE_CHECKING:
     from ..verification.release_file import Content
 
+_OF_THE_CHARGE = ("reason", "sign_off", "epsilon_per_year", "delta_per_year")
+"""The rules of a policy that only the charge in the ledger can show to be kept."""
+
+
+@dataclass(frozen=True)
+class ReportedRule:
+    """A rule of the policy, and whether this release keeps it: `kept`, `broken` or `not known`."""
+
+    text: str
+    because: str
+    source: str
+    state: str
+
 
 @dataclass(frozen=True)
 class ReportContent:
-    """The content of a report: the verified guarantee and the release. All of it is public.
+    """The content of a report: the verified guarantee, the release, and what the ledger recorded about it.
 
     Attributes:
         stated: The guarantee file.
@@ -43,11 +56,11 @@ class ReportContent:
         estimate: The estimates from noisy counts; None if the release has only the counts of an event log.
         abstractions: The rules by which traces were generalised.
         rules: The name of the rule of each variant.
-        reason: Why these parameters were chosen.
+        reason: Why these parameters were chosen, as stated for this report.
         account: The account of the data set.
         stated_cases: The number of cases stated by the owner; never a counted number.
-        policy: The policy under which the release was made.
-        signed_off_by: Who has signed off the release.
+        policy: The policy that the release is checked against.
+        signed_off_by: Who has signed off the release, as stated for this report.
         release: The release with its measurements, if the file has any.
         looked_at: What the owner looked at of the original log before the parameters were chosen, in words.
     """
@@ -98,16 +111,85 @@ class ReportContent:
         return self.release if isinstance(self.release, MapRelease) else None
 
     @property
+    def is_abstracted(self) -> bool:
+        """Whether a rule may have generalised traces; on a ladder even if every released trace is full."""
+        return self.mechanism.generalises or self.abstractions != (FULL,)
+
+    @property
+    def person(self) -> str:
+        """The noun for whom it protects: a case, the unit's own name for people in the ledger, or a person."""
+        if self.mechanism.unit.is_case:
+            return "case"
+        return getattr(self.account, "unit_name", None) or explain.PERSON
+
+    @property
+    def charges(self) -> tuple[Entry, ...]:
+        """The charges of the account that can be that of this release: same mechanism, parameters and unit."""
+        promised = self.mechanism.guarantee()
+        wanted = promised.mechanism, promised.epsilon, promised.delta, promised.unit
+        entries = () if self.account is None else self.account.entries
+        paid = [(entry, entry.spending) for entry in entries]
+        return tuple(one for one, cost in paid if (cost.mechanism, cost.epsilon, cost.delta, cost.unit) == wanted)
+
+    @property
+    def charge(self) -> Entry | None:
+        """The charge of this release, the last one that fits; None without an account."""
+        return self.charges[-1] if self.charges else None
+
+    @property
+    def reported_rules(self) -> tuple[ReportedRule, ...]:
+        """Every rule of the policy, checked against the guarantee and against what the ledger recorded."""
+        if self.policy is None:
+            return ()
+        charge, before = self.charge, None
+        if charge is not None and self.account is not None:
+            earlier = tuple(entry for entry in self.account.entries if entry.number < charge.number)
+            before = replace(self.account, entries=earlier)
+        approval, period, time = (
+            (NO_APPROVAL, None, "") if charge is None else (charge.approval, charge.period, charge.time)
+        )
+        checked = self.policy.checked(self.mechanism, approval, before, period, time).rules
+        return tuple(
+            ReportedRule(
+                rule.text,
+                rule.because,
+                rule.source,
+                "not known"
+                if charge is None and rule.name in _OF_THE_CHARGE
+                else "broken"
+                if result.problem
+                else "kept",
+            )
+            for rule, result in zip(self.policy.rules, checked, strict=True)
+        )
+
+    @property
     def decision(self) -> Decision:
         """What the summary says."""
         said = DECISIONS[self.mechanism.kind]
         size = len(self.variants), sum(self.counts)
-        return said(self.mechanism, *size, self.estimate, self.release, self.weak_protection)
+        return said(self.mechanism, *size, self.estimate, self.release, self.weak_protection, self.person)
 
     @property
-    def is_abstracted(self) -> bool:
-        """Whether a rule may have generalised traces; on a ladder even if every released trace is full."""
-        return self.mechanism.generalises or self.abstractions != (FULL,)
+    def open_points(self) -> tuple[str, ...]:
+        """What has to be considered before the release is handed out, in sentences."""
+        recorded = NO_APPROVAL if self.charge is None else self.charge.approval
+        states = [rule.state for rule in self.reported_rules]
+        broken, unknown = states.count("broken"), states.count("not known")
+        return tuple(
+            sentence
+            for applies, sentence in (
+                (broken, f"{broken} of the {len(states)} rules of the policy {'is' if broken == 1 else 'are'} broken."),
+                (unknown, f"{unknown} of the {len(states)} rules of the policy cannot be checked without the charge."),
+                (self.weak_protection, "The protection is weak: read the warning."),
+                (self.decision.little_use, "It is of little use: read the warning."),
+                (not (recorded.reason or self.reason).strip(), "No reason is given for these parameters."),
+                (not (recorded.signed_off_by or self.signed_off_by).strip(), "Nobody has signed it off."),
+                (self.account is None, "Other releases about the same people are not known: no account was given."),
+                (True, "Someone must read the names of activities in section 5."),
+            )
+            if applies
+        )
 
 
 def read_content(guarantee: Path, release: Path) -> ReportContent:

@@ -11,10 +11,10 @@ from ..model.estimate import Estimate
 from ..model.mechanism import Mechanism
 from ..model.release import Release
 from ..model.release_kind import Kind
-from ..model.statements import guarantee_of
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import as_text
 from ..synthesis.synthetic_release import SyntheticRelease
+from . import texts
 
 MOST, MANY = 0.8, 0.5
 """The shares of cases from which a release is said to cover most of them, or at least half."""
@@ -39,6 +39,7 @@ class Decision:
         estimate: The estimates; None if the file has no noisy counts.
         release: The complete release; None if the file does not contain all of it.
         weak: Reasons against its parameters.
+        person: The noun for whom it protects, where that is not a case.
     """
 
     mechanism: Mechanism
@@ -47,34 +48,37 @@ class Decision:
     estimate: Estimate | None
     release: Release | None = None
     weak: tuple[str, ...] = ()
+    person: str = explain.PERSON
+
+    @property
+    def pairs(self) -> str:
+        """What counts are numbers of."""
+        return explain.pairs(self.mechanism, self.person)
 
     @property
     def figures(self) -> tuple[Figure, ...]:
         """The figures of the release, the last of which is its privacy."""
-        guarantee = guarantee_of(self.mechanism)
-        words = f"δ = {as_text(guarantee.delta)}, for {guarantee.holds_for}: {guarantee.standing}"
+        guarantee = self.mechanism.guarantee()
+        protected = texts.protected_unit(guarantee.unit, self.person)
+        words = f"δ = {as_text(guarantee.delta)}, for adding or removing {protected}: {guarantee.standing}"
         return (*self._content, Figure(f"ε = {as_text(guarantee.epsilon)}", words))
 
     @property
     def verdict(self) -> str:
-        """One plain sentence on whether the release can be handed out, and what it is good for."""
-        if guarantee_of(self.mechanism).standing is Standing.NOT_ESTABLISHED:
-            return "Do not hand it out as protected: its guarantee is not established."
-        if self.weak:
-            return "It can be checked by anyone, but the protection is weak: read the warning before you hand it out."
-        if self.warnings:
-            return "It can be handed out, but it is of little use: read the warning."
-        return self._use
+        """What is known about the guarantee. Whether the release is handed out is decided by people."""
+        if self.mechanism.guarantee().standing is Standing.NOT_ESTABLISHED:
+            return "The guarantee is not established: do not hand it out as protected."
+        return "The guarantee holds. The decision is yours."
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Reasons against handing out or using the release."""
-        return (*self.weak, *self._little_use)
+        return (*self.weak, *self.little_use)
 
     @property
     def missing(self) -> tuple[str, ...]:
         """What the release does not have, in sentences."""
-        words = explain.of_missing(self.estimate, explain.pairs(self.mechanism))
+        words = explain.of_missing(self.estimate, self.pairs)
         return (f"Not released: {words}." if words else "What is missing cannot be estimated from this file.",)
 
     @property
@@ -86,14 +90,14 @@ class Decision:
         return (covered / (covered + most), covered / (covered + least)) if covered > 0 else None
 
     @property
-    def _little_use(self) -> tuple[str, ...]:
+    def little_use(self) -> tuple[str, ...]:
         """Reasons against using the release, as far as they are known."""
         emptiness = explain.of_emptiness(self.variants, self.mechanism)
         return (emptiness,) if emptiness else ()
 
     @property
     def _content(self) -> tuple[Figure, ...]:
-        traces, noun = Figure(f"{self.variants:,}", "different traces"), explain.pairs(self.mechanism)
+        traces, noun = Figure(f"{self.variants:,}", "different traces"), self.pairs
         if self.estimate is None:
             return traces, Figure(f"{self.cases:,}", f"{noun}: the sum of the counts in the file")
         covered = Figure("–", f"share of the {noun} covered: not estimated")
@@ -103,15 +107,16 @@ class Decision:
         return traces, Figure(f"{sum(self.estimate.counts):,.0f}", f"{noun} of these variants, as estimated"), covered
 
     @property
-    def _use(self) -> str:
+    def use(self) -> str:
+        """What the release is good for, in a sentence."""
         if self.coverage is None:
-            return "It can be handed out. How many cases it covers is not known."
+            return "How many cases it covers is not known."
         least, most = self.coverage
         if least >= MOST:
-            return "It can be handed out, and it covers most of the cases."
+            return "It covers most of the cases."
         if most < MANY:
-            return "It can be handed out, but fewer than half of the cases are covered: use it for the frequent variants only."
-        return "It can be handed out. It covers the frequent variants; many of the rare ones may be missing."
+            return "Fewer than half of the cases are covered: use it for the frequent variants only."
+        return "It covers the frequent variants; many of the rare ones may be missing."
 
 
 @dataclass(frozen=True)
@@ -127,7 +132,7 @@ class SyntheticDecision(Decision):
         return explain.SYNTHETIC, *noise
 
     @property
-    def _little_use(self) -> tuple[str, ...]:
+    def little_use(self) -> tuple[str, ...]:
         if self.release is not None:
             return self.release.warnings
         return () if self.variants else (explain.EMPTY_SYNTHETIC,)
@@ -141,8 +146,9 @@ class SyntheticDecision(Decision):
         return cases, traces, share
 
     @property
-    def _use(self) -> str:
-        return "It can be handed out: a synthetic log, good for statements about many cases together."
+    def use(self) -> str:
+        """What the log is good for."""
+        return "A synthetic log is good for statements about many cases together."
 
 
 @dataclass(frozen=True)
@@ -160,7 +166,7 @@ class MapDecision(Decision):
         return rare, f"About {self.release.expected_false_pairs:.1f} pairs are expected to be there by noise alone."
 
     @property
-    def _little_use(self) -> tuple[str, ...]:
+    def little_use(self) -> tuple[str, ...]:
         return () if self.release is None else self.release.warnings
 
     @property
@@ -176,8 +182,9 @@ class MapDecision(Decision):
         )
 
     @property
-    def _use(self) -> str:
-        return "It can be handed out: a process map whose numbers all have an interval."
+    def use(self) -> str:
+        """What the map is good for."""
+        return "A process map shows which activities follow each other: every number has an interval."
 
 
 DECISIONS: dict[Kind, type[Decision]] = {

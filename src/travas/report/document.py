@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
+from collections import Counter
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from importlib.resources import files
@@ -12,14 +15,29 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ..budget.account import Account
+from ..budget.account import NO_APPROVAL, Account
+from ..budget.policy import Policy
+from ..maps.map_release import MapNode
 from ..model import explain
+from ..model.explain import HALF
 from ..model.release_kind import EVENT_LOGS, Kind, TimestampKind
-from ..model.statements import guarantee_of
+from ..model.traces import Trace
+from ..plots.charts import frequencies_chart, keep_curve
 from ..plots.html import render
-from ..privacy.numbers import as_text
-from . import sections, texts
+from ..plots.map_graph import directly_follows, released_graph
+from ..plots.map_picture import map_svg
+from ..plots.svg import activity_text, shortened
+from ..privacy.numbers import as_text, exact, rounded_up
+from ..synthesis.detail_words import details_in_words
+from . import texts
 from .content import ReportContent
+
+SHOWN = 40
+"""The number of variants in the table of the report; the release contains all."""
+
+_CHARTED, _NAMES, _STEPS = 15, 200, 40
+_MARKED = (Fraction(1, 20), HALF, Fraction(19, 20))  # the first number of cases above each is in the table of the curve
+_MAPPED = (16, 32)  # activities and pairs: what can be read on a page of paper
 
 
 def as_html(content: ReportContent) -> str:
@@ -32,7 +50,7 @@ def as_html(content: ReportContent) -> str:
         The HTML document.
     """
     style = files(__package__).joinpath("templates/report.css").read_text(encoding="utf-8")
-    curve = sections.curve(content.mechanism)
+    curve = _curve(content)
     return render(
         __package__,
         "report.html",
@@ -40,12 +58,12 @@ def as_html(content: ReportContent) -> str:
             **_words(content),
             "style": Markup(style),
             "style_hash": "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
-            "chart": Markup(sections.chart(content)) if content.variants else "",
-            "map_picture": Markup(sections.report_map(content)),
-            "variants": sections.variants(content),
-            "left_out": max(len(content.variants) - sections.SHOWN, 0),
-            "rules": sections.rules(content),
-            "steps": sections.steps(content.mechanism),
+            "chart": Markup(_chart(content)) if content.variants else "",
+            "map_picture": Markup(_report_map(content)),
+            "variants": _variants(content),
+            "left_out": max(len(content.variants) - SHOWN, 0),
+            "rules": _rules(content),
+            "steps": _steps(content),
             "curve": curve,
             "curve_picture": Markup(curve.picture),
             "history": _history(content),
@@ -56,33 +74,36 @@ def as_html(content: ReportContent) -> str:
 
 def _words(content: ReportContent) -> dict[str, Any]:
     """Return the text blocks of the page."""
-    stated, mechanism, guarantee = content.stated, content.mechanism, guarantee_of(content.mechanism)
+    stated, mechanism, guarantee = content.stated, content.mechanism, content.mechanism.guarantee()
     released, unit = explain.released_by(mechanism), guarantee.unit
     traces: texts.Traces = "generalised" if content.is_abstracted else "whole"
     decision = content.decision
-    about_epsilon, about_delta = explain.meaning(guarantee.epsilon, guarantee.delta, unit.name, released)
+    person, pairs = content.person, decision.pairs
+    recorded = NO_APPROVAL if content.charge is None else content.charge.approval
+    about_epsilon, about_delta = explain.meaning(guarantee.epsilon, guarantee.delta, person, released)
     return {
         "stated": stated,
         "verdict": decision.verdict,
+        "open_points": content.open_points,
+        "use": decision.use,
         "figures": decision.figures,
         "warnings": decision.warnings,
         "missing_parts": decision.missing,
-        "about_guess": explain.of_guess(guarantee.epsilon, guarantee.delta, unit.name),
+        "about_guess": explain.of_guess(guarantee.epsilon, guarantee.delta, person),
         "release_name": content.name,
-        "reason": content.reason.strip(),
+        "reasons": _as_recorded(recorded.reason, content.reason, content),
         "looked_at": ", ".join(content.looked_at),
         "policy_name": "" if content.policy is None else content.policy.name,
-        "policy_rules": () if content.policy is None else content.policy.rules,
-        "signed_off_by": content.signed_off_by.strip(),
+        "policy_rules": content.reported_rules,
+        "sign_offs": _as_recorded(recorded.signed_off_by, content.signed_off_by, content),
         "today": _today(),
         "weak": content.weak_protection,
-        "unit": unit.name,
-        "noun": mechanism.noun,
-        "pairs": explain.pairs(mechanism),
-        "holds_for": guarantee.holds_for,
-        "protected": texts.protected(mechanism),
+        "unit": person,
+        "noun": texts.counted_noun(mechanism, person),
+        "pairs": pairs,
+        "added": texts.protected_unit(unit, person),
+        "protected": texts.protected(mechanism, person),
         "several": texts.several(unit),
-        "neighbours": guarantee.neighbours,
         "reading": texts.reading(stated.get("reading")),
         "mechanism": mechanism.name,
         "about_mechanism": mechanism.summary,
@@ -90,20 +111,22 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "parameters": json.dumps(stated["parameters"], ensure_ascii=False),
         "variant_count": len(content.variants),
         "total": sum(content.counts),
-        "counting": texts.counting(mechanism),
+        "counting": texts.counting(mechanism, person),
         "synthetic": explain.SYNTHETIC if mechanism.kind == "synthetic log" else "",
         "noise": mechanism.noise_in_words(),
-        "quality": sections.quality_words(content),
+        "quality": _quality_words(content),
+        "noisy_steps": _noisy_steps(content),
+        "how_to_read": _how_to_read(content),
         "budget": texts.budget(stated["parameters"]),
         "not_released": texts.left_out(mechanism, content.timestamp_kind),
         "frequencies": texts.frequencies(stated["release"]["frequencies"], released),
         "count_in_file": explain.COUNT_IN_FILE if stated["release"]["frequencies"] == "estimated" else "",
         "has_intervals": content.estimate is not None and content.estimate.intervals is not None,
-        "missing": explain.of_missing(content.estimate, explain.pairs(mechanism)) or "not estimated from this file",
+        "missing": explain.of_missing(content.estimate, pairs) or "not estimated from this file",
         "process_map": explain.PROCESS_MAP if mechanism.kind == "process map" else "",
-        "map_facts": sections.of_map(content),
-        "map_pairs": sections.map_pairs(content),
-        "activity_names": sections.activity_names(content),
+        "map_facts": _of_map(content),
+        "map_pairs": _map_pairs(content),
+        "activity_names": _activity_names(content),
         "about_epsilon": about_epsilon,
         "about_delta": about_delta,
         "proof": texts.PROOFS[guarantee.standing].format(name=mechanism.name),
@@ -118,17 +141,31 @@ def _today() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d")
 
 
+def _as_recorded(recorded: str, stated: str, content: ReportContent) -> list[str]:
+    """A reason or a sign-off: what the charge recorded, and what was stated for this report, each with its date."""
+    lines, charge = [], content.charge
+    if charge is not None and recorded.strip():
+        several = f"; the last of {len(content.charges)} charges that fit this release" if content.charges[1:] else ""
+        lines.append(f"{recorded.strip()} (recorded with the charge on {charge.time[:10]}{several})")
+    if stated.strip() and stated.strip() != recorded.strip():
+        lines.append(f"{stated.strip()} (stated for this report on {_today()}{', after the charge' if charge else ''})")
+    return lines
+
+
 def _history(content: ReportContent) -> dict[str, Any]:
     """Return everything that was charged to the data set, or this release alone without an account."""
-    guarantee, account = guarantee_of(content.mechanism), content.account
-    rows = [(_today(), guarantee.mechanism, guarantee.epsilon, guarantee.delta)]
+    guarantee, account = content.mechanism.guarantee(), content.account
+    rows = [("this release", guarantee.mechanism, guarantee.epsilon, guarantee.delta)]
     if account is not None:
         spendings = [(entry.time, entry.spending) for entry in account.entries]
         rows = [(time, paid.mechanism, paid.epsilon, paid.delta) for time, paid in spendings]
     epsilon, delta = sum((row[2] for row in rows), Fraction(0)), sum((row[3] for row in rows), Fraction(0))
     together = "Sum"
     if account is not None and account.has_periods:
-        together, (epsilon, delta) = "For one case: of different periods only the largest one counts", account.spent
+        together, (epsilon, delta) = (
+            f"For one {content.person}: of different periods only the largest one counts",
+            account.spent,
+        )
     return {
         "data_set": (account.name or "") if account is not None else "",
         "budget": account.remainder if account is not None else "",
@@ -174,7 +211,7 @@ def _machine(content: ReportContent) -> dict[str, Any]:
         "delta_spent": stated["delta_spent"],
         "replace_one": stated["replace_one"],
         "policy": {"stated_cases": content.stated_cases, "weak_protection": list(content.weak_protection)}
-        | ({} if content.policy is None else content.policy.describe()),
+        | ({} if content.policy is None else _policy(content.policy, content)),
         "accounting": f"this release alone; releases of the data set: {composition} composition",
         "standing": stated["standing"],
         "mechanism": {"name": stated["mechanism"], "parameters": stated["parameters"]},
@@ -190,8 +227,22 @@ def _machine(content: ReportContent) -> dict[str, Any]:
         "reason": content.reason,
         "looked_at": list(content.looked_at),
         "signed_off_by": content.signed_off_by,
+        "recorded": None
+        if content.charge is None
+        else {
+            "time": content.charge.time,
+            "reason": content.charge.approval.reason,
+            "signed_off_by": content.charge.approval.signed_off_by,
+        },
         "account": _charges(account),
     }
+
+
+def _policy(policy: Policy, content: ReportContent) -> dict[str, Any]:
+    """The policy with, for every rule, whether this release keeps it."""
+    described = policy.describe()
+    rules = zip(described["rules"], content.reported_rules, strict=True)
+    return described | {"rules": [rule | {"state": reported.state} for rule, reported in rules]}
 
 
 def _post_processing(content: ReportContent) -> str:
@@ -204,3 +255,219 @@ def _post_processing(content: ReportContent) -> str:
     times: dict[TimestampKind, str] = {"artificial": "artificial", "generated": "generated", "none": "no"}
     about_times = f", {times[content.timestamp_kind]} timestamps" if content.mechanism.kind in EVENT_LOGS else ""
     return made[content.mechanism.kind] + about_times
+
+
+# ---------------------------------------------------------------------------------------------- tables and figures
+
+
+@dataclass(frozen=True)
+class VariantRow:
+    """One variant: its estimate and interval, if the file has them, and the count in the file."""
+
+    variant: str
+    rule: str
+    estimate: str
+    interval: str
+    count: str
+    origin: str = ""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The rungs of a ladder, and the cost of each step: (step, ε, δ)."""
+
+    rungs: str
+    each: str
+    rows: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True)
+class CurveSection:
+    """The probability of release; `picture` is SVG, `rows` are (cases, probability). Empty if unknown."""
+
+    rung: str = ""
+    picture: str = ""
+    rows: tuple[tuple[str, str], ...] = ()
+
+
+def _activity_names(content: ReportContent) -> str:
+    """Return the released activity names as text, for review."""
+    of_map = () if content.process_map is None else content.process_map.measurements.activities
+    names = sorted({activity_text(activity) for trace in (*content.variants, of_map) for activity in trace})
+    if not names and content.mechanism.kind not in EVENT_LOGS:
+        return "see the file" if content.process_map is None else "none, the map has no activities"
+    if not names:
+        return "none, the release is empty"
+    more = f", and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
+    return ", ".join(shortened(name, 60) for name in names[:_NAMES]) + more
+
+
+def _rules(content: ReportContent) -> list[str]:
+    """Return the public rules by which traces were generalised, with the number of traces of each."""
+    if not content.is_abstracted:
+        return []
+    often = Counter(content.rules)
+    return [f"{texts.rule(rule)} ({often[str(rule)]:,} of the traces)" for rule in content.abstractions]
+
+
+def _steps(content: ReportContent) -> Steps | None:
+    """Return the shares of the budget by step; None without a ladder."""
+    mechanism = content.mechanism
+    if not mechanism.generalises:
+        return None
+    most = mechanism.unit.max_cases
+    return Steps(
+        rungs=", ".join(map(str, mechanism.abstractions)),
+        each="" if most == 1 else f" for one of the {most} counted cases of a {content.person}, and over all of them",
+        rows=tuple(
+            (step["step"], _number(step["epsilon"]), _number(step["delta"])) for step in mechanism.parameters()["steps"]
+        ),
+    )
+
+
+def _quality_words(content: ReportContent) -> list[tuple[str, str]]:
+    """What the measurements of a synthetic log say about it, in words; none without measurements."""
+    made = content.synthetic
+    if made is None:
+        return []
+    measured = made.quality()
+    facts = [
+        ("Original log", f"{measured.cases.low:,.0f} to {measured.cases.high:,.0f} cases (95 %), as measured"),
+        (
+            "Share of released variants",
+            f"{made.share_released:.1%} of the {sum(made.counts):,} cases; all others are generated",
+        ),
+        ("Noise", measured.in_words()),
+        *((name.capitalize(), text) for name, text in details_in_words(measured)),
+        ("Measurements", f"SHA-256 {made.measurements.digest}; logs with the same measurements are one release"),
+    ]
+    if made.generation == "again":
+        facts.append(("Generated again", "from measurements that were released before, at no further privacy cost"))
+    return facts + [("Warning", warning) for warning in made.warnings]
+
+
+def _of_map(content: ReportContent) -> list[tuple[str, str]]:
+    """What the measurements of a process map say about it, in words; none without measurements."""
+    made = content.process_map
+    if made is None:
+        return []
+    total = made.total
+    facts = [
+        ("Original log", f"{math.floor(total.low):,} to {math.ceil(total.high):,} cases (95 %), as measured"),
+        ("False pairs", f"about {made.expected_false_pairs:.1f} of the pairs are expected to be there by noise alone"),
+        ("Measurements", f"SHA-256 {made.measurements.digest}"),
+    ]
+    return facts + [("Warning", warning) for warning in made.warnings]
+
+
+def _map_pairs(content: ReportContent) -> list[tuple[str, str, str, str]]:
+    """Return the most frequent pairs of a process map: both nodes, the number of cases and its interval."""
+    made = content.process_map
+    pairs = [] if made is None else sorted(made.pairs, key=lambda pair: -pair.cases.value)[:SHOWN]
+    return [
+        (
+            shortened(_node_name(pair.before), 200),
+            shortened(_node_name(pair.after), 200),
+            f"{max(1, round(pair.cases.value)):,}",
+            f"{math.floor(pair.cases.low):,} – {math.ceil(pair.cases.high):,}",
+        )
+        for pair in pairs
+    ]
+
+
+def _node_name(node: MapNode) -> str:
+    return f"({node.kind})" if node.activity is None else activity_text(node.activity)
+
+
+def _noisy_steps(content: ReportContent) -> list[str]:
+    """The steps of generated traces that cannot be told from noise; empty without measurements."""
+    made = content.synthetic
+    pairs = () if made is None else made.quality().mostly_noise
+    names = [
+        f"{'(start)' if pair.before is None else activity_text(pair.before)} → "
+        f"{'(end)' if pair.after is None else activity_text(pair.after)}"
+        for pair in pairs
+    ]
+    more = [f"and {len(names) - _STEPS:,} more"] if len(names) > _STEPS else []
+    return [*(shortened(name, 200) for name in names[:_STEPS]), *more]
+
+
+def _how_to_read(content: ReportContent) -> list[str]:
+    """What readers of this release get wrong most easily."""
+    details, kind = content.mechanism.details, content.mechanism.kind
+    has_times = content.mechanism.timestamp_kind == "generated" or kind == "process map"
+    words = [*texts.HOW_TO_READ[kind]]
+    if kind == "synthetic log":
+        words = [text for text, applies in zip(words, (has_times, bool(details.numbers)), strict=True) if applies]
+    return [*words, *([texts.ARTIFICIAL_TIMES] if content.timestamp_kind == "artificial" else [])]
+
+
+def _chart(content: ReportContent) -> str:
+    """Draw the largest variants as SVG: estimates with intervals, or the counts in the file without estimates."""
+    noun = texts.counted_noun(content.mechanism, content.person)
+    intervals = content.estimate.intervals if content.estimate else None
+    rows = [
+        (_label(content, index), float(content.values[index]), intervals[index] if intervals else None)
+        for index in _ranked(content)[:_CHARTED]
+    ]
+    what = f"number of {noun}: estimate and 95 % interval" if intervals else "count in the file"
+    return frequencies_chart(rows, what)
+
+
+def _report_map(content: ReportContent) -> str:
+    """Draw the process map of the release as SVG without scripts; empty if the file has no numbers for it."""
+    if content.process_map is not None:
+        graph = released_graph(content.process_map)
+    else:
+        graph = directly_follows(content.variants, content.values)
+    return map_svg(graph.most_frequent(*_MAPPED)) if graph.pairs else ""
+
+
+def _variants(content: ReportContent) -> list[VariantRow]:
+    """Return the most frequent variants, by estimate."""
+    intervals = content.estimate.intervals if content.estimate else None
+    return [
+        VariantRow(
+            variant=shortened(_path(content.variants[index]), 600),
+            rule=content.rules[index] if content.is_abstracted else "",
+            origin=content.synthetic.origins[index] if content.synthetic is not None else "",
+            estimate=f"{content.estimate.counts[index]:,.1f}" if content.estimate else "–",
+            interval=f"{intervals[index][0]:,} – {intervals[index][1]:,}" if intervals else "–",
+            count=f"{content.counts[index]:,}",
+        )
+        for index in _ranked(content)[:SHOWN]
+    ]
+
+
+def _curve(content: ReportContent) -> CurveSection:
+    """Return the probability of release; on a ladder, for the first or the selected rung."""
+    curve = content.mechanism.keep_curve()
+    if curve is None:
+        return CurveSection()
+    points = curve.points()
+    marks = {points[0][0], points[-1][0], *(curve.first_above(share) for share in _MARKED)}
+    rows = tuple((f"{cases:,}", _probability(curve.probability(cases))) for cases in sorted(marks))
+    noun = texts.counted_noun(content.mechanism, content.person)
+    return CurveSection(curve.rung, keep_curve(points, curve.first_above(HALF), noun), rows)
+
+
+def _probability(share: Fraction) -> str:
+    return f"{float(share):.3%}" if share >= Fraction(1, 10**5) else f"{float(share):.1e}"
+
+
+def _ranked(content: ReportContent) -> list[int]:
+    values = content.values
+    return sorted(range(len(values)), key=lambda index: (-values[index], content.variants[index]))
+
+
+def _label(content: ReportContent, index: int) -> str:
+    rule = f"[{content.rules[index]}] " if content.is_abstracted else ""
+    return rule + _path(content.variants[index])
+
+
+def _path(trace: Trace) -> str:
+    return " → ".join(map(activity_text, trace))
+
+
+def _number(value: str) -> str:
+    return rounded_up(exact(value, "a part"), 6)

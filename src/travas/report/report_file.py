@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..budget.account import Account, Entry
+from ..budget.account import Account
 from ..budget.policy import Policy
 from ..errors import OutputError, ParameterError
 from ..model import explain
-from ..model.mechanism import Mechanism
-from ..model.statements import guarantee_of
+from ..model.release import Release
 from ..outputs.atomic import Existing, atomic_output, check_target
 from ..outputs.inputs import check_not_same
-from .content import ReportContent, read_content
+from .content import read_content
 from .document import as_html
 
 
@@ -28,6 +28,8 @@ def write_report(
     stated_cases: int | None = None,
     policy: Policy | None = None,
     signed_off_by: str = "",
+    looked_at: Sequence[str] = (),
+    made: Release | None = None,
 ) -> Path:
     """Verify a release against its guarantee and write the report, one self-contained `.html` file.
 
@@ -35,12 +37,14 @@ def write_report(
         guarantee: The guarantee file.
         release: The release of the guarantee.
         output: The `.html` file to write.
-        reason: Why these parameters were chosen.
+        reason: Why these parameters were chosen. A reason that the charge recorded is shown as well.
         account: The account of the data set, including this release.
         existing: Whether an existing report is replaced.
         stated_cases: The number of cases stated by the owner. If δ is large for that many cases, the report warns.
-        policy: The policy under which the release was made; the report quotes it.
-        signed_off_by: Who has signed off the release.
+        policy: A policy; the report says of each rule whether the release keeps it.
+        signed_off_by: Who has signed off the release. A sign-off that the charge recorded is shown as well.
+        looked_at: What the owner looked at of the original log before the parameters were chosen, in words.
+        made: The release as it was made, with the estimates and measurements that its file may not contain.
 
     Returns:
         The path of the report.
@@ -52,26 +56,26 @@ def write_report(
     path = Path(output)
     check_report(path, existing, Path(guarantee), Path(release))
     explain.check_stated_cases(stated_cases)
-    made = replace(
+    content = replace(
         read_content(Path(guarantee), Path(release)),
         reason=reason,
         account=account,
         stated_cases=stated_cases,
         policy=policy,
         signed_off_by=signed_off_by,
+        looked_at=tuple(looked_at),
     )
-    if account is not None and not any(_is_charge_of(made.mechanism, entry) for entry in account.entries):
+    if made is not None:
+        content = replace(
+            content, variants=made.variants, counts=made.counts, rules=made.rules, estimate=made.estimate, release=made
+        )
+    if account is not None and content.charge is None:
         raise ParameterError(
             f"{account.label}: this release was not charged to this account; check the data set", field="dataset"
         )
-    return save_report(made, path, existing)
-
-
-def _is_charge_of(mechanism: Mechanism, entry: Entry) -> bool:
-    spending, guarantee = entry.spending, guarantee_of(mechanism)
-    return (spending.mechanism, spending.epsilon, spending.delta, spending.unit) == (
-        guarantee.mechanism, guarantee.epsilon, guarantee.delta, guarantee.unit,
-    )  # fmt: skip
+    with atomic_output(path, existing) as partial:
+        partial.write_text(as_html(content), encoding="utf-8", newline="\n")
+    return path
 
 
 def check_report(path: Path, existing: Existing, guarantee: Path, release: Path) -> None:
@@ -81,19 +85,3 @@ def check_report(path: Path, existing: Existing, guarantee: Path, release: Path)
     check_not_same([path], [release], "release")
     check_not_same([path], [guarantee], "guarantee")
     check_target(path, existing)
-
-
-def save_report(content: ReportContent, path: Path, existing: Existing = "replace") -> Path:
-    """Write the report atomically.
-
-    Args:
-        content: The content.
-        path: The file to write.
-        existing: Whether a report that exists is replaced.
-
-    Returns:
-        The path.
-    """
-    with atomic_output(path, existing) as partial:
-        partial.write_text(as_html(content), encoding="utf-8", newline="\n")
-    return path

@@ -8,7 +8,7 @@ from ..model.abstraction import Abstraction
 from ..model.detail_options import BudgetShares
 from ..model.explain import Released, counted_per
 from ..model.mechanism import Mechanism
-from ..model.release_kind import EVENT_LOGS, TimestampKind
+from ..model.release_kind import EVENT_LOGS, Kind, TimestampKind
 from ..privacy.guarantee import PrivacyUnit, Standing
 
 Traces = Literal["whole", "generalised"]
@@ -75,6 +75,23 @@ _MAP_BIAS = (
     "Rare behaviour is missing: pairs of few cases are absent, and cases with very many different pairs count less; the "
     "intervals account for that. Do not conclude from absence, nor from the presence of a rare pair."
 )
+HOW_TO_READ: dict[Kind, tuple[str, ...]] = {
+    "variants": (),
+    "synthetic log": (
+        "Times: use medians and other quantiles, not means. Long durations were measured coarsely, so a mean of generated "
+        "durations is not that of the original log.",
+        "Numbers: a value was measured as a bin and is drawn evenly within it. The first and the last bin are open: beyond "
+        "their edges, values are cut off at the edge.",
+    ),
+    "process map": ("Durations: use medians and quartiles, not means. Long durations were measured coarsely.",),
+}
+"""What readers of a kind of release get wrong most easily."""
+
+ARTIFICIAL_TIMES = (
+    "Timestamps are artificial: one second per step from 1970 in every case. "
+    "They have the order of events and no durations."
+)
+
 _GENERALISED_UTILITY = (
     " Traces may be generalised: where a rule generalised a trace, what it removed (repeats, order, what came later) is not in "
     "the release, and a trace stands for all cases that look alike under the rule. The rule is shown next to every trace."
@@ -120,22 +137,34 @@ def bias(released: Released, traces: Traces) -> str:
     return text + (_GENERALISED_BIAS if traces == "generalised" else "")
 
 
-def protected(mechanism: Mechanism) -> str:
+def protected_unit(unit: PrivacyUnit, person: str) -> str:
+    """What is added or removed between two logs that the release does not tell apart."""
+    return "one case" if unit.is_case else f"one {person} with all cases"
+
+
+def protected(mechanism: Mechanism, person: str) -> str:
     """Describe the protected unit."""
     unit = mechanism.unit
     if unit.is_case:
         return "one case"
-    return f"one {unit.name} with all cases; the release counts {counted_per(unit, mechanism.counted)}"
+    most = counted_per(unit, mechanism.counted, person)
+    return f"one {person} with all cases, identified by the column {unit.name}; the release counts {most}"
 
 
-def counting(mechanism: Mechanism) -> str:
+def counted_noun(mechanism: Mechanism, person: str) -> str:
+    """What the count of a variant is a number of."""
+    by_case = mechanism.unit.is_case or mechanism.counted == "cases"
+    return mechanism.noun if by_case else f"different {person}s"
+
+
+def counting(mechanism: Mechanism, person: str) -> str:
     """Describe what is counted."""
     unit = mechanism.unit
     if unit.is_case:
         return "cases"
-    what = f"different values of {unit.name}, each once per variant" if mechanism.counted == "units" else "cases"
-    most = counted_per(unit, mechanism.counted)
-    return f"{what}: {most}. A rule that reads only the cases of that {unit.name} selects them (travas docs unit)"
+    what = f"different {person}s, each once per variant" if mechanism.counted == "units" else "cases"
+    most = counted_per(unit, mechanism.counted, person)
+    return f"{what}: {most}. A rule that reads only the cases of that {person} selects them (travas docs unit)"
 
 
 def rule(abstraction: Abstraction) -> str:
@@ -150,9 +179,7 @@ def rule(abstraction: Abstraction) -> str:
 
 def several(unit: PrivacyUnit) -> str:
     """Describe who is protected less."""
-    if unit.is_case:
-        return "Persons with several cases: with k cases"
-    return f"Persons with several values in the column {unit.name}: with k values"
+    return "Persons with several cases" if unit.is_case else f"Persons with several values in the column {unit.name}"
 
 
 def frequencies(named: str, released: Released) -> str:
@@ -204,7 +231,7 @@ def post_processing(frequencies: str, released: Released, timestamps: TimestampK
 def reading(described: dict[str, Any] | None) -> str:
     """Describe how events became cases and variants, as stated in the guarantee file."""
     if described is None:
-        return "not stated: the release was made from counts, or by an early version that did not record it"
+        return "not stated: the release was made from counts"
     columns = described["columns"]
     named = {role: f"{columns[role]} (recognised by its name)" for role in ("case", "timestamp")}
     activities = ", ".join(described["activities"]) or f"{', '.join(columns['activities'])} (recognised by its name)"

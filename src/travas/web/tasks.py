@@ -146,25 +146,20 @@ def report(
 ) -> None:
     """The report on a release that was written; its traces and intervals are those of the release itself."""
     from ..outputs.guarantee_file import guarantee_path
-    from ..report.content import read_content
-    from ..report.report_file import check_report, save_report
+    from ..report.report_file import write_report
 
     watch("verifying", 0.0)
-    guarantee = guarantee_path(path)
-    check_report(output, "replace", guarantee, path)
-    stated = read_content(guarantee, path)
-    own = replace(stated, variants=release.variants, counts=release.counts, rules=release.rules, release=release)
-    save_report(
-        replace(
-            own,
-            estimate=release.estimate,
-            reason=reason,
-            account=account,
-            stated_cases=recipe.cases,
-            looked_at=recipe.looked_at,
-            signed_off_by=signed_off_by,
-        ),
+    write_report(
+        guarantee_path(path),
+        path,
         output,
+        reason=reason,
+        account=account,
+        existing="replace",
+        stated_cases=recipe.cases,
+        signed_off_by=signed_off_by,
+        looked_at=recipe.looked_at,
+        made=release,
     )
 
 

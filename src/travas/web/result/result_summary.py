@@ -13,6 +13,7 @@ def draw_summary(released: FinishedRelease) -> None:
     """Show four figures, the verdict, and what is missing."""
     decision = decision_on(released.release, released.recipe.weak_protection())
     ui.label(decision.verdict).classes("verdict")
+    ui.label(decision.use).classes("words")
     html("figures", decision.figures).classes("w-full")
     for warning in decision.warnings:
         ui.label(warning).classes("refusal").props("role=status")
