@@ -107,16 +107,14 @@ end()
 """
 WRITE_XES = """
 import travas
-from travas.model.release import MAKER
-release = travas.Release(travas.mechanism("optimal", 1, "1e-6"), *load(PATH), maker=MAKER)
+release = travas.Release(travas.mechanism("optimal", 1, "1e-6"), *load(PATH))
 begin()
 release.write(OUT, existing="replace")
 end()
 """
 WRITE_PM4PY = """
 import pm4py, travas
-from travas.model.release import MAKER
-release = travas.Release(travas.mechanism("optimal", 1, "1e-6"), *load(PATH), maker=MAKER)
+release = travas.Release(travas.mechanism("optimal", 1, "1e-6"), *load(PATH))
 frame = release.to_pandas()
 begin()
 pm4py.write_xes(frame, OUT, variant_str=VARIANT)

@@ -90,9 +90,8 @@ PLAIN = (
     MODELS
     + """
 import pm4py
-from travas.model.release import MAKER
 def events(log):
-    return travas.Release(rule, tuple(log), tuple(log.values()), frequencies="noisy", maker=MAKER).to_pandas()
+    return travas.Release(rule, tuple(log), tuple(log.values()), frequencies="noisy").to_pandas()
 table, tables = events(true), [events(release) for release in releases]
 begin()
 for private in tables:

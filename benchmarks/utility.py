@@ -25,7 +25,7 @@ from harness import DATA
 
 from travas import Release, Variants, absolute_log_difference, mechanism, read, relative_log_similarity
 from travas.evaluation.metrics import _edit_distances
-from travas.model.release import MAKER, Frequencies
+from travas.model.release import Frequencies
 from travas.privacy.noise import Seeded
 
 RUNS = int(os.environ.get("RUNS", 10))
@@ -69,7 +69,7 @@ def cell(job: Job) -> tuple[float, Measured, Measured]:
     bound, similarity, difference = [], [], []
     for run in range(RUNS):
         seeded = rule.with_random_bytes(Seeded(crc32(f"{job} {run}".encode())))
-        release = dataclasses.replace(seeded.release(log), frequencies=frequencies, maker=MAKER)
+        release = dataclasses.replace(seeded.release(log), frequencies=frequencies)
         bound.append(most(log, release))
         similarity.append(relative_log_similarity(log, release))
         difference.append(float(absolute_log_difference(log, release)))

@@ -7,7 +7,6 @@ fails after it, an interrupt included, is a `ChargedError`. The command line, th
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -27,11 +26,8 @@ from .budget.policy import CheckedPolicy, Policy
 from .deferred_interrupts import InterruptsDeferred
 from .errors import ChargedError, ParameterError
 from .model.mechanism import Mechanism
-from .model.other_packages import dotted_name, failures_named, is_ours
-from .model.release import MAKER, Release, check_columns
-from .model.statements import guarantee_of
+from .model.release import Release, check_columns
 from .model.variants import Roles, Variants
-from .outputs.guarantee_file import describe
 from .outputs.inputs import check_not_input
 from .outputs.standard_output import StandardOutput
 from .outputs.write import ReservedRelease, check_output, reserved_release
@@ -80,12 +76,12 @@ class Outcome:
     def after_release(self) -> Iterator[None]:
         """Turn whatever fails after a charged release into an error which says that the charge stands.
 
-        It also says that the release is complete, if it was written, and names a mechanism of another package.
+        It also says that the release is complete, if it was written.
 
         Raises:
             ChargedError: Something failed.
         """
-        with self._charged(), failures_named(self.release.mechanism, OSError):
+        with self._charged():
             yield
 
     @contextmanager
@@ -132,18 +128,16 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
             with _after_the_charge(account, end):
                 interrupts.deliver()
                 _enter(Phase.WRITING, watch)
-                with failures_named(mechanism):
-                    release = replace(
-                        _drawn(mechanism, variants),
-                        mechanism=mechanism,
-                        frequencies=request.frequencies,
-                        timestamps=request.timestamps,
-                        assumptions=assumptions_of(request.source, request.reading),
-                        reading=_described(request, variants),
-                        maker=MAKER,
-                    )
-                    if output is not None:
-                        output.write(release, request.about)
+                release = replace(
+                    mechanism.release(variants),
+                    mechanism=mechanism,  # whose guarantee was charged, whatever made the release
+                    frequencies=request.frequencies,
+                    timestamps=request.timestamps,
+                    assumptions=assumptions_of(request.source, request.reading),
+                    reading=_described(request, variants),
+                )
+                if output is not None:
+                    output.write(release, request.about)
                 end.enter_context(InterruptsDeferred())  # while names change it is too late: the run ends as usual
                 if output is not None:
                     output.publish()
@@ -183,7 +177,7 @@ def _described(request: Request, variants: Variants) -> dict[str, Any] | None:
 
 def _check(request: Request) -> None:
     """Refuse what can be refused without the log."""
-    standing = guarantee_of(request.mechanism).standing
+    standing = request.mechanism.guarantee().standing
     if standing is Standing.NOT_ESTABLISHED and request.guarantee == "required":
         raise ParameterError(
             f"the guarantee of {request.mechanism.name} is not established; use another mechanism, or accept a release "
@@ -288,32 +282,14 @@ def _check_period(request: Request) -> None:
 
 
 def _fitting(request: Request, variants: Variants) -> Mechanism:
-    """Return the mechanism that is charged. One that does not fit the log, or cannot describe itself, is refused."""
+    """Return the mechanism that is charged. One that does not fit the log is refused."""
     mechanism = request.mechanism
     recorded = variants.totals is not None and variants.totals.details.times == "read"
     if request.times == "if recorded" and mechanism.released_times is not None and not recorded:
         mechanism = attrs.evolve(cast(Any, mechanism), times=None)  # by the columns of the log, which are public
-    with failures_named(mechanism):
-        mechanism.check(variants)
-        check_columns(variants.columns, mechanism)
-        written = describe(mechanism, {}, None) | mechanism.parameters()
-        json.dumps(written, ensure_ascii=False, allow_nan=False).encode()
+    mechanism.check(variants)
+    check_columns(variants.columns, mechanism)
     return mechanism
-
-
-def _drawn(mechanism: Mechanism, variants: Variants) -> Release:
-    """Draw the noise. The release must be that of the mechanism that was charged, whose guarantee it states."""
-    drawn = mechanism.release(variants)
-    if not is_ours(drawn) or not isinstance(drawn, Release) or drawn.mechanism != mechanism:
-        raise _not_its_own(mechanism, "release")
-    return drawn
-
-
-def _not_its_own(mechanism: Mechanism, what: str) -> ParameterError:
-    return ParameterError(
-        f"the mechanism {dotted_name(type(mechanism))} did not return its own {what}; correct it, or use another one",
-        field="mechanism",
-    )
 
 
 def _charge(

@@ -14,7 +14,6 @@ from .budget.policy import Policy
 from .errors import ParameterError, check_encodable, shown
 from .model.detail_options import TimesRule
 from .model.mechanism import Mechanism
-from .model.other_packages import dotted_name, failures_named, is_ours
 from .model.release import (
     Frequencies,
     Profile,
@@ -28,7 +27,6 @@ from .model.release_kind import KINDS
 from .model.variants import Variants
 from .outputs.atomic import Existing
 from .outputs.standard_output import StandardOutput
-from .privacy.sealed_classes import is_exactly
 from .sources.reading import DEFAULT_READING, Reading, released_columns
 
 GuaranteeRule = Literal["required", "not required"]
@@ -104,29 +102,26 @@ class Request:
                 raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(choices)}", field=name)
         for name, (types, example) in _TYPES.items():
             value = getattr(self, name)
-            if not isinstance(value, types) or (name == "reading" and not is_exactly(value, Reading)):
+            if not isinstance(value, types):
                 raise ParameterError(f"{name} is {shown(value)}; use {example}", field=name)
         if (kind := self.mechanism.kind) not in KINDS:
-            words = f"the kind of {dotted_name(type(self.mechanism))} is {shown(kind)}; use one of {', '.join(KINDS)}"
+            words = f"the kind of {self.mechanism.name} is {shown(kind)}; use one of {', '.join(KINDS)}"
             raise ParameterError(words, field="mechanism")
         check_frequencies(self.frequencies)
         check_timestamps(self.timestamps, self.mechanism.kind)
         check_profile(self.profile, self.timestamps)
         if self.mechanism.kind != "variants":  # its numbers are generated, or have their own intervals
             object.__setattr__(self, "frequencies", "noisy")
-        if isinstance(self.source, Variants) and not is_ours(self.source):
-            raise ParameterError(f"source is {shown(self.source)}; use travas.Variants itself", field="source")
         unit = self.source.unit if isinstance(self.source, Variants) else self.reading.privacy_unit
-        with failures_named(self.mechanism):
-            object.__setattr__(self, "mechanism", self.mechanism.protecting(unit))
-            reading = self.reading.for_counts_of(self.mechanism.counted)
-            details = self.mechanism.details
-            if self.mechanism.released_times is None:
-                object.__setattr__(self, "times", "required")  # there is nothing to decide
-            elif self.times == "if recorded":
-                details = replace(details, times="if recorded")
-            object.__setattr__(self, "reading", attrs.evolve(reading, details=details))
-            check_columns(released_columns(reading.activities), self.mechanism)
+        object.__setattr__(self, "mechanism", self.mechanism.protecting(unit))
+        reading = self.reading.for_counts_of(self.mechanism.counted)
+        details = self.mechanism.details
+        if self.mechanism.released_times is None:
+            object.__setattr__(self, "times", "required")  # there is nothing to decide
+        elif self.times == "if recorded":
+            details = replace(details, times="if recorded")
+        object.__setattr__(self, "reading", attrs.evolve(reading, details=details))
+        check_columns(released_columns(reading.activities), self.mechanism)
         for line in self.about:
             if not isinstance(line, str):
                 raise ParameterError(f"about contains {shown(line)}; use lines of text", field="about")

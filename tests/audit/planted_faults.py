@@ -107,9 +107,9 @@ def _ordered_by_true_count() -> Iterator[None]:
         order = np.argsort(-counts[kept], kind="stable")
         return kept[order], noisy[order]
 
-    def as_given(self: Release, maker: object) -> None:
+    def as_given(self: Release) -> None:
         given = self.variants, self.noisy, self.rungs or (0,) * len(self.variants)
-        made(self, maker)
+        made(self)
         for name, value in zip(("variants", "noisy", "rungs"), given, strict=True):
             object.__setattr__(self, name, value)
 

@@ -86,6 +86,7 @@ def _run_page(page: str, folder: Path, travas: Run) -> None:
         elif block.language == "console":
             printed = "".join(_run(line, travas, where).out for line in _lines(block))
         elif block.language == "python":
+            _save(block, folder, "py")
             printed = _python(block, names, where)
         elif block.language == "toml":
             _settings(block, folder)
@@ -198,9 +199,14 @@ def _python(block: Block, names: dict[str, Any], where: str) -> str:
 
 
 def _settings(block: Block, folder: Path) -> None:
-    """A TOML block whose first line is a comment with a file name is that file."""
+    """A TOML block is valid, and may be a file."""
     tomllib.loads(block.text)
-    if named := re.match(r"# (\S+\.toml)\n", block.text):
+    _save(block, folder, "toml")
+
+
+def _save(block: Block, folder: Path, suffix: str) -> None:
+    """A block whose first line is a comment with a file name is that file."""
+    if named := re.match(rf"# (\S+\.{suffix})\n", block.text):
         (folder / named[1]).write_text(block.text)
 
 

@@ -26,7 +26,6 @@ from travas import Attribute, Ledger, Mechanism, Release, Synthesis, Times
 from travas.errors import CONFIDENTIAL, CONFIDENTIAL_HEADING
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.process_map import ProcessMap
-from travas.model.release import MAKER
 from travas.outputs.write import writers
 from travas.pipeline import Phase
 from travas.web import tasks
@@ -120,7 +119,7 @@ def replaying(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             return own
         made.append(own)
         measured = {name: getattr(made[0], name) for name in ("variants", "noisy", "rungs", "cases")}
-        return replace(own, **measured, maker=MAKER)
+        return replace(own, **measured)
 
     release = Mechanism.release
     with monkeypatch.context() as patched:
@@ -282,7 +281,7 @@ def test_a_mechanism_that_reveals_more_than_it_measured_is_detected(
     def telling(self: package.Optimal, variants: package.Variants) -> Release:
         longest = max(len(trace) for trace, _ in variants.items())
         made = original(self, variants)
-        return replace(made, abstractions=(package.Abstraction.parse(f"prefix:{longest}"),), maker=MAKER)
+        return replace(made, abstractions=(package.Abstraction.parse(f"prefix:{longest}"),))
 
     monkeypatch.setattr(package.Optimal, "_release", telling)
     with pytest.raises(AssertionError):

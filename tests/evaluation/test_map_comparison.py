@@ -19,7 +19,6 @@ from travas.evaluation.map_comparison import compare_map
 from travas.evaluation.pm4py_models import map_fitness_and_precision
 from travas.maps.map_release import map_release
 from travas.model.abstraction import parse_ladder
-from travas.model.release import MAKER
 from travas.model.traces import Trace
 from travas.outputs.example import write_hospital_log
 from travas.privacy.noise import Seeded
@@ -30,7 +29,7 @@ LOG: dict[Trace, int] = {("a", "b", "b"): 600_000, ("a",): 400_000}
 
 def without_pairs(released: MapRelease) -> MapRelease:
     nothing = replace(released.measurements, pairs=np.zeros_like(released.measurements.pairs))
-    return replace(released, measurements=nothing, maker=MAKER)
+    return replace(released, measurements=nothing)
 
 
 def test_distances_of_a_map() -> None:

@@ -17,7 +17,6 @@ from travas import MapRelease, ParameterError, Variants, mechanism
 from travas.maps.map_counts import choose_cap, cut, kept_pairs
 from travas.maps.map_durations import _quantile
 from travas.maps.map_measurements import SIZE_CELLS, MapMeasurements
-from travas.model.release import MAKER
 from travas.model.traces import Trace
 from travas.outputs.write import MAP_SUFFIXES, writers
 from travas.privacy.noise import Seeded
@@ -256,11 +255,11 @@ def test_a_model_is_discovered_although_paths_are_missing(tmp_path: Path) -> Non
     released = made({("a", "b"): 3000, ("c", "d"): 3000})
     noisy = released.measurements.pairs.copy()
     noisy[-1, :] = noisy[:, -1] = 0
-    hidden = replace(released, measurements=replace(released.measurements, pairs=noisy), maker=MAKER)
+    hidden = replace(released, measurements=replace(released.measurements, pairs=noisy))
     assert hidden.model(tmp_path / "model.pnml").is_file()
     nothing = replace(released.measurements, pairs=np.zeros_like(noisy))
     with pytest.raises(travas.OutputError, match="no pairs"):
-        replace(released, measurements=nothing, maker=MAKER).model(tmp_path / "none.pnml")
+        replace(released, measurements=nothing).model(tmp_path / "none.pnml")
     with pytest.raises(travas.OutputError, match="use .bpmn"):
         released.model(tmp_path / "model.png")
 

@@ -20,7 +20,6 @@ from travas.evaluation.compare import covered_cases
 from travas.mechanisms.ladder import CASES_SHARE, CHOICE_SHARE, Ladder
 from travas.mechanisms.prefix_tree import TwoSidedNoise
 from travas.model.abstraction import Abstraction, Grouped, parse_ladder
-from travas.model.release import MAKER
 from travas.privacy.guarantee import PrivacyUnit
 from travas.privacy.noise import Noise, Seeded
 from travas.privacy.numbers import as_text
@@ -271,15 +270,14 @@ def test_missing_cases_go_to_the_last_rung_only() -> None:
         rungs=(0, 1),
         cases=1000,
         frequencies="estimated",
-        maker=MAKER,
     )
     counts = dict(zip(release.rungs, release.counts, strict=True))
     assert counts[0] == 500 and counts[1] == 500
     assert release.estimate.missing_cases == pytest.approx(200, abs=3)
     low, high = release.estimate.missing_cases_interval or (0, 0)
     assert low < 200 < high
-    assert dataclasses.replace(release, frequencies="noisy", maker=MAKER).counts == release.noisy
-    assert dataclasses.replace(release, variants=(), noisy=(), rungs=(), maker=MAKER).estimate.missing_cases is None
+    assert dataclasses.replace(release, frequencies="noisy").counts == release.noisy
+    assert dataclasses.replace(release, variants=(), noisy=(), rungs=()).estimate.missing_cases is None
 
 
 def test_a_picture_names_the_rungs_in_use(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from travas import Optimal, ParameterError, Variants, anonymize, mechanism, read
 from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.travas import Travas
 from travas.model.estimate import MOST_THRESHOLDS, _whole, estimate
-from travas.model.release import MAKER
 from travas.model.traces import Trace
 from travas.privacy.noise import Seeded
 from travas.sources.example_log import hospital_traces
@@ -101,7 +100,7 @@ def test_it_is_post_processing() -> None:
     """The same noisy counts give the same estimates whatever log they came from."""
     rule = Optimal("1", "0.1")
     one = rule.release(Variants.from_mapping({(str(n),): 3 + n for n in range(50)}))
-    other = replace(one, variants=tuple((f"x{n:03d}",) for n in range(len(one.noisy))), maker=MAKER)
+    other = replace(one, variants=tuple((f"x{n:03d}",) for n in range(len(one.noisy))))
     assert one.estimate == other.estimate == estimate(rule.keep_curve(), one.noisy)
 
 
@@ -140,11 +139,11 @@ def test_which_counts_go_into_the_event_log(travas: Run, small_csv: Path, tmp_pa
     assert ran.code == 2 and "frequencies is 'true'" in ran.err
     release = anonymize({("a",): 30, ("b",): 2, ("c",): 1}, epsilon=1, delta=0.9)
     assert release.frequencies == "estimated" and release.counts == release.estimate.frequencies
-    noisy = replace(release, frequencies="noisy", maker=MAKER)
+    noisy = replace(release, frequencies="noisy")
     assert noisy.counts == noisy.noisy == release.noisy
     assert dict(read(noisy.to_polars()).items()) == dict(zip(noisy.variants, noisy.noisy, strict=True))
     with pytest.raises(ParameterError, match="frequencies is 'raw'"):
-        replace(release, frequencies="raw", maker=MAKER)  # type: ignore[arg-type]
+        replace(release, frequencies="raw")  # type: ignore[arg-type]
 
 
 @settings(deadline=None, max_examples=25)

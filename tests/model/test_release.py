@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,39 +15,14 @@ from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.model import explain
 from travas.privacy.noise import Seeded
 from travas.request import Request
-from travas.synthesis.synthetic_release import SyntheticRelease
 
 OPTIMAL = Optimal(epsilon=1, delta="1e-6")
 LOG = {("a", "b"): 400, ("a",): 300}
 
 
-def test_the_constructor_refuses() -> None:
-    with pytest.raises(ParameterError, match="made by a mechanism"):
-        Release(OPTIMAL, (("HIV positive",),), (1,))
-    with pytest.raises(ParameterError, match="made by a mechanism"):
-        Release(OPTIMAL, (("HIV positive",),), (1,), maker=object())
-
-
-def test_a_release_is_not_changed_into_another() -> None:
-    release = anonymize(LOG, OPTIMAL)
-    with pytest.raises(ParameterError, match="made by a mechanism"):
-        replace(release, noisy=(1, 1))
-    with pytest.raises(ParameterError, match="made by a mechanism"):
-        replace(release, mechanism=Optimal(epsilon="0.01", delta="1e-9"))
-
-
-def test_a_synthetic_release_is_not_either() -> None:
-    release = anonymize(LOG, Synthesis(epsilon=2, delta="1e-6"))
-    assert isinstance(release, SyntheticRelease)
-    with pytest.raises(ParameterError, match="made by a mechanism"):
-        replace(release, variants=(), noisy=(), origins=())
-    assert release.regenerate(cases=10, seed=1).guarantee == release.guarantee
-
-
 def test_copies_are_identical_to_the_release() -> None:
     release = anonymize(LOG, OPTIMAL)
     assert pickle.loads(pickle.dumps(release)) == copy.copy(release) == release
-    assert "MAKER" not in travas.__all__
 
 
 def seeded(mechanism: Mechanism, log: dict[tuple[str, ...], int]) -> Release:

@@ -11,7 +11,7 @@ import pytest
 import travas
 from travas import Optimal, Reading, Release, verify
 from travas.model.abstraction import Abstraction
-from travas.model.release import COMPLETENESS, MAKER, TIMES_MARK
+from travas.model.release import COMPLETENESS, TIMES_MARK
 
 TABLES = (".csv", ".csv.gz", ".parquet")
 OPTIMAL = Optimal(epsilon=1, delta="1e-6")
@@ -50,7 +50,7 @@ def test_frames_and_parquet_say_it_of_the_whole_log(tmp_path: Path) -> None:
 
 
 def test_a_column_of_activities_with_the_name_of_the_mark_stays(tmp_path: Path) -> None:
-    made = Release(OPTIMAL, ((("a", "x"),),), (300,), ("concept:name", TIMES_MARK), maker=MAKER)
+    made = Release(OPTIMAL, ((("a", "x"),),), (300,), ("concept:name", TIMES_MARK))
     assert set(made.to_polars()[TIMES_MARK]) == {"x"}
     path = made.write(tmp_path / "out.csv")
     assert verify(f"{path}.guarantee.json", path).digest_checked

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import travas
 from travas import OutputError, Reading, Release, VerificationError, mechanism, read, verify
-from travas.model.release import MAKER
 from travas.verification.release_file import read_release
 
 LOGS = (".xes", ".xes.gz", ".csv", ".csv.gz", ".parquet")
@@ -28,7 +27,7 @@ HARD = [
 
 
 def release(counts: dict[object, int], columns: tuple[str, ...] = ("concept:name",)) -> Release:
-    return Release(RULE, tuple(counts), tuple(counts.values()), columns, "noisy", maker=MAKER)  # type: ignore[arg-type]
+    return Release(RULE, tuple(counts), tuple(counts.values()), columns, "noisy")  # type: ignore[arg-type]
 
 
 def released(path: Path) -> dict[object, int]:
@@ -177,7 +176,7 @@ def test_a_forged_guarantee_is_found(key: str, value: object, why: str, tmp_path
 def test_the_guarantee_of_another_release_is_found(suffix: str, tmp_path: Path) -> None:
     """Even with the right digest: most formats say of themselves by what they were made."""
     path = release({("a",): 14}).write(tmp_path / f"out{suffix}")
-    other = replace(release({("a",): 999}), mechanism=mechanism("optimal", "0.1", "1e-9"), maker=MAKER).write(
+    other = replace(release({("a",): 999}), mechanism=mechanism("optimal", "0.1", "1e-9")).write(
         tmp_path / f"o{suffix}"
     )
     stated = json.loads(Path(f"{other}.guarantee.json").read_text())
@@ -268,12 +267,11 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(suffix: str, tmp_path: Path)
     script = f"""
 import resource, sys, travas
 from travas import Release, mechanism
-from travas.model.release import MAKER
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 import hashlib
 name = lambda n: "".join(hashlib.sha256(f"{{n}} {{part}}".encode()).hexdigest() for part in range(20))
-made = Release(mechanism("optimal", "1", "1e-6"), tuple((name(n),) for n in range(100)), (14,) * 100, maker=MAKER)
+made = Release(mechanism("optimal", "1", "1e-6"), tuple((name(n),) for n in range(100)), (14,) * 100)
 try:
     made.write({str(tmp_path / ("out" + suffix))!r})
 except travas.OutputError as error:

@@ -19,9 +19,7 @@ from typing import Any, Self
 
 from ..errors import MissingExtraError, ParameterError, VerificationError
 from ..mechanisms import from_description
-from ..model.mechanism import Mechanism, Pair
-from ..model.other_packages import failures_named, is_ours
-from ..model.statements import description_of, guarantee_of
+from ..model.mechanism import Mechanism, Pair, is_ours
 from ..privacy.guarantee import ONE_CASE, PrivacyUnit, Standing
 from ..privacy.noise_tables import MAX_EPSILON, ONE, exponential_bounds
 
@@ -57,9 +55,8 @@ class Spending:
         Returns:
             Its cost and description.
         """
-        promised = guarantee_of(mechanism)
-        with failures_named(mechanism):
-            described = json.loads(json.dumps(description_of(mechanism)))  # as it will be read from the ledger
+        promised = mechanism.guarantee()
+        described = json.loads(json.dumps(mechanism.describe()))  # as it will be read from the ledger
         return cls(promised.mechanism, promised.epsilon, promised.delta, promised.unit, promised.standing, described)
 
     def pairs(self, interval: Fraction) -> tuple[list[Pair], list[Pair], int]:

@@ -15,7 +15,6 @@ import attrs
 
 from ..errors import ParameterError, PolicyError, shown
 from ..model.mechanism import Mechanism
-from ..model.statements import guarantee_of
 from ..privacy.numbers import Number, as_text, exact
 from .account import Account, Approval
 from .accounting import Spending
@@ -269,7 +268,7 @@ def _problem(
     time: str,
 ) -> str:
     """Return what breaks a rule; empty if nothing does."""
-    guarantee = guarantee_of(mechanism)
+    guarantee = mechanism.guarantee()
     facts: Mapping[str, str] = {"units": guarantee.unit.name, "mechanisms": guarantee.mechanism}
     if isinstance(rule.value, tuple):
         return "" if facts[rule.name] in rule.value else f"{_LISTS[rule.name]} is {facts[rule.name]!r}"

@@ -10,7 +10,6 @@ import typer
 from ..errors import ParameterError, VerificationError
 from ..model.explain import counted_per, weak_protection
 from ..model.mechanism import Mechanism
-from ..model.statements import guarantee_of
 from ..privacy.guarantee import ONE_CASE, Standing
 from ..privacy.numbers import as_text, rounded_up
 from .console import bar, console, grid, panel, percent, print_json, progress
@@ -62,7 +61,7 @@ def verify(
     else:
         verified = _rebuilt(build(stated, epsilon, delta, ONE_CASE))
     mechanism = verified.mechanism
-    facts = guarantee_of(mechanism)
+    facts = mechanism.guarantee()
     if facts.standing is Standing.NOT_ESTABLISHED:
         reasons = "; ".join(facts.assumptions)
         raise VerificationError(f"the guarantee of {mechanism.name} is not established: {reasons}")
@@ -85,13 +84,13 @@ def _rebuilt(mechanism: Mechanism) -> Verified:
     from ..verification.verify import Verified
 
     with progress("building and verifying the noise table"):
-        return Verified(mechanism, guarantee_of(mechanism).delta_spent, digest_checked=False)
+        return Verified(mechanism, mechanism.guarantee().delta_spent, digest_checked=False)
 
 
 def _as_json(verified: Verified) -> dict[str, Any]:
     from ..outputs.guarantee_file import describe_unit
 
-    mechanism, facts = verified.mechanism, guarantee_of(verified.mechanism)
+    mechanism, facts = verified.mechanism, verified.mechanism.guarantee()
     return {
         "verified": True,
         "standing": str(facts.standing),
@@ -109,7 +108,7 @@ def _as_json(verified: Verified) -> dict[str, Any]:
 
 def _show_facts(verified: Verified, what: Literal["of a file", "of parameters"], weak: tuple[str, ...]) -> None:
     """Print what the guarantee promises and what was compared."""
-    mechanism, facts = verified.mechanism, guarantee_of(verified.mechanism)
+    mechanism, facts = verified.mechanism, verified.mechanism.guarantee()
     table = grid()
     table.add_row("mechanism", mechanism.name)
     table.add_row("standing", str(facts.standing))

@@ -24,8 +24,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ..errors import LogError, MissingExtraError, OutputError, TravasError
 from ..mechanisms import MECHANISMS
 from ..model.mechanism import Mechanism, Progress
-from ..model.release import MAKER, Release
-from ..model.statements import guarantee_of
+from ..model.release import Release
 from ..model.variants import Variants
 from ..outputs.atomic import atomic_output, check_target
 from ..privacy.noise import Seeded
@@ -129,7 +128,7 @@ def seeded_release(cell: Cell) -> Release:
     mechanism = _prepared(cell.build())
     log = _read(cell, cell.log.reading.for_counts_of(mechanism.counted))
     seeded = mechanism.with_random_bytes(Seeded(cell.seed))
-    return replace(seeded.release(log), frequencies=cell.frequencies, maker=MAKER)
+    return replace(seeded.release(log), frequencies=cell.frequencies)
 
 
 @lru_cache(maxsize=4)
@@ -144,7 +143,7 @@ def _read(cell: Cell, reading: Reading) -> Variants:
 @lru_cache(maxsize=8)
 def _prepared(mechanism: Mechanism) -> Mechanism:
     """Return an equal mechanism, with its tables built."""
-    guarantee_of(mechanism)
+    mechanism.guarantee()
     return mechanism
 
 

@@ -19,7 +19,6 @@ from ..mechanisms import find_mechanism, from_description
 from ..mechanisms.extensions import options_of
 from ..model.mechanism import Mechanism
 from ..model.release import Frequencies, check_frequencies
-from ..model.statements import guarantee_of
 from ..outputs.guarantee_file import file_digest
 from ..privacy.numbers import as_text, exact, exact_delta, exact_epsilon, is_whole_number
 from ..sources.reading import DEFAULT_READING, Reading
@@ -225,7 +224,7 @@ def _check_mechanisms(grid: Grid) -> None:
         built.add(parts)
         try:
             mechanism = cell.build()
-            guarantee_of(mechanism)
+            mechanism.guarantee()
             cell.log.reading.for_counts_of(mechanism.counted)
         except TravasError as error:
             raise LogError(f"{cell.label} on {cell.log.name}: {error}") from None

@@ -19,7 +19,7 @@ from ..mechanisms.trie import Prefixes, Trie
 from ..mechanisms.utravas import MOST_SPLITS, UTravas
 from ..model.estimate import Estimate, measured
 from ..model.mechanism import Mechanism
-from ..model.release import MAKER, Release
+from ..model.release import Release
 from ..model.traces import Trace
 from ..model.variants import Variants
 from ..privacy.group_privacy import GroupStep
@@ -83,7 +83,7 @@ class UTravasPublished(Mechanism):
 
     def _release(self, variants: Variants) -> Release:
         selected = self._with(_most_similar(self.epsilon, self.delta, self.splits, variants))
-        return replace(selected.release(variants), mechanism=self, maker=MAKER)
+        return replace(selected.release(variants), mechanism=self)
 
 
 @lru_cache(maxsize=8)

@@ -7,17 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, final
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import ParameterError, number_of
 from ..model import explain
 from ..model.abstraction import Abstraction
 from ..model.mechanism import Mechanism
 from ..model.registry import registered
-from ..model.release import MAKER, Release
-from ..model.statements import description_of
+from ..model.release import Release
 from ..model.traces import Activity
-from ..privacy.sealed_classes import sealed
 from ..synthesis.measured_numbers import MeasuredNumber
 from .map_counts import MapCounts
 from .map_durations import MapDurations, Quartiles
@@ -90,8 +88,6 @@ class MapActivity:
     repeated: MeasuredNumber | None = None
 
 
-@final
-@sealed
 @dataclass(frozen=True, repr=False)
 class MapRelease(Release):
     """A process map. It has no variants: `pairs`, `activities`, `total` and `throughput` are what is released.
@@ -121,7 +117,7 @@ class MapRelease(Release):
         Returns:
             The map.
         """
-        return cls(mechanism, (), (), columns, "noisy", (abstraction,), measurements=measurements, maker=MAKER)
+        return cls(mechanism, (), (), columns, "noisy", (abstraction,), measurements=measurements)
 
     @cached_property
     def numbers(self) -> MapCounts:
@@ -310,7 +306,7 @@ class MapRelease(Release):
         """What the JSON file says about the map: nodes, pairs, numbers and the measurements themselves."""
         return {
             "notices": self.notices,
-            "description": description_of(self.mechanism),
+            "description": self.mechanism.describe(),
             "reading": self.reading and dict(self.reading),
             "assumptions": self.assumptions,
             "total": _measured_as_json(self.total),

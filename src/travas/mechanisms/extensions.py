@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
@@ -64,6 +65,8 @@ def _imported(name: str, what: str, references: References) -> Any:
     if not _DOTTED.fullmatch(name):
         raise ParameterError(f"{what} is {shown(name)}: write package.module:Class", field=what)
     module, _, attribute = name.partition(":")
+    if "" not in sys.path:
+        sys.path.append("")  # the user typed the name: a file in the current folder will do
     try:
         return getattr(import_module(module), attribute)
     except Exception as error:  # importing runs the code of another package

@@ -17,7 +17,7 @@ from ..model.estimate import CONFIDENCE, Estimate, estimate
 from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism
 from ..model.mechanism_value import References
-from ..model.release import MAKER, Release
+from ..model.release import Release
 from ..model.traces import Trace
 from ..model.variants import Variants
 from ..privacy.group_privacy import GroupStep
@@ -25,7 +25,6 @@ from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise
 from ..privacy.noise_tables import NoiseTable
 from ..privacy.numbers import Number, as_text, exact
-from ..privacy.sealed_classes import is_exactly
 from ..privacy.unit_losses import LossStep
 from .optimal import Optimal
 from .prefix_tree import TwoSidedNoise
@@ -60,7 +59,7 @@ def _rungs(value: Rungs) -> tuple[Abstraction, ...]:
         raise ParameterError(
             f"the ladder needs 1 to {MAX_RUNGS} rungs, such as full,fold,first,prefix:6, or default", field="rungs"
         )
-    rungs = tuple(rung if is_exactly(rung, Abstraction) else _rung(rung) for rung in value)
+    rungs = tuple(rung if isinstance(rung, Abstraction) else _rung(rung) for rung in value)
     for index, rung in enumerate(rungs):
         if rung in rungs[:index]:
             raise ParameterError(
@@ -273,7 +272,6 @@ class Ladder(Mechanism):
             abstractions=tuple(variants.abstraction | rung for rung in self.rungs),
             rungs=tuple(rungs),
             cases=cases,
-            maker=MAKER,
         )
 
     def _choice(self, variants: Variants, cases: int) -> int:

@@ -15,7 +15,7 @@ import attrs
 from ..errors import CONFIDENTIAL, ParameterError, check_encodable, shown
 from ..model.estimate import CONFIDENCE, Estimate, measured
 from ..model.mechanism import Mechanism
-from ..model.release import MAKER, Release
+from ..model.release import Release
 from ..model.traces import Activity, Trace
 from ..model.variants import Variants
 from ..privacy.group_privacy import GroupStep
@@ -223,7 +223,6 @@ class Tree(Mechanism):
             tuple(counts.values()),
             variants.columns,
             abstractions=(variants.abstraction,),
-            maker=MAKER,
         )
 
     def _check_work(self, prefixes: int, level: int) -> None:

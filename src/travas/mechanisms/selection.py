@@ -16,14 +16,13 @@ from ..model.estimate import Estimate, estimate
 from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism, Pair
 from ..model.mechanism_value import References
-from ..model.release import MAKER, Release
+from ..model.release import Release
 from ..model.variants import Variants
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, RandomBytes
 from ..privacy.noise_tables import NoiseTable, check_buildable, predicted_length
 from ..privacy.numbers import whole_number
 from ..privacy.person_tables import GaussianTable, joint_noise, verified_noise
-from ..privacy.sealed_classes import is_exactly
 from ..privacy.unit_losses import SelectionLosses
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def minimum_number(value: int) -> int:
 
 
 def _person_table(value: PersonTable | None) -> PersonTable | None:
-    if value is None or value == "composed" or is_exactly(value, GaussianTable):
+    if value is None or value == "composed" or isinstance(value, GaussianTable):
         return value
     raise ParameterError(f"person_table is {shown(value)}: it must be 'composed' or a table", field="person_table")
 
@@ -202,6 +201,4 @@ class PartitionSelection(Mechanism):
     def _release(self, variants: Variants) -> Release:
         kept, noisy = self.select(variants.counts, self.random_bytes)
         traces = tuple(variants.traces(kept.tolist()))
-        return Release(
-            self, traces, tuple(noisy.tolist()), variants.columns, abstractions=(variants.abstraction,), maker=MAKER
-        )
+        return Release(self, traces, tuple(noisy.tolist()), variants.columns, abstractions=(variants.abstraction,))

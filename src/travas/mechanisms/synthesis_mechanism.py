@@ -29,7 +29,6 @@ from ..privacy.gaussian_stages import StagePlan
 from ..privacy.guarantee import Guarantee
 from ..privacy.noise import Seeded
 from ..privacy.numbers import as_text
-from ..privacy.sealed_classes import is_exactly
 from ..privacy.unit_losses import MeasurementLosses
 from ..synthesis.chain import choose_pairs
 from ..synthesis.measurements import ACTIVITIES, LENGTHS, REFINEMENT, TRANSITIONS, VARIANTS, Measurements
@@ -54,7 +53,7 @@ MOST_ATTRIBUTES = 100
 def _attributes(value: Sequence[Attribute | str]) -> tuple[Attribute, ...]:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         raise ParameterError(f"attributes is {shown(value)}; use a list of attributes", field="attributes")
-    made = tuple(part if is_exactly(part, Attribute) else Attribute.from_description(part) for part in value)
+    made = tuple(part if isinstance(part, Attribute) else Attribute.from_description(part) for part in value)
     columns = [case_column(attribute.name) for attribute in made]
     if len(set(columns)) < len(columns):
         raise ParameterError(f"attributes is {shown(columns)}; list every attribute once", field="attributes")
@@ -68,11 +67,11 @@ def _attributes(value: Sequence[Attribute | str]) -> tuple[Attribute, ...]:
 
 
 def _times(value: Times | Mapping[str, Any] | None) -> Times | None:
-    return value if value is None or is_exactly(value, Times) else Times.from_description(value)
+    return value if value is None or isinstance(value, Times) else Times.from_description(value)
 
 
 def _shares(value: BudgetShares | Mapping[str, Any] | str | None) -> BudgetShares | None:
-    if value is None or is_exactly(value, BudgetShares):
+    if value is None or isinstance(value, BudgetShares):
         return value
     return BudgetShares.parse(value) if isinstance(value, str) else BudgetShares.from_description(value)
 

@@ -13,7 +13,7 @@ from ..errors import ParameterError
 from ..model.estimate import Estimate, measured
 from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism
-from ..model.release import MAKER, Release
+from ..model.release import Release
 from ..model.variants import Variants
 from ..privacy.guarantee import Guarantee, Standing
 from ..privacy.noise import Noise, RandomBytes
@@ -116,7 +116,6 @@ class UTravas(Mechanism):
             tuple(mean.tolist()),
             variants.columns,
             abstractions=(variants.abstraction,),
-            maker=MAKER,
         )
 
 

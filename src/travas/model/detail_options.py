@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Literal, final, get_args
+from typing import Any, Literal, get_args
 
 import attrs
 
 from ..errors import ParameterError, check_encodable, shown
 from ..privacy.numbers import Number, as_text, exact, is_whole_number
-from ..privacy.sealed_classes import sealed
 from .calendar import check_zone
 from .questions import check_edges
 
@@ -38,8 +37,6 @@ def _is_weekday(day: object) -> bool:
     return is_whole_number(day) and 0 <= day < 7
 
 
-@final
-@sealed
 @attrs.frozen
 class Times:
     """Times of a synthetic log. All of it is public and chosen without looking at the log.
@@ -105,8 +102,6 @@ def _edges(bins: Sequence[Number]) -> tuple[Fraction, ...]:
     return edges
 
 
-@final
-@sealed
 @attrs.frozen
 class Attribute:
     """A case attribute of a synthetic log: its first value in every case.
@@ -165,8 +160,6 @@ def _share(share: Number) -> Fraction:
     return exact(share, "shares")
 
 
-@final
-@sealed
 @attrs.frozen
 class BudgetShares:
     """How the privacy budget (μ²) is divided: the rest is for the control flow.

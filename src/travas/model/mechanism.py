@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -14,12 +16,13 @@ from ..privacy.gaussian_losses import GaussianLoss
 from ..privacy.guarantee import Guarantee, Replacing, Standing
 from ..privacy.noise import Noise
 from ..privacy.numbers import as_text
+from ..privacy.person_tables import GaussianTable
 from ..privacy.unit_losses import UnitLosses
-from .estimate import Estimate
+from .abstraction import Abstraction
+from .detail_options import Attribute, BudgetShares, Times
+from .estimate import Estimate, measured
 from .keep_curve import KeepCurve
 from .mechanism_value import MechanismValue
-from .other_packages import dotted_name, is_in_travas
-from .statements import description_of, guarantee_of
 from .traces import Trace
 from .variants import Variants
 
@@ -33,11 +36,10 @@ Progress = Callable[[float], None]
 Pair = tuple[int, int]
 """Probabilities of one outcome with and without one unit, times 2^128."""
 
-_FINAL = {
-    "guarantee": "override _promise instead",
-    "describe": "a field of the class is an option",
-    "release": "override _release instead",
-}
+
+def is_ours(mechanism: Mechanism) -> bool:
+    """Whether a mechanism is part of travas: only then is there a proof of what it promises."""
+    return type(mechanism).__module__.startswith("travas.")
 
 
 @attrs.frozen(slots=False)
@@ -63,14 +65,10 @@ class Mechanism(MechanismValue):
     """
 
     def __init_subclass__(cls) -> None:
-        for method, instead in _FINAL.items():
-            if getattr(cls, method) is not getattr(Mechanism, method):
-                raise TypeError(f"{cls.__qualname__} overrides {method}, which is final; {instead}")
-        if not is_in_travas(cls):
-            cls.name = dotted_name(cls)
+        if not cls.__module__.startswith("travas."):
+            cls.name = f"{cls.__module__}:{cls.__qualname__}"
             cls.summary, cls.proof = vars(cls).get("summary", ""), vars(cls).get("proof", "")
 
-    @final
     def describe(self) -> dict[str, Any]:
         """Describe the mechanism as plain values for JSON and TOML, with all options including defaults.
 
@@ -80,9 +78,18 @@ class Mechanism(MechanismValue):
         Returns:
             `mechanism`, `epsilon`, `delta` and `unit`, followed by the options.
         """
-        return description_of(self)
+        described: dict[str, Any] = {
+            "mechanism": self.name,
+            "epsilon": as_text(self.epsilon),
+            "delta": as_text(self.delta),
+            "unit": {"name": self.unit.name, "max_cases": self.unit.max_cases},
+        }
+        former = self.former_options
+        options = {name: _plain(getattr(self, name)) for name in self.options()}
+        return described | {
+            name: value for name, value in options.items() if not (name in former and value in (None, former[name]))
+        }
 
-    @final
     def guarantee(self) -> Guarantee:
         """Compute what a release costs, from the tables that `release` samples, before any data are read.
 
@@ -90,27 +97,36 @@ class Mechanism(MechanismValue):
             The guarantee. Its standing is *not established* for a mechanism that is not part of travas, and for noise
             that does not come from the operating system.
         """
-        return guarantee_of(self)
+        promised = self._promise()
+        reasons = []
+        if not is_ours(self):
+            reasons.append(f"the mechanism is {self.name}, whose proof is not part of travas")
+        if self.random_bytes is not os.urandom:
+            reasons.append("the noise was drawn from a seed and can be reproduced by anyone")
+        if not reasons:
+            return promised
+        assumptions = (*promised.assumptions, *reasons)
+        return replace(promised, standing=Standing.NOT_ESTABLISHED, assumptions=assumptions)
 
-    @abstractmethod
     def _promise(self) -> Guarantee:
-        """Return the guarantee with noise from the operating system."""
+        """The guarantee with noise from the operating system."""
+        return self._guarantee(self.delta, Standing.NOT_ESTABLISHED)
 
-    @abstractmethod
     def parameters(self) -> dict[str, Any]:
         """Return the public constants needed to check the guarantee and interpret the counts, options first.
 
         Returns:
             The constants by name.
         """
+        return {}
 
-    @abstractmethod
     def tables(self) -> tuple[Noise, ...]:
         """Return the verified tables that a release samples; empty if the noise needs no table.
 
         Returns:
             The tables.
         """
+        return ()
 
     def noise_in_words(self) -> tuple[str, ...]:
         """The noise and how it was checked, one line for each part, for people.
@@ -208,7 +224,6 @@ class Mechanism(MechanismValue):
     def _release(self, variants: Variants) -> Release:
         """Draw the noise once and select what is released."""
 
-    @final
     def release(self, variants: Variants) -> Release:
         """Draw the noise once and make the release.
 
@@ -235,7 +250,6 @@ class Mechanism(MechanismValue):
                 field="unit",
             )
 
-    @abstractmethod
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         """Estimate true counts from noisy counts and public constants, by post-processing.
 
@@ -243,8 +257,9 @@ class Mechanism(MechanismValue):
             noisy: The noisy counts of the released variants.
 
         Returns:
-            The estimated counts with their intervals.
+            The estimated counts with their intervals; here the noisy counts themselves.
         """
+        return measured(noisy, None)
 
     def least_count(self, rung: int) -> int:
         """Return the smallest noisy count that a release can have on a rung; without a ladder, the rung is 0.
@@ -305,3 +320,13 @@ class Mechanism(MechanismValue):
             replacing=replacing,
             assumptions=assumptions,
         )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return as_text(value)
+    if isinstance(value, Abstraction):
+        return value.as_json()
+    if isinstance(value, GaussianTable | Times | Attribute | BudgetShares):
+        return value.describe()
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value

@@ -18,7 +18,6 @@ from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
 from ..privacy.noise import RandomBytes
 from ..privacy.noise_tables import MAX_EPSILON
 from ..privacy.numbers import Number, as_text, exact_delta, exact_epsilon
-from ..privacy.sealed_classes import is_exactly
 from .abstraction import FULL, Abstraction
 from .detail_options import Attribute, Times
 from .release_kind import ARTIFICIAL_TIMES, Kind, TimestampKind
@@ -60,7 +59,7 @@ class MechanismValue(ABC):
     unit: PrivacyUnit = attrs.field(default=ONE_CASE, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
-        if not is_exactly(self.unit, PrivacyUnit):
+        if not isinstance(self.unit, PrivacyUnit):
             raise ParameterError(f"unit is {shown(self.unit)}; use travas.PrivacyUnit(...)", field="unit")
         if self.counted is None and not self.unit.is_case:
             raise ParameterError(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
 
 from ..errors import ParameterError, number_of, shown
 from ..privacy.guarantee import Guarantee
-from ..privacy.sealed_classes import sealed
 from . import explain
 from .abstraction import FULL, Abstraction
 from .case_columns import case_column
@@ -18,7 +17,6 @@ from .estimate import Estimate
 from .mechanism import Mechanism
 from .registry import registered
 from .release_kind import EVENT_LOGS, NO_TIMES, Kind, TimestampKind
-from .statements import guarantee_of
 from .traces import Trace
 
 if TYPE_CHECKING:
@@ -61,10 +59,6 @@ STANDING = "privacy:standing"
 
 RESERVED_COLUMNS = frozenset({"case:concept:name", "time:timestamp", TIMES_MARK, RULE, COMPLETENESS, ORIGIN, STANDING})
 """Columns that every table may have: no activity or attribute can be released under these names."""
-
-
-MAKER = object()
-"""What the constructor requires. Only mechanisms, and what reads a release from a file, use it."""
 
 
 def check_frequencies(value: str) -> Frequencies:
@@ -120,7 +114,6 @@ def check_columns(columns: tuple[str, ...], mechanism: Mechanism) -> None:
             )
 
 
-@sealed
 @dataclass(frozen=True)
 class Release:
     """The public result: variants with noisy and estimated counts in canonical order, and the guarantee.
@@ -132,9 +125,6 @@ class Release:
     `cases`: the noisy number of all cases, if the mechanism releases it. `assumptions`: those of reading the log, such
     as that a query works case by case; the guarantee holds under them. `timestamps`: whether events have artificial ones.
     `origins`: the origin of each trace of a synthetic log; empty in every other release.
-
-    Only a mechanism makes a release, or it is read from a file: anything else could claim a guarantee that nobody paid
-    for. So the constructor, and `dataclasses.replace`, ask for `maker=MAKER`.
     """
 
     mechanism: Mechanism
@@ -149,14 +139,11 @@ class Release:
     reading: Mapping[str, Any] | None = None
     timestamps: Timestamps = "artificial"
     origins: tuple[Origin, ...] = field(default=(), kw_only=True)
-    maker: InitVar[object] = field(default=None, kw_only=True)
 
     operation: ClassVar[str] = "addition and suppression"
     """What was done to the traces of the original log, in the words of the privacy extension of XES."""
 
-    def __post_init__(self, maker: object) -> None:
-        if maker is not MAKER:
-            raise ParameterError("a Release is made by a mechanism, or read from a file; use travas.anonymize")
+    def __post_init__(self) -> None:
         rungs = self.rungs or (0,) * len(self.variants)
         canonical = sorted(zip(self.variants, rungs, self.noisy, strict=True))
         object.__setattr__(self, "variants", tuple(trace for trace, _, _ in canonical))
@@ -213,7 +200,7 @@ class Release:
 
     @property
     def guarantee(self) -> Guarantee:
-        guarantee = guarantee_of(self.mechanism)
+        guarantee = self.mechanism.guarantee()
         return replace(guarantee, assumptions=(*guarantee.assumptions, *self.assumptions))
 
     @property
@@ -257,7 +244,7 @@ class Release:
         Raises:
             ParameterError: It is a synthetic log or a process map.
         """
-        return replace(self, timestamps="none", maker=MAKER)
+        return replace(self, timestamps="none")
 
     @property
     def zone(self) -> str:

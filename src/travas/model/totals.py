@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol, final, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 from ..errors import ParameterError, shown
-from ..privacy.sealed_classes import sealed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,8 +19,6 @@ TimesRead = Literal["ignore", "if recorded", "read"]
 """Whether timestamps are read: never, if the log has a column for them, or always."""
 
 
-@final
-@sealed
 @dataclass(frozen=True)
 class Details:
     """What is read of a log in addition to its variants, decided before it is opened, or by its columns.

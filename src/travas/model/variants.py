@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError, check_encodable, confidential_repr, is_encodable, shown
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
-from ..privacy.sealed_classes import is_exactly, sealed
 from .abstraction import FULL, Abstraction
 from .traces import CODE, CODE_BYTES, Activity, AnyTrace, Codes, Trace
 
@@ -45,7 +44,6 @@ class Roles:
         return EVERY_TRACE if self.is_every_trace else self.case
 
 
-@sealed
 @dataclass(frozen=True, eq=False, repr=False)
 class Variants:
     """The different traces of a log (`keys`, encoded by `alphabet`) and the number of cases of each. Confidential.
@@ -70,7 +68,7 @@ class Variants:
     def __post_init__(self) -> None:
         check_number_of_cases(self.counts)
         _check_columns(self.columns)
-        if not is_exactly(self.abstraction, Abstraction):
+        if not isinstance(self.abstraction, Abstraction):
             raise ParameterError(
                 f"abstraction is {shown(self.abstraction)}; use travas.Abstraction(...)", field="abstraction"
             )

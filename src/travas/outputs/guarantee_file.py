@@ -12,7 +12,6 @@ from typing import Any
 
 from ..model.mechanism import Mechanism
 from ..model.release_kind import NO_TIMES
-from ..model.statements import description_of, guarantee_of
 from ..privacy.numbers import as_text, rounded_up
 from .standard_output import StandardOutput
 
@@ -60,7 +59,7 @@ def describe(
     """
     from .._version import __version__
 
-    guarantee = guarantee_of(mechanism)
+    guarantee = mechanism.guarantee()
     epsilon, delta = guarantee.replace_one
     spent = rounded_up(guarantee.delta_spent)
     return {
@@ -75,7 +74,7 @@ def describe(
         "neighbours": guarantee.neighbours,
         "replace_one": {"epsilon": as_text(epsilon), "delta": as_text(delta)},
         "mechanism": guarantee.mechanism,
-        **({} if version == 1 else {"kind": mechanism.kind, "description": description_of(mechanism)}),
+        **({} if version == 1 else {"kind": mechanism.kind, "description": mechanism.describe()}),
         **({} if version == 1 else {"reading": reading and dict(reading)}),
         "parameters": mechanism.parameters(),
         "assumed_public": [*ASSUMED_PUBLIC, *guarantee.assumptions, *release.get("assumptions", ())],

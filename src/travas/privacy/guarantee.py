@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from enum import StrEnum
 from fractions import Fraction
-from typing import Literal, final
+from typing import Literal
 
 from ..errors import ParameterError, shown
 from .numbers import as_text, exact_delta, exact_epsilon, rounded_up, whole_number
-from .sealed_classes import is_exactly, sealed
 
 MAX_CASES = 1000
 
@@ -21,8 +20,6 @@ Counted = Literal["units", "cases"]
 """What is counted: units, each at most once per variant, or cases."""
 
 
-@final
-@sealed
 @dataclass(frozen=True)
 class PrivacyUnit:
     """The unit that a guarantee protects; by default one case.
@@ -89,8 +86,6 @@ class Standing(StrEnum):
     """There is no proof: do not rely on it."""
 
 
-@final
-@sealed
 @dataclass(frozen=True)
 class Guarantee:
     """The guarantee of one release, and how it was established.
@@ -113,7 +108,7 @@ class Guarantee:
         for name in ("epsilon", "delta", "delta_spent"):
             if not isinstance(value := getattr(self, name), Fraction):
                 raise ParameterError(f"{name} is {shown(value)}; use a fraction, such as Fraction(1, 2)", field=name)
-        if not is_exactly(self.unit, PrivacyUnit):
+        if not isinstance(self.unit, PrivacyUnit):
             raise ParameterError(f"unit is {shown(self.unit)}; use travas.PrivacyUnit(...)", field="unit")
         if not isinstance(self.standing, Standing):
             raise ParameterError(f"standing is {shown(self.standing)}; use travas.Standing", field="standing")

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, final
+from typing import Any
 
 from ..errors import ParameterError, VerificationError, shown
 from .noise import Noise
 from .noise_tables import ONE, NoiseTable, exponential_bounds, table_from
 from .numbers import as_text, exact, whole_number
-from .sealed_classes import sealed
 
 _GRID = 512  # σ is a multiple of 1/512 of a power of two
 _MARGINS = (Fraction(1, 500), Fraction(1, 50), Fraction(1, 4))  # of δ, for what the estimates of the search neglect
@@ -30,8 +29,6 @@ _MAX_THRESHOLD = 1_000_000
 _BITS = 256  # after the point, of weights before they are rounded
 
 
-@final
-@sealed
 @dataclass(frozen=True)
 class GaussianTable:
     """P[N = j] ∝ exp(−(j − threshold)²/(2σ²)), j = 1..2·threshold − 1. A variant of `threshold` persons is kept with 1/2."""

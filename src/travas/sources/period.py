@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Literal, final, get_args
+from typing import Any, Literal, get_args
 
 import attrs
 
 from ..errors import ParameterError, check_encodable, shown
-from ..privacy.sealed_classes import sealed
 
 Calendar = Literal["day", "week", "month", "quarter", "year"]
 """The length of the periods of a series."""
@@ -35,8 +34,6 @@ def _names(activities: Sequence[str]) -> tuple[str, ...]:
     return tuple(activities)
 
 
-@final
-@sealed
 @attrs.frozen
 class Period:
     """The cases that a release counts: those closed in this period, each up to its closing. All values are public.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, final, get_args
+from typing import Any, Literal, get_args
 
 import attrs
 
@@ -12,7 +12,6 @@ from ..model.abstraction import FULL, Abstraction
 from ..model.totals import NO_DETAILS, Details
 from ..model.variants import Roles
 from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
-from ..privacy.sealed_classes import is_exactly, sealed
 from .encodings import check_encoding
 from .formats import Format
 from .period import Period
@@ -57,7 +56,7 @@ QUERY_USED = "a query was used"
 def _abstraction(rule: Abstraction | str) -> Abstraction:
     if isinstance(rule, str):
         return Abstraction.parse(rule)
-    if not is_exactly(rule, Abstraction):
+    if not isinstance(rule, Abstraction):
         raise ParameterError(f"abstraction is {shown(rule)}; use travas.Abstraction(...) or text", field="abstraction")
     return rule
 
@@ -72,8 +71,6 @@ def _delimiter(character: str | None) -> str | None:
     return "\t" if character in ("tab", "\\t") else character
 
 
-@final
-@sealed
 @attrs.frozen
 class Reading:
     """The rule from events to variants. Columns that are None are recognised by their usual names.
@@ -165,9 +162,9 @@ class Reading:
             )
         if self.table is not None and self.query is not None:
             raise ParameterError("table and query are both set; set only one of them", field="query")
-        if self.period is not None and not is_exactly(self.period, Period):
+        if self.period is not None and not isinstance(self.period, Period):
             raise ParameterError(f"period is {shown(self.period)}; use travas.Period(...)", field="period")
-        if not is_exactly(self.details, Details):
+        if not isinstance(self.details, Details):
             raise ParameterError(f"details is {shown(self.details)}; use travas.Details(...)", field="details")
         self._check_order()
         if self.encoding is not None:

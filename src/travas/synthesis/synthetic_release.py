@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, final
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,8 @@ from ..errors import number_of
 from ..model.abstraction import Abstraction
 from ..model.case_columns import CaseColumn
 from ..model.mechanism import Mechanism
-from ..model.release import MAKER, ORIGIN, SYNTHETIC, Origin, Release
-from ..model.statements import description_of
+from ..model.release import ORIGIN, SYNTHETIC, Origin, Release
 from ..privacy.numbers import whole_number
-from ..privacy.sealed_classes import sealed
 from .case_attributes import case_columns
 from .event_times import event_times
 from .generation import generate
@@ -41,8 +39,6 @@ Generation = Literal["first", "again"]
 MAX_CASES = 100_000_000
 
 
-@final
-@sealed
 @dataclass(frozen=True, repr=False)
 class SyntheticRelease(Release):
     """A synthetic log. No statement about a single generated trace is meaningful.
@@ -61,12 +57,12 @@ class SyntheticRelease(Release):
 
     operation: ClassVar[str] = "substitution"
 
-    def __post_init__(self, maker: object) -> None:
+    def __post_init__(self) -> None:
         order = sorted(range(len(self.variants)), key=lambda index: (self.variants[index], self.origins[index]))
         for name in ("variants", "noisy", "origins"):
             values = getattr(self, name)
             object.__setattr__(self, name, tuple(values[index] for index in order))
-        super().__post_init__(maker)
+        super().__post_init__()
 
     def __repr__(self) -> str:
         return f"<SyntheticRelease: {number_of(sum(self.counts), 'cases')}, {self.guarantee.standing}>"
@@ -103,7 +99,6 @@ class SyntheticRelease(Release):
             measurements=measurements,
             origins=tuple(row.origin for row in made),
             seed=seed,
-            maker=MAKER,
         )
 
     def regenerate(self, *, cases: int | None = None, seed: int | None = None) -> SyntheticRelease:
@@ -128,7 +123,6 @@ class SyntheticRelease(Release):
             origins=tuple(row.origin for row in made),
             seed=used_seed,
             generation="again",
-            maker=MAKER,
         )
 
     @property
@@ -197,7 +191,7 @@ class SyntheticRelease(Release):
         """What the JSON file contains beyond the traces: enough to generate again."""
         return super().json_fields() | {
             "notices": self.notices,
-            "description": description_of(self.mechanism),
+            "description": self.mechanism.describe(),
             "reading": self.reading and dict(self.reading),
             "assumptions": self.assumptions,
             "seed": self.seed,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import LogError, VerificationError
 from ..model.mechanism import Mechanism
-from ..model.release import MAKER, Release
+from ..model.release import Release
 from .json_fields import impossible_fields
 from .plausibility import impossible_cases, impossible_content
 from .plausible_values import StatedFacts, impossible_columns
@@ -33,7 +33,7 @@ def check_json(path: Path, content: dict[str, Any], mechanism: Mechanism, stated
     except LogError as error:
         raise VerificationError(str(error)) from None
     if release is not None and why is None:
-        own = replace(release, mechanism=mechanism, reading=stated.reading, assumptions=stated.assumptions, maker=MAKER)
+        own = replace(release, mechanism=mechanism, reading=stated.reading, assumptions=stated.assumptions)
         why = impossible_fields(content, own, stated.version) or _impossible_facts(own, stated)
     if why is not None:
         raise VerificationError(f"{path}: {mechanism.name} cannot have released this: {why}")

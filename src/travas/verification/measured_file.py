@@ -10,9 +10,8 @@ from ..maps.map_measurements import MapMeasurements
 from ..maps.map_release import MapRelease
 from ..mechanisms import find_mechanism
 from ..model.abstraction import Abstraction
-from ..model.mechanism import Mechanism
-from ..model.other_packages import is_ours
-from ..model.release import MAKER, Origin
+from ..model.mechanism import Mechanism, is_ours
+from ..model.release import Origin
 from ..model.release_kind import Kind
 from ..model.traces import listed
 from ..outputs.guarantee_file import VERSION
@@ -79,7 +78,6 @@ def synthetic_of(content: dict[str, Any], source: Path) -> SyntheticRelease:
             origins=cast("tuple[Origin, ...]", origins),
             seed=whole_numbers([content["seed"]])[0],
             generation="again" if content["generation"] == "again" else "first",
-            maker=MAKER,
         )
 
 
@@ -112,7 +110,7 @@ def map_of(content: dict[str, Any], source: Path) -> MapRelease:
         measurements, stated = MapMeasurements.from_json(content["measurements"]), _stated(content)
         if not all(is_activity_of(name, len(stated["columns"])) for name in measurements.activities):
             raise ValueError
-        return MapRelease(mechanism, (), (), **stated, measurements=measurements, maker=MAKER)
+        return MapRelease(mechanism, (), (), **stated, measurements=measurements)
 
 
 def _mechanism(content: dict[str, Any], kind: Kind, source: Path, reason: str) -> Mechanism:

@@ -15,7 +15,7 @@ from ..model.calendar import zone_offsets
 from ..model.case_columns import case_column
 from ..model.escaped_names import ESCAPED, escape_name
 from ..model.mechanism import Mechanism
-from ..model.release import COMPLETENESS, MAKER, ORIGIN, SYNTHETIC, TIMES_MARK, Origin, Profile, Release
+from ..model.release import COMPLETENESS, ORIGIN, SYNTHETIC, TIMES_MARK, Origin, Profile, Release
 from ..model.traces import Trace
 from ..outputs.profiles import TIME_FORMATS, escape_for_excel, profile_events
 from ..outputs.xes_writer import xes_header, xes_string
@@ -95,7 +95,7 @@ def _table(path: Path, content: Content, mechanism: Mechanism, stated: StatedFac
 
     made = Release(
         mechanism, content.variants, content.counts, content.columns, stated.frequencies, content.abstractions,
-        content.rungs, timestamps=stated.timestamps, maker=MAKER,
+        content.rungs, timestamps=stated.timestamps,
     )  # fmt: skip
     text = xes_header(made)
     if mechanism.kind == "synthetic log":
@@ -114,7 +114,7 @@ def _is_own_table(path: Path, table: pl.DataFrame, content: Content, mechanism: 
 
     made = Release(
         mechanism, content.variants, content.counts, content.columns, "noisy", content.abstractions, content.rungs,
-        timestamps=stated.timestamps, maker=MAKER,
+        timestamps=stated.timestamps,
     )  # fmt: skip
     is_xes = suffix_of(path, XES_SUFFIXES)
     if is_xes and not content.variants:

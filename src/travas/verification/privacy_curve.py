@@ -17,7 +17,6 @@ from typing import Protocol
 
 from ..errors import ParameterError, VerificationError
 from ..model.mechanism import Mechanism
-from ..model.statements import guarantee_of
 from ..privacy.gaussian import GaussianNoise
 from ..privacy.gaussian_verifier import profile, reached
 from ..privacy.guarantee import Standing
@@ -71,7 +70,7 @@ def privacy_curve(mechanism: Mechanism) -> Curve:
     Raises:
         VerificationError: The guarantee is not established, or the mechanism is not one of travas.
     """
-    if guarantee_of(mechanism).standing is Standing.NOT_ESTABLISHED:
+    if mechanism.guarantee().standing is Standing.NOT_ESTABLISHED:
         raise VerificationError(f"the guarantee of {mechanism.name} is not established: it has no privacy curve")
     losses = mechanism.unit_losses()
     match losses:

@@ -16,8 +16,7 @@ from ..mechanisms import from_description
 from ..model.abstraction import FULL, Abstraction
 from ..model.escaped_names import ESCAPED, unescape_name
 from ..model.mechanism import Mechanism
-from ..model.release import COMPLETENESS, MAKER, ORIGIN, RULE, TIMES_MARK, Frequencies, Release
-from ..model.statements import guarantee_of
+from ..model.release import COMPLETENESS, ORIGIN, RULE, TIMES_MARK, Frequencies, Release
 from ..model.traces import Activity, Trace, listed
 from ..outputs.write import WRITERS
 from ..privacy.guarantee import Standing
@@ -68,7 +67,7 @@ class Content:
         if self.noisy is None or not self.abstractions:
             return None
         parts = self.columns, frequencies, self.abstractions, self.rungs, self.cases
-        return Release(mechanism, self.variants, self.noisy, *parts, maker=MAKER)
+        return Release(mechanism, self.variants, self.noisy, *parts)
 
 
 def stated_by(path: Path, content: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -171,7 +170,7 @@ def stated_mechanism(stated: Mapping[str, Any]) -> Mechanism:
     """
     mechanism = from_description(stated["description"])
     is_denied = stated["standing"] == Standing.NOT_ESTABLISHED
-    if is_denied and guarantee_of(mechanism).standing != Standing.NOT_ESTABLISHED:
+    if is_denied and mechanism.guarantee().standing != Standing.NOT_ESTABLISHED:
         return mechanism.with_random_bytes(Seeded(0))
     return mechanism
 

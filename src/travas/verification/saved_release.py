@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import LogError, ParameterError, shown
-from ..model.other_packages import is_ours
-from ..model.release import MAKER, Release, check_frequencies
+from ..model.mechanism import is_ours
+from ..model.release import Release, check_frequencies
 from ..outputs.guarantee_file import guarantee_path
 from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..sources.release_json import load_release_json, texts_of
@@ -84,7 +84,6 @@ def _variants(source: Path, stated: dict[str, Any]) -> Release:
             assumptions=texts_of(facts.get("assumptions", [])),
             reading=stated["reading"],
             timestamps=facts.get("timestamps", "artificial"),
-            maker=MAKER,
         )
     except LogError:
         raise

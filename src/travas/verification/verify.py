@@ -17,7 +17,6 @@ from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
 from ..model.release import check_frequencies, check_profile, check_timestamps
 from ..model.release_kind import EVENT_LOGS
-from ..model.statements import guarantee_of
 from ..outputs.guarantee_file import FORMAT, VERSION, describe, file_digest, guarantee_path
 from ..privacy.guarantee import Standing
 from ..privacy.numbers import is_whole_number
@@ -119,7 +118,7 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         elif rebuilt.kind in EVENT_LOGS:
             check_event_log(Path(release), rebuilt, said)
     notes = _notes(stated) + _notes_of_map(rebuilt, release)
-    return Verified(rebuilt, guarantee_of(rebuilt).delta_spent, release is not None, notes)
+    return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None, notes)
 
 
 _FORMER_WORDING = (

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from ..errors import LogError
 from ..model.explain import weak_protection
-from ..model.statements import guarantee_of
 from ..outputs.guarantee_file import FORMAT
 from ..privacy.numbers import as_text
 from .failures import known_as
@@ -47,7 +46,7 @@ def check_files(folder: Path, names: tuple[tuple[str, str], ...], watch: JobWatc
     release = next((path for path in stored if path != guarantees[0]), None)
     with known_as({str(folder / name): known for name, known in names}):
         verified = verify(guarantees[0], release)
-    guarantee = guarantee_of(verified.mechanism)
+    guarantee = verified.mechanism.guarantee()
     facts = (
         ("standing", str(guarantee.standing)),
         ("what is released", verified.mechanism.kind),

@@ -11,8 +11,7 @@ from ..budget.ledger import Ledger
 from ..errors import TravasError
 from ..mechanisms import from_description
 from ..model.detail_settings import times_rule
-from ..model.release import MAKER, Release
-from ..model.statements import description_of
+from ..model.release import Release
 from ..model.variants import Variants
 from ..pipeline import Phase, run
 from ..request import LogOrigin, Request
@@ -113,7 +112,7 @@ def draw(
 
 def without_tables(release: Release) -> Release:
     """Return the release as it is sent between processes: with its mechanism, whose tables are built again."""
-    return replace(release, mechanism=from_description(description_of(release.mechanism)), maker=MAKER)
+    return replace(release, mechanism=from_description(release.mechanism.describe()))
 
 
 def _kept(release: Release, variants: Variants) -> str:
