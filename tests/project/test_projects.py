@@ -15,7 +15,7 @@ import pytest
 
 from conftest import Run
 from projects import Start
-from travas import Ledger, Times
+from travas import Ledger, ParameterError, Times
 from travas.project.project_file import Project, template
 from travas.project.project_options import OPTIONS, SECTIONS
 from travas.project.project_release import project_period
@@ -306,10 +306,26 @@ def test_without_a_period_it_is_the_last_whose_grace_period_has_passed(folder: P
 
 def test_a_project_without_periods_releases_the_whole_log(travas: Run, folder: Path) -> None:
     ran = travas("init", "clinic.csv", "--reason", "x", "--file", "release.csv")
-    assert ran.code == 0 and "every release is about all cases" in ran.out
+    assert ran.code == 0 and not tomllib.loads((folder / "travas.toml").read_text())["period"]
     assert travas("release").code == 0
     assert (folder / "releases" / "whole-log" / "release.csv").exists()
     assert travas("release").code == 2
+
+
+@pytest.mark.parametrize("setting", ["every", "grace"])
+def test_periods_without_a_rule_that_closes_cases_are_refused(setting: str, travas: Run, folder: Path) -> None:
+    """The whole log would be released every month, and all of these releases add up."""
+    value = {"every": "month", "grace": "7d"}[setting]
+    assert travas("init", "clinic.csv", "--reason", "x", f"--{setting}", value).code == 2
+    assert not (folder / "travas.toml").exists()
+    assert travas("init", "clinic.csv", "--reason", "x").code == 0
+    file = folder / "travas.toml"
+    file.write_text(file.read_text().replace(f"# {setting} = ", f"{setting} = "))
+    ran = travas("release")
+    assert ran.code == 2 and "end_activity" in ran.err and not (folder / "releases").exists()
+    with pytest.raises(ParameterError) as refused:
+        project_period(Project.load(folder / "travas.toml", {}), None)
+    assert refused.value.field == "end_activity"
 
 
 def test_lifecycle_and_selected_rows_are_part_of_a_project(folder: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from ..errors import ParameterError
 from ..model.explain import most_guesses, of_guess
 from ..sources.doctor.diagnosis import PROPOSED, LogDiagnosis
 from ..sources.reading import DEFAULT_READING
@@ -102,6 +103,12 @@ def answered(log: str, stated: Values, ask: Ask | None) -> dict[str, str | tuple
         values = {name: value for name, value in values.items() if name not in ("epsilon", "delta") or name in stated}
     if ask is not None:
         _ask_all(values, stated, ask)
+    if not (values.get("end_activity") or values.get("gap")):  # without a rule that closes cases there are no periods
+        if stated.get("every") or stated.get("grace"):
+            raise ParameterError(
+                "every and grace need a rule that closes a case; also set end_activity or gap", field="end_activity"
+            )
+        values = {name: value for name, value in values.items() if name not in ("every", "grace")}
     return {name: value for name, value in values.items() if value}
 
 

@@ -20,6 +20,7 @@ from ..report.report_file import check_report, write_report
 from ..request import Request
 from ..sources.period import Period, duration, latest_period
 from .project_file import Project
+from .project_options import Values
 
 WHOLE_LOG = "whole-log"
 """The folder of a release without a period."""
@@ -52,16 +53,22 @@ def project_period(project: Project, name: str | None, now: datetime | None = No
     Returns:
         The period.
     """
-    if not project.items("end_activity") and project.text("gap") is None:
-        if name is not None:
+    if not has_closing_rule(project.values):
+        if name is not None or project.text("every") or project.text("grace"):
             raise ParameterError(
-                f"period is {name!r} but the project does not say when a case is closed; set end_activity or gap in [period]",
-                field="period",
+                "the project has periods but no rule that closes a case; set end_activity or gap in [period], or remove every "
+                "and grace to release the whole log",
+                field="end_activity",
             )
         return None
     grace = duration("grace", project.text_or("grace", "0d"))
     every = project.text_or("every", "month")
     return project.period(name or latest_period(every, (now or datetime.now(UTC)) - grace))
+
+
+def has_closing_rule(values: Values) -> bool:
+    """Whether the values of a project say when a case is closed, and so to which period it belongs."""
+    return bool(values.get("end_activity") or values.get("gap"))
 
 
 def make_release(project: Project, period: Period | None, watch: Watch) -> ReleasedPeriod:
