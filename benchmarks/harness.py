@@ -8,7 +8,10 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+
+from travas import Release
 
 HERE = Path(__file__).resolve().parent
 SCRATCH = HERE / "data"
@@ -27,6 +30,11 @@ def end():
     seconds = time.perf_counter() - started
     print("\\nMEASURED", json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
 """
+
+
+def spread(release: Release) -> Release:
+    """Released variants with the counts for similarity studies: each has a share of the cases that were not released."""
+    return replace(release, frequencies="spread") if release.mechanism.kind == "variants" else release
 
 
 def measure(script: str, **names: object) -> tuple[float, float]:

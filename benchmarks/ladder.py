@@ -14,7 +14,7 @@ from math import sqrt
 from statistics import mean, stdev
 from zlib import crc32
 
-from harness import DATA
+from harness import DATA, spread
 
 from travas import Variants, mechanism, read, relative_log_similarity, summary
 from travas.evaluation.compare import covered_cases
@@ -55,7 +55,7 @@ def cell(job: Job) -> tuple[float, float, float]:
     log, rule = log_of(file), mechanism(name, epsilon, delta)
     similarity, covered = [], []
     for run in range(RUNS):
-        release = rule.with_random_bytes(Seeded(crc32(f"{job} {run}".encode()))).release(log)
+        release = spread(rule.with_random_bytes(Seeded(crc32(f"{job} {run}".encode()))).release(log))
         similarity.append(relative_log_similarity(log, release))
         covered.append(covered_cases(log, release, release.used_abstractions))
     return mean(similarity), stdev(similarity) / sqrt(RUNS), mean(covered)

@@ -25,7 +25,7 @@ from unittest.mock import patch
 from zlib import crc32
 
 import numpy as np
-from harness import DATA, SCRATCH, finish, row
+from harness import DATA, SCRATCH, finish, row, spread
 
 from synthesis import LOGS
 from travas import MapRelease, Mechanism, Reading, Variants, mechanism, read
@@ -108,7 +108,7 @@ def cell(job: Job) -> dict[str, Any]:
     name, kind, epsilon, run = job
     seed, truth = Seeded(crc32(f"{job}".encode())), truth_of(name)
     with patch("travas.mechanisms.process_map.choose_cap", lambda *_: 20) if kind == "cap 20" else patch.dict({}):
-        release = rule_of(kind, epsilon).with_random_bytes(seed).release(log_of(name))
+        release = spread(rule_of(kind, epsilon).with_random_bytes(seed).release(log_of(name)))
     covered = []
     found: dict[Pair, float] = {}
     if isinstance(release, MapRelease):

@@ -14,7 +14,7 @@ from functools import lru_cache
 from statistics import mean
 from zlib import crc32
 
-from harness import DATA
+from harness import DATA, spread
 
 from travas import MapRelease, Trace, Variants, mechanism, read
 from travas.evaluation.pm4py_models import fitness_and_precision, map_fitness_and_precision
@@ -44,7 +44,7 @@ def scores(name: str, kind: str, run: int) -> Scores | None:
     """Fitness and precision; None if nothing was released."""
     log = log_of(name)
     seed = Seeded(crc32(f"{(name, kind, '1', run)}".encode()))
-    release = mechanism(kind, 1, DELTA).with_random_bytes(seed).release(log)
+    release = spread(mechanism(kind, 1, DELTA).with_random_bytes(seed).release(log))
     original = dict(log.items())
     if isinstance(release, MapRelease):
         return map_fitness_and_precision(original, release) if release.pairs else None

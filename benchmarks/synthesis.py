@@ -26,7 +26,7 @@ from statistics import mean, stdev
 from typing import Any
 from zlib import crc32
 
-from harness import DATA, SCRATCH, finish, row
+from harness import DATA, SCRATCH, finish, row, spread
 from sampled_metrics import Counts, sampled
 
 from travas import Variants, mechanism, read, relative_log_similarity
@@ -112,7 +112,7 @@ def cell(job: Job) -> dict[str, Any]:
     log = log_of(name)
     started = time.perf_counter()
     seed = Seeded(crc32(f"{job}".encode()))
-    release = mechanism(rule, epsilon, DELTA).with_random_bytes(seed).release(log)
+    release = spread(mechanism(rule, epsilon, DELTA).with_random_bytes(seed).release(log))
     seconds = time.perf_counter() - started
     original, released = dict(log.items()), Counter[Trace]()
     for trace, count in zip(release.variants, release.counts, strict=True):

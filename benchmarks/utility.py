@@ -1,4 +1,4 @@
-"""What estimated frequencies keep, against everything published: `make bench-utility`.
+"""What spread frequencies keep, against everything published: `make bench-utility`.
 
 Exact metrics, 10 runs a cell, mean ± standard error, empty releases counted as similarity 0. Runs are seeded, so that
 the table can be made again; `PARTS=published RUNS=3 make bench-utility` runs a part of it. The published figures are
@@ -89,7 +89,7 @@ def published() -> dict[tuple[str, str, str], dict[str, dict[str, Any]]]:
 def against_published(pool: ProcessPoolExecutor) -> bool:
     """The bar: better similarity in ≥ 46 of 50 cells, better difference in ≥ 42, nowhere far behind in similarity."""
     cells = published()
-    jobs: list[Job] = [(PAPER_LOGS[log], "optimal", "estimated", epsilon, delta) for log, epsilon, delta in cells]
+    jobs: list[Job] = [(PAPER_LOGS[log], "optimal", "spread", epsilon, delta) for log, epsilon, delta in cells]
     synthetic: list[Job] = [(PAPER_LOGS[log], "synthesis", "noisy", epsilon, delta) for log, epsilon, delta in cells]
     wins = {"similarity": 0, "difference": 0, "SaCoFa similarity": 0, "SaCoFa difference": 0, "synthetic similarity": 0}
     far_behind = []
@@ -131,7 +131,7 @@ def against_published(pool: ProcessPoolExecutor) -> bool:
 def against_raw_travas(pool: ProcessPoolExecutor) -> bool:
     """On logs it was not made on, at defensible parameters: never clearly worse than raw TraVaS, mostly better."""
     keys = [(file, epsilon, delta) for file in OTHER_LOGS for epsilon, delta in DEFENSIBLE]
-    ours = pool.map(cell, [(file, "optimal", "estimated", *rest) for file, *rest in keys])
+    ours = pool.map(cell, [(file, "optimal", "spread", *rest) for file, *rest in keys])
     raw = pool.map(cell, [(file, "travas", "noisy", *rest) for file, *rest in keys])
     better = {"similarity": 0, "difference": 0}
     worse = []

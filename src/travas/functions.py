@@ -92,7 +92,8 @@ def anonymize(
         mechanism: The mechanism, such as `Ladder(epsilon=1, delta="1e-6")`.
         epsilon: With `delta` instead of a mechanism: the short form of `Optimal(epsilon=..., delta=...)`.
         delta: See `epsilon`.
-        frequencies: Which counts go into an event log; the release has both.
+        frequencies: Which counts go into an event log: `"estimated"`, the best estimate of a variant's own cases;
+            `"spread"`, which adds a share of the missing cases, for similarity studies; `"noisy"`. The release has all.
         case: The case column; with the next five, a short form of `reading`. By default columns have usual names.
         activity: The activity column, or several.
         timestamp: The timestamp column.

@@ -34,7 +34,7 @@ def test_never_negative_infinite_or_absurd(least: int) -> None:
         for noisy in ((c,), (c, c, c), (c, c + 1, c + 50), (c + 10**6,), (c, c + 10**9), tuple(range(c, c + 400))):
             found = estimate(rule.keep_curve(), noisy)
             assert all(isfinite(count) and count >= least for count in found.counts)
-            assert min(found.frequencies) >= 1
+            assert min(found.spread) >= 1
             assert found.missing_cases is not None and found.missing_cases_interval is not None
             assert found.missing_variants is not None and found.missing_variants_interval is not None
             assert 0 <= found.missing_cases <= MOST_THRESHOLDS * len(noisy) * c
@@ -65,7 +65,7 @@ def test_what_is_missing_of_the_demo_log_lies_in_the_interval() -> None:
 
 def test_nothing_released_tells_nothing() -> None:
     found = estimate(Optimal(1, "1e-6").keep_curve(), ())
-    assert found.frequencies == () and found.total == 0 and found.missing_cases is None
+    assert found.spread == () and found.total == 0 and found.missing_cases is None
 
 
 @given(st.lists(st.floats(0, 1000), min_size=1, max_size=50))
@@ -128,7 +128,7 @@ def test_a_hundred_thousand_variants_take_less_than_two_seconds() -> None:
 
 
 def test_which_counts_go_into_the_event_log(travas: Run, small_csv: Path, tmp_path: Path) -> None:
-    for kind in ("estimated", "noisy"):
+    for kind in ("estimated", "spread", "noisy"):
         out = tmp_path / f"{kind}.csv"
         assert (
             travas("anonymize", small_csv, "--epsilon", 1, "--delta", 0.5, "--frequencies", kind, "-o", out).code == 0
@@ -138,7 +138,7 @@ def test_which_counts_go_into_the_event_log(travas: Run, small_csv: Path, tmp_pa
     )
     assert ran.code == 2 and "frequencies is 'true'" in ran.err
     release = anonymize({("a",): 30, ("b",): 2, ("c",): 1}, epsilon=1, delta=0.9)
-    assert release.frequencies == "estimated" and release.counts == release.estimate.frequencies
+    assert release.frequencies == "estimated" and release.counts == release.estimate.own
     noisy = replace(release, frequencies="noisy")
     assert noisy.counts == noisy.noisy == release.noisy
     assert dict(read(noisy.to_polars()).items()) == dict(zip(noisy.variants, noisy.noisy, strict=True))

@@ -46,7 +46,12 @@ def anonymize(
     delta: Delta,
     output: Output,
     frequencies: Annotated[
-        str, typer.Option(help="Which counts the event log contains.", metavar="|".join(get_args(Frequencies)))
+        str,
+        typer.Option(
+            help="Counts in the file: each variant's own cases; spread (with a share of the cases not released, for "
+            "similarity studies); or noisy.",
+            metavar="|".join(get_args(Frequencies)),
+        ),
     ] = "estimated",
     timestamps: Annotated[
         str,

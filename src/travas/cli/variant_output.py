@@ -10,6 +10,11 @@ from ..model.release import Release
 from .console import grid, panel
 from .guarantee_output import heading, protection
 
+_NOT_THE_SIZE = {
+    "estimated": ", without what is not released",
+    "spread": ", for similarity studies: each count has a share of what is not released",
+}
+
 
 def content_facts(released: Release) -> dict[str, Any]:
     """Return what `--json` states about released variants only."""
@@ -34,7 +39,7 @@ def show(released: Release, facts: dict[str, Any]) -> None:
     missing = explain.of_missing(released.estimate, pairs)
     if missing is not None:
         table.add_row("not released", missing)
-    size = "" if released.frequencies == "noisy" else ", which is not the size of the original log"
+    size = "" if released.frequencies == "noisy" else _NOT_THE_SIZE[released.frequencies]
     table.add_row("in the file", f"{facts['cases_in_file']:,} {pairs} ({released.frequencies}){size}")
     table.add_row("privacy", protection(released.guarantee))
     for warning in facts["warnings"]:

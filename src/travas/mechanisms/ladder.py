@@ -332,7 +332,7 @@ class Ladder(Mechanism):
 
 
 _OF_TABLE = ("table_length", "table_bits", "centre")
-_BY_VARIANT = ("counts", "intervals", "frequencies")
+_BY_VARIANT = ("counts", "intervals", "spread")
 
 
 def _merged(rungs: NDArray[np.int64], parts: dict[int, Any]) -> tuple[Any, ...]:

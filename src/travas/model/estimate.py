@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,27 +34,32 @@ class Estimate:
     """What can be estimated about the log from noisy counts. All intervals are 95 % intervals.
 
     `counts`: the expected true count of each variant. `intervals`: intervals of the true counts; None if unknown.
-    `frequencies`: whole numbers ≥ 1 with the estimated total: the cases of a variant and its share of the missing ones.
+    `spread`: whole numbers ≥ 1 that add up to the estimated size of the log: each has a share of the missing cases.
     `missing_cases`, `missing_variants`: cases and variants of the log (of at least `minimum_cases`) that are not
     released; None if nothing was released, or they cannot be estimated.
     """
 
     counts: tuple[float, ...]
     intervals: tuple[tuple[int, int], ...] | None
-    frequencies: tuple[int, ...]
+    spread: tuple[int, ...]
     missing_cases: float | None
     missing_cases_interval: Interval | None
     missing_variants: float | None
     missing_variants_interval: Interval | None
 
+    @cached_property
+    def own(self) -> tuple[int, ...]:
+        """The expected true count of each variant, as a whole number ≥ 1."""
+        return tuple(max(1, round(count)) for count in self.counts)
+
     @property
     def total(self) -> int:
         """The estimated number of cases of the log."""
-        return sum(self.frequencies)
+        return sum(self.spread)
 
 
 def estimate(curve: KeepCurve, noisy: tuple[int, ...], missing: float | None = None) -> Estimate:
-    """Estimate counts, frequencies and missing cases from the noisy counts of a release.
+    """Estimate counts and missing cases from the noisy counts of a release.
 
     If the number of `missing` cases is known from a noisy total, it is only distributed.
     """
@@ -80,7 +86,7 @@ def estimate(curve: KeepCurve, noisy: tuple[int, ...], missing: float | None = N
     return Estimate(
         counts=tuple(counts.tolist()),
         intervals=_intervals(chances, released),
-        frequencies=_whole(counts + missing * shares),
+        spread=_whole(counts + missing * shares),
         missing_cases=missing,
         missing_cases_interval=cases.interval(missing, len(noisy)),
         missing_variants=unseen,

@@ -50,10 +50,14 @@ PROCESS_MAP = (
 ABOUT_KIND: dict[Kind, str] = {"variants": "", "synthetic log": SYNTHETIC, "process map": PROCESS_MAP}
 """What has to be known about a kind of release before its content is read."""
 
-COUNT_IN_FILE = (
-    "The count in the file is the estimate plus a share of what is estimated as not released. It makes the file usable as "
-    "an event log, but it is not the number of cases of the variant, and the total is not the size of the original log."
-)
+COUNT_IN_FILE: dict[str, str] = {
+    "estimated": "The count in the file is the best estimate of the variant's own cases. Rare variants are not released, so "
+    "the total is smaller than the original log.",
+    "spread": "The count in the file is the estimate plus a share of what is estimated as not released. It is meant for "
+    "similarity studies: it is not the number of cases of the variant, and the total is not the size of the original log.",
+    "noisy": "The count in the file is the noisy count, which is too large for most rare variants.",
+}
+"""What the counts of released variants in a file are, by `frequencies`."""
 
 MISSING_RESTS_ON = (
     "if the number of rare variants follows Zipf's law. The release does not show how many rare variants the log has: a log "

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
     from .case_columns import CaseColumn
 
-Frequencies = Literal["estimated", "noisy"]
-"""Which counts an event log contains. Why estimated is the default: docs/mechanisms/frequencies.md."""
+Frequencies = Literal["estimated", "spread", "noisy"]
+"""Which counts an event log contains: the best estimate of a variant's own cases; that and a share of the missing cases,
+for similarity studies; or the noisy count. See docs/mechanisms/frequencies.md."""
 
 Timestamps = Literal["artificial", "none"]
 """Whether the events of released variants have artificial timestamps."""
@@ -158,13 +159,15 @@ class Release:
 
     @cached_property
     def estimate(self) -> Estimate:
-        """Counts, intervals, frequencies and missing cases, estimated from the noisy counts alone."""
+        """Counts, intervals and missing cases, estimated from the noisy counts alone."""
         return self.mechanism.estimate_release(self)
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """How often each variant occurs in the event log: estimated or noisy, by `frequencies`."""
-        return self.noisy if self.frequencies == "noisy" else self.estimate.frequencies
+        """How often each variant occurs in the event log, by `frequencies`."""
+        if self.frequencies == "noisy":
+            return self.noisy
+        return self.estimate.spread if self.frequencies == "spread" else self.estimate.own
 
     @property
     def is_abstracted(self) -> bool:

@@ -71,7 +71,7 @@ def _variants(release: Release) -> Iterator[Markup]:
         interval = "" if estimate.intervals is None else "{:,} – {:,}".format(*estimate.intervals[index])
         rule = [release.rules[index]] if release.is_abstracted else []
         chain = Markup(chevrons(release.variants[index], colours))
-        rows.append([f"{estimate.counts[index]:,.0f}", interval, *rule, chain])
+        rows.append([f"{estimate.own[index]:,}", interval, *rule, chain])
     noun = release.mechanism.noun
     head = [
         noun[:1].upper() + noun[1:],

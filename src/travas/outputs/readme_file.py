@@ -9,25 +9,33 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..model import explain
-from ..model.release import Release
+from ..model.release import Frequencies, Release
 from ..model.release_kind import Kind
 from ..privacy.guarantee import Standing
 from .guarantee_file import guarantee_path
 from .standard_output import StandardOutput
 
 _CONTENTS: dict[Kind, str] = {
-    "variants": "sequences of activities of the original log, with noisy or estimated numbers of cases",
+    "variants": "sequences of activities of the original log, with numbers of cases",
     "synthetic log": "a synthetic log: traces generated from noisy measurements of the original log",
     "process map": "a process map: pairs of activities that directly follow each other, with noisy numbers of cases",
 }
 
 
 _NOT_A_COPY: dict[explain.Released, str] = {
-    "variants of the log": "cases are renumbered, rare sequences are missing, and the total is not the size of the "
-    "original log.",
+    "variants of the log": "cases are renumbered, and rare sequences are missing.",
     "any sequence": "cases are renumbered, rare sequences are missing, and some need not occur in the original log.",
     "generated traces": "no case in it is a real case; only statements about many cases together mean something.",
     "pairs of activities": "it has no cases and no sequences, and rare pairs are missing.",
+}
+
+
+_COUNTS: dict[Frequencies, str] = {
+    "estimated": "The number of cases of a sequence is the best estimate of its own cases. Sequences that were not released are "
+    "missing, so the total is smaller than the original log.",
+    "spread": "The number of cases of a sequence includes a share of the cases that were not released: for similarity studies "
+    "only. The total is an estimate, not the size of the original log.",
+    "noisy": "The number of cases of a sequence is its noisy count, which is too large for most rare sequences.",
 }
 
 
@@ -78,7 +86,8 @@ def _about_events(release: Release) -> list[str]:
     if not release.is_event_log:
         return []
     cut = ["Its traces were generalised by a public rule and can be incomplete."] if release.is_abstracted else []
-    return [release.times_in_words, *cut]
+    counts = [_COUNTS[release.frequencies]] if release.mechanism.kind == "variants" else []
+    return [*counts, release.times_in_words, *cut]
 
 
 def _protection(release: Release) -> list[str]:

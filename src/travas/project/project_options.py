@@ -108,7 +108,7 @@ OPTIONS = (
     ),
     _option("output", "folder", "The folder of the releases; each period has a folder in it.", "releases"),
     _option("output", "file", "The release file: .xes, .xes.gz, .csv, .csv.gz, .parquet or .json.", "release.xes.gz"),
-    _option("output", "frequencies", "Which counts an event log contains: estimated or noisy.", "estimated"),
+    _option("output", "frequencies", "Which counts an event log contains: estimated, spread or noisy.", "estimated"),
     _option("output", "timestamps", "Artificial timestamps of released variants: artificial or none.", "artificial"),
     _option("output", "profile", "For which program a table is laid out: travas, pm4py or excel.", "pm4py"),
     _option("account", "dataset", "The name of the data set in the ledger.", "hospital"),

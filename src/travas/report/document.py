@@ -120,7 +120,10 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "budget": texts.budget(stated["parameters"]),
         "not_released": texts.left_out(mechanism, content.timestamp_kind),
         "frequencies": texts.frequencies(stated["release"]["frequencies"], released),
-        "count_in_file": explain.COUNT_IN_FILE if stated["release"]["frequencies"] == "estimated" else "",
+        "count_in_file": explain.COUNT_IN_FILE[stated["release"]["frequencies"]]
+        if mechanism.kind == "variants"
+        else "",
+        "counts_differ": stated["release"]["frequencies"] != "estimated",
         "has_intervals": content.estimate is not None and content.estimate.intervals is not None,
         "missing": explain.of_missing(content.estimate, pairs) or "not estimated from this file",
         "process_map": explain.PROCESS_MAP if mechanism.kind == "process map" else "",
@@ -423,6 +426,13 @@ def _report_map(content: ReportContent) -> str:
     return map_svg(graph.most_frequent(*_MAPPED)) if graph.pairs else ""
 
 
+def _estimate(content: ReportContent, index: int) -> str:
+    """The estimated cases of a variant. Of a file without noisy counts, the count in the file, if that is the estimate."""
+    if content.estimate:
+        return f"{content.estimate.counts[index]:,.1f}"
+    return f"{content.counts[index]:,}" if content.stated["release"]["frequencies"] == "estimated" else "–"
+
+
 def _variants(content: ReportContent) -> list[VariantRow]:
     """Return the most frequent variants, by estimate."""
     intervals = content.estimate.intervals if content.estimate else None
@@ -431,7 +441,7 @@ def _variants(content: ReportContent) -> list[VariantRow]:
             variant=shortened(_path(content.variants[index]), 600),
             rule=content.rules[index] if content.is_abstracted else "",
             origin=content.synthetic.origins[index] if content.synthetic is not None else "",
-            estimate=f"{content.estimate.counts[index]:,.1f}" if content.estimate else "–",
+            estimate=_estimate(content, index),
             interval=f"{intervals[index][0]:,} – {intervals[index][1]:,}" if intervals else "–",
             count=f"{content.counts[index]:,}",
         )

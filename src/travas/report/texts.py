@@ -33,8 +33,10 @@ IMPLEMENTATION = (
 )
 
 FREQUENCIES = {
-    "estimated": "estimated from the noisy counts; a rare variant that was released also stands for others like it that were "
-    "not. The total is an estimate, not the size of the original log",
+    "estimated": "the best estimate of each variant's own cases, from the noisy counts. Rare variants are not released, so the "
+    "total is smaller than the original log",
+    "spread": "for similarity studies: each variant also has a share of the cases that are estimated as not released. The total "
+    "is an estimate, not the size of the original log",
     "noisy": "the noisy counts as they were drawn",
 }
 
@@ -219,9 +221,7 @@ def post_processing(frequencies: str, released: Released, timestamps: TimestampK
             "numbers of cases were made consistent with each other within their intervals, and put into canonical order. None "
             "of this uses the log, so it has no privacy cost."
         )
-    estimated = (
-        "frequencies were estimated from the noisy counts and public constants; " if frequencies == "estimated" else ""
-    )
+    estimated = "" if frequencies == "noisy" else "counts were estimated from the noisy counts and public constants; "
     return (
         f"{estimated}variants were put into canonical order, cases were renumbered, {_TIMES_MADE[timestamps]}. "
         "None of this uses the log, so it has no privacy cost."

@@ -63,7 +63,8 @@ def headings(release: Release) -> dict[str, str]:
         return {"value": "Cases", "origin": "Origin"}
     interval = {"interval": "95 % interval"} if release.estimate.intervals else {}
     rule = {"rule": "Abstraction"} if release.is_abstracted else {}
-    return {"value": f"Estimated number of {release.mechanism.noun}"} | interval | rule | {"count": "Count in the file"}
+    in_file = {} if release.frequencies == "estimated" else {"count": "Count in the file"}
+    return {"value": f"Estimated number of {release.mechanism.noun}"} | interval | rule | in_file
 
 
 def variant_rows(release: Release, ranked: Sequence[int]) -> tuple[list[dict[str, Any]], list[str]]:
@@ -99,11 +100,8 @@ def remarks(release: Release, number: int) -> list[str]:
         sentences.append(
             "Abstraction: the public rule by which the trace was generalised before it was counted; full is unchanged."
         )
-    if release.frequencies == "estimated":
-        sentences.append(
-            f"{explain.COUNT_IN_FILE} It adds up to {sum(release.counts):,} {explain.pairs(release.mechanism)}."
-        )
-    return sentences
+    about = explain.COUNT_IN_FILE[release.frequencies]
+    return [*sentences, f"{about} It adds up to {sum(release.counts):,} {explain.pairs(release.mechanism)}."]
 
 
 def _is_synthetic(release: Release) -> bool:
