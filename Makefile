@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: audit demo docs fuzz leaderboard publishable sbom wheel image test test-slow test-oldest test-extras coverage bench bench-ladder bench-ledger bench-map bench-map-models bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint tutorials clean
+.PHONY: audit demo docs fuzz leaderboard publishable sbom wheel image test test-slow test-oldest test-extras coverage bench bench-counts bench-ladder bench-ledger bench-map bench-map-models bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint tutorials clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -83,6 +83,9 @@ test-extras: .venv/installed-test wheel ## the wheel in an empty environment, th
 
 bench: .venv/installed-bench ## the ratios the README quotes
 	$(BIN)/python benchmarks/core.py
+
+bench-counts: .venv/installed-bench
+	$(BIN)/python benchmarks/counts.py
 
 bench-ladder: .venv/installed-bench
 	$(BIN)/python benchmarks/ladder.py $(LOGS)

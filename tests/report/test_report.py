@@ -346,7 +346,9 @@ def test_a_ledger_without_a_data_set_is_refused(travas: Run, tmp_path: Path) -> 
 
 def test_variants_are_shown_by_their_estimate(tmp_path: Path) -> None:
     """The count in the file also stands for what was not released: it comes last, and is explained."""
-    path = anonymize({("a",): 100, ("b",): 300}, epsilon=1, delta="1e-6").write(tmp_path / "r.json")
+    path = anonymize({("a",): 100, ("b",): 300}, epsilon=1, delta="1e-6", frequencies="spread").write(
+        tmp_path / "r.json"
+    )
     html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
     assert html.index(">95 % interval<") < html.index(">Count in the file<")
     assert "not the size of the original log" in html and "size of the log are kept" not in html
