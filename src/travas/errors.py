@@ -22,11 +22,11 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from importlib import import_module
-from typing import Any
+from typing import Any, get_args
 
 CONFIDENTIAL = "[confidential: about the original log]"
 """Appended to every message that quotes the original log."""
@@ -283,3 +283,14 @@ class MissingExtraError(TravasError, ImportError):
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str], dict[str, Any]]:
         """Support pickling between processes; the other errors are made from their message."""
         return type(self), self._arguments, self.__dict__
+
+
+def check_choice(value: object, choices: Any, field: str) -> None:
+    """Raise ParameterError unless a value is one of the choices of a `Literal`."""
+    if not isinstance(value, str) or value not in get_args(choices):
+        raise ParameterError(f"{field} is {shown(value)}; use one of {', '.join(get_args(choices))}", field=field)
+
+
+def one_of(choices: Any) -> Callable[[Any, Any, object], None]:
+    """The validator of an attrs field that is one of the choices of a `Literal`."""
+    return lambda _, attribute, value: check_choice(value, choices, attribute.name)

@@ -91,7 +91,6 @@ def test_names_are_no_name_and_an_abstraction_is_no_number() -> None:
     [
         (lambda: Attribute("age", bins=10), "bins"),  # type: ignore[arg-type]
         (lambda: Attribute("age", bins="123"), "bins"),
-        (lambda: Attribute.from_description({"name": "age", "bins": 10}), "bins"),
         (lambda: travas.Synthesis(1, "1e-6", attributes=5), "attributes"),  # type: ignore[arg-type]
         (lambda: travas.Synthesis(1, "1e-6", attributes=None), "attributes"),  # type: ignore[arg-type]
         (lambda: travas.Synthesis(1, "1e-6", attributes={"a": 1}), "attributes"),  # type: ignore[arg-type]

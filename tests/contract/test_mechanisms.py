@@ -23,6 +23,7 @@ from travas.mechanisms import MECHANISMS, stated_mechanism
 from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.stated_mechanism import DETAILS
 from travas.model.mechanism import Mechanism
+from travas.model.plain import plain
 from travas.model.release import Release
 from travas.privacy.guarantee import Replacement
 from travas.privacy.noise import Seeded
@@ -84,7 +85,7 @@ def test_every_mechanism_has_its_standing() -> None:
 
 def content(release: Release) -> Any:
     """What a release says, as a value."""
-    return release.measurements.as_json() if isinstance(release, MapRelease) else (release.variants, release.noisy)
+    return plain(release.measurements) if isinstance(release, MapRelease) else (release.variants, release.noisy)
 
 
 @with_variants

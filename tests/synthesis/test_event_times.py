@@ -30,7 +30,7 @@ ZONE = "Europe/Berlin"
 @lru_cache
 def release(resolution: str = "second", seed: int = 1, epsilon: int = 4) -> SyntheticRelease:
     log = read(timed_frame(), Reading(details=Details("read")))
-    settings = Times.from_description({"zone": ZONE, "resolution": resolution})
+    settings = Times(ZONE, resolution)  # type: ignore[arg-type]
     made = Synthesis(epsilon, "1e-6", times=settings).with_random_bytes(Seeded(seed)).release(log)
     assert isinstance(made, SyntheticRelease)
     return made

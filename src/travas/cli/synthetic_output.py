@@ -46,7 +46,7 @@ def show(released: SyntheticRelease, facts: dict[str, Any]) -> None:
     for name, text in details_in_words(released.quality()):
         table.add_row(name, text)
     if facts["shares"] is not None:
-        table.add_row("budget", BudgetShares.stated(facts["shares"]).in_words())
+        table.add_row("budget", BudgetShares(facts["shares"]["times"], facts["shares"]["attributes"]).in_words())
     table.add_row("privacy", protection(released.guarantee))
     if released.generation == "again":
         table.add_row("charged", "nothing: generated again from measurements that were released before")

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import LogError
+from ..model.plain import ActivitySums, as_shape, digest_of
 from ..model.questions import DURATION_BUCKETS
-from ..model.traces import Activity, activity_from_json, trace_from_json
+from ..model.traces import Activity
 from ..privacy.gaussian_stages import STANDARD_DEVIATION
 
 FloatArray = NDArray[np.float64]
@@ -69,7 +67,7 @@ class MapMeasurements:
 
     contributions: Mapping[str, int]
     activities: tuple[Activity, ...]
-    activity_sums: Mapping[Activity, int]
+    activity_sums: ActivitySums
     sizes: NDArray[np.int64]
     cap: int
     pairs: NDArray[np.int64]
@@ -79,25 +77,27 @@ class MapMeasurements:
     throughput: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
-        size = nodes_of(len(self.activities))
-        consistent = self.sizes.shape == (len(SIZE_CELLS),) and self.pairs.shape == (size, size)
-        consistent &= self.cap in SIZE_CELLS and {SIZES, PAIRS} <= set(self.contributions)
-        consistent &= self.rework is None or self.rework.shape == (2, len(self.activities))
-        consistent &= (self.rework is None) != (REWORK in self.contributions)
-        consistent &= (self.throughput is None) != (THROUGHPUT in self.contributions)
-        consistent &= (self.durations is None) == (self.duration_pairs is None) != (DURATIONS in self.contributions)
-        if self.durations is not None and self.duration_pairs is not None:
-            consistent &= self.durations.shape == (len(self.duration_pairs), DURATION_BUCKETS)
-            consistent &= self.duration_pairs.shape[1:] == (2,)
-        consistent &= self.throughput is None or self.throughput.shape == (DURATION_BUCKETS,)
-        consistent &= (
-            set(self.activity_sums) <= set(self.activities) and min(self.contributions.values(), default=0) > 0
-        )
-        consistent = consistent and all(self.weight(name) > 0 for name in {PAIRS, REWORK} & set(self.contributions))
-        if not consistent:
-            raise LogError(
-                "the measurements are inconsistent: a table does not have the size that its activities require"
-            )
+        size, activities = nodes_of(len(self.activities)), len(self.activities)
+        timed = 0 if self.duration_pairs is None else len(self.duration_pairs)
+        shapes: dict[str, tuple[int, ...]] = {
+            "sizes": (len(SIZE_CELLS),),
+            "pairs": (size, size),
+            "rework": (2, activities),
+            "duration_pairs": (timed, 2),
+            "durations": (timed, DURATION_BUCKETS),
+            "throughput": (DURATION_BUCKETS,),
+        }
+        as_shape(self, {name: shape for name, shape in shapes.items() if getattr(self, name) is not None})
+        measured = {name for name in (DURATIONS, REWORK, THROUGHPUT) if getattr(self, name) is not None}
+        if (
+            self.cap not in SIZE_CELLS
+            or {name for name in self.contributions if name != ACTIVITIES} != {SIZES, PAIRS} | measured
+            or (self.durations is None) != (self.duration_pairs is None)
+            or not set(self.activity_sums) <= set(self.activities)
+            or min(self.contributions.values()) <= 0
+            or not all(self.weight(name) > 0 for name in {PAIRS, REWORK} & set(self.contributions))
+        ):
+            raise LogError("the measurements are inconsistent: a stage, the cap or an activity is missing or unknown")
 
     def deviation(self, stage: str) -> float:
         """The standard deviation of the noise of a stage to which a case adds Δ, in cases.
@@ -129,69 +129,9 @@ class MapMeasurements:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the measurements as compact JSON with sorted keys."""
-        text = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def as_json(self) -> dict[str, Any]:
-        """All measurements as plain values for a JSON file: integers, lists and texts.
-
-        Returns:
-            The values by name.
-        """
-        tables = {name: getattr(self, name) for name in _OPTIONAL}
-        return {
-            "contributions": dict(self.contributions),
-            "activities": list(self.activities),
-            "activity_sums": [[activity, value] for activity, value in sorted(self.activity_sums.items())],
-            "sizes": self.sizes.tolist(),
-            "cap": self.cap,
-            "pairs": self.pairs.tolist(),
-        } | {name: None if table is None else table.tolist() for name, table in tables.items()}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> MapMeasurements:
-        """The measurements of a JSON file.
-
-        Args:
-            content: What `as_json` returned.
-
-        Returns:
-            The measurements.
-
-        Raises:
-            LogError: A field is missing or of another kind.
-        """
-        try:
-            size = nodes_of(len(content["activities"]))
-            tables = {name: _table(content[name], columns) for name, columns in _OPTIONAL.items()}
-            if tables["rework"] is not None:
-                tables["rework"] = tables["rework"].reshape(2, -1)
-            return cls(
-                contributions={str(name): int(value) for name, value in content["contributions"].items()},
-                activities=trace_from_json(content["activities"]),
-                activity_sums={activity_from_json(name): int(value) for name, value in content["activity_sums"]},
-                sizes=np.array(content["sizes"], dtype=np.int64),
-                cap=int(content["cap"]),
-                pairs=np.array(content["pairs"], dtype=np.int64).reshape(-1, size),
-                **tables,
-            )
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            if isinstance(error, LogError):
-                raise
-            raise LogError("the measurements cannot be read: a field is missing or of another kind") from None
+        return digest_of(self)
 
 
 def rework_cap(cap: int, activities: int) -> int:
     """c_w = min(2·c, 2·|𝒜|), at least 1: a case with m distinct pairs has fewer than 2·m cells of R."""
     return max(1, min(2 * cap, 2 * activities))
-
-
-_OPTIONAL = {"rework": None, "duration_pairs": 2, "durations": DURATION_BUCKETS, "throughput": None}
-"""Tables that are there if they were asked for, and their number of columns."""
-
-
-def _table(value: Any, columns: int | None) -> NDArray[np.int64] | None:
-    if value is None:
-        return None
-    table = np.array(value, dtype=np.int64)
-    return table if columns is None else table.reshape(-1, columns)

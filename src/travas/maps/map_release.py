@@ -13,6 +13,7 @@ from ..errors import ParameterError, number_of
 from ..model import explain
 from ..model.abstraction import Abstraction
 from ..model.mechanism import Mechanism
+from ..model.plain import plain
 from ..model.registry import registered
 from ..model.release import Release
 from ..model.traces import Activity
@@ -314,7 +315,7 @@ class MapRelease(Release):
             "activities": [_activity_as_json(activity) for activity in self.activities],
             "pairs": [_pair_as_json(pair) for pair in self.pairs],
             "throughput": _quartiles_as_json(self.throughput),
-            "measurements": self.measurements.as_json(),
+            "measurements": plain(self.measurements),
         }
 
 

@@ -19,6 +19,7 @@ from ..errors import ParameterError, shown
 from ..model.case_columns import case_column
 from ..model.detail_options import Attribute, BudgetShares, Times
 from ..model.estimate import Estimate, measured
+from ..model.plain import from_plain
 from ..model.release import RESERVED_COLUMNS
 from ..model.release_kind import Kind, TimestampKind
 from ..model.totals import Details, check_details
@@ -53,7 +54,7 @@ MOST_ATTRIBUTES = 100
 def _attributes(value: Sequence[Attribute | str]) -> tuple[Attribute, ...]:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         raise ParameterError(f"attributes is {shown(value)}; use a list of attributes", field="attributes")
-    made = tuple(part if isinstance(part, Attribute) else Attribute.from_description(part) for part in value)
+    made = tuple(part if isinstance(part, Attribute) else _attribute(part) for part in value)
     columns = [case_column(attribute.name) for attribute in made]
     if len(set(columns)) < len(columns):
         raise ParameterError(f"attributes is {shown(columns)}; list every attribute once", field="attributes")
@@ -66,14 +67,18 @@ def _attributes(value: Sequence[Attribute | str]) -> tuple[Attribute, ...]:
     return made
 
 
+def _attribute(value: Any) -> Attribute:
+    return Attribute(value) if isinstance(value, str) else from_plain(value, Attribute, "attributes")
+
+
 def _times(value: Times | Mapping[str, Any] | None) -> Times | None:
-    return value if value is None or isinstance(value, Times) else Times.from_description(value)
+    return value if value is None or isinstance(value, Times) else from_plain(value, Times, "times")
 
 
 def _shares(value: BudgetShares | Mapping[str, Any] | str | None) -> BudgetShares | None:
     if value is None or isinstance(value, BudgetShares):
         return value
-    return BudgetShares.parse(value) if isinstance(value, str) else BudgetShares.from_description(value)
+    return BudgetShares.parse(value) if isinstance(value, str) else from_plain(value, BudgetShares, "shares")
 
 
 @attrs.frozen(slots=False)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Literal
 
 import attrs
 
-from ..errors import ParameterError, check_encodable, shown
+from ..errors import ParameterError, check_encodable, one_of, shown
 from ..privacy.numbers import Number, as_text, exact, is_whole_number
 from .calendar import check_zone
 from .questions import check_edges
@@ -47,41 +47,9 @@ class Times:
         weekend: The weekend days; Monday is 0.
     """
 
-    zone: str = "UTC"
-    resolution: Resolution = "second"
+    zone: str = attrs.field(default="UTC", validator=lambda _, __, zone: check_zone(zone))
+    resolution: Resolution = attrs.field(default="second", validator=one_of(Resolution))
     weekend: tuple[int, ...] = attrs.field(default=WEEKEND, converter=_weekend)
-
-    def __attrs_post_init__(self) -> None:
-        check_zone(self.zone)
-        if self.resolution not in get_args(Resolution):
-            raise ParameterError(
-                f"resolution is {shown(self.resolution)}; use one of {', '.join(get_args(Resolution))}",
-                field="resolution",
-            )
-
-    def describe(self) -> dict[str, Any]:
-        """The options as plain values.
-
-        Returns:
-            The values by name.
-        """
-        return {"zone": self.zone, "resolution": self.resolution, "weekend": list(self.weekend)}
-
-    @classmethod
-    def from_description(cls, described: Any) -> Times:
-        """The times that `describe` returned.
-
-        Args:
-            described: What `describe` returned.
-
-        Returns:
-            The options.
-        """
-        if not isinstance(described, Mapping) or not set(described) <= {"zone", "resolution", "weekend"}:
-            raise ParameterError(
-                f"times is {shown(described)}; use zone, resolution and weekend, and nothing else", field="times"
-            )
-        return cls(**dict(described))
 
 
 TimesRule = Literal["required", "if recorded"]
@@ -111,13 +79,8 @@ class Attribute:
         bins: For numbers: increasing edges, chosen without looking at the log. Without bins values are names.
     """
 
-    name: str
+    name: str = attrs.field(validator=lambda _, __, name: _check_name(name))
     bins: tuple[Fraction, ...] = attrs.field(default=(), converter=_edges)
-
-    def __attrs_post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise ParameterError(f"an attribute is {shown(self.name)}; use the name of a column", field="attributes")
-        check_encodable("attributes", self.name)
 
     @property
     def edges(self) -> tuple[float, ...]:
@@ -129,31 +92,11 @@ class Attribute:
         """Whether values are numbers, which are counted in bins."""
         return bool(self.bins)
 
-    def describe(self) -> dict[str, Any]:
-        """The attribute as plain values.
 
-        Returns:
-            The values by name.
-        """
-        return {"name": self.name, "bins": [as_text(edge) for edge in self.bins]}
-
-    @classmethod
-    def from_description(cls, described: Any) -> Attribute:
-        """The attribute that `describe` returned, or a name.
-
-        Args:
-            described: What `describe` returned, or the name of the attribute.
-
-        Returns:
-            The attribute.
-        """
-        if isinstance(described, str):
-            return cls(described)
-        if not isinstance(described, Mapping) or not {"name"} <= set(described) <= {"name", "bins"}:
-            raise ParameterError(
-                f"an attribute is {shown(described)}; use a name and bins, and nothing else", field="attributes"
-            )
-        return cls(described["name"], described.get("bins", ()))
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not name:
+        raise ParameterError(f"an attribute is {shown(name)}; use the name of a column", field="attributes")
+    check_encodable("attributes", name)
 
 
 def _share(share: Number) -> Fraction:
@@ -212,39 +155,3 @@ class BudgetShares:
         """
         parts = {"control flow": self.control_flow, "times": self.times, "attributes": self.attributes}
         return ", ".join(f"{float(share):.0%} {name}" for name, share in parts.items() if share)
-
-    def describe(self) -> dict[str, str]:
-        """The shares as plain values.
-
-        Returns:
-            The shares by name, as exact text.
-        """
-        return {"times": as_text(self.times), "attributes": as_text(self.attributes)}
-
-    @classmethod
-    def stated(cls, parameters: Mapping[str, str]) -> BudgetShares:
-        """The shares as the parameters of a guarantee file state them.
-
-        Args:
-            parameters: The shares by name, as the file states them.
-
-        Returns:
-            The shares.
-        """
-        return cls(parameters["times"], parameters["attributes"])
-
-    @classmethod
-    def from_description(cls, described: Any) -> BudgetShares:
-        """The shares that `describe` returned.
-
-        Args:
-            described: What `describe` returned.
-
-        Returns:
-            The shares.
-        """
-        if not isinstance(described, Mapping) or not set(described) <= {"times", "attributes"}:
-            raise ParameterError(
-                f"shares is {shown(described)}; use times and attributes, and nothing else", field="shares"
-            )
-        return cls(**dict(described))

@@ -16,13 +16,11 @@ from ..privacy.gaussian_losses import GaussianLoss
 from ..privacy.guarantee import Guarantee, Replacing, Standing
 from ..privacy.noise import Noise
 from ..privacy.numbers import as_text
-from ..privacy.person_tables import GaussianTable
 from ..privacy.unit_losses import UnitLosses
-from .abstraction import Abstraction
-from .detail_options import Attribute, BudgetShares, Times
 from .estimate import Estimate, measured
 from .keep_curve import KeepCurve
 from .mechanism_value import MechanismValue
+from .plain import plain
 from .traces import Trace
 from .variants import Variants
 
@@ -85,7 +83,7 @@ class Mechanism(MechanismValue):
             "unit": {"name": self.unit.name, "max_cases": self.unit.max_cases},
         }
         former = self.former_options
-        options = {name: _plain(getattr(self, name)) for name in self.options()}
+        options = {name: plain(getattr(self, name)) for name in self.options()}
         return described | {
             name: value for name, value in options.items() if not (name in former and value in (None, former[name]))
         }
@@ -320,13 +318,3 @@ class Mechanism(MechanismValue):
             replacing=replacing,
             assumptions=assumptions,
         )
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Fraction):
-        return as_text(value)
-    if isinstance(value, Abstraction):
-        return value.as_json()
-    if isinstance(value, GaussianTable | Times | Attribute | BudgetShares):
-        return value.describe()
-    return [_plain(part) for part in value] if isinstance(value, tuple) else value

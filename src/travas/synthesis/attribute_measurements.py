@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,37 +68,3 @@ class AttributeMeasurements:
     def is_by_last(self) -> bool:
         """Whether the second stage measured values by last activity."""
         return self.second.ndim == 2
-
-    def as_json(self) -> dict[str, Any]:
-        """All measurements as plain values for a JSON file.
-
-        Returns:
-            The values by name.
-        """
-        return {
-            "attribute": self.attribute.describe(),
-            "values": list(self.values),
-            "first": self.first.tolist(),
-            "second": self.second.tolist(),
-        }
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any], activities: Sequence[Any]) -> AttributeMeasurements:
-        """The measurements of a JSON file: what `as_json` returned.
-
-        Args:
-            content: What `as_json` returned.
-            activities: The activities of the log.
-
-        Returns:
-            The measurements.
-        """
-        second = np.array(content["second"], dtype=np.int64)
-        if second.ndim == 2 and second.shape[1] != len(activities):
-            raise LogError("the measurements of an attribute are inconsistent with the activities")
-        return cls(
-            Attribute.from_description(content["attribute"]),
-            tuple(map(str, content["values"])),
-            np.array(content["first"], dtype=np.int64),
-            second,
-        )

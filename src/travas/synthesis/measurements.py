@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import LogError, ParameterError
+from ..errors import LogError
+from ..model.plain import ActivitySums, as_shape, digest_of
 from ..model.trace_features import BUCKETS, states
-from ..model.traces import Activity, Trace, activity_from_json, trace_from_json
+from ..model.traces import Activity, Trace
 from ..privacy.gaussian_stages import STANDARD_DEVIATION
 from .attribute_measurements import AttributeMeasurements
 from .time_measurements import TimeMeasurements
@@ -49,7 +47,7 @@ class Measurements:
     contributions: Mapping[str, int]
     variants: tuple[tuple[Trace, int], ...]
     activities: tuple[Activity, ...]
-    activity_sums: Mapping[Activity, int]
+    activity_sums: ActivitySums
     lengths: NDArray[np.int64]
     transitions: NDArray[np.int64]
     pairs: NDArray[np.int64] | None
@@ -59,12 +57,10 @@ class Measurements:
 
     def __post_init__(self) -> None:
         size = states(len(self.activities))
-        rows = size if self.pairs is None else len(self.pairs)
-        shapes = (self.lengths.shape, self.transitions.shape, self.refinement.shape)
-        if shapes != ((BUCKETS,), (size, size), (rows, size)):
-            raise LogError(
-                "the measurements are inconsistent: a table does not have the size that its activities require"
-            )
+        shapes: dict[str, tuple[int, ...]] = {"lengths": (BUCKETS,), "transitions": (size, size)}
+        if self.pairs is not None:
+            shapes["pairs"] = (len(self.pairs), 2)
+        as_shape(self, shapes | {"refinement": (size if self.pairs is None else len(self.pairs), size)})
         needed = {VARIANTS, LENGTHS, TRANSITIONS, REFINEMENT}
         if not needed <= self.contributions.keys() or not all(
             1 <= value < 1 << 62 for value in self.contributions.values()
@@ -72,6 +68,9 @@ class Measurements:
             raise LogError("the measurements are inconsistent: a contribution is missing or out of range")
         if self.pairs is not None and not ((self.pairs >= [0, 1]) & (self.pairs < size)).all():
             raise LogError("the measurements are inconsistent: a pair is not one of two states")
+        of_last = {measured.second.shape[1] for measured in self.attributes if measured.is_by_last}
+        if not of_last <= {len(self.activities)}:
+            raise LogError("the measurements of an attribute are inconsistent with the activities")
         names = [*self.activities, *(activity for trace, _ in self.variants for activity in trace)]
         if len({None if isinstance(name, str) else len(name) for name in names}) > 1:
             raise LogError("the measurements are inconsistent: activities are made of different numbers of columns")
@@ -102,61 +101,4 @@ class Measurements:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the measurements as compact JSON with sorted keys: the same for every log generated from them."""
-        text = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def as_json(self) -> dict[str, Any]:
-        """All measurements as plain values for a JSON file: integers, lists and texts.
-
-        Returns:
-            The values by name.
-        """
-        control_flow = {
-            "contributions": dict(self.contributions),
-            "variants": [[trace, value] for trace, value in self.variants],
-            "activities": list(self.activities),
-            "activity_sums": [[activity, value] for activity, value in sorted(self.activity_sums.items())],
-            "lengths": self.lengths.tolist(),
-            "transitions": self.transitions.tolist(),
-            "pairs": None if self.pairs is None else self.pairs.tolist(),
-            "refinement": self.refinement.tolist(),
-        }
-        times = {} if self.times is None else {"times": self.times.as_json()}
-        attributes = {"attributes": [measured.as_json() for measured in self.attributes]} if self.attributes else {}
-        return control_flow | times | attributes
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Measurements:
-        """The measurements of a JSON file.
-
-        Args:
-            content: What `as_json` returned.
-
-        Returns:
-            The measurements.
-
-        Raises:
-            LogError: A field is missing or of another kind.
-        """
-        try:
-            size = states(len(content["activities"]))
-            pairs = content["pairs"]
-            return cls(
-                contributions={str(name): int(value) for name, value in content["contributions"].items()},
-                variants=tuple((trace_from_json(trace), int(value)) for trace, value in content["variants"]),
-                activities=trace_from_json(content["activities"]),
-                activity_sums={activity_from_json(name): int(value) for name, value in content["activity_sums"]},
-                lengths=np.array(content["lengths"], dtype=np.int64),
-                transitions=np.array(content["transitions"], dtype=np.int64).reshape(-1, size),
-                pairs=None if pairs is None else np.array(pairs, dtype=np.int64).reshape(-1, 2),
-                refinement=np.array(content["refinement"], dtype=np.int64).reshape(-1, size),
-                times=TimeMeasurements.from_json(content["times"]) if "times" in content else None,
-                attributes=tuple(
-                    AttributeMeasurements.from_json(part, content["activities"])
-                    for part in content.get("attributes", ())
-                ),
-            )
-        except LogError:
-            raise
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ParameterError):
-            raise LogError("the measurements cannot be read: a field is missing or of another kind") from None
+        return digest_of(self)

@@ -13,6 +13,7 @@ from ..errors import number_of
 from ..model.abstraction import Abstraction
 from ..model.case_columns import CaseColumn
 from ..model.mechanism import Mechanism
+from ..model.plain import plain
 from ..model.release import ORIGIN, SYNTHETIC, Origin, Release
 from ..privacy.numbers import whole_number
 from .case_attributes import case_columns
@@ -197,5 +198,5 @@ class SyntheticRelease(Release):
             "seed": self.seed,
             "generation": self.generation,
             "origins": self.origins,
-            "measurements": self.measurements.as_json(),
+            "measurements": plain(self.measurements),
         }

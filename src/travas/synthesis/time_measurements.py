@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import LogError
 from ..model.calendar import BLOCKS, WEEK_DAYS, WEEKS_PER_BLOCK
 from ..model.detail_options import Times
+from ..model.plain import as_shape
 from ..model.questions import DURATION_BUCKETS, KINDS_OF_DAY
 
 DURATIONS, THROUGHPUT, START_BLOCKS, START_WEEKS = "durations", "throughput", "start blocks", "start weeks"
@@ -57,32 +56,7 @@ class TimeMeasurements:
     event_hours: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        sizes = _shapes(len(self.pairs), len(self.blocks))
-        if any(getattr(self, name).shape != shape for name, shape in sizes.items()):
-            raise LogError("the measurements of times are inconsistent: a table has the wrong size")
-
-    def as_json(self) -> dict[str, Any]:
-        """All measurements as plain values for a JSON file.
-
-        Returns:
-            The values by name.
-        """
-        tables = (field.name for field in fields(self) if field.name != "settings")
-        return {"settings": self.settings.describe()} | {name: getattr(self, name).tolist() for name in tables}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> TimeMeasurements:
-        """The measurements of a JSON file: what `as_json` returned.
-
-        Args:
-            content: What `as_json` returned.
-
-        Returns:
-            The measurements.
-        """
-        sizes = _shapes(len(content["pairs"]), len(content["blocks"]))
-        tables = {name: np.array(content[name], dtype=np.int64).reshape(shape) for name, shape in sizes.items()}
-        return cls(settings=Times.from_description(content["settings"]), **tables)
+        as_shape(self, _shapes(len(self.pairs), len(self.blocks)))
 
 
 def _shapes(pairs: int, blocks: int) -> dict[str, tuple[int, ...]]:

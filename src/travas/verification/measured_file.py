@@ -11,6 +11,7 @@ from ..maps.map_release import MapRelease
 from ..mechanisms import find_mechanism
 from ..model.abstraction import Abstraction
 from ..model.mechanism import Mechanism, is_ours
+from ..model.plain import measurements_from_plain
 from ..model.release import Origin
 from ..model.release_kind import Kind
 from ..model.traces import listed
@@ -74,7 +75,7 @@ def synthetic_of(content: dict[str, Any], source: Path) -> SyntheticRelease:
             log.variants,
             log.noisy,
             **_stated(content),
-            measurements=Measurements.from_json(content["measurements"]),
+            measurements=measurements_from_plain(content["measurements"], Measurements),
             origins=cast("tuple[Origin, ...]", origins),
             seed=whole_numbers([content["seed"]])[0],
             generation="again" if content["generation"] == "again" else "first",
@@ -107,7 +108,7 @@ def map_of(content: dict[str, Any], source: Path) -> MapRelease:
     """The process map of a loaded `.json` file, whether its mechanism can have released it or not."""
     mechanism = _mechanism(content, "process map", source, _NO_MAP)
     with refusing_malformed(source, _NO_MAP):
-        measurements, stated = MapMeasurements.from_json(content["measurements"]), _stated(content)
+        measurements, stated = measurements_from_plain(content["measurements"], MapMeasurements), _stated(content)
         if not all(is_activity_of(name, len(stated["columns"])) for name in measurements.activities):
             raise ValueError
         return MapRelease(mechanism, (), (), **stated, measurements=measurements)

@@ -1,0 +1,144 @@
+"""Values as plain values for JSON and TOML, and back: one converter for all value classes, fractions, names and arrays."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import cache
+from typing import Any, TypeVar, get_origin
+
+from cattrs import Converter
+from cattrs.errors import ForbiddenExtraKeysError
+
+from ..errors import LogError, ParameterError, TravasError, shown
+from ..privacy.numbers import as_text, exact, is_whole_number
+from ..privacy.person_tables import GaussianTable
+from .abstraction import Abstraction
+from .traces import Activity
+
+Value = TypeVar("Value")
+
+ActivitySums = Mapping[Activity, int]
+"""A number for every activity: in JSON a list of pairs, as an activity may have several names."""
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: fractions as exact text, arrays and tuples as lists, objects as mappings."""
+    return _converter().unstructure(value)
+
+
+def from_plain(content: Any, kind: type[Value], field: str) -> Value:
+    """Return the value of a class that `plain` described. Unknown names are refused.
+
+    Raises:
+        ParameterError: It is not one, with this field.
+    """
+    try:
+        return _converter().structure(content, kind)
+    except TravasError:
+        raise
+    except ForbiddenExtraKeysError as error:
+        unknown = ", ".join(sorted(map(str, error.extra_fields)))
+        raise ParameterError(f"{field} has the unknown option {shown(unknown)}; remove it", field=field) from None
+    except KeyError as error:
+        raise ParameterError(f"{field} has no {error.args[0]}; add it", field=field) from None
+    except (TypeError, ValueError, AttributeError):
+        raise ParameterError(f"{field} is {shown(content)}; use a mapping of options", field=field) from None
+
+
+def measurements_from_plain(content: Any, kind: type[Value]) -> Value:
+    """Return the measurements in a `.json` release; LogError if it has others."""
+    try:
+        return _converter().structure(content, kind)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ForbiddenExtraKeysError) as error:
+        if isinstance(error, LogError):
+            raise
+        raise LogError("the measurements cannot be read: a field is missing or of another kind") from None
+
+
+def digest_of(measurements: Any) -> str:
+    """SHA-256 of measurements as compact JSON with sorted keys: the same for every release that follows from them."""
+    text = json.dumps(plain(measurements), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def as_shape(measurements: Any, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Check the tables of measurements when they are made; a table without rows, which JSON cannot tell, gets its shape."""
+    for name, shape in shapes.items():
+        table = getattr(measurements, name)
+        if table.size == 0 and 0 in shape:
+            object.__setattr__(measurements, name, table.reshape(shape))
+        elif table.shape != shape:
+            raise LogError(
+                "the measurements are inconsistent: a table does not have the size that its activities require"
+            )
+
+
+def _exactly(kind: type[Value]) -> Callable[[Any, Any], Value]:
+    def check(value: Any, _: Any) -> Value:
+        if type(value) is not kind:
+            raise TypeError(f"not {kind.__name__}")
+        return value
+
+    return check
+
+
+def _activity(value: Any, _: Any = None) -> Activity:
+    parts = tuple(value) if isinstance(value, list | tuple) else (value,)
+    if not all(isinstance(part, str) for part in parts):
+        raise TypeError("an activity is not text")
+    return parts if isinstance(value, list | tuple) else parts[0]
+
+
+def _tuple(value: Any, kind: Any) -> tuple[Any, ...]:
+    if not isinstance(value, list | tuple):
+        raise TypeError("not a list")
+    kinds = kind.__args__[:1] * len(value) if kind.__args__[-1] is Ellipsis else kind.__args__
+    return tuple(_converter().structure(part, of) for part, of in zip(value, kinds, strict=True))
+
+
+def _sums(pairs: Any) -> ActivitySums:
+    return {_activity(name): _exactly(int)(value, None) for name, value in pairs}
+
+
+def _array(value: Any, _: Any) -> Any:
+    import numpy as np
+
+    if not isinstance(value, list) or not _whole(value):
+        raise TypeError("not a table of whole numbers")
+    return np.array(value, dtype=np.int64)
+
+
+def _whole(value: Any) -> bool:
+    return all(map(_whole, value)) if isinstance(value, list) else is_whole_number(value)
+
+
+def _is(kind: type) -> Callable[[Any], bool]:
+    """Whether an annotation is this class, with or without parameters."""
+    return lambda annotated: annotated is kind or get_origin(annotated) is kind
+
+
+@cache
+def _converter() -> Converter:
+    import numpy as np
+
+    converter = Converter(forbid_extra_keys=True, detailed_validation=False, prefer_attrib_converters=True)
+    converter.register_unstructure_hook(Fraction, as_text)
+    converter.register_structure_hook(Fraction, lambda value, _: exact(value, "number"))
+    converter.register_unstructure_hook(Abstraction, Abstraction.as_json)
+    converter.register_structure_hook(Abstraction, lambda steps, _: Abstraction.from_json(steps))
+    converter.register_unstructure_hook(GaussianTable, GaussianTable.describe)
+    for kind in (str, int):
+        converter.register_structure_hook(kind, _exactly(kind))
+    converter.register_unstructure_hook_func(_is(np.ndarray), lambda array: array.tolist())
+    converter.register_structure_hook_func(_is(np.ndarray), _array)
+    converter.register_unstructure_hook_func(_is(tuple), lambda parts: [converter.unstructure(part) for part in parts])
+    converter.register_structure_hook_func(_is(tuple), _tuple)
+    converter.register_structure_hook_func(lambda kind: kind == Activity, _activity)
+    converter.register_structure_hook_func(lambda kind: kind == ActivitySums, lambda pairs, _: _sums(pairs))
+    converter.register_unstructure_hook_func(
+        lambda kind: kind == ActivitySums, lambda sums: plain(tuple(sorted(sums.items())))
+    )
+    return converter
