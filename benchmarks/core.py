@@ -133,7 +133,7 @@ end()
 """
 GAUSSIAN = """
 import os
-from travas.privacy.gaussian import discrete_gaussian
+from travas.trusted.samplers import discrete_gaussian
 begin()
 discrete_gaussian(1_000_000, os.urandom)
 end()

@@ -19,7 +19,7 @@ from harness import DATA, HERE, spread
 from sampled_metrics import similarity_of_samples
 
 from travas import Release, Variants, mechanism, read, relative_log_similarity
-from travas.privacy.noise import Seeded
+from travas.trusted.samplers import Seeded
 
 RUNS = int(os.environ.get("RUNS", 3))
 PAPER = ("bpic2013-incidents", "sepsis")

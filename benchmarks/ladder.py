@@ -18,7 +18,7 @@ from harness import DATA, spread
 
 from travas import Variants, mechanism, read, relative_log_similarity, summary
 from travas.evaluation.compare import covered_cases
-from travas.privacy.noise import Seeded
+from travas.trusted.samplers import Seeded
 
 RUNS = 5
 LOGS = (

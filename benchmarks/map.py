@@ -30,8 +30,8 @@ from harness import DATA, SCRATCH, finish, row, spread
 from synthesis import LOGS
 from travas import MapRelease, Mechanism, Reading, Variants, mechanism, read
 from travas.model.totals import Details
-from travas.privacy.noise import Seeded
 from travas.sources.encoded_cases import EncodedTotals
+from travas.trusted.samplers import Seeded
 
 JOURNAL = SCRATCH / "map.jsonl"
 DELTA = "1e-6"

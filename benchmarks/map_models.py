@@ -18,7 +18,7 @@ from harness import DATA, spread
 
 from travas import MapRelease, Trace, Variants, mechanism, read
 from travas.evaluation.pm4py_models import fitness_and_precision, map_fitness_and_precision
-from travas.privacy.noise import Seeded
+from travas.trusted.samplers import Seeded
 
 LOGS = (
     "sepsis",

@@ -32,7 +32,7 @@ from travas import (
     run,
 )
 from travas.model.mechanism import Mechanism
-from travas.privacy.numbers import as_text
+from travas.trusted.numbers import as_text
 
 DATA = Path(os.environ.get("TRAVAS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 DELTA = "1e-6"

@@ -11,8 +11,9 @@ from fractions import Fraction
 from itertools import product
 
 from travas import Optimal, PrivacyUnit
-from travas.privacy.noise_tables import NoiseTable, optimal_table
-from travas.privacy.person_tables import threshold_of, variance_of
+from travas.search.person_tables import threshold_of, variance_of
+from travas.search.table_builders import optimal_table
+from travas.trusted.tables import NoiseTable
 
 COUNTS = (2, 3, 5, 10, 20, 50)
 EPSILONS = ("0.5", "1", "2")

@@ -21,8 +21,7 @@ from travas import read
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.prefix_tree import Tree, TwoSidedNoise
 from travas.model.traces import CODE_BYTES
-from travas.privacy.noise_tables import ONE
-from travas.privacy.numbers import exact
+from travas.trusted.numbers import ONE, exact
 
 METRICS = {
     "similarity": "relative_log_similarity",

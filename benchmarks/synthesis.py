@@ -31,7 +31,7 @@ from sampled_metrics import Counts, sampled
 
 from travas import Variants, mechanism, read, relative_log_similarity
 from travas.model.traces import Trace
-from travas.privacy.noise import Seeded
+from travas.trusted.samplers import Seeded
 
 JOURNAL = SCRATCH / "synthesis.jsonl"
 DELTA = "1e-6"

@@ -32,9 +32,9 @@ from travas import Attribute, Details, Reading, Synthesis, SyntheticRelease, Tim
 from travas import relative_log_similarity as similarity
 from travas.evaluation.time_metrics import TimeProfile, attribute_distance, released_cases
 from travas.model.calendar import SECOND
-from travas.privacy.noise import Seeded
 from travas.sources.encoded_cases import EncodedCases, EncodedTotals
 from travas.synthesis.durations import DurationShares, log_bounds
+from travas.trusted.samplers import Seeded
 
 JOURNAL = SCRATCH / "times.jsonl"
 DELTA = "1e-6"

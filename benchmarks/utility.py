@@ -26,7 +26,7 @@ from harness import DATA
 from travas import Release, Variants, absolute_log_difference, mechanism, read, relative_log_similarity
 from travas.evaluation.metrics import _edit_distances
 from travas.model.release import Frequencies
-from travas.privacy.noise import Seeded
+from travas.trusted.samplers import Seeded
 
 RUNS = int(os.environ.get("RUNS", 10))
 PARTS = os.environ.get("PARTS", "coverage published raw").split()

@@ -14,11 +14,11 @@ from .model.release import Frequencies, Release
 from .model.traces import Activity
 from .model.variants import Variants
 from .pipeline import Outcome, Phase, Watch, run
-from .privacy.numbers import Number
 from .progress import notebook_progress
 from .request import GuaranteeRule, Request
 from .sources.engine import read as read_variants
 from .sources.reading import DEFAULT_READING, Order, Reading
+from .trusted.numbers import Number
 
 if TYPE_CHECKING:
     from .maps.map_release import MapRelease

@@ -31,13 +31,13 @@ from .model.variants import Roles, Variants
 from .outputs.inputs import check_not_input
 from .outputs.standard_output import StandardOutput
 from .outputs.write import ReservedRelease, check_output, reserved_release
-from .privacy.guarantee import Standing
-from .privacy.numbers import as_text
 from .request import Request
 from .sources.engine import assumptions_of, read, table_location
 from .sources.example_log import ExampleLog
 from .sources.log_location import location_of
 from .sources.table_location import LogLocation
+from .trusted.guarantee import Standing
+from .trusted.numbers import as_text
 
 LOGGER = logging.getLogger("travas")
 """The phases of every run, at the level INFO, by options alone: nothing of a log, not even its size. Silent by default."""

@@ -13,9 +13,9 @@ from .errors import MissingExtraError
 from .functions import outcome_of
 from .model.abstraction import FULL, Abstraction
 from .model.detail_options import Attribute, Times
-from .privacy.numbers import Number, as_text, whole_number
 from .request import Request
 from .sources.reading import Reading
+from .trusted.numbers import Number, as_text, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -48,21 +48,20 @@ from .model.traces import Activity, Trace
 from .model.variants import Roles, Summary, Variants, summary
 from .outputs.standard_output import StandardOutput
 from .pipeline import Outcome, Phase, run
-from .privacy.gaussian import GaussianNoise
-from .privacy.gaussian_losses import GaussianLoss
-from .privacy.gaussian_stages import Calibration, Selection, Stage, StagePlan
-from .privacy.group_privacy import GroupStep
-from .privacy.guarantee import Guarantee, PrivacyUnit, Replacement, Standing
-from .privacy.noise import Noise
-from .privacy.noise_tables import NoiseTable
-from .privacy.person_tables import GaussianTable
-from .privacy.unit_losses import LossStep, MeasurementLosses, SelectionLosses
 from .request import Request
+from .search.calibration import StagePlan
+from .search.gaussian_losses import GaussianLoss
+from .search.person_tables import GaussianTable
 from .sources.doctor.diagnosis import LogDiagnosis, Observation, ReadingChoice
 from .sources.doctor.visit import doctor
 from .sources.period import Period
 from .sources.reading import Reading
 from .sources.table_location import TableLocation
+from .trusted.guarantee import GroupStep, Guarantee, PrivacyUnit, Replacement, Standing
+from .trusted.stage_check import GaussianNoise
+from .trusted.stages import Calibration, Selection, Stage
+from .trusted.tables import Noise, NoiseTable
+from .trusted.unit_losses import LossStep, MeasurementLosses, SelectionLosses
 from .verification.saved_release import open_release
 from .verification.verify import Verified, verify
 

@@ -21,9 +21,10 @@ from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.trie import Trie
 from travas.model.abstraction import Abstraction
 from travas.model.release import Release
-from travas.privacy.noise import Noise
-from travas.privacy.noise_tables import ONE, _two_sided, exponential_bounds
+from travas.search.table_builders import _two_sided, exponential_bounds
 from travas.sources.tabular.events import Events
+from travas.trusted.numbers import ONE
+from travas.trusted.tables import Noise
 
 Integers = NDArray[np.int64]
 

@@ -18,10 +18,11 @@ from travas import MissingExtraError, ParameterError, PrivacyUnit, mechanism, pl
 from travas.budget.accounting import Spending, _Grid, _interval, _slack, basic, compose
 from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.model.mechanism import Pair
-from travas.privacy.gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
-from travas.privacy.guarantee import Standing
-from travas.privacy.noise_tables import ONE, exponential_bounds
-from travas.privacy.person_tables import GaussianTable
+from travas.search.person_tables import GaussianTable
+from travas.search.table_builders import exponential_bounds
+from travas.trusted.guarantee import Standing
+from travas.trusted.numbers import ONE
+from travas.trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
 
 ANY = Fraction(1, 100)  # an interval: tables do not depend on it
 

@@ -219,7 +219,7 @@ def test_the_charge_comes_before_the_noise(book: Ledger, monkeypatch: pytest.Mon
         assert len(book.history()) == 1
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("travas.privacy.noise.Noise.draw", drawn_and_dead)
+    monkeypatch.setattr("travas.trusted.tables.Noise.draw", drawn_and_dead)
     book.create_account("x")
     with pytest.raises(ChargedError, match="interrupted; the charge to .* stands") as failed:
         anonymize(LOG, epsilon=1, delta="1e-6", ledger=book, dataset="x")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from conftest import Run
 from projects import Start
-from travas.privacy.guarantee import ONE_CASE
 from travas.project.project_file import Project
+from travas.trusted.guarantee import ONE_CASE
 
 
 def test_an_existing_output_names_the_option_that_replaces_it(small_csv: Path, tmp_path: Path, travas: Run) -> None:

@@ -12,8 +12,8 @@ from typing import Any, Literal
 import pytest
 
 from travas import Reading, Variants
-from travas.privacy.guarantee import Counted
 from travas.sources.row_selection import DuplicateEvents, Lifecycle
+from travas.trusted.guarantee import Counted
 
 TIE = "lifecycle:transition"  # orders ties, and is the lifecycle of the event
 COLUMNS = ("case_id", "activity", "timestamp", TIE, "person")

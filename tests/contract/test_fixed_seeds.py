@@ -15,7 +15,7 @@ from travas import Variants, mechanism
 from travas.maps.map_release import MapRelease
 from travas.mechanisms import MECHANISMS
 from travas.model.plain import plain
-from travas.privacy.noise import Seeded
+from travas.trusted.samplers import Seeded
 
 LOG = {
     ("register", "visit", "release"): 420,

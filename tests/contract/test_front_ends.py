@@ -180,9 +180,9 @@ def test_a_result_that_cannot_be_printed_says_that_the_release_is_complete(case:
 
 
 NOISE = {
-    "optimal": "travas.privacy.noise.Noise.draw",
-    "synthesis": "travas.privacy.gaussian.GaussianNoise.draw",
-    "map": "travas.privacy.gaussian.GaussianNoise.draw",
+    "optimal": "travas.trusted.tables.Noise.draw",
+    "synthesis": "travas.trusted.stage_check.GaussianNoise.draw",
+    "map": "travas.trusted.stage_check.GaussianNoise.draw",
 }
 
 
@@ -211,10 +211,10 @@ FAILURES: dict[str, BaseException] = {
 
 
 DRAWING = [
-    ("optimal", "travas.privacy.noise.Noise.draw"),
-    ("synthesis", "travas.privacy.gaussian.GaussianNoise.draw"),
+    ("optimal", "travas.trusted.tables.Noise.draw"),
+    ("synthesis", "travas.trusted.stage_check.GaussianNoise.draw"),
     ("synthesis", "travas.synthesis.synthetic_release.generate"),
-    ("map", "travas.privacy.gaussian.GaussianNoise.draw"),
+    ("map", "travas.trusted.stage_check.GaussianNoise.draw"),
 ]
 WRITING = [
     ("optimal", "travas.outputs.write.ReservedRelease.write"),

@@ -16,8 +16,8 @@ import travas
 from travas.budget.account import Budget
 from travas.mechanisms.stated_mechanism import described_mechanism
 from travas.model.detail_options import Attribute, BudgetShares, Times
-from travas.privacy.guarantee import Guarantee, Standing
 from travas.sources.period import Period
+from travas.trusted.guarantee import Guarantee, Standing
 
 SOURCES = Path(travas.__file__).parent
 LISTED = {"mechanism": ["optimal"]}

@@ -26,7 +26,7 @@ def test_there_is_no_cycle_of_imports() -> None:
 
 def test_the_trusted_base_imports_the_standard_library_and_numpy_only() -> None:
     graph = grimp.build_graph("travas", include_external_packages=True, cache_dir=None)
-    used = graph.find_upstream_modules("travas.privacy", as_package=True)
+    used = graph.find_upstream_modules("travas.trusted", as_package=True)
     packages = {".".join(name.split(".")[:2]) if name.startswith("travas.") else name.split(".")[0] for name in used}
     assert "fractions" in packages
     assert packages - sys.stdlib_module_names == {"numpy", "travas.errors"}

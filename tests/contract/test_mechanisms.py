@@ -25,10 +25,10 @@ from travas.mechanisms.stated_mechanism import DETAILS
 from travas.model.mechanism import Mechanism
 from travas.model.plain import plain
 from travas.model.release import Release
-from travas.privacy.guarantee import Replacement
-from travas.privacy.noise import Seeded
 from travas.project import project_options
 from travas.synthesis.synthetic_release import SyntheticRelease
+from travas.trusted.guarantee import Replacement
+from travas.trusted.samplers import Seeded
 from travas.web.steps import protect_more
 
 SELECTIONS = ("optimal", "travas")

@@ -13,8 +13,8 @@ import pytest
 import travas
 from travas import Mechanism, ParameterError, PrivacyUnit
 from travas.cli.mechanism_flags import build
-from travas.privacy.guarantee import ONE_CASE
 from travas.project.project_file import Project
+from travas.trusted.guarantee import ONE_CASE
 from travas.web.recipe import Recipe
 
 Stated = dict[str, Any]

@@ -25,7 +25,7 @@ from travas import Ledger, PrivacyUnit, Request, Variants, mechanism, run, verif
 from travas.mechanisms.gaussian_mechanism import MOST_KEYS
 from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.model.plain import plain
-from travas.privacy.gaussian import GaussianNoise
+from travas.trusted.stage_check import GaussianNoise
 
 
 @pytest.fixture(autouse=True)

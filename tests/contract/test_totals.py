@@ -26,7 +26,7 @@ from travas import ParameterError, Period, Reading, Variants, read
 from travas.model import questions as q
 from travas.model.abstraction import Abstraction
 from travas.model.totals import Details, Totals
-from travas.privacy.guarantee import Counted
+from travas.trusted.guarantee import Counted
 
 BERLIN = "Europe/Berlin"
 ACTIVITIES = ("b", "a", "é", "d")

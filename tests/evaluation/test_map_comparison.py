@@ -21,7 +21,7 @@ from travas.maps.map_release import map_release
 from travas.model.abstraction import parse_ladder
 from travas.model.traces import Trace
 from travas.outputs.example import write_hospital_log
-from travas.privacy.noise import Seeded
+from travas.trusted.samplers import Seeded
 from travas.verification.measured_file import read_map
 
 LOG: dict[Trace, int] = {("a", "b", "b"): 600_000, ("a",): 400_000}

@@ -21,11 +21,11 @@ from travas.budget.policy import Policy
 from travas.evaluation.grid import read_grid
 from travas.mechanisms import from_description
 from travas.model.abstraction import parse_ladder
-from travas.privacy.numbers import exact_delta, exact_epsilon
 from travas.project.project_file import file_values
 from travas.sources.engine import without_secrets
 from travas.sources.log_location import database_of
 from travas.sources.xes import xes_reader, xes_scanner
+from travas.trusted.numbers import exact_delta, exact_epsilon
 from travas.verification.measured_file import read_map, read_synthetic
 from travas.verification.release_file import read_release, stated_by
 

@@ -20,7 +20,7 @@ from travas.maps.map_measurements import SIZE_CELLS, MapMeasurements
 from travas.model.plain import measurements_from_plain, plain
 from travas.model.traces import Trace
 from travas.outputs.write import MAP_SUFFIXES, writers
-from travas.privacy.noise import Seeded
+from travas.trusted.samplers import Seeded
 from travas.verification.measured_file import read_map
 
 HOSTILE = "</svg><script>alert(1)</script>\"'&\\N{BULLET}\n-->\x07"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from travas.mechanisms.process_map import ProcessMap
 from travas.mechanisms.synthesis_mechanism import Synthesis
-from travas.privacy.gaussian import GaussianNoise
+from travas.trusted.stage_check import GaussianNoise
 
 Rule = TypeVar("Rule", ProcessMap, Synthesis)
 

@@ -20,9 +20,10 @@ from travas.evaluation.compare import covered_cases
 from travas.mechanisms.ladder import CASES_SHARE, CHOICE_SHARE, Ladder
 from travas.mechanisms.prefix_tree import TwoSidedNoise
 from travas.model.abstraction import Abstraction, Grouped, parse_ladder
-from travas.privacy.guarantee import PrivacyUnit
-from travas.privacy.noise import Noise, Seeded
-from travas.privacy.numbers import as_text
+from travas.trusted.guarantee import PrivacyUnit
+from travas.trusted.numbers import as_text
+from travas.trusted.samplers import Seeded
+from travas.trusted.tables import Noise
 
 Log = dict[tuple[str, ...], int]
 Distribution = defaultdict[Any, Fraction]

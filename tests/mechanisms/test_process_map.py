@@ -24,10 +24,10 @@ from travas.mechanisms.gaussian_mechanism import MOST_ACTIVITIES, MOST_KEYS
 from travas.mechanisms.map_sums import pairs_of, rework_of, size_sums, with_other
 from travas.mechanisms.process_map import ProcessMap
 from travas.model.traces import Trace
-from travas.privacy.gaussian import GaussianNoise
-from travas.privacy.gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Stage
-from travas.privacy.guarantee import PrivacyUnit
-from travas.privacy.noise import Seeded
+from travas.trusted.guarantee import PrivacyUnit
+from travas.trusted.samplers import Seeded
+from travas.trusted.stage_check import GaussianNoise
+from travas.trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Stage
 
 FALSE_ALARM = 1e-9
 SMALL: dict[Trace, int] = {

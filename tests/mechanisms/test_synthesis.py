@@ -32,9 +32,9 @@ from travas.mechanisms.synthesis_stages import CONTROL_FLOW
 from travas.model.integer_root import integer_root
 from travas.model.trace_features import LENGTH_EDGES, cells
 from travas.model.traces import Trace
-from travas.privacy.gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Stage
-from travas.privacy.guarantee import PrivacyUnit
 from travas.synthesis.measurements import Measurements
+from travas.trusted.guarantee import PrivacyUnit
+from travas.trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Stage
 
 FALSE_ALARM = 1e-9
 

@@ -41,11 +41,11 @@ from travas.mechanisms import gaussian_mechanism
 from travas.mechanisms.gaussian_mechanism import calibrated_noise
 from travas.mechanisms.synthesis_stages import CONTROL_FLOW, TIMES
 from travas.model.questions import CellQuestion, Question
-from travas.privacy.gaussian_calibration import calibrate, largest_mu, split_delta
-from travas.privacy.gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration
-from travas.privacy.gaussian_verifier import verify_calibration
-from travas.privacy.noise import Seeded
+from travas.search.calibration import calibrate, largest_mu, split_delta
 from travas.sources.reading import Reading
+from travas.trusted.samplers import Seeded
+from travas.trusted.stage_check import verify_calibration
+from travas.trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration
 
 AGE = Attribute("age", bins=[0, 20, 40, 60, 80])
 EVERYTHING = Details("read", ("sex",), ("age",))

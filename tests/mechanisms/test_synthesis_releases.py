@@ -20,11 +20,11 @@ from travas import ParameterError, Standing, Variants, read, verify
 from travas.mechanisms.gaussian_mechanism import MOST_ACTIVITIES
 from travas.model.plain import measurements_from_plain, plain
 from travas.model.traces import Trace
-from travas.privacy.guarantee import PrivacyUnit
-from travas.privacy.noise import Seeded
-from travas.privacy.numbers import as_text
 from travas.synthesis.measurements import Measurements
 from travas.synthesis.synthetic_release import NOTICE, SyntheticRelease
+from travas.trusted.guarantee import PrivacyUnit
+from travas.trusted.numbers import as_text
+from travas.trusted.samplers import Seeded
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from travas import Ledger, Mechanism, ParameterError, Standing, Variants, anonymize, mechanism, read
-from travas.evaluation.published import SaCoFaPublished
+from travas.evaluation.published import SaCoFaPublished, choose, geometric_up_to
 from travas.mechanisms import prefix_tree
 from travas.mechanisms.prefix_tree import PrefixTree, TwoSidedNoise
 from travas.mechanisms.sacofa import SaCoFa, eventually_follows
 from travas.mechanisms.trie import Trie
-from travas.privacy.noise import Noise
-from travas.privacy.noise_tables import ONE, laplace_table
-from travas.privacy.sampling import DiscreteLaplace, choose, geometric_up_to, uniform_below
+from travas.search.table_builders import laplace_table
+from travas.trusted.numbers import ONE
+from travas.trusted.samplers import DiscreteLaplace, uniform_below
+from travas.trusted.tables import Noise
 
 ALPHABET = ("a", "b", "c")
 traces = st.lists(st.sampled_from([*ALPHABET, "x"]), min_size=1, max_size=5).map(tuple)

@@ -21,9 +21,10 @@ from travas.mechanisms import MECHANISMS
 from travas.mechanisms.prefix_tree import Tree
 from travas.mechanisms.sacofa import SaCoFa
 from travas.mechanisms.selection import PartitionSelection
-from travas.privacy.group_privacy import step
-from travas.privacy.noise import Noise
-from travas.privacy.noise_tables import ONE, NoiseTable, optimal_table, travas_table
+from travas.search.table_builders import optimal_table, travas_table
+from travas.trusted.guarantee import step
+from travas.trusted.numbers import ONE
+from travas.trusted.tables import Noise, NoiseTable
 
 Chances = dict[int | None, int]
 TREES = {"max_length": 1, "prune": 3, "alphabet": ["a", "b"]}

@@ -13,8 +13,8 @@ from travas import ParameterError, Variants, mechanism
 from travas.evaluation.published import UTravasPublished
 from travas.mechanisms.travas import Travas
 from travas.mechanisms.utravas import UTravas, dropped_estimate, merged_runs
-from travas.privacy.noise import Seeded
-from travas.privacy.noise_tables import ONE
+from travas.trusted.numbers import ONE
+from travas.trusted.samplers import Seeded
 
 
 @pytest.mark.parametrize("splits", [1, 2, 5])

@@ -17,8 +17,8 @@ from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.travas import Travas
 from travas.model.estimate import MOST_THRESHOLDS, _whole, estimate
 from travas.model.traces import Trace
-from travas.privacy.noise import Seeded
 from travas.sources.example_log import hospital_traces
+from travas.trusted.samplers import Seeded
 
 PARAMETERS = [(e, d) for e in ("0.001", "0.1", "1", "20") for d in ("1e-12", "1e-6", "0.01", "0.5")]
 

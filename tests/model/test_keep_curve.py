@@ -9,7 +9,7 @@ import pytest
 
 from travas import KeepCurve, Optimal
 from travas.model.explain import HALF
-from travas.privacy.noise_tables import NoiseTable
+from travas.trusted.tables import NoiseTable
 
 SLOW_CURVES = [("0.1", "1e-6", 109), ("0.01", "1e-12", 2234)]
 """(ε, δ, cases): so many cases are always kept that the points of a picture leave numbers out."""

@@ -10,7 +10,7 @@ import pytest
 import travas
 from travas import LogError
 from travas.model.variants import MAX_CASES, Variants
-from travas.privacy.noise_tables import MAX_EPSILON
+from travas.trusted.numbers import MAX_EPSILON
 
 
 @pytest.mark.parametrize(

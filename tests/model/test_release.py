@@ -13,8 +13,8 @@ import travas
 from travas import Ledger, Mechanism, Optimal, ParameterError, ProcessMap, Reading, Release, Variants, anonymize
 from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.model import explain
-from travas.privacy.noise import Seeded
 from travas.request import Request
+from travas.trusted.samplers import Seeded
 
 OPTIMAL = Optimal(epsilon=1, delta="1e-6")
 LOG = {("a", "b"): 400, ("a",): 300}

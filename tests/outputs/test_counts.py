@@ -11,7 +11,7 @@ import pytest
 
 from travas import Optimal, PrivacyUnit, Reading, Release, Request, Variants, anonymize, open_release, read, run
 from travas.model.traces import Trace
-from travas.privacy.noise import Seeded
+from travas.trusted.samplers import Seeded
 
 LOG = {("frequent",): 900, ("rare",): 45, **{(f"very rare {number}",): 13 for number in range(16)}}
 """At ε = 1, δ = 1e-6 some of many rare variants are released, and stand for those that are not."""

@@ -10,7 +10,7 @@ import pytest
 
 import travas
 from travas.outputs.notebook import SHOWN
-from travas.privacy.noise import Seeded
+from travas.trusted.samplers import Seeded
 
 LOG: dict[tuple[str, ...], int] = {("register", "visit", "release"): 2000, ("register", "release"): 500}
 HOSTILE = "<script>alert(1)</script>\x07&"

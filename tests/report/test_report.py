@@ -19,10 +19,10 @@ from travas import VerificationError, anonymize, mechanism, write_report
 from travas.mechanisms import MECHANISMS
 from travas.outputs.example import write_hospital_log
 from travas.pipeline import run
-from travas.privacy.noise import Seeded
 from travas.report.content import read_content
 from travas.report.document import as_html
 from travas.request import Request
+from travas.trusted.samplers import Seeded
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&amp;\x07"
 LOG: dict[Any, int] = {("register", "visit", HOSTILE): 400, ("register", "release"): 90, ("visit",): 1}

@@ -35,11 +35,11 @@ from travas import (
     read,
     summary,
 )
-from travas.privacy.guarantee import Counted
-from travas.privacy.noise import Seeded
 from travas.sources.engines import spark as engine
 from travas.sources.engines.remote import RemoteVariants
 from travas.sources.reading import BY_QUERY
+from travas.trusted.guarantee import Counted
+from travas.trusted.samplers import Seeded
 
 SINGLETONS = 5000
 LONG = 40

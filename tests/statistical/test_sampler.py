@@ -12,9 +12,10 @@ from statistics_of_noise import fits
 
 from travas import mechanism
 from travas.mechanisms.selection import PartitionSelection
-from travas.privacy.noise import Noise
-from travas.privacy.noise_tables import ONE, NoiseTable, laplace_table
-from travas.privacy.sampling import DiscreteLaplace
+from travas.search.table_builders import laplace_table
+from travas.trusted.numbers import ONE
+from travas.trusted.samplers import DiscreteLaplace
+from travas.trusted.tables import Noise, NoiseTable
 
 DRAWS = 4_000_000
 CASES = [("1", "0.05"), ("0.1", "0.01"), ("2", "1e-6"), ("0.05", "0.5")]

@@ -3,7 +3,7 @@
 Two promises are tested. A variant or an activity that only one case has is published with probability at most its share
 of δ (Lemma 4): one log of many such cases is many runs, through the command line. And neighbouring logs cannot be told
 apart beyond (ε, δ): copies of one attack, each on its own activities, are independent runs, because every cell of the
-transitions belongs to one copy. Noise that is 3 % off is found in tests/privacy/test_gaussian.py and in
+transitions belongs to one copy. Noise that is 3 % off is found in tests/trusted/test_gaussian.py and in
 tests/mechanisms/test_synthesis.py; here it takes a fault of the mechanism.
 """
 
@@ -29,9 +29,9 @@ from travas.mechanisms.coded_traces import CodedTraces
 from travas.mechanisms.gaussian_mechanism import MOST_KEYS
 from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.model.traces import Trace
-from travas.privacy.gaussian import GaussianNoise
-from travas.privacy.gaussian_stages import STANDARD_DEVIATION, Stage
-from travas.privacy.noise import RandomBytes
+from travas.trusted.samplers import RandomBytes
+from travas.trusted.stage_check import GaussianNoise
+from travas.trusted.stages import STANDARD_DEVIATION, Stage
 
 # ------------------------------------------------------------------------------------- what only one case has
 

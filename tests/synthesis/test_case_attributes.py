@@ -10,10 +10,10 @@ import pytest
 from timed_log import timed_frame
 from travas import Attribute, CaseColumn, Synthesis, SyntheticRelease, read
 from travas.model.totals import Details
-from travas.privacy.noise import Seeded
 from travas.sources.reading import Reading
 from travas.synthesis.attribute_measurements import OTHER
 from travas.synthesis.case_attributes import FirstMeasurement
+from travas.trusted.samplers import Seeded
 
 AGE = Attribute("age", bins=[0, 20, 40, 60, 80])
 READING = Reading(details=Details(attributes=("sex",), numbers=("age",)))

@@ -15,7 +15,6 @@ from timed_log import FIRST_DAY, timed_frame
 from travas import Synthesis, SyntheticRelease, Times, read
 from travas.model.calendar import BLOCKS
 from travas.model.totals import Details
-from travas.privacy.noise import Seeded
 from travas.sources.reading import Reading
 from travas.synthesis.durations import DurationShares
 from travas.synthesis.event_times import bucket_of_duration
@@ -23,6 +22,7 @@ from travas.synthesis.generated_calendar import CalendarShares, hour_of_week, we
 from travas.synthesis.shrinkage import deviating, shrunk, uniform
 from travas.synthesis.time_measurements import choose_blocks
 from travas.synthesis.zones import zone_of
+from travas.trusted.samplers import Seeded
 
 ZONE = "Europe/Berlin"
 

@@ -29,8 +29,6 @@ from travas.model.trace_features import (
     states,
 )
 from travas.model.traces import Trace
-from travas.privacy.gaussian_stages import STANDARD_DEVIATION
-from travas.privacy.noise import Seeded
 from travas.synthesis.chain import Chain, choose_pairs
 from travas.synthesis.generation import _apportioned, generate
 from travas.synthesis.lengths import Lengths, hazards
@@ -38,6 +36,8 @@ from travas.synthesis.measurements import Measurements
 from travas.synthesis.randomness import generator
 from travas.synthesis.simulation import Tilt, simulate
 from travas.synthesis.synthetic_release import SyntheticRelease
+from travas.trusted.samplers import Seeded
+from travas.trusted.stages import STANDARD_DEVIATION
 from travas.verification.measured_file import read_synthetic
 
 LOG: dict[Trace, int] = {

@@ -23,7 +23,7 @@ from travas import (
 )
 from travas.mechanisms.optimal import Optimal
 from travas.mechanisms.selection import PartitionSelection
-from travas.privacy.person_tables import GaussianTable
+from travas.search.person_tables import GaussianTable
 
 PATIENT = PrivacyUnit("patient", 10)
 TABLE = {"table": "gaussian", "sigma": "13.515625", "threshold": 73}

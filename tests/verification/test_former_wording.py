@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from travas.mechanisms import mechanism
-from travas.privacy.guarantee import PrivacyUnit
+from travas.trusted.guarantee import PrivacyUnit
 from travas.verification.verify import _current
 
 

@@ -17,9 +17,9 @@ from travas.budget.accounting import Spending, compose
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.utravas import UTravas
-from travas.privacy.guarantee import ONE_CASE, Standing
-from travas.privacy.loss_bounds import of_pairs, of_response
-from travas.privacy.noise_tables import ONE
+from travas.search.loss_bounds import of_pairs, of_response
+from travas.trusted.guarantee import ONE_CASE, Standing
+from travas.trusted.numbers import ONE
 from travas.verification.privacy_curve import ComposedCurve, points, privacy_curve, table_step, weights_of
 
 ROUNDING = Fraction(1, 1 << 98)  # what compositions cut from the ends

@@ -13,8 +13,8 @@ import pytest
 import travas
 from travas import Release, Standing
 from travas.model.traces import Trace
-from travas.privacy.noise import Seeded
 from travas.sources.example_log import hospital_log
+from travas.trusted.samplers import Seeded
 
 LOG: dict[Trace, int] = {("a", "b", "c"): 300, ("a", "c"): 200, ("a", "b", "b", "c"): 40, ("c",): 3}
 UNIT = travas.PrivacyUnit("patient", 2)

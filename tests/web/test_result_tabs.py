@@ -20,11 +20,11 @@ from travas.outputs.readme_file import release_files
 from travas.plots.charts import coverage_curve
 from travas.plots.chevrons import colour_of
 from travas.plots.svg import activity_text
-from travas.privacy.noise import Seeded
 from travas.report.decision import decision_on
 from travas.report.report_file import write_report
 from travas.sources.example_log import PAPER_LOG
 from travas.sources.reading import Reading
+from travas.trusted.samplers import Seeded
 from travas.web import tasks
 from travas.web.recipe import Recipe
 from travas.web.result.comparison import compare_release, twin_graphs

@@ -16,8 +16,8 @@ import attrs
 
 from ..errors import BudgetError, ParameterError, check_encodable, shown
 from ..model.variants import EVERY_TRACE
-from ..privacy.guarantee import ONE_CASE, Standing
-from ..privacy.numbers import as_text, exact_delta, exact_epsilon, rounded_up
+from ..trusted.guarantee import ONE_CASE, Standing
+from ..trusted.numbers import as_text, exact_delta, exact_epsilon, rounded_up
 from .accounting import Spending, basic, compose
 from .periods import ChargedPeriod, alternatives, disjoint_spans
 

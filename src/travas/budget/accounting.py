@@ -20,8 +20,9 @@ from typing import Any, Self
 from ..errors import MissingExtraError, ParameterError, VerificationError
 from ..mechanisms import from_description
 from ..model.mechanism import Mechanism, Pair, is_ours
-from ..privacy.guarantee import ONE_CASE, PrivacyUnit, Standing
-from ..privacy.noise_tables import MAX_EPSILON, ONE, exponential_bounds
+from ..search.table_builders import exponential_bounds
+from ..trusted.guarantee import ONE_CASE, PrivacyUnit, Standing
+from ..trusted.numbers import MAX_EPSILON, ONE
 
 _GRID = 1 << 13  # grid steps for the sum of all ε
 _REACH = 8  # losses beyond ± 8ε are moved to infinity or up to the lowest grid loss

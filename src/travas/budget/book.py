@@ -13,9 +13,9 @@ from typing import Any
 from unicodedata import normalize
 
 from ..errors import ParameterError
-from ..privacy.guarantee import PrivacyUnit, Standing
-from ..privacy.person_tables import GaussianTable
+from ..search.person_tables import GaussianTable
 from ..sources.table_location import LogLocation, TableLocation
+from ..trusted.guarantee import PrivacyUnit, Standing
 from .account import Account, Approval, Budget, Entry, check_text, comparable, is_content_name, readable
 from .accounting import Spending
 from .periods import ChargedPeriod

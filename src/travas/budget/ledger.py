@@ -16,8 +16,8 @@ import attrs
 
 from ..errors import BudgetError, LedgerError, ParameterError
 from ..model.mechanism import Mechanism
-from ..privacy.numbers import Number
 from ..sources.table_location import LogLocation
+from ..trusted.numbers import Number
 from .account import NO_APPROVAL, Account, Approval, Budget, CompositionRule, Entry, check_name, comparable, readable
 from .accounting import Spending, compose
 from .book import Book, Key

@@ -8,8 +8,7 @@ from fractions import Fraction
 from ..errors import MissingExtraError, ParameterError
 from ..mechanisms.optimal import Optimal
 from ..model.explain import HALF
-from ..privacy.noise_tables import MAX_EPSILON
-from ..privacy.numbers import Number, exact_delta, exact_epsilon, rounded_down, whole_number
+from ..trusted.numbers import MAX_EPSILON, Number, exact_delta, exact_epsilon, rounded_down, whole_number
 from .accounting import Spending, compose
 
 MAX_RELEASES = 10_000

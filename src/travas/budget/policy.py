@@ -15,7 +15,7 @@ import attrs
 
 from ..errors import ParameterError, PolicyError, shown
 from ..model.mechanism import Mechanism
-from ..privacy.numbers import Number, as_text, exact
+from ..trusted.numbers import Number, as_text, exact
 from .account import Account, Approval
 from .accounting import Spending
 from .ledger import data_directory

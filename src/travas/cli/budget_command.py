@@ -17,8 +17,8 @@ from ..budget.plan import Plan, kept
 from ..budget.plan import plan as make_plan
 from ..errors import LedgerError, OutputError, ParameterError
 from ..outputs.atomic import atomic_output, check_target
-from ..privacy.numbers import as_text, rounded_down, rounded_up, typed_whole_number
 from ..sources.log_location import location_of
+from ..trusted.numbers import as_text, rounded_down, rounded_up, typed_whole_number
 from .console import console, grid, panel, print_json, progress
 from .help_pages import HelpfulCommand, HelpfulGroup
 from .options import AsJson, LedgerFile, ledger_of

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..errors import CONFIDENTIAL_UNLESS_PUBLIC
-from ..privacy.numbers import typed_whole_number
+from ..trusted.numbers import typed_whole_number
 from .console import grid as facts_grid
 from .console import panel, print_json, progress
 from .options import AsJson

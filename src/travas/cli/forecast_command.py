@@ -11,8 +11,8 @@ import typer
 from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, ParameterError
 from ..model import explain
 from ..model.mechanism import Mechanism
-from ..privacy.numbers import as_text, typed_whole_number
 from ..sources.reading import DEFAULT_READING, Reading
+from ..trusted.numbers import as_text, typed_whole_number
 from .console import bar, console, grid, panel, percent, print_json, progress
 from .mechanism_flags import StatedMechanism, build, flags_of, with_mechanism
 from .options import AsJson, StatedCases, refuse_options, stated_number

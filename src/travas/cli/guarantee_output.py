@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..privacy.guarantee import Guarantee, Standing
-from ..privacy.numbers import as_text, rounded_up
+from ..trusted.guarantee import Guarantee, Standing
+from ..trusted.numbers import as_text, rounded_up
 
 
 def guarantee_facts(guarantee: Guarantee) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CONFIDENTIAL_HEADING, number_of
 from ..model import explain
-from ..privacy.numbers import as_text
 from ..sources.reading import Reading
+from ..trusted.numbers import as_text
 from .console import console, grid, panel, print_json, progress
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from ..mechanisms import MECHANISMS, from_description
 from ..mechanisms.stated_mechanism import described_mechanism
 from ..model.abstraction.rules import read_activities
 from ..model.mechanism import Mechanism
-from ..privacy.guarantee import PrivacyUnit
+from ..trusted.guarantee import PrivacyUnit
 from .option_names import option_name
 from .options import panel_option, with_options
 

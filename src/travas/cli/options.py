@@ -15,7 +15,7 @@ from ..errors import ParameterError
 from ..model.explain import check_stated_cases
 from ..model.release import Profile
 from ..outputs.standard_output import StandardOutput
-from ..privacy.numbers import typed_whole_number
+from ..trusted.numbers import typed_whole_number
 from .console import results_to_standard_error, silence
 
 Log = Annotated[

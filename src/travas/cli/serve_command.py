@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..privacy.numbers import typed_whole_number
+from ..trusted.numbers import typed_whole_number
 from .console import console
 from .options import LedgerFile, ledger_of
 

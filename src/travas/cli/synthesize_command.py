@@ -10,9 +10,9 @@ import typer
 from ..errors import ParameterError
 from ..model.detail_settings import times_rule
 from ..model.release import check_profile
-from ..privacy.numbers import typed_whole_number
 from ..request import Request
 from ..sources.reading import Reading
+from ..trusted.numbers import typed_whole_number
 from .charge_flags import Charge, with_charge
 from .console import progress
 from .detail_flags import with_details

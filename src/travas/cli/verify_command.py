@@ -10,8 +10,8 @@ import typer
 from ..errors import ParameterError, VerificationError
 from ..model.explain import counted_per, weak_protection
 from ..model.mechanism import Mechanism
-from ..privacy.guarantee import ONE_CASE, Standing
-from ..privacy.numbers import as_text, rounded_up
+from ..trusted.guarantee import ONE_CASE, Standing
+from ..trusted.numbers import as_text, rounded_up
 from .console import bar, console, grid, panel, percent, print_json, progress
 from .mechanism_flags import StatedMechanism, build, flags_of, with_mechanism
 from .options import AsJson, StatedCases, refuse_options, stated_number

@@ -14,11 +14,11 @@ from ..maps.map_release import map_release
 from ..mechanisms import MECHANISMS, mechanism
 from ..model.explain import HALF, check_stated_cases, of_curve
 from ..model.mechanism import Mechanism
-from ..privacy.guarantee import ONE_CASE, PrivacyUnit
-from ..privacy.noise import Seeded
-from ..privacy.numbers import Number, as_text, whole_number
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
+from ..trusted.guarantee import ONE_CASE, PrivacyUnit
+from ..trusted.numbers import Number, as_text, whole_number
+from ..trusted.samplers import Seeded
 from . import metrics
 from .map_comparison import compare_map
 

@@ -18,10 +18,10 @@ import attrs
 from ..errors import EmptyLogError, LogError
 from ..model.traces import Trace
 from ..model.variants import Variants
-from ..privacy.noise_tables import predicted_length
-from ..privacy.numbers import Number, as_text, exact_delta, exact_epsilon
+from ..search.table_builders import predicted_length
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
+from ..trusted.numbers import Number, as_text, exact_delta, exact_epsilon
 from .audit_tests import (
     COPIED,
     Finding,

@@ -14,9 +14,9 @@ from ..maps.map_release import map_release
 from ..model.mechanism import Mechanism
 from ..model.release_kind import KINDS, Kind
 from ..model.variants import Variants
-from ..privacy.noise import Seeded
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
+from ..trusted.samplers import Seeded
 from . import metrics
 from .alternatives import mechanisms
 from .map_comparison import compare_map

@@ -27,10 +27,10 @@ from ..model.mechanism import Mechanism, Progress
 from ..model.release import Release
 from ..model.variants import Variants
 from ..outputs.atomic import atomic_output, check_target
-from ..privacy.noise import Seeded
-from ..privacy.numbers import whole_number
 from ..sources.engine import read
 from ..sources.reading import Reading
+from ..trusted.numbers import whole_number
+from ..trusted.samplers import Seeded
 from .compare import METRICS, MODEL_METRICS, find_metric
 from .grid import ORIGINAL, Cell, Grid
 

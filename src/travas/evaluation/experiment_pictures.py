@@ -21,7 +21,7 @@ from ..plots.experiment_figures import (
     draw_pareto,
 )
 from ..plots.figures import PictureFormat, number
-from ..privacy.numbers import exact
+from ..trusted.numbers import exact
 from .compare import find_metric
 from .experiment_summary import goodness, summary
 from .grid import ORIGINAL, Grid

@@ -16,10 +16,9 @@ from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism
 from ..model.traces import CODE_BYTES
 from ..model.variants import Variants
-from ..privacy.noise_tables import ONE
-from ..privacy.numbers import as_text
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
+from ..trusted.numbers import ONE, as_text
 from .arguments import checked_abstractions, checked_items
 from .notebook_views import forecast_html
 

@@ -20,8 +20,8 @@ from ..mechanisms.extensions import options_of
 from ..model.mechanism import Mechanism
 from ..model.release import Frequencies, check_frequencies
 from ..outputs.guarantee_file import file_digest
-from ..privacy.numbers import as_text, exact, exact_delta, exact_epsilon, is_whole_number
 from ..sources.reading import DEFAULT_READING, Reading
+from ..trusted.numbers import as_text, exact, exact_delta, exact_epsilon, is_whole_number
 from .compare import METRICS, find_metric
 
 ORIGINAL = "original"

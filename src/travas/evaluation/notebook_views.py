@@ -10,7 +10,7 @@ from markupsafe import Markup
 from ..errors import CONFIDENTIAL_HEADING
 from ..plots.chevrons import chevrons, colours_of
 from ..plots.notebook_parts import fragment, heading, paragraph, table, warning
-from ..privacy.numbers import as_text
+from ..trusted.numbers import as_text
 from .metrics import EdgeDifference
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from ..model.mechanism import Mechanism
 from ..model.variants import Variants
 from ..outputs.picture_file import write_picture
 from ..plots.figures import Panel, draw_panels, draw_survival
-from ..privacy.numbers import as_text
+from ..trusted.numbers import as_text
 from .metrics import directly_follows_difference
 
 if TYPE_CHECKING:

@@ -22,11 +22,10 @@ from ..model.mechanism import Mechanism
 from ..model.release import Release
 from ..model.traces import Trace
 from ..model.variants import Variants
-from ..privacy.group_privacy import GroupStep
-from ..privacy.guarantee import Guarantee, Standing
-from ..privacy.noise import Noise, Seeded
-from ..privacy.numbers import whole_number
-from ..privacy.sampling import choose, geometric_up_to
+from ..trusted.guarantee import GroupStep, Guarantee, Standing
+from ..trusted.numbers import whole_number
+from ..trusted.samplers import DiscreteLaplace, RandomBytes, Seeded, happens, uniform_below
+from ..trusted.tables import Noise
 from .metrics import relative_log_similarity
 
 if TYPE_CHECKING:
@@ -159,6 +158,31 @@ class SaCoFaPublished(Tree):
             parents, implausible = longer.at(kept), bad[kept]
         released.update(zip(trie.traces(parents), counts[kept].tolist(), strict=True))
         return released
+
+
+def geometric_up_to(most: int, rate: Fraction, random_bytes: RandomBytes) -> int:
+    """Draw u of 0..most with P[u] ∝ e^(−rate·u), by rejection from the closer of uniform and geometric."""
+    import numpy as np
+
+    geometric = DiscreteLaplace(1 / rate)
+    while rate * most <= 1:
+        tried = uniform_below(np.array([most + 1]), random_bytes)
+        if happens(tried * rate.numerator, rate.denominator, random_bytes)[0]:
+            return int(tried[0])
+    while (drawn := int(geometric.magnitudes(1, random_bytes)[0])) > most:
+        pass
+    return drawn
+
+
+def choose(number: int, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
+    """Draw `number` distinct indexes of 0..size−1, every set equally likely: Floyd's algorithm, one draw each."""
+    import numpy as np
+
+    indexes: set[int] = set()
+    tops = np.arange(size - number, size, dtype=np.int64)
+    for top, index in zip(tops.tolist(), uniform_below(tops + 1, random_bytes).tolist(), strict=True):
+        indexes.add(top if index in indexes else index)
+    return np.array(sorted(indexes), dtype=np.int64)
 
 
 class _Rules:

@@ -13,8 +13,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from ..privacy.gaussian_stages import STANDARD_DEVIATION
 from ..synthesis.measured_numbers import MeasuredNumber
+from ..trusted.stages import STANDARD_DEVIATION
 from .map_measurements import PAIRS, REWORK, SIZE_CELLS, SIZES, FloatArray, MapMeasurements, nodes_of, pair_cells
 
 TAIL = 1.5  # cells of M are taken as empty where the sum of all from there on is below this many standard deviations

@@ -14,7 +14,7 @@ from ..errors import LogError
 from ..model.plain import ActivitySums, as_shape, digest_of
 from ..model.questions import DURATION_BUCKETS
 from ..model.traces import Activity
-from ..privacy.gaussian_stages import STANDARD_DEVIATION
+from ..trusted.stages import STANDARD_DEVIATION
 
 FloatArray = NDArray[np.float64]
 

@@ -11,9 +11,8 @@ from ..model.abstraction import Abstraction
 from ..model.mechanism import Mechanism
 from ..model.mechanism_value import References
 from ..model.traces import Activity
-from ..privacy.guarantee import ONE_CASE, PrivacyUnit
-from ..privacy.noise_tables import MAX_EPSILON
-from ..privacy.numbers import Number, exact_delta, exact_epsilon
+from ..trusted.guarantee import ONE_CASE, PrivacyUnit
+from ..trusted.numbers import MAX_EPSILON, Number, exact_delta, exact_epsilon
 from .extensions import Maker, extension, options_of, refuse_unknown
 
 _CLASSES = {

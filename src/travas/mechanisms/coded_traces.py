@@ -19,7 +19,7 @@ from ..model.integer_root import integer_root
 from ..model.trace_features import BUCKETS, Transitions, bucket_of, first_occurrences, states
 from ..model.traces import CODE
 from ..model.variants import Variants
-from ..privacy.gaussian_stages import Stage
+from ..trusted.stages import Stage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -28,7 +28,6 @@ from ..model.questions import (
     Throughput,
 )
 from ..model.totals import Totals
-from ..privacy.gaussian_stages import Stage
 from ..synthesis.attribute_measurements import OTHER, AttributeMeasurements, first_stage, second_stage
 from ..synthesis.case_attributes import measures_by_last
 from ..synthesis.durations import choose_timed_pairs
@@ -45,6 +44,7 @@ from ..synthesis.time_measurements import (
     TimeMeasurements,
     choose_blocks,
 )
+from ..trusted.stages import Stage
 
 Noisy = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 """Adds noise to every cell."""

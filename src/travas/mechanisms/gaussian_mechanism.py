@@ -18,15 +18,14 @@ from numpy.typing import NDArray
 from ..errors import ParameterError
 from ..model.mechanism import Mechanism
 from ..model.traces import Activity
-from ..privacy.gaussian import GaussianNoise
-from ..privacy.gaussian_calibration import calibrate, largest_mu, split_delta
-from ..privacy.gaussian_losses import GaussianLoss
-from ..privacy.gaussian_stages import STANDARD_DEVIATION, Stage, StagePlan
-from ..privacy.gaussian_verifier import replace_one
-from ..privacy.guarantee import Guarantee, Replacement, Replacing, Standing
-from ..privacy.noise import Noise
-from ..privacy.numbers import as_text
-from ..privacy.unit_losses import MeasurementLosses
+from ..search.calibration import StagePlan, calibrate, largest_mu, split_delta
+from ..search.gaussian_losses import GaussianLoss
+from ..trusted.guarantee import Guarantee, Replacement, Replacing, Standing
+from ..trusted.numbers import as_text
+from ..trusted.stage_check import GaussianNoise, replace_one
+from ..trusted.stages import STANDARD_DEVIATION, Stage
+from ..trusted.tables import Noise
+from ..trusted.unit_losses import MeasurementLosses
 from .prefix_tree import public_alphabet
 
 MOST_KEYS = 64

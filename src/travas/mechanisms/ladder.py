@@ -20,12 +20,10 @@ from ..model.mechanism_value import References
 from ..model.release import Release
 from ..model.traces import Trace
 from ..model.variants import Variants
-from ..privacy.group_privacy import GroupStep
-from ..privacy.guarantee import Guarantee, Standing
-from ..privacy.noise import Noise
-from ..privacy.noise_tables import NoiseTable
-from ..privacy.numbers import Number, as_text, exact
-from ..privacy.unit_losses import LossStep
+from ..trusted.guarantee import GroupStep, Guarantee, Standing
+from ..trusted.numbers import Number, as_text, exact
+from ..trusted.tables import Noise, NoiseTable
+from ..trusted.unit_losses import LossStep
 from .optimal import Optimal
 from .prefix_tree import TwoSidedNoise
 from .selection import minimum_number

@@ -14,7 +14,7 @@ import numpy as np
 from ..maps.map_measurements import SIZE_CELLS, nodes_of
 from ..model.case_blocks import case_blocks, distinct
 from ..model.integer_root import integer_root
-from ..privacy.gaussian_stages import Stage
+from ..trusted.stages import Stage
 from .coded_traces import CodedTraces
 
 if TYPE_CHECKING:

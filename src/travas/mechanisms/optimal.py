@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from ..privacy.noise_tables import NoiseTable, optimal_table
+from ..search.table_builders import optimal_table
+from ..trusted.tables import NoiseTable
 from .selection import PartitionSelection
 
 

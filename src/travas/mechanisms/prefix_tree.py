@@ -18,13 +18,12 @@ from ..model.mechanism import Mechanism
 from ..model.release import Release
 from ..model.traces import Activity, Trace
 from ..model.variants import Variants
-from ..privacy.group_privacy import GroupStep
-from ..privacy.guarantee import Guarantee, Standing
-from ..privacy.noise import Noise, RandomBytes
-from ..privacy.noise_tables import laplace_table
-from ..privacy.numbers import as_text, whole_number
-from ..privacy.sampling import DiscreteLaplace
-from ..privacy.unit_losses import LossStep
+from ..search.table_builders import laplace_table
+from ..trusted.guarantee import GroupStep, Guarantee, Standing
+from ..trusted.numbers import as_text, whole_number
+from ..trusted.samplers import DiscreteLaplace, RandomBytes
+from ..trusted.tables import Noise
+from ..trusted.unit_losses import LossStep
 from .trie import Prefixes, Trie
 
 if TYPE_CHECKING:

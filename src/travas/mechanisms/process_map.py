@@ -37,9 +37,10 @@ from ..model.release_kind import Kind, TimestampKind
 from ..model.totals import NO_DETAILS, Details, check_details
 from ..model.traces import Activity
 from ..model.variants import Variants
-from ..privacy.gaussian import GaussianNoise
-from ..privacy.gaussian_stages import Selection, StagePlan
-from ..privacy.numbers import as_text
+from ..search.calibration import StagePlan
+from ..trusted.numbers import as_text
+from ..trusted.stage_check import GaussianNoise
+from ..trusted.stages import Selection
 from .coded_traces import CodedTraces, activity_sums
 from .gaussian_mechanism import (
     MOST_ACTIVITIES,

@@ -10,9 +10,9 @@ import attrs
 
 from ..model.traces import Trace
 from ..model.variants import Variants
-from ..privacy.group_privacy import GroupStep
-from ..privacy.numbers import as_text
-from ..privacy.unit_losses import LossStep
+from ..trusted.guarantee import GroupStep
+from ..trusted.numbers import as_text
+from ..trusted.unit_losses import LossStep
 from .prefix_tree import Tree, TwoSidedNoise, grow
 from .trie import Trie
 

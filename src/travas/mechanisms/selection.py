@@ -18,12 +18,13 @@ from ..model.mechanism import Mechanism, Pair
 from ..model.mechanism_value import References
 from ..model.release import Release
 from ..model.variants import Variants
-from ..privacy.guarantee import Guarantee, Standing
-from ..privacy.noise import Noise, RandomBytes
-from ..privacy.noise_tables import NoiseTable, check_buildable, predicted_length
-from ..privacy.numbers import whole_number
-from ..privacy.person_tables import GaussianTable, joint_noise, verified_noise
-from ..privacy.unit_losses import SelectionLosses
+from ..search.person_tables import GaussianTable, joint_noise, verified_noise
+from ..search.table_builders import check_buildable, predicted_length
+from ..trusted.guarantee import Guarantee, Standing
+from ..trusted.numbers import whole_number
+from ..trusted.samplers import RandomBytes
+from ..trusted.tables import Noise, NoiseTable
+from ..trusted.unit_losses import SelectionLosses
 
 if TYPE_CHECKING:
     import numpy as np

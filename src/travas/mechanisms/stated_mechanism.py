@@ -7,8 +7,8 @@ from typing import Any
 
 from ..errors import ParameterError, shown
 from ..model.detail_settings import described_details
-from ..privacy.guarantee import PrivacyUnit
-from ..privacy.numbers import typed_whole_number
+from ..trusted.guarantee import PrivacyUnit
+from ..trusted.numbers import typed_whole_number
 from . import MECHANISMS
 from .ladder import Ladder
 from .optimal import Optimal

@@ -26,15 +26,15 @@ from ..model.totals import Details, check_details
 from ..model.trace_features import cells
 from ..model.traces import Activity, Trace
 from ..model.variants import Variants
-from ..privacy.gaussian_stages import StagePlan
-from ..privacy.guarantee import Guarantee
-from ..privacy.noise import Seeded
-from ..privacy.numbers import as_text
-from ..privacy.unit_losses import MeasurementLosses
+from ..search.calibration import StagePlan
 from ..synthesis.chain import choose_pairs
 from ..synthesis.measurements import ACTIVITIES, LENGTHS, REFINEMENT, TRANSITIONS, VARIANTS, Measurements
 from ..synthesis.randomness import new_seed
 from ..synthesis.synthetic_release import GENERATED_TIMES, SyntheticRelease
+from ..trusted.guarantee import Guarantee
+from ..trusted.numbers import as_text
+from ..trusted.samplers import Seeded
+from ..trusted.unit_losses import MeasurementLosses
 from .coded_traces import CodedTraces, activity_sums, context_sums, length_sums, transition_sums
 from .detail_stages import measure_attribute, measure_times
 from .gaussian_mechanism import (

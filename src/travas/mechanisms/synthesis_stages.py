@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from ..errors import ParameterError
 from ..model.detail_options import Attribute, BudgetShares, Times
-from ..privacy.gaussian_stages import Selection, StagePlan
+from ..search.calibration import StagePlan
 from ..synthesis.attribute_measurements import first_stage, second_stage
 from ..synthesis.measurements import ACTIVITIES, LENGTHS, REFINEMENT, TRANSITIONS, VARIANTS
 from ..synthesis.time_measurements import (
@@ -20,6 +20,7 @@ from ..synthesis.time_measurements import (
     START_WEEKS,
     THROUGHPUT,
 )
+from ..trusted.stages import Selection
 from .gaussian_mechanism import MOST_KEYS
 
 CONTROL_FLOW = {

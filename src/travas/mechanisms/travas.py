@@ -6,7 +6,8 @@ from typing import Any
 
 import attrs
 
-from ..privacy.noise_tables import NoiseTable, travas_table
+from ..search.table_builders import travas_table
+from ..trusted.tables import NoiseTable
 from .selection import PartitionSelection
 
 

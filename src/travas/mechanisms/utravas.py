@@ -15,11 +15,12 @@ from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism
 from ..model.release import Release
 from ..model.variants import Variants
-from ..privacy.guarantee import Guarantee, Standing
-from ..privacy.noise import Noise, RandomBytes
-from ..privacy.noise_tables import NoiseTable, travas_threshold
-from ..privacy.numbers import whole_number
-from ..privacy.unit_losses import LossStep
+from ..search.table_builders import travas_threshold
+from ..trusted.guarantee import Guarantee, Standing
+from ..trusted.numbers import whole_number
+from ..trusted.samplers import RandomBytes
+from ..trusted.tables import Noise, NoiseTable
+from ..trusted.unit_losses import LossStep
 from .travas import Travas
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Literal
 import attrs
 
 from ..errors import ParameterError, check_encodable, one_of, shown
-from ..privacy.numbers import Number, as_text, exact, is_whole_number
+from ..trusted.numbers import Number, as_text, exact, is_whole_number
 from .calendar import check_zone
 from .questions import check_edges
 

@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 from typing import Literal
 
-from ..privacy.guarantee import Counted, Guarantee, PrivacyUnit
-from ..privacy.numbers import as_text, whole_number
+from ..trusted.guarantee import Counted, Guarantee, PrivacyUnit
+from ..trusted.numbers import as_text, whole_number
 from .estimate import Estimate
 from .mechanism import Mechanism
 from .release_kind import Kind

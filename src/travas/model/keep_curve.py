@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from ..privacy.noise_tables import NoiseTable
+from ..trusted.tables import NoiseTable
 
 _POINTS, _ROWS = 160, 15
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ..errors import ParameterError
-from ..privacy.gaussian_losses import GaussianLoss
-from ..privacy.guarantee import Guarantee, Replacing, Standing
-from ..privacy.noise import Noise
-from ..privacy.numbers import as_text
-from ..privacy.unit_losses import UnitLosses
+from ..search.gaussian_losses import GaussianLoss
+from ..trusted.guarantee import Guarantee, Replacing, Standing
+from ..trusted.numbers import as_text
+from ..trusted.tables import Noise
+from ..trusted.unit_losses import UnitLosses
 from .estimate import Estimate, measured
 from .keep_curve import KeepCurve
 from .mechanism_value import MechanismValue

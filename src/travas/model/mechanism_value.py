@@ -13,11 +13,9 @@ from typing import Any, ClassVar, Literal, Self
 import attrs
 
 from ..errors import ParameterError, shown
-from ..privacy.group_privacy import GroupStep, step
-from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
-from ..privacy.noise import RandomBytes
-from ..privacy.noise_tables import MAX_EPSILON
-from ..privacy.numbers import Number, as_text, exact_delta, exact_epsilon
+from ..trusted.guarantee import ONE_CASE, Counted, GroupStep, PrivacyUnit, step
+from ..trusted.numbers import MAX_EPSILON, Number, as_text, exact_delta, exact_epsilon
+from ..trusted.samplers import RandomBytes
 from .abstraction import FULL, Abstraction
 from .detail_options import Attribute, Times
 from .release_kind import ARTIFICIAL_TIMES, Kind, TimestampKind

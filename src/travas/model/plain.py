@@ -13,8 +13,8 @@ from cattrs import Converter
 from cattrs.errors import ForbiddenExtraKeysError
 
 from ..errors import LogError, ParameterError, TravasError, shown
-from ..privacy.numbers import as_text, exact, is_whole_number
-from ..privacy.person_tables import GaussianTable
+from ..search.person_tables import GaussianTable
+from ..trusted.numbers import as_text, exact, is_whole_number
 from .abstraction import Abstraction
 from .traces import Activity
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
 
 from ..errors import ParameterError, number_of, shown
-from ..privacy.guarantee import Guarantee
+from ..trusted.guarantee import Guarantee
 from . import explain
 from .abstraction import FULL, Abstraction
 from .case_columns import case_column

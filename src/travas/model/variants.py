@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError, check_encodable, confidential_repr, is_encodable, shown
-from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
+from ..trusted.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .abstraction import FULL, Abstraction
 from .traces import CODE, CODE_BYTES, Activity, AnyTrace, Codes, Trace
 

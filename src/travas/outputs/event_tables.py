@@ -17,8 +17,8 @@ from ..model.case_columns import CaseColumn
 from ..model.escaped_names import escape_name
 from ..model.release import STANDING, TIMES_MARK, Release
 from ..model.traces import Activity
-from ..privacy.guarantee import Standing
 from ..sources.reading import CASE, TIMESTAMP
+from ..trusted.guarantee import Standing
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..model.mechanism import Mechanism
 from ..model.release_kind import NO_TIMES
-from ..privacy.numbers import as_text, rounded_up
+from ..trusted.numbers import as_text, rounded_up
 from .standard_output import StandardOutput
 
 FORMAT = "travas guarantee"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ..model.release import Release
-from ..privacy.numbers import as_text
 from ..sources.release_json import FORMAT, VERSION
+from ..trusted.numbers import as_text
 from .guarantee_file import describe_unit
 
 

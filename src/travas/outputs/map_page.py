@@ -13,7 +13,7 @@ from ..maps.map_release import MapRelease
 from ..plots.html import render
 from ..plots.map_graph import released_graph
 from ..plots.map_picture import map_svg
-from ..privacy.numbers import as_text
+from ..trusted.numbers import as_text
 
 MOST_ACTIVITIES, MOST_PAIRS = 100, 400
 """What the page shows at most; the .json file has everything."""

@@ -10,8 +10,8 @@ from xml.sax.saxutils import quoteattr
 
 from ..maps.map_release import END, OTHER, START, MapNode, MapPair, MapRelease
 from ..model.escaped_names import escape_name
-from ..privacy.guarantee import Standing
-from ..privacy.numbers import as_text
+from ..trusted.guarantee import Standing
+from ..trusted.numbers import as_text
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,7 +13,7 @@ from ..plots.chevrons import chevrons, colours_of
 from ..plots.map_graph import directly_follows, released_graph
 from ..plots.map_picture import map_svg
 from ..plots.notebook_parts import fragment, heading, paragraph, picture, table, warning
-from ..privacy.guarantee import Standing
+from ..trusted.guarantee import Standing
 
 SHOWN = 10
 """How many variants are drawn; the release has them all."""

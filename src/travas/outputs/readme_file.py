@@ -11,7 +11,7 @@ from pathlib import Path
 from ..model import explain
 from ..model.release import Frequencies, Release
 from ..model.release_kind import Kind
-from ..privacy.guarantee import Standing
+from ..trusted.guarantee import Standing
 from .guarantee_file import guarantee_path
 from .standard_output import StandardOutput
 

@@ -13,8 +13,8 @@ from ..model.case_columns import CASE_PREFIX, CaseColumn
 from ..model.escaped_names import ESCAPED, escape_name
 from ..model.release import TIMES_MARK, Release
 from ..model.traces import Activity, Trace
-from ..privacy.numbers import as_text
 from ..sources.reading import TIMESTAMP
+from ..trusted.numbers import as_text
 from .event_tables import START
 
 

@@ -16,7 +16,7 @@ from ..errors import MissingExtraError
 from ..model.mechanism import Mechanism
 from ..model.release import Release
 from ..model.traces import Activity, Trace
-from ..privacy.numbers import as_text
+from ..trusted.numbers import as_text
 
 _BLUE, _ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind readers, and in grey
 _COLOURS = (_BLUE, _ORANGE, "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")

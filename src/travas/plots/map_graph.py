@@ -15,7 +15,7 @@ from typing import Literal
 
 from ..maps.map_release import MapNode, MapPair, MapRelease, NodeKind
 from ..model.traces import Trace
-from ..privacy.numbers import as_text
+from ..trusted.numbers import as_text
 from .svg import activity_text
 
 START, END = "start", "end"

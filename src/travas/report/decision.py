@@ -11,9 +11,9 @@ from ..model.estimate import Estimate
 from ..model.mechanism import Mechanism
 from ..model.release import Release
 from ..model.release_kind import Kind
-from ..privacy.guarantee import Standing
-from ..privacy.numbers import as_text
 from ..synthesis.synthetic_release import SyntheticRelease
+from ..trusted.guarantee import Standing
+from ..trusted.numbers import as_text
 from . import texts
 
 MOST, MANY = 0.8, 0.5

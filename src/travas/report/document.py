@@ -27,8 +27,8 @@ from ..plots.html import render
 from ..plots.map_graph import directly_follows, released_graph
 from ..plots.map_picture import map_svg
 from ..plots.svg import activity_text, shortened
-from ..privacy.numbers import as_text, exact, rounded_up
 from ..synthesis.detail_words import details_in_words
+from ..trusted.numbers import as_text, exact, rounded_up
 from . import texts
 from .content import ReportContent
 

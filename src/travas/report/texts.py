@@ -9,7 +9,7 @@ from ..model.detail_options import BudgetShares
 from ..model.explain import Released, counted_per
 from ..model.mechanism import Mechanism
 from ..model.release_kind import EVENT_LOGS, Kind, TimestampKind
-from ..privacy.guarantee import PrivacyUnit, Standing
+from ..trusted.guarantee import PrivacyUnit, Standing
 
 Traces = Literal["whole", "generalised"]
 """Whether a public rule generalised traces before counting."""

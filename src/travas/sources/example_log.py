@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from ..privacy.noise import Seeded
+from ..trusted.samplers import Seeded
 
 CASES = 4000
 

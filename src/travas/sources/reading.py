@@ -11,7 +11,7 @@ from ..errors import ParameterError, check_encodable, shown
 from ..model.abstraction import FULL, Abstraction
 from ..model.totals import NO_DETAILS, Details
 from ..model.variants import Roles
-from ..privacy.guarantee import ONE_CASE, Counted, PrivacyUnit
+from ..trusted.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .encodings import check_encoding
 from .formats import Format
 from .period import Period

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import LogError, shown
 from ..model.traces import Activity, Trace, listed, trace_from_json
-from ..privacy.numbers import is_whole_number
+from ..trusted.numbers import is_whole_number
 from .folders import unopened
 
 FORMAT, VERSION = "travas release", 1

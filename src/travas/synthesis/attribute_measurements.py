@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import LogError
 from ..model.detail_options import Attribute
-from ..privacy.numbers import as_text
+from ..trusted.numbers import as_text
 
 OTHER = "other"
 """What stands for all values that were not selected."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..model.case_columns import CaseColumn
 from ..model.detail_options import Attribute
-from ..privacy.gaussian_stages import Stage
+from ..trusted.stages import Stage
 from .attribute_measurements import OTHER, AttributeMeasurements, first_stage, second_stage
 from .measurements import LENGTHS, VARIANTS, Measurements
 from .randomness import Random, generator

@@ -15,7 +15,7 @@ from ..model.case_columns import CaseColumn
 from ..model.mechanism import Mechanism
 from ..model.plain import plain
 from ..model.release import ORIGIN, SYNTHETIC, Origin, Release
-from ..privacy.numbers import whole_number
+from ..trusted.numbers import whole_number
 from .case_attributes import case_columns
 from .event_times import event_times
 from .generation import generate

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..model.mechanism import Mechanism
 from ..outputs.picture_file import write_picture
 from ..plots.figures import Panel, draw_panels
-from ..privacy.numbers import as_text
+from ..trusted.numbers import as_text
 from .privacy_curve import Point
 
 _LEAST = 1e-30  # δ below this is not drawn

@@ -7,12 +7,12 @@ from itertools import pairwise
 import numpy as np
 
 from ..mechanisms.synthesis_mechanism import Synthesis
-from ..privacy.gaussian_stages import Stage
 from ..synthesis.attribute_measurements import OTHER, AttributeMeasurements, first_stage, second_stage
 from ..synthesis.case_attributes import measures_by_last
 from ..synthesis.durations import choose_timed_pairs
 from ..synthesis.measurements import Measurements
 from ..synthesis.time_measurements import START_BLOCKS, TimeMeasurements, choose_blocks
+from ..trusted.stages import Stage
 from .plausible_values import LARGEST_SUM
 
 

@@ -17,14 +17,12 @@ from typing import Protocol
 
 from ..errors import ParameterError, VerificationError
 from ..model.mechanism import Mechanism
-from ..privacy.gaussian import GaussianNoise
-from ..privacy.gaussian_verifier import profile, reached
-from ..privacy.guarantee import Standing
-from ..privacy.loss_bounds import GROWTH_BITS, LossBound, Side, common_interval, growth_bounds, of_pairs, of_response
-from ..privacy.noise import Noise, joint_delta
-from ..privacy.noise_tables import MAX_EPSILON, NoiseTable
-from ..privacy.numbers import as_text, rounded_down, rounded_up
-from ..privacy.unit_losses import LossStep, MeasurementLosses, SelectionLosses
+from ..search.loss_bounds import GROWTH_BITS, LossBound, Side, common_interval, growth_bounds, of_pairs, of_response
+from ..trusted.guarantee import Standing
+from ..trusted.numbers import MAX_EPSILON, as_text, rounded_down, rounded_up
+from ..trusted.stage_check import GaussianNoise, profile, reached
+from ..trusted.tables import Noise, NoiseTable, joint_delta
+from ..trusted.unit_losses import LossStep, MeasurementLosses, SelectionLosses
 
 POINTS = 16
 """The curve is printed at this many steps from 0 to 2ε."""

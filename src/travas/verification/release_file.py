@@ -19,8 +19,6 @@ from ..model.mechanism import Mechanism
 from ..model.release import COMPLETENESS, ORIGIN, RULE, TIMES_MARK, Frequencies, Release
 from ..model.traces import Activity, Trace, listed
 from ..outputs.write import WRITERS
-from ..privacy.guarantee import Standing
-from ..privacy.noise import Seeded
 from ..sources.engine import read
 from ..sources.formats import XES_SUFFIXES, suffix_of
 from ..sources.reading import ACTIVITY, CASE, TIMESTAMP, Reading
@@ -34,6 +32,8 @@ from ..sources.release_json import (
 )
 from ..sources.unpacking import chunks
 from ..sources.unpacking import content as unpacked_content
+from ..trusted.guarantee import Standing
+from ..trusted.samplers import Seeded
 
 if TYPE_CHECKING:
     import polars as pl

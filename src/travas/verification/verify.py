@@ -18,11 +18,11 @@ from ..model.mechanism import Mechanism
 from ..model.release import check_frequencies, check_profile, check_timestamps
 from ..model.release_kind import EVENT_LOGS
 from ..outputs.guarantee_file import FORMAT, VERSION, describe, file_digest, guarantee_path
-from ..privacy.guarantee import Standing
-from ..privacy.numbers import is_whole_number
 from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import Reading, implied_assumptions
 from ..sources.release_json import load_release_json, strict_json, texts_of
+from ..trusted.guarantee import Standing
+from ..trusted.numbers import is_whole_number
 from .json_plausibility import check_json
 from .plausibility import check_event_log
 from .plausible_values import StatedFacts

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..errors import LogError
 from ..model.explain import weak_protection
 from ..outputs.guarantee_file import FORMAT
-from ..privacy.numbers import as_text
+from ..trusted.numbers import as_text
 from .failures import known_as
 from .jobs import JobWatch, Limits
 

@@ -14,7 +14,7 @@ from ..errors import ParameterError
 from ..model import explain
 from ..model.mechanism import Mechanism
 from ..plots.charts import keep_curve
-from ..privacy.numbers import exact
+from ..trusted.numbers import exact
 from .failures import in_words
 from .recipe import Recipe
 

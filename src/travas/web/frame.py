@@ -11,7 +11,7 @@ from nicegui import ui
 from ..budget.account import Account
 from ..budget.ledger import Ledger
 from ..errors import CONFIDENTIAL_STRIP, TravasError
-from ..privacy.numbers import as_text
+from ..trusted.numbers import as_text
 from .locations import RAIL
 from .parts import typed_text
 from .sessions import Session

@@ -18,8 +18,8 @@ from ..model.abstraction import FULL, Abstraction
 from ..model.mechanism import Mechanism
 from ..model.release import Timestamps
 from ..model.release_kind import KINDS, Kind
-from ..privacy.numbers import exact_delta, exact_epsilon, typed_whole_number
 from ..sources.reading import DEFAULT_READING, Reading
+from ..trusted.numbers import exact_delta, exact_epsilon, typed_whole_number
 from .typed_period import NO_PERIOD, TypedPeriod
 
 OFFERED: dict[Kind, tuple[str, ...]] = {

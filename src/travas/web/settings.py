@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import ParameterError
-from ..privacy.numbers import whole_number
+from ..trusted.numbers import whole_number
 
 GIGABYTE = 1 << 30
 _BACKLOG, _LAST_PORT = 2048, 65535

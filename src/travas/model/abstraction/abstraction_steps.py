@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...errors import ParameterError
-from ...privacy.numbers import typed_whole_number, whole_number
+from ...trusted.numbers import typed_whole_number, whole_number
 from ..traces import CODE, CODE_BYTES
 
 if TYPE_CHECKING:

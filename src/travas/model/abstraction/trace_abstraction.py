@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...errors import ParameterError, shown
-from ...privacy.guarantee import Counted, PrivacyUnit
+from ...trusted.guarantee import Counted, PrivacyUnit
 from ..traces import CODE, Codes
 from .abstraction_steps import AbstractionStep, AsSet, First, FlatLog, Fold, Loops, Prefix, Suffix
 from .rules import FileStep, Group, Only, Without, read_rules

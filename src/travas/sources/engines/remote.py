@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ...model.traces import Activity, Trace
 from ...model.variants import Roles, Variants, check_number_of_cases
-from ...privacy.guarantee import Counted, PrivacyUnit
+from ...trusted.guarantee import Counted, PrivacyUnit
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from ...budget.account import Account
-from ...privacy.numbers import as_text
+from ...trusted.numbers import as_text
 from ..frame import link
 from ..gauges import gauge
 from ..parts import clock, heading, note, table, title, when_ready

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from ...errors import TravasError
-from ...privacy.numbers import as_text
+from ...trusted.numbers import as_text
 from ..activity import os_user
 from ..archive import ArchivedRelease, Signature, now
 from ..archive_list import STATEMENTS, ListedRelease, listed

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from ...privacy.guarantee import holds_for
+from ...trusted.guarantee import holds_for
 from ..curve import View, view
 from ..parts import PRIMARY, note, refusal, table, title, typed_text, working_button
 from ..recipe import OptionValue

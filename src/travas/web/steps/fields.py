@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from ...errors import ParameterError
-from ...privacy.numbers import typed_whole_number
+from ...trusted.numbers import typed_whole_number
 from ..parts import typed_text
 from ..recipe import Recipe
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from ...privacy.guarantee import MAX_CASES
+from ...trusted.guarantee import MAX_CASES
 from ..parts import note, typed_text
 from ..sessions import Session
 from .cards import Card, Cards

@@ -5,6 +5,7 @@ There are no floats: ε and δ are converted to fractions on input.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from enum import StrEnum
@@ -12,9 +13,11 @@ from fractions import Fraction
 from typing import Literal
 
 from ..errors import ParameterError, shown
-from .numbers import as_text, exact_delta, exact_epsilon, rounded_up, whole_number
+from .numbers import as_text, exact_delta, exact_epsilon, rounded_down, rounded_up, whole_number
 
 MAX_CASES = 1000
+
+_BITS = 192
 
 Counted = Literal["units", "cases"]
 """What is counted: units, each at most once per variant, or cases."""
@@ -144,8 +147,39 @@ class Guarantee:
         return 2 * self.epsilon, min(factor * self.delta, Fraction(1))
 
 
-def _exponential_above(power: Fraction) -> Fraction:
+def _exponential_above(power: Fraction, digits: int = 30) -> Fraction:
     """Return a decimal above e^power: `decimal` rounds its exponential correctly, so the next number is above."""
-    context = Context(prec=30, rounding=ROUND_CEILING)
+    context = Context(prec=digits, rounding=ROUND_CEILING)
     exponent = context.divide(Decimal(power.numerator), Decimal(power.denominator))
     return Fraction(context.exp(exponent).next_plus(context))
+
+
+@dataclass(frozen=True)
+class GroupStep:
+    """The cost of one count changing by one such that a whole unit costs (ε, δ).
+
+    `factor`: the δ of the whole is at most `factor` times the δ of a step.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    factor: Fraction
+
+
+def step(epsilon: Fraction, delta: Fraction, max_cases: int, counted: Counted) -> GroupStep:
+    """Return the step of a unit of at most `max_cases` counts: different counts if units are counted, any if cases are.
+
+    Different counts: by composition (ε/m, δ/m). Anywhere: by group privacy ε' = ε/m, δ' = δ/(1 + e^ε' + … + e^((m−1)ε')),
+    with an upper bound of e^ε', rounded down.
+
+    >>> step(Fraction(1), Fraction(1, 100), 4, "units")
+    GroupStep(epsilon=Fraction(1, 4), delta=Fraction(1, 400), factor=Fraction(4, 1))
+    """
+    if max_cases == 1 or counted == "units":
+        return GroupStep(epsilon / max_cases, delta / max_cases, Fraction(max_cases))
+    growth = math.ceil(_exponential_above(epsilon / max_cases, 90) * (1 << _BITS))
+    total = 0
+    for _ in range(max_cases):
+        total = (1 << _BITS) - (-total * growth >> _BITS)  # 1 + e^ε'·total, rounded up
+    factor = Fraction(total, 1 << _BITS)
+    return GroupStep(epsilon / max_cases, rounded_down(delta / factor), factor)

@@ -16,8 +16,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
-from .composition import exact_product
-from .noise_tables import BITS, ONE, exponential_bounds
+from ..trusted.composition import exact_product
+from ..trusted.numbers import BITS, ONE
+from .table_builders import exponential_bounds
 
 Side = Literal["above", "below"]
 """On which side of the exact curve a bound is."""

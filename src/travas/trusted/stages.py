@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
-STANDARD_DEVIATION = 1 << 20
+from .samplers import GAUSSIAN_BITS
+
+STANDARD_DEVIATION = 1 << GAUSSIAN_BITS
 """S: the noise has the variance S², up to a factor that Lemma 2 bounds."""
 
 SMOOTHING_VARIANCE = 16
@@ -32,23 +34,6 @@ class Selection:
 
     fewest: int = 1
     most: int = 1
-
-
-@dataclass(frozen=True)
-class StagePlan:
-    """A stage before calibration.
-
-    Attributes:
-        name: A unique name.
-        share: Its part of μ².
-        selection: How many keys a case has, where keys are selected; None where all cells are public.
-        delta_weight: A selection's part of the δ of all selections, relative to the others.
-    """
-
-    name: str
-    share: Fraction
-    selection: Selection | None = None
-    delta_weight: Fraction = Fraction(1)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Inexact, InvalidOperation, Overflow, Rounded
 from fractions import Fraction
 
-from .noise_tables import BITS, ONE
+from .numbers import BITS, ONE
 
 _SCALE = 192  # bits after the point of ratios
 _UNIT = 1 << _SCALE

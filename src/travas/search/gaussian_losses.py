@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from .gaussian_calibration import normal_tail_bounds
-from .noise_tables import ONE
+from ..trusted.numbers import ONE
+from .calibration import normal_tail_bounds
 
 _BITS = 160
 _POINT_BITS = 96  # cuts are rounded down to multiples of 2^-96

@@ -1,6 +1,6 @@
 """From (ε, δ) to the integers of a sequence of Gaussian measurements: contributions and thresholds.
 
-Everything is decided in integers. The result is not trusted: `gaussian_verifier` checks it with
+Everything is decided in integers. The result is not trusted: `trusted.stage_check` checks it with
 separate code before noise can be drawn. Derivation: docs/mechanisms/synthesis.md, section "Calibration".
 """
 
@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
 
 from ..errors import ParameterError
-from .gaussian_stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Selection, Stage, StagePlan
-from .noise_tables import MAX_EPSILON, MIN_DELTA, exponential_bounds
-from .numbers import as_text
+from ..trusted.numbers import MAX_EPSILON, MIN_DELTA, as_text
+from ..trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Selection, Stage
+from .table_builders import exponential_bounds
 
 BITS = 320
 FAR = 14
@@ -24,6 +25,23 @@ FAR = 14
 _GUARD = 192
 _MU_BITS = 40
 _VARIANCE = STANDARD_DEVIATION**2 - SMOOTHING_VARIANCE
+
+
+@dataclass(frozen=True)
+class StagePlan:
+    """A stage before calibration.
+
+    Attributes:
+        name: A unique name.
+        share: Its part of μ².
+        selection: How many keys a case has, where keys are selected; None where all cells are public.
+        delta_weight: A selection's part of the δ of all selections, relative to the others.
+    """
+
+    name: str
+    share: Fraction
+    selection: Selection | None = None
+    delta_weight: Fraction = Fraction(1)
 
 
 def split_delta(delta: Fraction, selections: int) -> tuple[Fraction, Fraction]:

@@ -1,8 +1,6 @@
-"""Integer noise tables and their builders.
+"""Builders of noise tables. Nothing here is trusted: `trusted.tables` verifies every table before it is sampled.
 
-A table is the distribution of one positive integer N, the number of cases a variant must have to be kept. It is
-stored as it is sampled: the cumulative probabilities P[N ≤ j] as integers over 2^128. The mathematics:
-docs/mechanisms/optimal.md and docs/mechanisms/travas.md.
+The mathematics: docs/mechanisms/optimal.md and docs/mechanisms/travas.md.
 """
 
 from __future__ import annotations
@@ -10,34 +8,19 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from ..errors import ParameterError, VerificationError
-from .numbers import as_text
+from ..errors import ParameterError
+from ..trusted.numbers import BITS, MAX_EPSILON, MIN_DELTA, ONE, as_text
+from ..trusted.tables import NoiseTable
 
 if TYPE_CHECKING:  # importing numpy takes a tenth of a second, and `travas --help` does not need it
-    import numpy as np
-    from numpy.typing import NDArray
-
-
-BITS = 128
-
-
-ONE = 1 << BITS
-
-"""The integer that represents probability one."""
+    pass
 
 
 MAX_ENTRIES = 5_000_000
-
-
-MAX_EPSILON = Fraction(20)
-
-
-MIN_DELTA = Fraction(1, 10**20)
 
 
 _SCALE = 192  # bits after the point of a rational near e^ε
@@ -47,72 +30,6 @@ _HALF = 64
 
 
 _LOW_MASK = (1 << _HALF) - 1
-
-
-@dataclass(frozen=True, eq=False)
-class NoiseTable:
-    """The distribution of N on 1..length. `high` and `low` are the halves of P[N ≤ j]·2^128 for j < length."""
-
-    high: NDArray[np.uint64]
-    low: NDArray[np.uint64]
-
-    def __post_init__(self) -> None:
-        for half in (self.high, self.low):
-            if half.dtype != "uint64" or half.shape != self.high.shape:
-                raise VerificationError("a noise table must be two equally long arrays of unsigned 64-bit integers")
-            half.flags.writeable = False
-
-    @property
-    def length(self) -> int:
-        """The largest value of N."""
-        return len(self.high) + 1
-
-    def cumulative(self, cases: int) -> int:
-        """Return P[N ≤ cases]·2^128, exactly: the probability that a variant of `cases` cases is kept.
-
-        Args:
-            cases: The number of cases.
-
-        Returns:
-            The probability times 2^128.
-        """
-        if cases < 1:
-            return 0
-        if cases >= self.length:
-            return ONE
-        return int(self.high[cases - 1]) << _HALF | int(self.low[cases - 1])
-
-    def keep_probability(self, cases: int) -> Fraction:
-        """Return P[N ≤ cases].
-
-        Args:
-            cases: The number of cases.
-
-        Returns:
-            The probability, exactly.
-        """
-        return Fraction(self.cumulative(cases), ONE)
-
-    def boundaries(self) -> Iterator[int]:
-        """Return P[N ≤ j]·2^128 for j = 1..length, from the arrays that are sampled.
-
-        Returns:
-            The probabilities times 2^128, in this order.
-        """
-        for start in range(0, len(self.high), 1 << 16):
-            part = slice(start, start + (1 << 16))
-            for high, low in zip(self.high[part].tolist(), self.low[part].tolist(), strict=True):
-                yield high << _HALF | low
-        yield ONE
-
-    def centre(self) -> int:
-        """max(1, round E[N]): the constant added to n − N, so that noisy counts are correct on average.
-
-        Returns:
-            The constant.
-        """
-        total = self.length * ONE - sum(self.boundaries()) + ONE  # E[N] = Σ_{j ≥ 0} P[N > j]
-        return max(1, round(Fraction(total, ONE)))
 
 
 def table_from(boundaries: Iterator[int]) -> NoiseTable:

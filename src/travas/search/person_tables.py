@@ -15,9 +15,9 @@ from itertools import accumulate
 from typing import Any
 
 from ..errors import ParameterError, VerificationError, shown
-from .noise import Noise
-from .noise_tables import ONE, NoiseTable, exponential_bounds, table_from
-from .numbers import as_text, exact, whole_number
+from ..trusted.numbers import ONE, as_text, exact, whole_number
+from ..trusted.tables import Noise, NoiseTable
+from .table_builders import exponential_bounds, table_from
 
 _GRID = 512  # σ is a multiple of 1/512 of a power of two
 _MARGINS = (Fraction(1, 500), Fraction(1, 50), Fraction(1, 4))  # of δ, for what the estimates of the search neglect

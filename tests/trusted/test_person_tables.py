@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 
 from travas import PrivacyUnit, Standing, Variants, VerificationError, anonymize, mechanism, verify
 from travas.mechanisms.selection import PartitionSelection
-from travas.privacy import person_tables
-from travas.privacy.composition import composed_delta
-from travas.privacy.noise import Noise
-from travas.privacy.noise_tables import ONE, NoiseTable, optimal_table, table_from
-from travas.privacy.person_tables import GaussianTable, joint_noise, threshold_of, variance_of
+from travas.search import person_tables
+from travas.search.person_tables import GaussianTable, joint_noise, threshold_of, variance_of
+from travas.search.table_builders import optimal_table, table_from
+from travas.trusted.composition import composed_delta
+from travas.trusted.numbers import ONE
+from travas.trusted.tables import Noise, NoiseTable
 
 
 def growth_below(epsilon: Fraction) -> Fraction:
@@ -137,7 +138,7 @@ def test_cells_that_noise_shares_cost_more_never_less(
 ) -> None:
     weights = weights_of(GaussianTable(Fraction(5, 2), 7).table())
     fine = bound(weights, Fraction(1, 2), Fraction(1, 10**9), counts)
-    monkeypatch.setattr("travas.privacy.composition._MOST_CELLS", most_cells)
+    monkeypatch.setattr("travas.trusted.composition._MOST_CELLS", most_cells)
     coarse = bound(weights, Fraction(1, 2), Fraction(1, 10**9), counts)
     assert hockey_stick(weights, Fraction(1, 2), counts) <= fine < coarse < 1
 

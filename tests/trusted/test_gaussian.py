@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from scipy.stats import binom, norm
 
 from travas import ParameterError, VerificationError
-from travas.privacy import gaussian_verifier
-from travas.privacy.gaussian import GaussianNoise, discrete_gaussian
-from travas.privacy.gaussian_calibration import BITS, calibrate, largest_mu, normal_tail_bounds
-from travas.privacy.gaussian_stages import STANDARD_DEVIATION, Calibration, Selection, Stage, StagePlan
+from travas.search.calibration import BITS, StagePlan, calibrate, largest_mu, normal_tail_bounds
+from travas.trusted import stage_check
+from travas.trusted.samplers import discrete_gaussian
+from travas.trusted.stage_check import GaussianNoise
+from travas.trusted.stages import STANDARD_DEVIATION, Calibration, Selection, Stage
 
 FALSE_ALARM = 1e-9
 PLANS = (
@@ -66,7 +67,7 @@ def fits(drawn: NDArray[np.int64], edges: list[int], probabilities: NDArray[np.f
 def test_tails_of_calibration_and_verifier_agree(x: str) -> None:
     point = Fraction(x)
     low, high = (Fraction(bound, 1 << BITS) for bound in normal_tail_bounds(point))
-    other_low, other_high = gaussian_verifier._tail(point)
+    other_low, other_high = stage_check._tail(point)
     assert low <= high and high - low < Fraction(1, 2**300)
     assert other_low <= low and high <= other_high
     assert other_high - other_low <= Fraction(2, 10**90)
@@ -76,8 +77,8 @@ def test_tails_of_calibration_and_verifier_agree(x: str) -> None:
 def test_far_tails_are_bounded_on_the_safe_side() -> None:
     low, high = normal_tail_bounds(Fraction(20))
     assert low == 0 and high == normal_tail_bounds(Fraction(14))[1] > 0
-    assert gaussian_verifier._tail(Fraction(20)) == (Fraction(0), gaussian_verifier._tail(Fraction(14))[1])
-    assert gaussian_verifier._tail(Fraction(-20))[1] == 1
+    assert stage_check._tail(Fraction(20)) == (Fraction(0), stage_check._tail(Fraction(14))[1])
+    assert stage_check._tail(Fraction(-20))[1] == 1
 
 
 def test_the_verifier_bounds_pi() -> None:
@@ -87,7 +88,7 @@ def test_the_verifier_bounds_pi() -> None:
         a, b, t, p = Decimal(1), 1 / Decimal(2).sqrt(), Decimal("0.25"), Decimal(1)
         for _ in range(8):
             a, b, t, p = (a + b) / 2, (a * b).sqrt(), t - p * ((a - b) / 2) ** 2, 2 * p
-        assert abs((a + b) ** 2 / (4 * t) - gaussian_verifier._PI) < Decimal("1e-99")
+        assert abs((a + b) ** 2 / (4 * t) - stage_check._PI) < Decimal("1e-99")
 
 
 # ------------------------------------------------------------------------------------- calibration and verification
@@ -153,7 +154,7 @@ def test_the_number_of_cases_of_a_person_counts() -> None:
 def test_replacing_a_case_costs_what_corollary_1_says(epsilon: str, known: str, max_cases: int) -> None:
     """The figure is the least of its digits at which the closed form, in floating point, is at most δ."""
     made = calibration(epsilon, "1e-6", max_cases)
-    found = gaussian_verifier.replace_one(made)
+    found = stage_check.replace_one(made)
     step = 10.0 ** -(len(known) - 2)
     assert found is not None and abs(float(found) - float(known)) < 1.01 * step  # contributions of M cases are rounded
     squares = 2 * sum((max_cases * part.contribution) ** 2 for part in made.stages)
@@ -167,7 +168,7 @@ def test_replacing_a_case_costs_what_corollary_1_says(epsilon: str, known: str, 
 
 
 def test_where_corollary_1_says_less_than_group_privacy_there_is_no_figure() -> None:
-    assert gaussian_verifier.replace_one(calibration("0.5", "0.9")) is None
+    assert stage_check.replace_one(calibration("0.5", "0.9")) is None
 
 
 def test_parts_of_delta_must_not_exceed_the_whole() -> None:
@@ -228,10 +229,9 @@ def test_further_stages_fit_in() -> None:
 
 
 @pytest.mark.parametrize("bits", [0, 1, 3])
-def test_small_deviations_are_sampled_exactly(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_deviations_are_sampled_exactly(bits: int) -> None:
     """Atom by atom; 200,000 draws also tell a standard deviation that is 3 % off."""
-    monkeypatch.setattr("travas.privacy.gaussian._BITS", bits)
-    drawn = discrete_gaussian(200_000, os.urandom)
+    drawn = discrete_gaussian(200_000, os.urandom, bits)
     reach = 2 << bits
     values = np.arange(-8 << bits, (8 << bits) + 1)
     edges = list(range(-reach, reach + 2))

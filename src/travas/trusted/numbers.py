@@ -15,6 +15,16 @@ Number = str | int | float | Decimal | Fraction
 """Accepted types of a privacy parameter. A float is interpreted as the decimal that it prints as: `0.1` is 1/10."""
 
 
+BITS = 128
+"""Probabilities of tables are whole multiples of 2^-128."""
+
+ONE = 1 << BITS
+"""The integer that represents probability one."""
+
+MAX_EPSILON = Fraction(20)
+
+MIN_DELTA = Fraction(1, 10**20)
+
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE](?P<exponent>[+-]?[0-9]{1,4}))?", re.ASCII)
 
 

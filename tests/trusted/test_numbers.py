@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from travas import Guarantee, ParameterError, Standing
-from travas.privacy.numbers import as_text, exact, exact_delta, exact_epsilon, rounded_up
+from travas.trusted.numbers import as_text, exact, exact_delta, exact_epsilon, rounded_up
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,18 @@ and lemmas: docs/mechanisms/synthesis.md.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from ..errors import VerificationError
-from .gaussian_stages import SMOOTHING_DELTA, SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Stage
+from .samplers import RandomBytes, discrete_gaussian
+from .stages import SMOOTHING_DELTA, SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Stage
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _MAX_STAGES = 1000
 _MAX_CASES = 1000
@@ -20,6 +27,48 @@ _CONTEXT = Context(prec=200, rounding=ROUND_HALF_EVEN, Emin=-(10**6), Emax=10**6
 _MARGIN = Fraction(1, 10**90)
 _FAR = 14
 _PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679")
+
+
+@dataclass(frozen=True)
+class GaussianNoise:
+    """Noise for a sequence of measurements that was verified to be (ε, δ)-DP when this object was made.
+
+    Attributes:
+        calibration: The constants of all stages.
+        delta_spent: The δ that is used, never more than the calibration's.
+    """
+
+    calibration: Calibration
+    delta_spent: Fraction = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta_spent", verify_calibration(self.calibration))
+
+    def stage(self, name: str) -> Stage:
+        """The calibrated stage of this name.
+
+        Args:
+            name: The name of the stage.
+
+        Returns:
+            The stage.
+        """
+        for stage in self.calibration.stages:
+            if stage.name == name:
+                return stage
+        raise VerificationError(f"there is no measurement {name!r} in what was verified: nothing can be drawn for it")
+
+    def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
+        """`size` independent values of N_Z(0, S²).
+
+        Args:
+            size: The number of values.
+            random_bytes: The source of randomness.
+
+        Returns:
+            The values.
+        """
+        return discrete_gaussian(size, random_bytes)
 
 
 def verify_calibration(calibration: Calibration) -> Fraction:

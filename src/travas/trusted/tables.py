@@ -1,4 +1,7 @@
-"""The exact verifier of noise tables, and the sampler, which is the only source of noise.
+"""Tables of noise: the value, the exact verifier, and the sampler.
+
+A table is the distribution of one positive integer N, the number of cases a variant must have to be kept. It is
+stored as it is sampled: the cumulative probabilities P[N ≤ j] as integers over 2^128.
 
 `Noise` verifies a table in exact integers and only then can draw from it. The mathematics, line by line:
 docs/mechanisms/optimal.md, docs/mechanisms/travas.md, docs/mechanisms/persons.md.
@@ -7,7 +10,7 @@ docs/mechanisms/optimal.md, docs/mechanisms/travas.md, docs/mechanisms/persons.m
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -15,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import VerificationError
 from .composition import composed_delta
-from .noise_tables import ONE, NoiseTable
-from .numbers import as_text, rounded_up
+from .numbers import ONE, as_text, rounded_up
+from .samplers import RandomBytes
 
 if TYPE_CHECKING:  # importing numpy takes a tenth of a second, and `travas --help` does not need it
     import numpy as np
@@ -25,24 +28,73 @@ if TYPE_CHECKING:  # importing numpy takes a tenth of a second, and `travas --he
 
 _BITS = 192  # after the point of a rational near e^ε
 
-RandomBytes = Callable[[int], bytes]
-"""A source of random bytes. A guarantee requires `os.urandom`."""
+_HALF = 64
 
 
-@dataclass(frozen=True)
-class Seeded:
-    """Return a reproducible source of bytes for tests and experiments, without a guarantee."""
+@dataclass(frozen=True, eq=False)
+class NoiseTable:
+    """The distribution of N on 1..length. `high` and `low` are the halves of P[N ≤ j]·2^128 for j < length."""
 
-    seed: int
-    _generator: np.random.Generator = field(init=False, repr=False, compare=False)
+    high: NDArray[np.uint64]
+    low: NDArray[np.uint64]
 
     def __post_init__(self) -> None:
-        import numpy as np
+        for half in (self.high, self.low):
+            if half.dtype != "uint64" or half.shape != self.high.shape:
+                raise VerificationError("a noise table must be two equally long arrays of unsigned 64-bit integers")
+            half.flags.writeable = False
 
-        object.__setattr__(self, "_generator", np.random.Generator(np.random.Philox(self.seed)))
+    @property
+    def length(self) -> int:
+        """The largest value of N."""
+        return len(self.high) + 1
 
-    def __call__(self, size: int) -> bytes:
-        return self._generator.bytes(size)
+    def cumulative(self, cases: int) -> int:
+        """Return P[N ≤ cases]·2^128, exactly: the probability that a variant of `cases` cases is kept.
+
+        Args:
+            cases: The number of cases.
+
+        Returns:
+            The probability times 2^128.
+        """
+        if cases < 1:
+            return 0
+        if cases >= self.length:
+            return ONE
+        return int(self.high[cases - 1]) << _HALF | int(self.low[cases - 1])
+
+    def keep_probability(self, cases: int) -> Fraction:
+        """Return P[N ≤ cases].
+
+        Args:
+            cases: The number of cases.
+
+        Returns:
+            The probability, exactly.
+        """
+        return Fraction(self.cumulative(cases), ONE)
+
+    def boundaries(self) -> Iterator[int]:
+        """Return P[N ≤ j]·2^128 for j = 1..length, from the arrays that are sampled.
+
+        Returns:
+            The probabilities times 2^128, in this order.
+        """
+        for start in range(0, len(self.high), 1 << 16):
+            part = slice(start, start + (1 << 16))
+            for high, low in zip(self.high[part].tolist(), self.low[part].tolist(), strict=True):
+                yield high << _HALF | low
+        yield ONE
+
+    def centre(self) -> int:
+        """max(1, round E[N]): the constant added to n − N, so that noisy counts are correct on average.
+
+        Returns:
+            The constant.
+        """
+        total = self.length * ONE - sum(self.boundaries()) + ONE  # E[N] = Σ_{j ≥ 0} P[N > j]
+        return max(1, round(Fraction(total, ONE)))
 
 
 @dataclass(frozen=True, eq=False)

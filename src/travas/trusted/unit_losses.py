@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .gaussian import GaussianNoise
-from .noise import Noise
+from .stage_check import GaussianNoise
+from .tables import Noise
 
 
 @dataclass(frozen=True)

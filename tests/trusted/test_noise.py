@@ -13,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from travas import ParameterError, VerificationError
-from travas.privacy.noise import Noise, Seeded
-from travas.privacy.noise_tables import (
-    ONE,
-    NoiseTable,
+from travas.search.table_builders import (
     exponential_bounds,
     optimal_table,
     predicted_length,
     travas_table,
     travas_threshold,
 )
+from travas.trusted.numbers import ONE
+from travas.trusted.samplers import Seeded
+from travas.trusted.tables import Noise, NoiseTable
 
 PAPER = [(e, d) for e in ("2", "1", "0.1", "0.01", "0.001") for d in ("0.5", "0.1", "0.05", "0.01", "0.001")]
 DEFENSIBLE = [(e, d) for e in ("0.5", "1", "5") for d in ("1e-6", "1e-9", "1e-12")]

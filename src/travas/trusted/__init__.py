@@ -1,0 +1,1 @@
+"""Everything that decides privacy: read this folder and the proofs (docs/trusted.md)."""
