@@ -32,10 +32,9 @@ from .outputs.inputs import check_not_input
 from .outputs.standard_output import StandardOutput
 from .outputs.write import ReservedRelease, check_output, reserved_release
 from .request import Request
-from .sources.engine import assumptions_of, read, table_location
+from .sources.engine import assumptions_of, read
 from .sources.example_log import ExampleLog
 from .sources.log_location import location_of
-from .sources.table_location import LogLocation
 from .trusted.guarantee import Standing
 from .trusted.numbers import as_text
 
@@ -195,11 +194,9 @@ def _check(request: Request) -> None:
     np.zeros(1) @ np.zeros(1)
 
 
-def _location(request: Request) -> LogLocation | None:
-    """Return where the log is, for the ledger. A database is asked where its table is: one table has many names."""
-    if request.ledger is None or request.origin == "copy":
-        return None
-    return table_location(request.source, request.reading) or location_of(request.source)
+def _location(request: Request) -> str | None:
+    """Return the path of the log, for the ledger; None if it is not a file, or a copy of one."""
+    return None if request.origin == "copy" else location_of(request.source)
 
 
 def _policy(request: Request) -> Policy | None:
@@ -256,7 +253,7 @@ def _check_policy(policy: Policy | None, request: Request, mechanism: Mechanism,
         policy.check(mechanism, request.approval, account, _known_period(request))
 
 
-def _account(request: Request, location: LogLocation | None) -> Account | None:
+def _account(request: Request, location: str | None) -> Account | None:
     """Return the account before the charge; refuse what the ledger would refuse."""
     if request.ledger is None:
         return None
@@ -293,7 +290,7 @@ def _fitting(request: Request, variants: Variants) -> Mechanism:
 
 
 def _charge(
-    request: Request, location: LogLocation | None, policy: Policy | None, mechanism: Mechanism, roles: Roles | None
+    request: Request, location: str | None, policy: Policy | None, mechanism: Mechanism, roles: Roles | None
 ) -> Account | None:
     """Charge the ledger, if there is one."""
     if request.ledger is None:
@@ -307,7 +304,7 @@ def _charge(
         case,
         period,
         request.approval,
-        lambda before: _check_policy(policy, request, mechanism, before),
+        policy,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sqlite3
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -12,15 +11,12 @@ import attrs
 import pytest
 
 from conftest import Run
-from travas import BudgetError, Ledger, LedgerError, ParameterError, Period, Reading, Request, mechanism, read, run
+from travas import BudgetError, Ledger, ParameterError, Period, Reading, Request, mechanism, read, run
+from travas.budget.account import Account, Entry
 from travas.budget.accounting import Spending, basic
-from travas.budget.ledger_file import open_ledger
-from travas.budget.ledger_schema import VERSION
 from travas.budget.periods import ChargedPeriod, alternatives
-from travas.budget.records import Assigned, Respelled
 from travas.mechanisms import from_description
 from travas.model.variants import Roles
-from travas.sources.table_location import Catalogue
 
 ROLES = Roles("case_id", ("activity",), "timestamp")
 RULE = Period("2026-01", end_activities=("end",), grace="7d")
@@ -179,72 +175,28 @@ def test_exact_composition_also_takes_the_largest(ledger_path: Path) -> None:
         ledger.charge("exact", None, ONE, "case_id", month(4))
 
 
-def test_accounts_with_different_rules_are_not_merged(ledger_path: Path) -> None:
-    ledger = Ledger(ledger_path)
-    for name, period in (("a", month(1)), ("b", month(2, timestamp="sent"))):
-        ledger.create_account(name)
-        ledger.charge(name, None, ONE, "case_id", period)
-    with pytest.raises(ParameterError, match="has changed"):
-        ledger.assign("a", "b")
-
-
 def test_a_location_with_another_rule_is_not_taken_over_by_a_name(ledger_path: Path) -> None:
     """Otherwise its periods and those of the name would count once, although a case could be in both."""
     ledger = Ledger(ledger_path)
     ledger.create_account("a")
-    ledger.charge(None, "file:/log.csv", ONE, "case_id", month(1))
-    ledger.charge("a", None, ONE, "case_id", month(2, timestamp="sent"))
-    with pytest.raises(ParameterError, match="has changed"):
-        ledger.charge("a", "file:/log.csv", ONE, "case_id", None)
-    assert len(ledger.history()) == 2
+    ledger.charge(None, "/log.csv", ONE, "case_id", month(1))
+    ledger.charge("a", "/log.csv", ONE, "case_id", month(2, timestamp="sent"))
+    assert [len(account.entries) for account in ledger.accounts()] == [1, 1]
+    with pytest.raises(BudgetError, match="has changed"):
+        ledger.charge("a", None, ONE, "case_id", month(1))
 
 
 @pytest.mark.parametrize(
     "other",
-    [
-        charged("2026-Q1"),
-        month(2, timestamp="sent"),
-        month(1, timestamp="sent"),
-    ],
+    [charged("2026-Q1"), month(2, timestamp="sent"), month(1, timestamp="sent")],
     ids=["an overlapping range", "another rule", "another rule for the same month"],
 )
-def test_periods_of_merged_accounts_that_do_not_compose_add_up(ledger_path: Path, other: ChargedPeriod) -> None:
-    """No ledger of this version unites them, but earlier ones united the spellings of a table without a check."""
-    ledger = Ledger(ledger_path)
-    ledger.create_budget("hospital", epsilon=3, delta="1e-5")
-    ledger.charge("hospital", None, ONE, "case_id", month(1))
-    ledger.charge(None, "db ev", ONE, "case_id", other)
-    with open_ledger(ledger_path) as opened, opened.locked():
-        opened.append(Assigned("2026-11-17T00:00:00+00:00", None, "db ev", "hospital"))
-    account = ledger.account("hospital")
+def test_periods_that_do_not_compose_add_up(other: ChargedPeriod) -> None:
+    """Charges of a file can come to belong to one data set in any order."""
+    spending = Spending.of(ONE)
+    entries = tuple(Entry(n, "", "x", spending, 1, "", "case_id", None, one) for n, one in enumerate([month(1), other]))
+    account = Account("x", None, entries)
     assert account.spent == (Fraction(2), Fraction("2e-6")) and not account.has_periods
-    ledger.charge("hospital", None, ONE, "case_id", None)
-    with pytest.raises(BudgetError, match="ε = 0, "):
-        ledger.charge("hospital", None, ONE, "case_id", None)
-
-
-def test_conflicts_within_an_account_add_up_wherever_it_is_assigned(ledger_path: Path) -> None:
-    ledger = Ledger(ledger_path)
-    ledger.create_budget("hospital", epsilon=9, delta="1e-4")
-    ledger.charge(None, "db EV", ONE, "case_id", month(1))
-    ledger.charge(None, "db ev", ONE, "case_id", charged("2026-Q1"))
-    with open_ledger(ledger_path) as opened, opened.locked():
-        opened.append(Respelled("2026-11-17T00:00:00+00:00", "db EV", "db ev"))
-    assert [account.spent[0] for account in ledger.accounts() if account.dataset is None] == [2]
-    assert ledger.assign("db EV", "hospital").spent[0] == 2
-
-
-def test_a_spelling_with_an_overlapping_period_is_not_taken_over(ledger_path: Path) -> None:
-    """Neither by the name of another spelling nor by the table itself, and the remedy is in the message."""
-    ledger = Ledger(ledger_path)
-    ledger.create_budget("hospital", epsilon=2, delta="1e-5")
-    table = Catalogue("d", "main", "main", ignores_case=True).locate("db", "ev")
-    ledger.charge("hospital", "db EV", ONE, "case_id", month(1))
-    ledger.charge(None, "db ev", ONE, "case_id", charged("2026-Q1"))
-    for dataset in ("hospital", None):
-        with pytest.raises(ParameterError, match=r"2026-Q1 overlaps 2026-01.*\(travas budget assign 'db ev' NAME\)"):
-            ledger.charge(dataset, table, ONE, "case_id", None)
-    assert len(ledger.history()) == 2
 
 
 def plain_cost(charges: list[tuple[Fraction, ChargedPeriod]]) -> Fraction:
@@ -263,32 +215,6 @@ def test_the_cost_of_any_history_is_that_of_its_plain_twin() -> None:
         history = [(Fraction(draw.randint(1, 9)), draw.choice(periods)) for _ in range(draw.randint(1, 6))]
         groups = alternatives((Spending("optimal", cost, Fraction(0)), period) for cost, period in history)
         assert max(basic(group)[0] for group in groups) == plain_cost(history)
-
-
-@pytest.mark.parametrize("version", [2, 4])
-def test_a_ledger_of_an_earlier_version_opens_with_all_its_charges(
-    ledger_path: Path, charge: Callable[..., Ledger], version: int
-) -> None:
-    before = charge(None).history()
-    with sqlite3.connect(ledger_path) as connection:
-        connection.execute(f"PRAGMA user_version = {version}")
-    connection.close()
-    assert Ledger(ledger_path).history() == before
-    with sqlite3.connect(ledger_path) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
-    connection.close()
-    assert charge(month(1)).account("hospital").spent[0] == 2
-
-
-def test_a_damaged_ledger_of_version_2_is_not_written_to(ledger_path: Path, charge: Callable[..., Ledger]) -> None:
-    charge(None)
-    with sqlite3.connect(ledger_path) as connection:
-        connection.executescript("DROP TRIGGER head_delete; DELETE FROM head; PRAGMA user_version = 2;")
-    connection.close()
-    before = ledger_path.read_bytes()
-    with pytest.raises(LedgerError, match="is damaged"):
-        Ledger(ledger_path)
-    assert ledger_path.read_bytes() == before
 
 
 def test_a_year_on_the_command_line(

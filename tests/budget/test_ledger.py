@@ -26,11 +26,9 @@ from travas import (
     from_description,
     mechanism,
 )
-from travas.budget.account import Account, Approval, Entry
+from travas.budget.account import Account, Entry
 from travas.budget.accounting import Spending, compose
-from travas.budget.book import Book, Key, entry_of
-from travas.budget.ledger_file import open_ledger
-from travas.budget.records import Charged, decode, encode
+from travas.budget.ledger import Book
 from travas.model.mechanism import Mechanism
 
 
@@ -136,8 +134,8 @@ def test_units_and_cases_that_do_not_add_up_are_refused(budget: Budget | None) -
     with pytest.raises(BudgetError, match="its releases have the case 'visit', this one has 'patient'") as refused:
         account.admit(spend(PrivacyUnit()), "patient")
     assert refused.value.field == "case"
-    old = Account("x", budget, (replace(entry, case=None),))
-    old.admit(spend(PrivacyUnit()), "patient")  # version 1 did not record what a case is
+    counts = Account("x", budget, (replace(entry, case=None),))
+    counts.admit(spend(PrivacyUnit()), "patient")  # counts do not say what a case is
     persons = Account("x", budget, (replace(entry, spending=spend(PrivacyUnit("patient", 3))),))
     persons.admit(spend(PrivacyUnit("patient", 5)), "visit")  # both are about all cases of a patient
 
@@ -196,7 +194,7 @@ def test_nothing_is_charged_when_it_fails_before_the_noise(
         (small_csv, *parameters, tmp_path / "a.doc"),
         (small_csv, *parameters, tmp_path / "there.json"),
         (small_csv, *parameters, tmp_path / "no" / "a.json"),
-        (small_csv, *parameters, tmp_path / "a.json", "--dataset", "log:1"),
+        (small_csv, *parameters, tmp_path / "a.json", "--dataset", "unknown"),
         (small_csv, *parameters, tmp_path / "a.json", "--frequencies", "wrong"),
         (small_csv, *parameters, tmp_path / "a.json", "--ledger", tmp_path / "no" / "l.db"),
         (small_csv, *parameters, book.path, "--force"),
@@ -245,32 +243,6 @@ def test_a_charge_records_the_mechanism_with_all_its_options(rule: Mechanism, bo
     assert spending == Spending.of(rule) and from_description(spending.description) == rule
 
 
-FORMER = (
-    '{"kind":"charge","time":"2026-11-16T18:39:35+00:00","dataset":"clinic","location":null,"mechanism":"optimal",'
-    '"epsilon":"1","delta":"1/1000000","unit":"patient","max_cases":10,"case":"case_id","minimum_cases":1,'
-    '"standing":"verified","software":"travas 0.1.1","person_table":{"table":"gaussian","sigma":"13.515625","threshold":73}}'
-)
-"""A charge of a version that recorded nothing of a description but the table for all counts of a person."""
-
-
-def test_charges_without_a_description_cost_what_they_did() -> None:
-    former = decode(FORMER)
-    assert isinstance(former, Charged) and encode(former) == FORMER
-    now = Spending.of(mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("patient", 10)))
-    unknown = replace(now, mechanism="unknown")
-    total = compose([entry_of(1, former, "clinic", None).spending] * 2)
-    assert total.delta(Fraction(1)) == compose([now] * 2).delta(Fraction(1)) < compose([unknown] * 2).delta(Fraction(1))
-    earlier = replace(former, person_table=None)
-    assert "person_table" not in encode(earlier) and decode(encode(earlier)) == earlier
-    assert (
-        entry_of(1, earlier, "clinic", None).spending.pairs(Fraction(1)) == now.worst()
-    )  # verified by an unknown table
-    with pytest.raises(ValueError, match="person_table"):
-        entry_of(1, replace(former, person_table={"table": "other"}), "clinic", None)
-    with pytest.raises(ValueError, match="not a description"):
-        entry_of(1, replace(former, description=["optimal"]), "clinic", None)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("kind", [OutputError, LogError])
 def test_what_fails_after_the_charge_says_so(
     kind: type[Exception], book: Ledger, travas: Run, small_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -289,28 +261,7 @@ def test_what_fails_after_the_charge_says_so(
     assert len(book.history()) == 1
 
 
-def test_text_of_earlier_versions_that_is_not_valid_utf_8_is_shown_escaped(
-    book: Ledger, travas: Run, tmp_path: Path
-) -> None:
-    """They recorded it; now it is refused, but the account must stay usable."""
-    book.create_budget("hospital", epsilon=1, delta="1e-5")
-    charge(book, "hospital", HALF)
-    with open_ledger(book.path) as ledger, ledger.locked():
-        charged = next(record for record in ledger.book.records if isinstance(record, Charged))
-        ledger.append(replace(charged, reason="quarterly \udcff report", signed_off_by="\udce9", reference="\ud800"))
-    assert book.history()[1].approval == Approval("quarterly \\udcff report", "\\udce9", "\\ud800")
-    for words in (("show",), ("history",), ("history", "--json"), ("export",), ("export", "-o", tmp_path / "all.json")):
-        assert travas("budget", *words).code == 0
-    with pytest.raises(BudgetError, match="hospital: ε = 0"):
-        charge(book, "hospital", HALF)
-    with pytest.raises(ParameterError, match="reason is not valid UTF-8"):
-        Approval("quarterly \udcff report")
-
-
-def test_a_location_that_is_not_valid_utf_8_is_shown_escaped_and_assigned_as_it_is_shown(
-    book: Ledger, travas: Run, tmp_path: Path
-) -> None:
-    """Earlier versions released such files."""
+def test_a_location_that_is_not_valid_utf_8_is_shown_escaped(book: Ledger, travas: Run, tmp_path: Path) -> None:
     book.charge(None, "/data/odd\udcff.csv", HALF, "case_id")
     assert [account.label for account in book.accounts()] == ["/data/odd\\udcff.csv"]
     for words in (
@@ -322,7 +273,7 @@ def test_a_location_that_is_not_valid_utf_8_is_shown_escaped_and_assigned_as_it_
         assert travas("budget", *words).code == 0
     assert "/data/odd\\udcff.csv" in (tmp_path / "all.csv").read_text()
     assert travas("budget", "create", "hospital", "--no-limit").code == 0
-    assert travas("budget", "assign", "/data/odd\\udcff.csv", "hospital").code == 0
+    book.charge("hospital", "/data/odd\udcff.csv", HALF, "case_id")
     assert book.check(None, "/data/odd\udcff.csv", HALF, "case_id").dataset == "hospital"
 
 
@@ -330,10 +281,10 @@ def test_a_charge_that_cannot_be_shown_is_not_made(book: Ledger, monkeypatch: py
     """It fails before the end of the transaction: an error of the ledger means that nothing was charged."""
     real = Book.account
 
-    def fails(self: Book, key: Key) -> Account:
-        if any(isinstance(record, Charged) for record in self.records):
+    def fails(self: Book, dataset: str) -> Account:
+        if self.entries:
             raise MemoryError
-        return real(self, key)
+        return real(self, dataset)
 
     book.create_account("x")
     monkeypatch.setattr(Book, "account", fails)

@@ -20,25 +20,11 @@ from travas import (
 from travas.budget import ledger, ledger_file
 from travas.budget.ledger import default_path
 from travas.budget.ledger_file import open_ledger
-from travas.budget.ledger_schema import VERSION
 
 
 def test_only_its_owner_may_read_it(book: Ledger) -> None:
     assert stat.S_IMODE(book.path.stat().st_mode) == 0o600
     assert list(book.path.parent.iterdir()) == [book.path]
-
-
-def test_it_is_append_only_in_the_file_itself(book: Ledger) -> None:
-    book.create_budget("x", epsilon=1, delta="1e-6")
-    charge(book, "x", HALF)
-    connection = sqlite3.connect(book.path)
-    for statement in (
-        "DELETE FROM record", "UPDATE record SET content = ''", "DELETE FROM head", "UPDATE head SET digest = x'00'",
-        "UPDATE head SET number = 1",
-    ):  # fmt: skip
-        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-            connection.execute(statement)
-    connection.close()
 
 
 def test_order_is_that_of_the_lines_whatever_the_clock_says(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,8 +42,9 @@ def fill(book: Ledger) -> None:
     """Hundreds of charges at once."""
     book.create_account("x")
     charge(book, "x", HALF)
-    with open_ledger(book.path) as opened, opened.locked() as there:
-        opened.append(*[there.records[-1]] * 500)
+    with open_ledger(book.path) as opened, opened.locked():
+        for _ in range(500):
+            opened.append(opened.records[-1])
 
 
 def refused(path: Path, travas: Run, small_csv: Path) -> str:
@@ -112,13 +99,6 @@ def test_damaged_pages_and_values_are_refused(book: Ledger, tmp_path: Path, trav
     assert "damaged" in refused(tmp_path / "torn.db", travas, small_csv)
 
 
-def test_a_newer_ledger_asks_for_a_newer_travas(book: Ledger, travas: Run, small_csv: Path) -> None:
-    connection = sqlite3.connect(book.path)
-    connection.execute(f"PRAGMA user_version = {VERSION + 1}")
-    connection.close()
-    assert "update travas" in refused(book.path, travas, small_csv)
-
-
 def test_a_ledger_in_use_is_waited_for_and_then_an_error(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     book.create_account("x")
     monkeypatch.setattr(ledger_file, "BUSY_SECONDS", 0.2)
@@ -171,5 +151,5 @@ def test_python_uses_the_ledger_of_the_environment(
     monkeypatch.setenv("TRAVAS_LEDGER", str(book.path))
     anonymize(small_csv, epsilon=1, delta="1e-6")
     assert len(book.history()) == 1
-    with pytest.raises(ParameterError, match="a log in memory, from standard input or from a query only by name"):
+    with pytest.raises(ParameterError, match="a log that is not a file only by name"):
         anonymize(LOG, epsilon=1, delta="1e-6")

@@ -11,7 +11,18 @@ from typing import Any
 import pytest
 
 from conftest import Run
-from travas import Approval, Ledger, ParameterError, Policy, PolicyError, PolicyRule, Request, mechanism, run
+from travas import (
+    Approval,
+    BudgetError,
+    Ledger,
+    ParameterError,
+    Policy,
+    PolicyError,
+    PolicyRule,
+    Request,
+    mechanism,
+    run,
+)
 from travas.budget.policy import RULES
 from travas.model import explain
 from travas.outputs.example import write_hospital_log
@@ -63,7 +74,7 @@ def test_every_rule_refuses_with_its_own_explanation_before_anything_is_read(
         dataset="clinic",
         policy=Policy.load(written(tmp_path / "policy.toml", name)),
     )
-    with pytest.raises(PolicyError) as error:
+    with pytest.raises(BudgetError if name.endswith("_per_year") else PolicyError) as error:
         run(request)
     assert PROBLEMS[name] in str(error.value)
     assert "because of the works council (minutes of 3 May)" in str(error.value)
@@ -78,7 +89,25 @@ def test_a_release_within_the_policy_is_made_and_its_approval_is_recorded(small_
     outcome = run(request)
     assert outcome.account is not None
     assert outcome.account.entries[0].approval == APPROVED
-    assert Ledger(ledger_path).history()[0].as_json()["signed_off_by"] == "A. Officer"
+    (entry,) = Ledger(ledger_path).history()
+    assert entry.as_json()["signed_off_by"] == "A. Officer" and entry.as_json()["policy"] == policy.name
+    assert entry.policy == policy.describe()  # the rules that were checked, whatever the file says later
+
+
+def test_a_release_without_a_policy_records_none(small_csv: Path, ledger_path: Path) -> None:
+    run(Request(small_csv, mechanism("optimal", 1, "1e-6"), ledger=Ledger(ledger_path)))
+    (entry,) = Ledger(ledger_path).history()
+    assert entry.policy is None
+
+
+def test_a_charge_above_a_yearly_limit_exits_like_one_above_the_budget(
+    travas: Run, small_csv: Path, tmp_path: Path
+) -> None:
+    policy = written(tmp_path / "policy.toml", "epsilon_per_year", "reason")
+    words = ("anonymize", small_csv, "--delta", "1e-6", "--policy", policy, "-o", tmp_path / "out.json", "--epsilon")
+    assert travas(*words, 9, "--reason", "x").code == 3
+    assert travas(*words, 9).code == 2  # it breaks another rule too
+    assert not (tmp_path / "out.json").exists()
 
 
 def test_a_yearly_limit_holds_when_another_process_charges_meanwhile(
@@ -94,7 +123,7 @@ def test_a_yearly_limit_holds_when_another_process_charges_meanwhile(
             ledger.charge("clinic", None, rule, "case_id")
 
     request = Request(small_csv, rule, ledger=ledger, dataset="clinic", policy=policy)
-    with pytest.raises(PolicyError, match="ε is 2 together with the earlier releases"):
+    with pytest.raises(BudgetError, match="ε is 2 together with the earlier releases"):
         run(request, charge_while_the_log_is_read)
     assert len(ledger.history()) == 1
 

@@ -13,7 +13,7 @@ from conftest import Run
 from travas.errors import CONFIDENTIAL
 
 SOURCES = Path(travas.__file__).parent
-OF_FILES = ("budget/toml_settings.py", "budget/policy.py", "project/project_file.py")
+OF_FILES = ("budget/policy.py", "project/project_file.py")
 """Errors about the settings of a file name the file and the setting; no parameter has the value."""
 ABOUT_NO_PARAMETER = ("the release is not a process map", "a Release is made by a mechanism", "the web app needs Linux")
 

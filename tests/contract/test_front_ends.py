@@ -30,8 +30,8 @@ from front_ends import (
 import travas as package
 from conftest import Run, unmeasured
 from travas import Ledger, TravasError
-from travas.budget.book import Book
-from travas.budget.ledger_schema import OpenLedger
+from travas.budget.ledger import Book
+from travas.budget.ledger_file import OpenLedger
 
 Made = Callable[[Case], str]
 
@@ -121,6 +121,7 @@ def test_a_charge_is_undone_if_the_account_cannot_be_computed(
         def append(*arguments: Any) -> None:
             appended(*arguments)
             patched.setattr(Book, "account", fails)
+            patched.setattr(Book, "at", fails)
 
         patched.setattr(OpenLedger, "append", append)
         assert "stands" not in front_end(case)

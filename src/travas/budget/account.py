@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, get_args
-from unicodedata import name as unicode_name
+from typing import Any, Literal, get_args
 from unicodedata import normalize
 
 import attrs
 
 from ..errors import BudgetError, ParameterError, check_encodable, shown
 from ..model.variants import EVERY_TRACE
-from ..trusted.guarantee import ONE_CASE, Standing
+from ..trusted.guarantee import ONE_CASE, PrivacyUnit, Standing
 from ..trusted.numbers import as_text, exact_delta, exact_epsilon, rounded_up
 from .accounting import Spending, basic, compose
 from .periods import ChargedPeriod, alternatives, disjoint_spans
@@ -95,6 +93,8 @@ class Entry:
     """One charge. `time` is the system time; charges are ordered by their numbers.
 
     `case` is the case column or attribute; None if it was not recorded. `period` is that of a release of one period.
+    `location` is the path of the log, if it has one. `policy` holds the rules that the release was checked against in the
+    moment of the charge, as `Policy.describe()` returns them; None if there was no policy.
     """
 
     number: int
@@ -107,6 +107,7 @@ class Entry:
     location: str | None = None
     period: ChargedPeriod | None = None
     approval: Approval = NO_APPROVAL
+    policy: Mapping[str, Any] | None = None
 
     @property
     def standing(self) -> Standing | None:
@@ -129,7 +130,7 @@ class Entry:
             "delta": as_text(self.spending.delta),
             "unit": self.spending.unit.name,
             "max_cases": self.spending.unit.max_cases,
-            "case": readable(self.case) or None,
+            "case": self.case,
             "period": None if self.period is None else self.period.name,
             "minimum_cases": self.minimum_cases,
             "standing": str(self.standing),
@@ -137,25 +138,69 @@ class Entry:
             "reason": self.approval.reason or None,
             "signed_off_by": self.approval.signed_off_by or None,
             "reference": self.approval.reference or None,
+            "policy": None if self.policy is None else self.policy["name"],
         }
+
+    def record(self) -> dict[str, Any]:
+        """The charge as it is recorded; `from_record` is the inverse."""
+        return self.as_json() | {
+            "location": self.location,
+            "period": None if self.period is None else self.period.describe(),
+            "policy": self.policy,
+            "description": dict(self.spending.description),
+        }
+
+    @classmethod
+    def from_record(cls, number: int, record: Mapping[str, Any]) -> Entry:
+        """Rebuild a charge from its record."""
+        spending = Spending(
+            record["mechanism"],
+            Fraction(record["epsilon"]),
+            Fraction(record["delta"]),
+            PrivacyUnit(record["unit"], record["max_cases"]),
+            Standing(record["standing"]),
+            record["description"],
+        )
+        return cls(
+            number,
+            record["time"],
+            record["dataset"],
+            spending,
+            record["minimum_cases"],
+            record["software"],
+            record["case"],
+            record["location"],
+            None if record["period"] is None else ChargedPeriod.from_plain(record["period"]),
+            Approval(*(record[name] or "" for name in ("reason", "signed_off_by", "reference"))),
+            record["policy"],
+        )
+
+
+@dataclass(frozen=True)
+class UnitName:
+    """What the persons of a data set are called, and the columns that identify one of them, in any of its logs."""
+
+    name: str
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Account:
     """The budget of a data set, if any, and everything that was charged to it.
 
-    An account without a name has a `location` instead, such as the path of a file, which is never published.
+    An account without a name has a `location` instead, the path of its log, which is never published.
     """
 
     dataset: str | None
     budget: Budget | None
     entries: tuple[Entry, ...]
     location: str | None = None
+    unit: UnitName | None = None
 
     @property
     def name(self) -> str | None:
-        """The name set by the owner, if any; accounts that version 1 derived from the content of a log have none."""
-        return None if self.dataset is None or is_content_name(self.dataset) else self.dataset
+        """The name set by the owner, if any."""
+        return self.dataset
 
     @property
     def label(self) -> str:
@@ -163,9 +208,18 @@ class Account:
         return readable(self.dataset or self.location)
 
     @property
-    def assignment(self) -> str:
-        """The command that moves its charges to a data set."""
-        return f"travas budget assign {shlex.quote(self.label)} NAME"
+    def unit_name(self) -> str:
+        """The noun for what is protected: the unit name of the data set, otherwise the column, or `case`."""
+        if self.unit is not None:
+            return self.unit.name
+        return self.entries[0].spending.unit.name if self.entries else ONE_CASE.name
+
+    @cached_property
+    def unit_columns(self) -> tuple[str, ...]:
+        """The columns that identify one person: those that the owner has stated, and those of the releases."""
+        stated = () if self.unit is None else self.unit.columns
+        charged = (entry.spending.unit for entry in self.entries)
+        return tuple(dict.fromkeys((*stated, *(unit.name for unit in charged if not unit.is_case))))
 
     @property
     def spendings(self) -> list[Spending]:
@@ -227,23 +281,42 @@ class Account:
             f"δ = {used} used of {as_text(self.budget.delta)} at ε = {as_text(self.budget.epsilon)}, exactly composed"
         )
 
+    @property
+    def has_unknown_cost(self) -> bool:
+        """Whether a release without an established guarantee was charged."""
+        return any(entry.standing is Standing.NOT_ESTABLISHED for entry in self.entries)
+
+    def adds_up(self, earlier: Entry, unit: PrivacyUnit, case: str | None, period: ChargedPeriod | None) -> bool:
+        """Whether a charge is about the same units as a release to this account, so that their costs add up."""
+        if self.unit is not None:
+            columns = self.unit_columns or (() if unit.is_case else (unit.name,))
+            return earlier.spending.unit.name in columns and unit.name in columns
+        if earlier.spending.unit.name != unit.name or not _same_case(earlier.case, case):
+            return False
+        if not unit.is_case or period is None or earlier.period is None:
+            return True
+        return period.conflict(earlier.period) is None
+
     def admit(self, spending: Spending, case: str | None, period: ChargedPeriod | None = None) -> None:
         """Raise BudgetError unless another release can be charged to this account.
 
         Guarantees compose only if they protect the same unit and define a case in the same way. `max_cases` may differ,
-        because each guarantee holds for all cases of a unit, regardless of how many are counted. Periods must be
-        disjoint, or the same, under one rule.
+        because each guarantee holds for all cases of a unit, regardless of how many are counted. With a unit name the
+        columns may differ too, and the definition of a case: each guarantee holds for all that is recorded of a person.
+        Periods must be disjoint, or the same, under one rule.
 
         Args:
             spending: What the release spends.
             case: The column that identifies cases; None if it is not known.
             period: The period whose cases it counts; None for the whole log.
         """
+        if self.unit is not None:
+            self._check_column(self.unit, spending.unit)
         for entry in self.entries:
-            if entry.spending.unit.name != spending.unit.name:
-                raise self._does_not_add_up("unit", entry.spending.unit.name, spending.unit.name)
-            if entry.case is not None and case is not None and entry.case != case:
-                raise self._does_not_add_up("case", entry.case, case)
+            if self.unit is None and entry.spending.unit.name != spending.unit.name:
+                raise self._other_unit(entry.spending.unit, spending.unit)
+            if self.unit is None and not _same_case(entry.case, case):
+                raise self._other_case(entry.case, case)
             if period is not None and entry.period is not None and spending.unit.is_case:
                 self._check_period(period, entry.period)
         if self.budget is None:
@@ -257,7 +330,7 @@ class Account:
         if self.has_unknown_cost:
             raise BudgetError(
                 f"{self.label}: the guarantee of an earlier release is not established, so what was spent is not known; "
-                "nothing was released; use another data set",
+                "nothing was released; use a data set without a budget",
                 field="dataset",
             )
         together = self._alternatives_with(spending, period)
@@ -268,39 +341,60 @@ class Account:
             asked += f", for a total of δ = {rounded_up(max(map(self.budget.delta_used, together)), 4)}"
         raise BudgetError(f"{self.label}: {self.remainder}; this release needs {asked}; nothing was released")
 
-    @property
-    def has_unknown_cost(self) -> bool:
-        """Return whether a release without an established guarantee was charged."""
-        return any(entry.standing is Standing.NOT_ESTABLISHED for entry in self.entries)
+    def _check_column(self, unit: UnitName, protected: PrivacyUnit) -> None:
+        """Refuse a unit that is not known to be that of the data set. The first release may use any column."""
+        known = ", ".join(map(repr, self.unit_columns))
+        if protected.is_case:
+            hint = f": {known}" if known else ""
+            raise BudgetError(
+                f"{self.label}: its releases protect one {unit.name}, this one a single case; nothing was released; "
+                f"set unit to the column that identifies the {unit.name}{hint}",
+                field="unit",
+            )
+        if known and protected.name not in self.unit_columns:
+            command = shlex.join(["travas", "budget", "unit", self.label, unit.name, protected.name])
+            raise BudgetError(
+                f"{self.label}: {protected.name!r} is not known as a column that identifies one {unit.name} (known: "
+                f"{known}); nothing was released; if it does, run `{command}`",
+                field="unit",
+            )
 
     def _check_period(self, period: ChargedPeriod, earlier: ChargedPeriod) -> None:
         if (reason := period.conflict(earlier)) is not None:
             changed = period.changed_rules(earlier) or ["period"]
             raise BudgetError(
                 f"{self.label}: {reason}; nothing was released; use the rule and the periods of the earlier releases, or "
-                f"{self._elsewhere}",
+                "another data set",
                 field=changed[0],
                 other_fields=tuple(changed[1:]),
             )
 
-    def _does_not_add_up(self, what: str, before: str, now: str) -> BudgetError:
-        remedy, field = f"{what}={before!r}", what
-        if what == "case" and EVERY_TRACE in (before, now):
-            remedy, field = "the duplicate_cases of the earlier releases", "duplicate_cases"
-        if what == "unit" and before == ONE_CASE.name:
-            remedy = "no unit and no max_cases"
+    def _other_unit(self, before: PrivacyUnit, now: PrivacyUnit) -> BudgetError:
+        remedy = "no unit and no max_cases" if before.is_case else f"unit={before.name!r}"
+        same = ""
+        if not before.is_case and not now.is_case and self.dataset is not None:
+            command = shlex.join(["travas", "budget", "unit", self.dataset, "person", now.name])
+            same = f"; if both identify the same persons, give them a common name, such as `{command}`"
         return BudgetError(
-            f"{self.label}: its releases have the {what} {before!r}, this one has {now!r}; such guarantees do not compose; "
-            f"nothing was released; use {remedy}, or {self._elsewhere}",
+            f"{self.label}: its releases have the unit {before.name!r}, this one has {now.name!r}; such guarantees do not "
+            f"compose; nothing was released; use {remedy}, or another data set{same}",
+            field="unit",
+        )
+
+    def _other_case(self, before: str | None, now: str | None) -> BudgetError:
+        remedy, field = f"case={before!r}", "case"
+        if EVERY_TRACE in (before, now):
+            remedy, field = "the duplicate_cases of the earlier releases", "duplicate_cases"
+        return BudgetError(
+            f"{self.label}: its releases have the case {before!r}, this one has {now!r}; such guarantees do not compose; "
+            f"nothing was released; use {remedy}, or another data set",
             field=field,
         )
 
-    @property
-    def _elsewhere(self) -> str:
-        """The other remedy: charges without a name count under the first name that their location is given."""
-        if self.dataset is not None:
-            return "another dataset"
-        return f"first assign its releases, which have no name, to a separate data set ({self.assignment})"
+
+def _same_case(one: str | None, other: str | None) -> bool:
+    """Whether two releases define a case in the same way, as far as it is known."""
+    return not one or not other or one == other
 
 
 def _largest_sums(groups: Iterable[Iterable[Spending]]) -> tuple[Fraction, Fraction]:
@@ -309,49 +403,31 @@ def _largest_sums(groups: Iterable[Iterable[Spending]]) -> tuple[Fraction, Fract
 
 
 def readable(text: str | None) -> str:
-    """Return recorded text as it is shown: what is not valid UTF-8, which earlier versions recorded, is escaped."""
+    """Return a path as it is shown: what is not valid UTF-8 is escaped."""
     return (text or "").encode(errors="backslashreplace").decode()
 
 
-def is_content_name(dataset: str) -> bool:
-    """Return whether version 1 derived this name from the content of a log; no new name may look like one."""
-    return dataset.startswith("log:")
-
-
-def check_text(dataset: str) -> str:
-    """Return the name of a data set; raises ParameterError if it is not text."""
-    if not isinstance(dataset, str):
-        raise ParameterError(f"dataset is {shown(dataset)}; use the name of a data set", field="dataset")
-    return dataset
-
-
-def check_name(dataset: str) -> str:
-    """Check the name of a new data set.
+def check_name(name: str, field: str = "dataset") -> str:
+    """Check the name of a new data set, or of its unit.
 
     Args:
-        dataset: The name.
+        name: The name.
+        field: What it is a name of, for errors.
 
     Returns:
         The name in composed form (NFC).
     """
-    name = normalize("NFC", check_text(dataset))
-    if not name or name != name.strip() or len(name) > 200 or not name.isprintable():
-        raise ParameterError(f"dataset is {name[:40]!r}: it must have 1 to 200 printable characters", field="dataset")
-    if is_content_name(name):
-        raise ParameterError(
-            f"dataset is {name[:40]!r}: names that start with log: are reserved; use another", field="dataset"
-        )
-    for word in re.findall(r"[^\W\d_]+", name):
-        if len(scripts := {unicode_name(letter, "").partition(" ")[0] for letter in word} & _ALIKE) > 1:
-            raise ParameterError(
-                f"dataset is {name[:40]!r}: {word[:40]!r} mixes {' and '.join(sorted(scripts))} letters that look alike; "
-                "use one alphabet",
-                field="dataset",
-            )
+    composed = normalize("NFC", check_text(name, field))
+    if not composed or composed != composed.strip() or len(composed) > 200 or not composed.isprintable():
+        raise ParameterError(f"{field} is {composed[:40]!r}: it must have 1 to 200 printable characters", field=field)
+    return composed
+
+
+def check_text(name: str, field: str = "dataset") -> str:
+    """Return the name of a data set; raises ParameterError if it is not text."""
+    if not isinstance(name, str):
+        raise ParameterError(f"{field} is {shown(name)}; use a name", field=field)
     return name
-
-
-_ALIKE = {"LATIN", "GREEK", "CYRILLIC"}
 
 
 def comparable(dataset: str) -> str:

@@ -1,4 +1,4 @@
-"""The ledger: what was spent on which data set. Data sets are identified by name or location, never by content.
+"""The ledger: what was spent on which data set. Data sets are identified by name or by the path of a file, never by content.
 
 A charge is on the disk before any noise is drawn. Every operation opens, checks and closes the file, so that processes
 share nothing but the file, which SQLite locks.
@@ -7,30 +7,37 @@ share nothing but the file, which SQLite locks.
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable
-from itertools import combinations, product
+import shlex
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
+from unicodedata import normalize
 
 import attrs
 
 from ..errors import BudgetError, LedgerError, ParameterError
 from ..model.mechanism import Mechanism
-from ..sources.table_location import LogLocation
-from ..trusted.numbers import Number
-from .account import NO_APPROVAL, Account, Approval, Budget, CompositionRule, Entry, check_name, comparable, readable
+from ..trusted.numbers import Number, as_text
+from .account import (
+    NO_APPROVAL,
+    Account,
+    Approval,
+    Budget,
+    CompositionRule,
+    Entry,
+    UnitName,
+    check_name,
+    check_text,
+    comparable,
+)
 from .accounting import Spending, compose
-from .book import Book, Key
-from .ledger_file import make_ledger, open_ledger
+from .ledger_file import OpenLedger, Record, make_ledger, open_ledger
 from .periods import ChargedPeriod
-from .records import Assigned, Charged, Created, Limited, Respelled, now
-
-AccountCheck = Callable[[Account], None]
-"""Raises an error if a release may not be charged to the account, which is shown as it is before the charge."""
-
-
-def _any_account(account: Account) -> None:
-    """Allow every charge."""
+from .policy import Policy, data_directory
 
 
 def default_path() -> Path:
@@ -44,20 +51,169 @@ def default_path() -> Path:
     return base / "travas" / "ledger.db"
 
 
-def data_directory() -> Path:
-    """Return the user's data directory. Raises RuntimeError if there is no home directory."""
-    folder = Path(os.environ.get("XDG_DATA_HOME") or "")
-    if folder.is_absolute():
-        return folder
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support"
-    return Path.home() / ".local" / "share"
+def now() -> str:
+    """Return the system time, to seconds, as records state it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _path(path: str | os.PathLike[str]) -> Path:
     return Path(path)
+
+
+@dataclass(frozen=True)
+class Book:
+    """All records of a ledger, in order, as accounts."""
+
+    records: tuple[Record, ...]
+
+    def _of_kind(self, kind: str) -> Iterator[Record]:
+        return (record for record in self.records if record["kind"] == kind)
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """All charges, as they were recorded."""
+        return tuple(Entry.from_record(number, line) for number, line in enumerate(self._of_kind("charge"), start=1))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The data sets, in the order in which they were created."""
+        return tuple(record["dataset"] for record in self._of_kind("data set"))
+
+    @cached_property
+    def _budgets(self) -> dict[str, Budget]:
+        return {
+            record["dataset"]: Budget(record["epsilon"], record["delta"], record["composition"])
+            for record in self._of_kind("budget")
+        }
+
+    @cached_property
+    def _units(self) -> dict[str, UnitName]:
+        units: dict[str, UnitName] = {}
+        for record in self._of_kind("unit"):
+            before = units.get(record["dataset"], UnitName(record["name"])).columns
+            units[record["dataset"]] = UnitName(record["name"], tuple(dict.fromkeys([*before, *record["columns"]])))
+        return units
+
+    def name(self, dataset: str, where: object) -> str:
+        """Return the name of an existing data set. An unknown name is refused with similar names."""
+        for spelling in (check_text(dataset), normalize("NFC", dataset)):
+            if spelling in self.names:
+                return spelling
+        by_form = {comparable(name): name for name in self.names}
+        near = [by_form[form] for form in get_close_matches(comparable(dataset), by_form, n=3)]
+        hint = f"similar names: {', '.join(map(repr, near))}" if near else "there is no similar name"
+        raise ParameterError(
+            f"dataset is {dataset[:40]!r}, which is not in the ledger {where}: {hint}; to create it, run "
+            f"`travas budget create {shlex.quote(dataset)} --no-limit`, or with --epsilon and --delta for a budget",
+            field="dataset",
+        )
+
+    def named(self, dataset: str) -> Account:
+        """Return a data set with the charges that were made under its name."""
+        entries = tuple(entry for entry in self.entries if entry.dataset == dataset)
+        return Account(dataset, self._budgets.get(dataset), entries, None, self._units.get(dataset))
+
+    @cached_property
+    def _owners(self) -> dict[int, str]:
+        """The data set of every charge that has one, by number.
+
+        A charge without a name belongs to the first data set that a release of the same file was charged to, if the costs
+        of both add up.
+        """
+        accounts = {name: self.named(name) for name in self.names}
+        owners = {entry.number: entry.dataset for entry in self.entries if entry.dataset is not None}
+        for entry in self.entries:
+            if entry.dataset is None:
+                for release in self._by_location.get(str(entry.location), ()):
+                    unit = release.spending.unit
+                    if accounts[str(release.dataset)].adds_up(entry, unit, release.case, release.period):
+                        owners[entry.number] = str(release.dataset)
+                        break
+        return owners
+
+    @cached_property
+    def _by_location(self) -> dict[str, list[Entry]]:
+        """The charges to data sets, by the file that was released."""
+        listed: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            if entry.dataset is not None and entry.location is not None:
+                listed.setdefault(entry.location, []).append(entry)
+        return listed
+
+    def account(self, dataset: str) -> Account:
+        """Return a data set with all charges that belong to it."""
+        return self._with(self.named(dataset), self.entries_of(dataset))
+
+    def at(self, location: str) -> Account:
+        """Return the account of a file: what was charged without a name and belongs to no data set."""
+        free = (entry for entry in self.entries if entry.location == location and entry.number not in self._owners)
+        return Account(None, None, tuple(free), location)
+
+    @staticmethod
+    def _with(account: Account, entries: Iterable[Entry]) -> Account:
+        return replace(account, entries=tuple(replace(entry, dataset=account.dataset) for entry in entries))
+
+    def entries_of(self, dataset: str) -> tuple[Entry, ...]:
+        """Return all charges that belong to a data set, in order."""
+        return tuple(entry for entry in self.entries if self._owners.get(entry.number) == dataset)
+
+    def accounts(self) -> list[Account]:
+        """Return all accounts: by name, then those without a name by location."""
+        free = {str(entry.location) for entry in self.entries if entry.number not in self._owners}
+        return [*map(self.account, sorted(self.names)), *map(self.at, sorted(free))]
+
+    def history(self) -> list[Entry]:
+        """Return all charges, each with the data set that it belongs to."""
+        return [replace(entry, dataset=self._owners.get(entry.number)) for entry in self.entries]
+
+    def admitted(
+        self,
+        dataset: str | None,
+        location: str | None,
+        spending: Spending,
+        case: str | None,
+        period: ChargedPeriod | None,
+    ) -> Account:
+        """Return the account that a release is charged to, as it is before the charge. Raises BudgetError if it is refused.
+
+        Without a name it is the data set of an earlier release of the same file, or the file itself.
+        """
+        if dataset is None:
+            account = self._of_location(location, spending, case, period)
+            account.admit(spending, case, period)
+            return account
+        account = self.named(dataset)
+        more = [
+            entry
+            for entry in (() if location is None else self.at(location).entries)
+            if account.adds_up(entry, spending.unit, case, period)
+        ]
+        merged = self._with(account, sorted([*self.entries_of(dataset), *more], key=lambda entry: entry.number))
+        try:
+            merged.admit(spending, case, period)
+        except BudgetError as error:
+            if not more:
+                raise
+            counted = f"(counting {len(more)} earlier release{'s' if len(more) > 1 else ''} of {self.at(str(location)).label})"
+            raise BudgetError(f"{error} {counted}", field=error.field, other_fields=error.other_fields) from None
+        return merged
+
+    def _of_location(
+        self, location: str | None, spending: Spending, case: str | None, period: ChargedPeriod | None
+    ) -> Account:
+        """Return the account of a release without a name."""
+        if location is None:
+            raise ParameterError(
+                "dataset is not set; the ledger can identify a log that is not a file only by name; set dataset",
+                field="dataset",
+            )
+        names = list(dict.fromkeys(str(entry.dataset) for entry in self._by_location.get(location, ())))
+        if not names:
+            return self.at(location)
+        accounts = [self.account(name) for name in names]
+        return next(
+            (a for a in accounts if a.entries and a.adds_up(a.entries[0], spending.unit, case, period)), accounts[0]
+        )
 
 
 @attrs.frozen
@@ -104,27 +260,34 @@ class Ledger:
         """
         return cls.default() if os.environ.get("TRAVAS_LEDGER") else None
 
-    def create_account(self, dataset: str) -> Account:
+    def create_account(self, dataset: str, *, unit_name: str | None = None) -> Account:
         """Create a data set without a budget: its releases are recorded but not limited.
 
         Args:
-            dataset: Its name. One that differs from an existing name only in case or look is refused.
+            dataset: Its name. One that differs from an existing name only in case or width is refused.
+            unit_name: What its persons are called, such as `patient`: see `name_unit`.
 
         Returns:
             The empty account.
         """
-        name = check_name(dataset)
-        with open_ledger(self.path) as ledger, ledger.locked() as book:
-            if name in book.names:
+        name, unit = check_name(dataset), _checked_unit(unit_name)
+        with self._locked() as ledger:
+            if name in Book(ledger.records).names:
                 raise ParameterError(
                     f"{name}: already exists in {self.path}; use it, or choose another name", field="dataset"
                 )
-            _check_unambiguous(book, name)
-            ledger.append(Created(now(), name))
-            return ledger.book.account(Key(name))
+            _create(ledger, name)
+            _name_unit(ledger, name, unit, ())
+            return Book(ledger.records).account(name)
 
     def create_budget(
-        self, dataset: str, *, epsilon: Number, delta: Number, composition: CompositionRule = "basic"
+        self,
+        dataset: str,
+        *,
+        epsilon: Number,
+        delta: Number,
+        composition: CompositionRule = "basic",
+        unit_name: str | None = None,
     ) -> Account:
         """Set the budget of a data set, once. The data set is created if it does not exist.
 
@@ -132,21 +295,19 @@ class Ledger:
             dataset: Its name. Earlier charges count.
             epsilon: ε that all releases together may spend.
             delta: δ that all releases together may spend.
-            composition: `basic` adds ε and δ; `exact` composes the privacy losses (extra `accounting`).
+            composition: `basic` adds ε and δ; `exact` composes the privacy losses of releases fixed in advance.
+            unit_name: What its persons are called, such as `patient`: see `name_unit`.
 
         Returns:
             The account.
         """
         budget = Budget(epsilon, delta, composition)
-        name = check_name(dataset)
+        name, unit = check_name(dataset), _checked_unit(unit_name)
         if composition == "exact":
             compose(())  # detects a missing extra now rather than at the first release
-        with open_ledger(self.path) as ledger, ledger.locked() as book:
-            if name not in book.names:
-                _check_unambiguous(book, name)
-            there = book.account(Key(name))
-            if there.dataset != name:
-                raise ParameterError(f"{name}: was assigned to {there.label!r}; use that name", field="dataset")
+        with self._locked() as ledger:
+            _create(ledger, name)
+            there = Book(ledger.records).account(name)
             if there.budget is not None:
                 raise ParameterError(
                     f"{name}: already has a budget, {there.budget}, and a budget is never changed; use another name",
@@ -158,42 +319,34 @@ class Ledger:
                     "known; use another name",
                     field="dataset",
                 )
-            ledger.append(Limited(now(), name, str(budget.epsilon), str(budget.delta), budget.composition))
-            return ledger.book.account(Key(name))
+            limit = {"epsilon": as_text(budget.epsilon), "delta": as_text(budget.delta), "composition": composition}
+            ledger.append({"kind": "budget", "time": now(), "dataset": name} | limit)
+            _name_unit(ledger, name, unit, ())
+            return Book(ledger.records).account(name)
 
-    def assign(self, old: str, dataset: str) -> Account:
-        """Move all past and future charges of an account to a data set.
+    def name_unit(self, dataset: str, unit_name: str, columns: Iterable[str] = ()) -> Account:
+        """State what the persons of a data set are called, and which columns identify one of them, in any of its logs.
+
+        The costs of releases for all these columns add up. The column of the first release needs no statement.
 
         Args:
-            old: A location, a name without a budget, or a name that version 1 derived from the content of a log.
             dataset: The name of an existing data set.
+            unit_name: The noun for one person, such as `patient`; it is stated once.
+            columns: The names of columns that identify such a person; they are added to those of earlier statements.
 
         Returns:
-            The account of `dataset` with all charges.
+            The account.
         """
-        with open_ledger(self.path) as ledger, ledger.locked() as book:
-            name = book.name(dataset, self.path)
-            location = next((recorded for recorded in book.locations if readable(recorded) == old), old)
-            key = Key(old) if old in book.names else Key(None, location)
-            if key.dataset is None and (root := book.root(key)).dataset is None:
-                key = root  # all spellings of the location
-            source, target = book.account(key), book.account(Key(name))
-            if not source.entries:
-                raise ParameterError(
-                    f"{old}: nothing was charged to it; `travas budget show` lists all accounts", field="old"
-                )
-            if source.budget is not None:
-                raise ParameterError(f"{old}: has a budget, so its charges cannot be moved", field="old")
-            if source == target:
-                raise ParameterError(f"{old}: already belongs to {target.label!r}", field="old")
-            _check_merge(source, target, field="old")
-            ledger.append(Assigned(now(), key.dataset, key.location, name))
-            return ledger.book.account(Key(name))
+        unit, more = _checked_unit(unit_name), tuple(check_name(column, "columns") for column in columns)
+        with self._locked() as ledger:
+            name = Book(ledger.records).name(dataset, self.path)
+            _name_unit(ledger, name, unit, more)
+            return Book(ledger.records).account(name)
 
     def check(
         self,
         dataset: str | None,
-        location: LogLocation | None,
+        location: str | None,
         mechanism: Mechanism,
         case: str,
         period: ChargedPeriod | None = None,
@@ -201,8 +354,8 @@ class Ledger:
         """Raise the error that `charge` would raise. Nothing is charged.
 
         Args:
-            dataset: The name of the data set, or None to charge the account of the location.
-            location: Where the log is, or None if it is in memory: `location_of`, or `table_location` of a database.
+            dataset: The name of the data set, or None to charge the account of the file.
+            location: The path of the log, `location_of`; None if it is not a file.
             mechanism: The mechanism of the release.
             case: What a case is, `Roles.defined_case`; empty if it is not known.
             period: The period of a release of one period: `ChargedPeriod.of`.
@@ -210,47 +363,63 @@ class Ledger:
         Returns:
             The account as it is before the charge.
         """
-        spending = Spending.of(mechanism)
         with open_ledger(self.path) as ledger:
-            return self._admitted(ledger.book, dataset, location, spending, case, period)[0]
+            return self._admitted(ledger, dataset, location, Spending.of(mechanism), case, period)
 
     def charge(
         self,
         dataset: str | None,
-        location: LogLocation | None,
+        location: str | None,
         mechanism: Mechanism,
         case: str,
         period: ChargedPeriod | None = None,
         approval: Approval = NO_APPROVAL,
-        check: AccountCheck = _any_account,
+        policy: Policy | None = None,
     ) -> Account:
         """Charge a release that is about to be drawn. The charge is on the disk when this returns.
 
-        The first name used for a location takes over what was charged to the location without a name.
+        The first name used for a file takes over what was charged to the file without a name.
         Raises BudgetError, and charges nothing, if the budget does not allow it, or if the unit or the case differs
         from that of earlier releases.
 
         Args:
-            dataset: The name of the data set, or None to charge the account of the location.
-            location: Where the log is, or None if it is in memory: `location_of`, or `table_location` of a database.
+            dataset: The name of the data set, or None to charge the account of the file.
+            location: The path of the log, `location_of`; None if it is not a file.
             mechanism: The mechanism of the release.
             case: What a case is, `Roles.defined_case`; empty if it is not known.
             period: The period of a release of one period: `ChargedPeriod.of`.
             approval: The reason of the release, and who has signed it off.
-            check: A further condition, such as the sum of a year: no other process can charge between it and the charge.
+            policy: The rules that the release must follow, such as the sum of a year: no other process can charge between
+                their check and the charge.
 
         Returns:
             The account after the charge.
         """
+        from .._version import __version__
+
         spending, least = Spending.of(mechanism), mechanism.parameters().get("minimum_cases")
         with open_ledger(self.path) as ledger:
-            self._admitted(ledger.book, dataset, location, spending, case, period)  # slow imports come before the lock
-            with ledger.locked() as book:
-                account, assigned = self._admitted(book, dataset, location, spending, case, period)
-                check(account)
-                key = Key(account.dataset, account.location)
-                ledger.append(*assigned, _charged(key, spending, least, case, period, approval))
-                return ledger.book.account(key)  # before the end of the transaction: if it fails, nothing is charged
+            self._admitted(ledger, dataset, location, spending, case, period)  # slow imports come before the lock
+            with ledger.locked():
+                account = self._admitted(ledger, dataset, location, spending, case, period)
+                if policy is not None:
+                    policy.check(mechanism, approval, account, period)
+                entry = Entry(
+                    0,  # counted when it is read
+                    now(),
+                    account.dataset,
+                    spending,
+                    least if isinstance(least, int) else None,
+                    f"travas {__version__}",
+                    case or None,
+                    location,
+                    period,
+                    approval,
+                    None if policy is None else policy.describe(),
+                )
+                ledger.append({"kind": "charge"} | entry.record())
+                book = Book(ledger.records)  # before the end of the transaction: if it fails, nothing is charged
+                return book.at(str(location)) if account.dataset is None else book.account(account.dataset)
 
     def account(self, dataset: str) -> Account:
         """Return what a data set may spend and has spent.
@@ -262,7 +431,8 @@ class Ledger:
             The account.
         """
         with open_ledger(self.path) as ledger:
-            return ledger.book.account(Key(ledger.book.name(dataset, self.path)))
+            book = Book(ledger.records)
+            return book.account(book.name(dataset, self.path))
 
     def accounts(self) -> list[Account]:
         """Return all accounts: by name, then those without a name by location.
@@ -271,7 +441,7 @@ class Ledger:
             The accounts.
         """
         with open_ledger(self.path) as ledger:
-            return ledger.book.accounts()
+            return Book(ledger.records).accounts()
 
     def history(self) -> list[Entry]:
         """Return all charges in order.
@@ -280,95 +450,61 @@ class Ledger:
             The charges, the earliest first.
         """
         with open_ledger(self.path) as ledger:
-            return list(ledger.book.entries())
+            return Book(ledger.records).history()
+
+    @contextmanager
+    def _locked(self) -> Iterator[OpenLedger]:
+        with open_ledger(self.path) as ledger, ledger.locked():
+            yield ledger
 
     def _admitted(
         self,
-        book: Book,
+        ledger: OpenLedger,
         dataset: str | None,
-        location: LogLocation | None,
+        location: str | None,
         spending: Spending,
         case: str,
         period: ChargedPeriod | None,
-    ) -> tuple[Account, tuple[Assigned | Respelled, ...]]:
-        """Return the account to charge, and what must be assigned to it first."""
-        claim = book.claim(None if dataset is None else book.name(dataset, self.path), location)
-        taken_over = [account for key in claim.taken_over if (account := book.account(key)).entries]
-        for target, source in combinations((book.account(claim.key), *taken_over), 2):
-            _check_merge(source, target, field="dataset")
-        for account in taken_over:
-            account.admit(spending, case or None, period)  # its remedy is another one
-        records = claim.records(now())
-        account = book.plus(*records).account(claim.key)
-        try:
-            account.admit(spending, case or None, period)
-        except BudgetError as error:
-            if not taken_over:
-                raise
-            number = sum(len(account.entries) for account in taken_over)
-            counted = f"{number} earlier release{'s' if number > 1 else ''}"
-            where = " and ".join(account.label for account in taken_over)
-            raise BudgetError(f"{error} (counting {counted} of {where} without a name)", field=error.field) from None
-        return account, records
+    ) -> Account:
+        book = Book(ledger.records)
+        name = None if dataset is None else book.name(dataset, self.path)
+        return book.admitted(name, location, spending, case or None, period)
 
 
-def _check_unambiguous(book: Book, name: str) -> None:
-    for existing in book.names:
+def _create(ledger: OpenLedger, name: str) -> None:
+    """Create a data set unless it exists."""
+    names = Book(ledger.records).names
+    if name in names:
+        return
+    for existing in names:
         if comparable(existing) == comparable(name):
             raise ParameterError(
-                f"{name}: differs from the existing {existing!r} only in case or look; use another name",
+                f"{name}: differs from the existing {existing!r} only in case or width; use another name",
                 field="dataset",
             )
+    ledger.append({"kind": "data set", "time": now(), "dataset": name})
 
 
-def _check_merge(source: Account, target: Account, field: str) -> None:
-    """Raise ParameterError if the charges of two accounts do not compose. `field` is what the user stated."""
-    if target.budget is not None and source.has_unknown_cost:
+def _checked_unit(unit_name: str | None) -> str | None:
+    if unit_name is None:
+        return None
+    if (name := check_name(unit_name, "unit_name")) == "case":
+        raise ParameterError("unit_name is 'case', which needs no name; use the noun for a person", field="unit_name")
+    return name
+
+
+def _name_unit(ledger: OpenLedger, dataset: str, unit_name: str | None, columns: tuple[str, ...]) -> None:
+    """Record the unit name of a data set, and more columns. Its releases must be for persons."""
+    if unit_name is None:
+        return
+    there = Book(ledger.records).account(dataset)
+    if there.unit is not None and there.unit.name != unit_name:
         raise ParameterError(
-            f"{source.label}: the guarantee of one of its releases is not established, so its cost cannot be counted "
-            f"against the budget of {target.label!r}; assign it to a data set without a budget ({source.assignment})",
-            field=field,
+            f"{dataset}: its unit is already called {there.unit.name!r}; use that name", field="unit_name"
         )
-    both = (*source.entries, *target.entries)
-    units = sorted({entry.spending.unit.name for entry in both})
-    cases = sorted({entry.case for entry in both if entry.case is not None})
-    for what, values in (("unit", units), ("case", cases)):
-        if len(values) > 1:
-            raise ParameterError(
-                f"{source.label}: the releases would have the {what} {' and '.join(map(repr, values))}; such guarantees "
-                f"do not compose; assign it to another data set ({source.assignment})",
-                field=field,
-            )
-    for entry, other in product(source.entries, target.entries):
-        if entry.period and other.period and entry.spending.unit.is_case:
-            reason = entry.period.conflict(other.period)
-            if reason is not None:
-                raise ParameterError(
-                    f"{source.label}: {reason}; assign it to another data set ({source.assignment})", field=field
-                )
-
-
-def _charged(
-    key: Key, spending: Spending, least: object, case: str, period: ChargedPeriod | None, approval: Approval
-) -> Charged:
-    from .._version import __version__
-
-    return Charged(
-        time=now(),
-        dataset=key.dataset,
-        location=key.location,
-        mechanism=spending.mechanism,
-        epsilon=str(spending.epsilon),
-        delta=str(spending.delta),
-        unit=spending.unit.name,
-        max_cases=spending.unit.max_cases,
-        case=case or None,
-        minimum_cases=least if isinstance(least, int) else None,
-        standing=str(spending.standing),
-        software=f"travas {__version__}",
-        period=None if period is None else period.describe(),
-        reason=approval.reason or None,
-        signed_off_by=approval.signed_off_by or None,
-        reference=approval.reference or None,
-        description=dict(spending.description),
-    )
+    if any(entry.spending.unit.is_case for entry in there.entries):
+        raise ParameterError(
+            f"{dataset}: its releases protect single cases; use another data set for releases that protect one {unit_name}",
+            field="unit_name",
+        )
+    ledger.append({"kind": "unit", "time": now(), "dataset": dataset, "name": unit_name, "columns": list(columns)})

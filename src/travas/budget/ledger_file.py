@@ -1,22 +1,72 @@
-"""The ledger file: an append-only SQLite database, checked completely whenever it is opened."""
+"""The ledger file: one table of records that only grows, linked by digests, in SQLite; checked whenever it is opened."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import LedgerError, TravasError
-from .ledger_schema import APPLICATION, SCHEMA, UNUSED, VERSION, OpenLedger, create_schema
-from .migration import migrate
 
 if TYPE_CHECKING:
     import sqlite3
 
+VERSION = 1
+SCHEMA = "CREATE TABLE record (number INTEGER PRIMARY KEY, content TEXT NOT NULL, digest BLOB NOT NULL)"
+START = bytes(32)
+"""The digest before the first record."""
+
 BUSY_SECONDS = 60.0
 _DAMAGED = "is damaged; restore it from a backup"
+_FOREIGN = "is not a ledger of travas and was not changed; use another file"
+
+Record = dict[str, Any]
+"""One line of the ledger, as plain values: its `kind`, and what `Ledger` records."""
+
+
+def chained_digest(previous: bytes, number: int, content: str) -> bytes:
+    """Return the digest of a record, which depends on every record before it."""
+    return hashlib.sha256(previous + number.to_bytes(8, "big") + content.encode()).digest()
+
+
+@dataclass
+class OpenLedger:
+    """A connection to a ledger, and its records when they were read."""
+
+    connection: sqlite3.Connection
+    records: tuple[Record, ...] = ()
+    digest: bytes = START
+
+    def read(self) -> None:
+        """Read all records. Raises ValueError if they are not a chain without gaps."""
+        digest, records = START, []
+        lines = self.connection.execute("SELECT number, content, digest FROM record ORDER BY number")
+        for expected, (number, content, given) in enumerate(lines, start=1):
+            digest = chained_digest(digest, expected, content)
+            if (number, given) != (expected, digest):
+                raise ValueError("not a chain")
+            records.append(json.loads(content))
+        self.records, self.digest = tuple(records), digest
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Run an exclusive transaction on the newest records; it is on the disk, directory included, when it ends."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        self.read()
+        yield
+        self.connection.execute("COMMIT")
+
+    def append(self, record: Record) -> None:
+        """Append a record to the chain, within `locked`. ASCII also represents paths that are not valid text."""
+        number, content = len(self.records) + 1, json.dumps(record, separators=(",", ":"))
+        self.digest = chained_digest(self.digest, number, content)
+        self.connection.execute("INSERT INTO record VALUES (?, ?, ?)", (number, content, self.digest))
+        self.records += (json.loads(content),)
 
 
 @contextmanager
@@ -45,7 +95,7 @@ def open_ledger(path: Path, missing: Callable[[Path], None] | None = None) -> It
         raise
     except sqlite3.Error as error:
         raise _explain(path, getattr(error, "sqlite_errorname", "")) from None
-    except (ValueError, TypeError, LookupError, OverflowError, MemoryError):
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, MemoryError):
         raise LedgerError(f"{path}: {_DAMAGED}") from None
     except OSError as error:
         raise LedgerError(f"{path}: cannot be opened ({error.strerror}); use another ledger") from None
@@ -58,7 +108,6 @@ def connect(path: Path) -> sqlite3.Connection:
     address = path.absolute().as_uri() + "?mode=rw"
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     connection.execute("PRAGMA synchronous = EXTRA")
-    connection.execute("PRAGMA secure_delete = ON")
     return connection
 
 
@@ -71,10 +120,7 @@ def make_ledger(path: Path) -> None:
     try:
         connection = connect(Path(name))
         try:
-            connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            connection.execute("BEGIN IMMEDIATE")
-            create_schema(connection)
-            connection.execute("COMMIT")
+            connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA}; PRAGMA user_version = {VERSION}; COMMIT")
         finally:
             connection.close()
         with suppress(FileExistsError):  # another process has created it
@@ -91,35 +137,17 @@ def make_ledger(path: Path) -> None:
 
 
 def _checked(path: Path, connection: sqlite3.Connection) -> OpenLedger:
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if application != APPLICATION or version < 1:
-        raise LedgerError(f"{path}: is not a ledger of travas and was not changed; use another file")
-    if version > VERSION:
-        raise LedgerError(f"{path}: is a ledger of version {version}; this travas reads up to {VERSION}; update travas")
-    if version in UNUSED:
-        raise ValueError("there is no such version")
-    if version < VERSION:
-        check_pages(path, connection, "integrity_check")
-        migrate(connection)
     connection.execute("BEGIN")  # no process may write between the queries
-    check_pages(path, connection, "quick_check")
-    made = connection.execute("SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY rowid").fetchall()
-    if made != [(statement,) for statement in SCHEMA]:
-        raise ValueError("not the schema")
+    schema = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if schema != [("table", "record", "record", SCHEMA)] or version != VERSION:
+        raise LedgerError(f"{path}: {_FOREIGN}")
+    if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+        raise ValueError("damaged pages")
     opened = OpenLedger(connection)
     opened.read()
     connection.execute("COMMIT")
     return opened
-
-
-def check_pages(path: Path, connection: sqlite3.Connection, check: str) -> None:
-    """Raise ValueError if SQLite finds a damaged page, or the file is truncated."""
-    (pages,), (size,) = (connection.execute(f"PRAGMA page_{what}").fetchone() for what in ("count", "size"))
-    if path.stat().st_size < pages * size:  # SQLite reads a truncated page as zeros
-        raise ValueError("cut short")
-    if connection.execute(f"PRAGMA {check}(1)").fetchone() != ("ok",):
-        raise ValueError("damaged pages")
 
 
 def _explain(path: Path, code: str) -> LedgerError:
@@ -129,7 +157,7 @@ def _explain(path: Path, code: str) -> LedgerError:
         "SQLITE_CANTOPEN": "cannot be opened, or its directory cannot be written to; check your permissions",
         "SQLITE_FULL": "the disk is full; free some space",
         "SQLITE_IOERR": "the disk is full or failing; free some space, or use another ledger",
-        "SQLITE_NOTADB": "is not a ledger of travas and was not changed; use another file",
+        "SQLITE_NOTADB": _FOREIGN,
     }
     reason = next((text for prefix, text in reasons.items() if code.startswith(prefix)), None)
     return LedgerError(f"{path}: {reason or _DAMAGED}")

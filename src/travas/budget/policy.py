@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from fractions import Fraction
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -13,14 +16,12 @@ from typing import Any
 
 import attrs
 
-from ..errors import ParameterError, PolicyError, shown
+from ..errors import BudgetError, ParameterError, PolicyError, shown
 from ..model.mechanism import Mechanism
 from ..trusted.numbers import Number, as_text, exact
 from .account import Account, Approval
 from .accounting import Spending
-from .ledger import data_directory
 from .periods import ChargedPeriod
-from .toml_settings import check_keys, load_toml, value_of
 
 _LIMITS = {
     "epsilon_per_release": ("ε", "release"),
@@ -29,6 +30,8 @@ _LIMITS = {
     "delta_per_year": ("δ", "year"),
 }
 """The number that a rule limits, and whose: that of a release, or of all releases of a year."""
+
+_YEARLY = [name for name, (_, span) in _LIMITS.items() if span == "year"]
 
 _LISTS = {"units": "unit", "mechanisms": "mechanism"}
 """The fact of a release of which only some names are allowed."""
@@ -105,10 +108,14 @@ class PolicyRule:
 
 @dataclass(frozen=True)
 class CheckedRule:
-    """A rule in words, and the problem: why a release breaks it, with the rule's own explanation; empty if it does not."""
+    """A rule in words, and the problem: why a release breaks it, with the rule's own explanation; empty if it does not.
+
+    `is_spent` says that the release itself would be allowed, but not together with those before it.
+    """
 
     text: str
     problem: str
+    is_spent: bool = False
 
 
 @dataclass(frozen=True)
@@ -200,7 +207,7 @@ class Policy:
         account: Account | None,
         period: ChargedPeriod | None,
     ) -> None:
-        """Raise PolicyError, with the rule's own explanation, if a release breaks a rule.
+        """Raise PolicyError, with the rule's own explanation, if a release breaks a rule; BudgetError if a sum is spent.
 
         Args:
             mechanism: The mechanism of the release.
@@ -208,8 +215,9 @@ class Policy:
             account: The account before the charge; None if the release is not charged.
             period: The period of the release, if any.
         """
-        if problem := self.checked(mechanism, approval, account, period).problem:
-            raise PolicyError(problem)
+        broken = [rule for rule in self.checked(mechanism, approval, account, period).rules if rule.problem]
+        if broken:
+            raise (BudgetError if all(rule.is_spent for rule in broken) else PolicyError)(broken[0].problem)
 
     def checked(
         self,
@@ -236,7 +244,8 @@ class Policy:
             problem = _problem(rule, mechanism, approval, account, period, time)
             source = f" ({rule.source})" if rule.source else ""
             words = f"policy {self.name!r}: {problem}; {rule.text}, because {rule.because}{source}" if problem else ""
-            rules.append(CheckedRule(rule.text, words))
+            is_spent = bool(problem) and account is not None and rule.name in _YEARLY
+            rules.append(CheckedRule(rule.text, words, is_spent))
         return CheckedPolicy(self.name, tuple(rules))
 
     def describe(self) -> dict[str, Any]:
@@ -293,3 +302,55 @@ def _in_a_year(
     year = time[:5] or f"{datetime.now(UTC).year:04}-"
     entries = tuple(entry for entry in account.entries if entry.time.startswith(year))
     return replace(account, entries=entries).spent_with(Spending.of(mechanism), period)
+
+
+def data_directory() -> Path:
+    """Return the user's data directory. Raises RuntimeError if there is no home directory."""
+    folder = Path(os.environ.get("XDG_DATA_HOME") or "")
+    if folder.is_absolute():
+        return folder
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    return Path.home() / ".local" / "share"
+
+
+# -------------------------------------------------------------------------- TOML files, of policies and of projects
+
+_TYPE_NAMES: dict[type, str] = {str: "text", int: "a whole number", bool: "true or false", list: "a list of text"}
+
+
+def load_toml(path: Path) -> dict[str, Any]:
+    """Return the content of a TOML file; decimal numbers are text, so that they stay exact."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=str)
+    except OSError as error:
+        raise ParameterError(f"{path}: cannot be opened ({error.strerror}); check the path") from None
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError is one; a number of 5,000 digits raises another
+        raise ParameterError(f"{path}: not a TOML file ({error}); fix it") from None
+
+
+def check_keys(where: str, content: Any, available: Iterable[str]) -> Mapping[str, Any]:
+    """Return a table of a TOML file. Raises ParameterError for a key that is not available, with a suggestion."""
+    names = list(available)
+    if not isinstance(content, Mapping):
+        raise ParameterError(f"{where} is {shown(content)}; it must be a table with {', '.join(names)}")
+    for key in content:
+        if key not in names:
+            near = get_close_matches(key, names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"available: {', '.join(names)}"
+            raise ParameterError(f"{where}: the key {shown(key)} is unknown; {hint}")
+    return content
+
+
+def value_of(where: str, content: Mapping[str, Any], key: str, expected: type) -> Any:
+    """Return the value of a key, or None. Raises ParameterError if it has another type."""
+    if (value := content.get(key)) is None:
+        return None
+    if expected is str and isinstance(value, int) and not isinstance(value, bool):
+        return str(value)  # an exact number
+    right = isinstance(value, expected) and (expected is bool or not isinstance(value, bool))
+    if not right or (expected is list and not all(isinstance(item, str) for item in value)):
+        raise ParameterError(f"{where}: {key} is {shown(value)}; it must be {_TYPE_NAMES[expected]}")
+    return value

@@ -17,7 +17,6 @@ from ..budget.plan import Plan, kept
 from ..budget.plan import plan as make_plan
 from ..errors import LedgerError, OutputError, ParameterError
 from ..outputs.atomic import atomic_output, check_target
-from ..sources.log_location import location_of
 from ..trusted.numbers import as_text, rounded_down, rounded_up, typed_whole_number
 from .console import console, grid, panel, print_json, progress
 from .help_pages import HelpfulCommand, HelpfulGroup
@@ -29,7 +28,7 @@ app = typer.Typer(
 
 COLUMNS = (
     "number", "time", "dataset", "location", "mechanism", "epsilon", "delta", "unit", "max_cases", "case",
-    "period", "minimum_cases", "standing", "software", "reason", "signed_off_by", "reference",
+    "period", "minimum_cases", "standing", "software", "reason", "signed_off_by", "reference", "policy",
 )  # fmt: skip
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="Only this data set.")]
 TotalEpsilon = Annotated[str, typer.Option(help="ε that all releases together may spend.", metavar="NUMBER")]
@@ -51,6 +50,10 @@ def create(
             metavar="|".join(get_args(CompositionRule)),
         ),
     ] = "basic",
+    unit_name: Annotated[
+        str | None,
+        typer.Option(help="What its persons are called, such as patient, if it protects persons.", metavar="NOUN"),
+    ] = None,
     ledger: LedgerFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -62,36 +65,31 @@ def create(
     if no_limit:
         if epsilon is not None or delta is not None:
             raise ParameterError("--no-limit cannot be combined with --epsilon or --delta; use one or the other")
-        _print_accounts([ledger_of(ledger).create_account(name)], as_json)
+        _print_accounts([ledger_of(ledger).create_account(name, unit_name=unit_name)], as_json)
         return
     if epsilon is None or delta is None:
         raise ParameterError("set --epsilon and --delta, the budget of the data set, or --no-limit")
     rule = cast(CompositionRule, composition)  # checked by Budget
     Budget(epsilon, delta, rule)  # check before a ledger file is created
-    account = ledger_of(ledger).create_budget(name, epsilon=epsilon, delta=delta, composition=rule)
+    account = ledger_of(ledger).create_budget(name, epsilon=epsilon, delta=delta, composition=rule, unit_name=unit_name)
     _print_accounts([account], as_json)
 
 
-@app.command(cls=HelpfulCommand)
-def assign(
-    old: Annotated[
-        str,
-        typer.Argument(
-            metavar="OLD", help="An account without a budget, as listed by `travas budget show`, or a file."
-        ),
-    ],
+@app.command("unit", cls=HelpfulCommand)
+def name_unit(
     name: Annotated[str, typer.Argument(metavar="NAME", help="An existing data set.")],
+    unit_name: Annotated[str, typer.Argument(metavar="UNIT", help="The noun for one person, such as patient.")],
+    columns: Annotated[
+        list[str] | None, typer.Argument(metavar="COLUMN", help="Columns that identify such a person in its logs.")
+    ] = None,
     ledger: LedgerFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Move all past and future charges of an account to a named data set. This is recorded and cannot be undone.
+    """State what the persons of a data set are called, and which columns identify one of them. Their costs add up.
 
-    Example: travas budget assign hospital.csv hospital
+    Example: travas budget unit hospital patient Patient Patientennummer
     """
-    book = existing_ledger(ledger)
-    labels = {account.label for account in book.accounts()}
-    where = old if old in labels else location_of(old) or old
-    _print_accounts([book.assign(where, name)], as_json)
+    _print_accounts([existing_ledger(ledger).name_unit(name, unit_name, columns or ())], as_json)
 
 
 @app.command(cls=HelpfulCommand)
@@ -259,6 +257,8 @@ def _facts(account: Account) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "dataset": account.dataset,
         "location": account.location,
+        "unit": account.unit_name,
+        "unit_columns": list(account.unit_columns),
         "releases": len(account.entries),
         "spent": {"epsilon": as_text(account.spent[0]), "delta": as_text(account.spent[1])},
         "budget": None,
@@ -292,8 +292,8 @@ def print_charge(account: Account) -> None:
     panel(table, "Ledger", "cyan")
     if facts["dataset"] is None and facts["releases"] == 1:
         console().print(
-            "note: without a data set name, only releases of this file or table are added up; "
-            "use --dataset NAME if other files or tables are about the same people"
+            "note: without a data set name, only releases of this file are added up; "
+            "use --dataset NAME if other files are about the same people"
         )
 
 
@@ -304,6 +304,10 @@ def _print_accounts(accounts: list[Account], as_json: bool) -> None:
     for account in accounts:
         table = grid()
         table.add_row("releases", f"{len(account.entries):,}")
+        if account.unit is not None:
+            table.add_row(
+                "unit", f"one {account.unit_name}", f"columns: {', '.join(account.unit_columns) or 'none yet'}"
+            )
         once = "of different periods only the largest one counts" if account.has_periods else ""
         table.add_row("sum", f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}", once)
         if account.budget is not None:

@@ -19,8 +19,8 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
         Annotated[
             str | None,
             typer.Option(
-                help="Name of the data set in the ledger. Default: the account of this file or table. "
-                "Required with --query.",
+                help="Name of the data set in the ledger. Default: the account of this file. "
+                "Required if the log is not a file.",
                 metavar="NAME",
             ),
         ],

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from ..budget.toml_settings import load_toml
+from ..budget.policy import load_toml
 from ..errors import LogError, MissingExtraError, ParameterError, TravasError, shown
 from ..mechanisms import find_mechanism, from_description
 from ..mechanisms.extensions import options_of

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..budget.policy import Policy
-from ..budget.toml_settings import check_keys, load_toml
+from ..budget.policy import Policy, check_keys, load_toml
 from ..errors import ParameterError, shown
 from ..mechanisms import from_description
 from ..mechanisms.stated_mechanism import described_mechanism

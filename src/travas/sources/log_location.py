@@ -27,25 +27,22 @@ def url_scheme(text: str) -> str | None:
 
 
 def location_of(source: Any) -> str | None:
-    """Return the location of a log: the real path of a file, folder or glob. For tables, see `engine.table_location`.
+    """Return the location of a log: the real path of a file, folder or glob.
 
-    Symbolic links and relative paths to one file have one location; hard links have several. User names, passwords and
-    reading options are not part of it.
+    Symbolic links and relative paths to one file have one location; hard links have several.
 
     Args:
         source: The source, as for `travas.read`.
 
     Returns:
-        The location, or None for an object in memory, standard input, a pipe or a database.
+        The location, or None for an object in memory, standard input, a pipe, a database or Spark.
     """
     if not isinstance(source, str | Path):
         return None
     text = str(source)
     scheme = url_scheme(text) if isinstance(source, str) else None
     try:
-        if scheme is None:
-            return _file(text)
-        return _spark(text[len("spark:") :]) if scheme == "spark" else None
+        return _file(text) if scheme is None else None
     except (ValueError, OSError, RuntimeError):  # neither a path nor a URL; reading it raises the error
         return None
 
@@ -64,12 +61,6 @@ def _glob(path: Path) -> str:
     parts = path.absolute().parts
     first = next((index for index, part in enumerate(parts) if is_pattern(part)), len(parts))
     return str(Path(*parts[:first]).resolve().joinpath(*parts[first:]))
-
-
-def _spark(path: str) -> str | None:
-    if not path:
-        return None
-    return str(Path(path).resolve()) if Path(path).exists() else f"spark:{_without_credentials(path)}"
 
 
 def database_of(url: str) -> str | None:

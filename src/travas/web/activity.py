@@ -19,7 +19,7 @@ from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ..budget.records import now
+from ..budget.ledger import now
 from ..errors import OutputError
 
 if TYPE_CHECKING:
