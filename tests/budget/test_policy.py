@@ -19,6 +19,7 @@ from travas import (
     Policy,
     PolicyError,
     PolicyRule,
+    PrivacyUnit,
     Request,
     mechanism,
     run,
@@ -126,6 +127,16 @@ def test_a_yearly_limit_holds_when_another_process_charges_meanwhile(
     with pytest.raises(BudgetError, match="ε is 2 together with the earlier releases"):
         run(request, charge_while_the_log_is_read)
     assert len(ledger.history()) == 1
+
+
+def test_the_unit_name_of_the_data_set_is_an_allowed_unit(tmp_path: Path, ledger_path: Path) -> None:
+    ledger = Ledger(ledger_path)
+    policy = Policy.load(written(tmp_path / "policy.toml", "units"))
+    persons = mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("Patientennummer", 2))
+    for dataset, unit_name in (("other", None), ("clinic", "patient")):
+        account = ledger.create_account(dataset, unit_name=unit_name)
+        problem = policy.checked(persons, Approval(), account, None).problem
+        assert ("unit is 'Patientennummer'" in problem) is (unit_name is None)
 
 
 def test_a_yearly_limit_needs_a_ledger(small_csv: Path, tmp_path: Path) -> None:

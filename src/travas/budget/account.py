@@ -282,6 +282,13 @@ class Account:
         )
 
     @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the sum of its releases assumes, beyond what each of them does; the report lists it."""
+        if self.budget is None or self.budget.composition != "exact":
+            return ()
+        return ("ε and δ of all releases of the data set were fixed without looking at earlier releases",)
+
+    @property
     def has_unknown_cost(self) -> bool:
         """Whether a release without an established guarantee was charged."""
         return any(entry.standing is Standing.NOT_ESTABLISHED for entry in self.entries)

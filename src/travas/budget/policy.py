@@ -278,9 +278,12 @@ def _problem(
 ) -> str:
     """Return what breaks a rule; empty if nothing does."""
     guarantee = mechanism.guarantee()
-    facts: Mapping[str, str] = {"units": guarantee.unit.name, "mechanisms": guarantee.mechanism}
     if isinstance(rule.value, tuple):
-        return "" if facts[rule.name] in rule.value else f"{_LISTS[rule.name]} is {facts[rule.name]!r}"
+        fact = guarantee.unit.name if rule.name == "units" else guarantee.mechanism
+        names = {fact}
+        if rule.name == "units" and not guarantee.unit.is_case and account is not None and account.unit is not None:
+            names.add(account.unit.name)  # the charge is refused if the column does not identify this unit
+        return f"{_LISTS[rule.name]} is {fact!r}" if names.isdisjoint(rule.value) else ""
     if isinstance(rule.value, bool):
         field = _REQUIRED[rule.name][0]
         return f"{field} is empty" if rule.value and not getattr(approval, field).strip() else ""

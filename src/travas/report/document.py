@@ -171,7 +171,7 @@ def _history(content: ReportContent) -> dict[str, Any]:
         )
     return {
         "data_set": (account.name or "") if account is not None else "",
-        "budget": account.remainder if account is not None else "",
+        "budget": "; assumed: ".join((account.remainder, *account.assumptions)) if account is not None else "",
         "rows": [(when, what, as_text(epsilon), as_text(delta)) for when, what, epsilon, delta in rows],
         "together": together,
         "sum": (as_text(epsilon), as_text(delta)),
@@ -226,6 +226,7 @@ def _machine(content: ReportContent) -> dict[str, Any]:
             "trust": "central: the data owner and the machine are trusted",
             "attacker": "knows everything but one unit, unbounded computation",
             "assumed_public": stated["assumed_public"],
+            "assumed_of_all_releases": [] if account is None else list(account.assumptions),
         },
         "reason": content.reason,
         "looked_at": list(content.looked_at),
