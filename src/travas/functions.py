@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
+from .budget.account import Approval
 from .budget.ledger import Ledger
 from .errors import ParameterError, shown
 from .mechanisms.optimal import Optimal
@@ -40,6 +41,8 @@ def anonymize(
     reading: Reading | None = ...,
     ledger: Ledger | None = ...,
     dataset: str | None = ...,
+    reason: str = ...,
+    signed_off_by: str = ...,
     guarantee: GuaranteeRule = ...,
     watch: Watch | None = ...,
 ) -> Release: ...
@@ -61,6 +64,8 @@ def anonymize(
     reading: Reading | None = ...,
     ledger: Ledger | None = ...,
     dataset: str | None = ...,
+    reason: str = ...,
+    signed_off_by: str = ...,
     guarantee: GuaranteeRule = ...,
     watch: Watch | None = ...,
 ) -> Release: ...
@@ -82,6 +87,8 @@ def anonymize(
     reading: Reading | None = None,
     ledger: Ledger | None = None,
     dataset: str | None = None,
+    reason: str = "",
+    signed_off_by: str = "",
     guarantee: GuaranteeRule = "required",
     watch: Watch | None = None,
 ) -> Release:
@@ -102,7 +109,9 @@ def anonymize(
         max_cases: The number of cases per person that are counted, chosen without looking at the log.
         reading: The whole rule from events to variants, instead of the six options above.
         ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
-        dataset: The name of the account in the ledger; by default that of the source's location.
+        dataset: The name of the data set in the ledger; by default a file is charged to its path.
+        reason: Why the release is made with these parameters; recorded with the charge.
+        signed_off_by: Who has signed it off; recorded with the charge.
         guarantee: `"not required"` accepts a mechanism whose guarantee is not established.
         watch: Called with the phase and its share; by default a progress bar in notebooks, and nothing elsewhere.
 
@@ -131,6 +140,7 @@ def anonymize(
         frequencies=frequencies,
         ledger=ledger or Ledger.from_environment(),
         dataset=dataset,
+        approval=Approval(reason, signed_off_by),
         guarantee=guarantee,
     )
     return outcome_of(request, watch).release
@@ -154,6 +164,8 @@ def synthesize(
     reading: Reading | None = None,
     ledger: Ledger | None = None,
     dataset: str | None = None,
+    reason: str = "",
+    signed_off_by: str = "",
     watch: Watch | None = None,
 ) -> SyntheticRelease:
     """Generate a synthetic log of full traces under (ε, δ)-differential privacy, with times and attributes.
@@ -177,7 +189,9 @@ def synthesize(
         max_cases: The number of cases per person that are counted, chosen without looking at the log.
         reading: The whole rule from events to variants, instead of the six options above.
         ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
-        dataset: The name of the account in the ledger; by default that of the source's location.
+        dataset: The name of the data set in the ledger; by default a file is charged to its path.
+        reason: Why the release is made with these parameters; recorded with the charge.
+        signed_off_by: Who has signed it off; recorded with the charge.
         watch: Called with the phase and its share; by default a progress bar in notebooks, and nothing elsewhere.
 
     Returns:
@@ -200,7 +214,15 @@ def synthesize(
     mechanism = Synthesis(epsilon, delta, alphabet=alphabet, times=settings, attributes=attributes, shares=shares)
     rule = _reading(reading, case, activity, timestamp, order, unit, max_cases)
     account = ledger or Ledger.from_environment()
-    request = Request(source=source, mechanism=mechanism, reading=rule, times=needed, ledger=account, dataset=dataset)
+    request = Request(
+        source=source,
+        mechanism=mechanism,
+        reading=rule,
+        times=needed,
+        ledger=account,
+        dataset=dataset,
+        approval=Approval(reason, signed_off_by),
+    )
     return cast("SyntheticRelease", outcome_of(request, watch).release)
 
 
@@ -220,6 +242,8 @@ def process_map(
     reading: Reading | None = None,
     ledger: Ledger | None = None,
     dataset: str | None = None,
+    reason: str = "",
+    signed_off_by: str = "",
     watch: Watch | None = None,
 ) -> MapRelease:
     """Release a process map under (ε, δ)-differential privacy: how many cases have each directly-follows pair.
@@ -239,7 +263,9 @@ def process_map(
         max_cases: The number of cases per person that are counted, chosen without looking at the log.
         reading: The whole rule from events to variants, instead of the six options above.
         ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
-        dataset: The name of the account in the ledger; by default that of the source's location.
+        dataset: The name of the data set in the ledger; by default a file is charged to its path.
+        reason: Why the release is made with these parameters; recorded with the charge.
+        signed_off_by: Who has signed it off; recorded with the charge.
         watch: Called with the phase and its share; by default a progress bar in notebooks, and nothing elsewhere.
 
     Returns:
@@ -259,7 +285,14 @@ def process_map(
     mechanism = ProcessMap(epsilon, delta, alphabet=alphabet, parts=parts)
     rule = _reading(reading, case, activity, timestamp, order, unit, max_cases)
     account = ledger or Ledger.from_environment()
-    request = Request(source=source, mechanism=mechanism, reading=rule, ledger=account, dataset=dataset)
+    request = Request(
+        source=source,
+        mechanism=mechanism,
+        reading=rule,
+        ledger=account,
+        dataset=dataset,
+        approval=Approval(reason, signed_off_by),
+    )
     return cast("MapRelease", outcome_of(request, watch).release)
 
 

@@ -21,8 +21,11 @@ from travas import (
     PolicyRule,
     PrivacyUnit,
     Request,
+    anonymize,
     mechanism,
+    process_map,
     run,
+    synthesize,
 )
 from travas.budget.policy import RULES
 from travas.model import explain
@@ -93,6 +96,13 @@ def test_a_release_within_the_policy_is_made_and_its_approval_is_recorded(small_
     (entry,) = Ledger(ledger_path).history()
     assert entry.as_json()["signed_off_by"] == "A. Officer" and entry.as_json()["policy"] == policy.name
     assert entry.policy == policy.describe()  # the rules that were checked, whatever the file says later
+
+
+@pytest.mark.parametrize("release", [anonymize, synthesize, process_map])
+def test_python_functions_record_reason_and_sign_off(release: Any, small_csv: Path, ledger_path: Path) -> None:
+    ledger = Ledger(ledger_path)
+    release(small_csv, epsilon=1, delta="1e-6", ledger=ledger, reason="decided on 3 May", signed_off_by="A. Officer")
+    assert ledger.history()[0].approval == APPROVED
 
 
 def test_a_release_without_a_policy_records_none(small_csv: Path, ledger_path: Path) -> None:
