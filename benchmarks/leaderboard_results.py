@@ -10,8 +10,8 @@ import polars as pl
 from harness import DATA
 
 from travas.evaluation.experiment import finished
-from travas.evaluation.experiment_summary import goodness, summary
 from travas.evaluation.grid import ORIGINAL, Grid, read_grid
+from travas.evaluation.results import goodness, summary
 
 FOLDER = Path(__file__).parents[1] / "experiments"
 SIMILARITY = "relative_log_similarity"

@@ -16,7 +16,7 @@ import pandas as pd
 from harness import DATA
 
 from travas import Details, Reading, read, relative_log_similarity
-from travas.evaluation.time_metrics import time_distance
+from travas.evaluation.details import time_distance
 from travas.sources.encoded_cases import EncodedTotals
 
 CASE, ACTIVITY, TIME = "case:concept:name", "concept:name", "time:timestamp"

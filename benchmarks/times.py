@@ -30,7 +30,7 @@ from sampled_metrics import Counts, sampled
 from synthesis import LOGS
 from travas import Attribute, Details, Reading, Synthesis, SyntheticRelease, Times, Trace, Variants, read
 from travas import relative_log_similarity as similarity
-from travas.evaluation.time_metrics import TimeProfile, attribute_distance, released_cases
+from travas.evaluation.details import TimeProfile, attribute_distance, released_cases
 from travas.model.calendar import SECOND
 from travas.sources.encoded_cases import EncodedCases, EncodedTotals
 from travas.synthesis.durations import DurationShares, log_bounds

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 else:
     _LATE = {
         "Audit": "travas.evaluation.audit",
-        "Finding": "travas.evaluation.audit_tests",
+        "Finding": "travas.evaluation.audit",
         "audit": "travas.evaluation.audit",
-        "AttributeDistance": "travas.evaluation.time_metrics",
+        "AttributeDistance": "travas.evaluation.details",
         "AttributeMeasurements": "travas.synthesis.attribute_measurements",
         "AttributeQuality": "travas.synthesis.detail_quality",
-        "DetailComparison": "travas.evaluation.detail_comparison",
+        "DetailComparison": "travas.evaluation.details",
         "DurationQuality": "travas.synthesis.detail_quality",
         "LengthQuality": "travas.synthesis.quality",
         "MapActivity": "travas.maps.map_release",
@@ -36,7 +36,7 @@ else:
         "Synthesis": "travas.mechanisms.synthesis_mechanism",
         "SyntheticRelease": "travas.synthesis.synthetic_release",
         "ThroughputQuality": "travas.synthesis.detail_quality",
-        "TimeDistance": "travas.evaluation.time_metrics",
+        "TimeDistance": "travas.evaluation.details",
         "TimeMeasurements": "travas.synthesis.time_measurements",
         "write_report": "travas.report.report_file",
     }

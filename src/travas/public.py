@@ -66,11 +66,9 @@ from .verification.saved_release import open_release
 from .verification.verify import Verified, verify
 
 if TYPE_CHECKING:
-    from .evaluation.audit import Audit, audit
-    from .evaluation.audit_tests import Finding
-    from .evaluation.detail_comparison import DetailComparison
+    from .evaluation.audit import Audit, Finding, audit
+    from .evaluation.details import AttributeDistance, DetailComparison, TimeDistance
     from .evaluation.map_comparison import MapComparison
-    from .evaluation.time_metrics import AttributeDistance, TimeDistance
     from .maps.map_counts import MapCounts
     from .maps.map_durations import MapDurations, Quartiles
     from .maps.map_measurements import MapMeasurements

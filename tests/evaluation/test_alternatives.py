@@ -8,7 +8,7 @@ import pytest
 
 from conftest import Run
 from travas import EmptyLogError, Ledger, ParameterError, PrivacyUnit
-from travas.evaluation.alternatives import ADVICE, ALTERNATIVES, MapTrial, Trial, advice, mechanisms, outlooks, trials
+from travas.evaluation.kinds import ADVICE, ALTERNATIVES, MapTrial, Trial, advice, mechanisms, outlooks, trials
 
 FEW = {("a", "b"): 700, ("a", "c"): 300}
 DIVERSE = {tuple(f"a{(n * k) % 7}" for k in range(1, 9)) + ("x",) * (n // 49): 1 for n in range(1200)}

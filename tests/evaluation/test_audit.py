@@ -17,8 +17,8 @@ from scipy.stats import binom
 import travas as package
 from conftest import Run
 from travas import Audit, EmptyLogError, Reading
-from travas.evaluation.audit import ERROR_RATE
-from travas.evaluation.audit_tests import (
+from travas.evaluation.audit import (
+    ERROR_RATE,
     binomial_tail,
     chance_of_text,
     guesses,

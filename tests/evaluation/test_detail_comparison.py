@@ -14,8 +14,7 @@ import pytest
 from conftest import Run
 from timed_log import timed_frame
 from travas import Attribute, Details, ParameterError, Reading, Times, compare, read, synthesize
-from travas.evaluation.detail_comparison import compare_details, detailed_log
-from travas.evaluation.fetched_cases import fetched_cases
+from travas.evaluation.details import compare_details, detailed_log, fetched_cases
 from travas.model.release import Profile
 from travas.sources.encoded_cases import EncodedCases
 from travas.synthesis.synthetic_release import SyntheticRelease

@@ -11,10 +11,10 @@ import pytest
 from scipy import stats
 
 from travas import ParameterError
-from travas.evaluation import experiment_pictures as pictures
+from travas.evaluation import results as pictures
 from travas.evaluation.compare import METRICS, find_metric
-from travas.evaluation.experiment_summary import goodness, mean_with_interval, summary
 from travas.evaluation.grid import ORIGINAL, Grid, GridEntry, LogFile
+from travas.evaluation.results import goodness, mean_with_interval, summary
 from travas.plots import experiment_figures as figures
 from travas.sources.reading import DEFAULT_READING
 

@@ -9,8 +9,8 @@ import pytest
 
 from travas import LogError, Reading, read
 from travas.evaluation.experiment import experiment, finished, seeded_release
-from travas.evaluation.experiment_summary import summary
 from travas.evaluation.grid import ORIGINAL, read_grid
+from travas.evaluation.results import summary
 
 ELSEWHERE = '''
 """A package that travas does not know."""

@@ -14,7 +14,7 @@ import pytest
 
 from conftest import Run
 from travas import LogError, MapRelease, ParameterError, Reading, Variants, compare, mechanism, process_map, read
-from travas.evaluation.compared_logs import released_variants
+from travas.evaluation.compare import released_variants
 from travas.evaluation.map_comparison import compare_map
 from travas.evaluation.pm4py_models import map_fitness_and_precision
 from travas.maps.map_release import map_release

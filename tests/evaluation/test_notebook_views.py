@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import travas
 from travas.errors import CONFIDENTIAL_HEADING
-from travas.evaluation.detail_comparison import DetailComparison
+from travas.evaluation.details import DetailComparison
 from travas.evaluation.forecast import LOOKING
 from travas.evaluation.map_comparison import MapComparison
 from travas.model.abstraction import parse_ladder

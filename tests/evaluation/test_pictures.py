@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from travas import Variants, anonymize, mechanism
-from travas.evaluation import pictures
+from travas.evaluation import views as pictures
 from travas.evaluation.forecast import chances, forecast
 from travas.model.abstraction import parse_ladder
 from travas.plots import figures

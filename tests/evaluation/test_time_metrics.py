@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
 from travas import Attribute
-from travas.evaluation.time_metrics import attribute_distance, time_distance, wasserstein
+from travas.evaluation.details import attribute_distance, time_distance, wasserstein
 from travas.model.calendar import SECOND
 from travas.sources.encoded_cases import Coded, EncodedCases
 

@@ -13,7 +13,7 @@ import attrs
 import pytest
 
 import travas
-from travas.evaluation.coverage import EPSILONS, coverage
+from travas.evaluation.kinds import EPSILONS, coverage
 from travas.mechanisms import MECHANISMS
 from travas.model.release_kind import KINDS
 from travas.outputs.example import write_hospital_log

@@ -13,8 +13,7 @@ from .options import AsJson, Delta, Epsilon
 from .reading_flags import with_reading
 
 if TYPE_CHECKING:
-    from ..evaluation.audit import Audit
-    from ..evaluation.audit_tests import Finding
+    from ..evaluation.audit import Audit, Finding
 
 CONTRADICTED = 1
 """The exit code if the claim is contradicted."""

@@ -38,8 +38,8 @@ def experiment(
     Example: travas experiment experiments/paper.toml --plot docs/images
     """
     from ..evaluation.experiment import experiment as run_experiment
-    from ..evaluation.experiment_summary import summary, summary_path, write_summary
     from ..evaluation.grid import read_grid
+    from ..evaluation.results import summary, summary_path, write_summary
 
     processes = typed_whole_number(workers, "workers")
     wanted = read_grid(grid, data)
@@ -50,7 +50,7 @@ def experiment(
     failed = table.filter(table["error"].is_not_null())
     pictures = []
     if plot is not None:
-        from ..evaluation.experiment_pictures import draw_experiment
+        from ..evaluation.results import draw_experiment
 
         pictures = draw_experiment(wanted, table, plot)
     if as_json:

@@ -63,7 +63,7 @@ def forecast(
     """
     from ..evaluation.forecast import ABSTRACTIONS, DELTAS, EPSILONS, chances
     from ..evaluation.forecast import forecast as forecast_log
-    from ..evaluation.pictures import draw_chances, draw_forecast
+    from ..evaluation.views import draw_chances, draw_forecast
 
     cases, activities = stated_number(stated_cases), typed_whole_number(stated_activities, "stated_activities")
     if log is None:

@@ -12,7 +12,7 @@ from ..trusted.numbers import as_text
 from .console import console, grid, panel, print_json, progress
 
 if TYPE_CHECKING:
-    from ..evaluation.alternatives import MapTrial, Trial
+    from ..evaluation.kinds import MapTrial, Trial
 
 
 def compare_kinds(
@@ -25,8 +25,8 @@ def compare_kinds(
     as_json: bool,
 ) -> None:
     """Print what each kind of release can do at (ε, δ), and, confidentially, how it performs on a log."""
-    from ..evaluation.alternatives import advice, mechanisms, outlooks, trials
     from ..evaluation.forecast import LOOKING
+    from ..evaluation.kinds import advice, mechanisms, outlooks, trials
 
     with progress("building and verifying the noise"):
         made = mechanisms(epsilon, delta, reading.privacy_unit)
@@ -66,7 +66,7 @@ def _trial_facts(trial: Trial | MapTrial) -> dict[str, Any]:
 
 
 def _show_trials(tried: list[Trial | MapTrial]) -> None:
-    from ..evaluation.alternatives import MapTrial
+    from ..evaluation.kinds import MapTrial
 
     table = grid()
     for trial in tried:

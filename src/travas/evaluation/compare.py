@@ -4,35 +4,40 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import attrs
 
-from ..errors import ParameterError, TravasError, confidential_repr, number_of, shown
+from ..errors import LogError, ParameterError, TravasError, confidential_repr, naming, number_of, shown
 from ..mechanisms.extensions import extension
-from ..model.abstraction import FULL, Abstraction, Grouped
-from ..model.totals import NO_DETAILS
+from ..model.abstraction import FULL, Abstraction, Grouped, parse_ladder
+from ..model.release import Release
+from ..model.totals import NO_DETAILS, Details
 from ..model.traces import Trace
 from ..model.variants import Variants
+from ..outputs.guarantee_file import guarantee_path
 from ..sources.engine import read
-from ..sources.reading import DEFAULT_READING, Reading
+from ..sources.files import MAP_IS_NO_LOG, merged
+from ..sources.reading import DEFAULT_READING, Reading, released_columns
+from ..sources.release_json import is_process_map
+from ..verification.release_file import is_map, read_release
+from ..verification.verify import load, released_abstractions, released_reading
 from . import metrics
-from .arguments import checked_abstractions, checked_items
-from .compared_logs import abstractions_of, read_original, reading_of, released_details, released_map, released_variants
 from .metrics import EdgeDifference, fake_activities
-from .notebook_views import comparison_html
+from .views import comparison_html
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from ..maps.map_release import MapRelease
-    from .detail_comparison import DetailComparison, ReleasedDetails
+    from .details import DetailComparison, ReleasedDetails
     from .map_comparison import MapComparison
+
 
 MODEL_METRICS = ("fitness", "precision")
 
@@ -259,7 +264,7 @@ def compare(
     values = _values(names, before, after, rules)
     details = None if made is None else _details(before, made)
     if plot is not None:
-        from .pictures import draw_comparison
+        from .views import draw_comparison
 
         draw_comparison(before, after, Path(plot))
     return Comparison(values, _remarks(before, after), details)
@@ -288,7 +293,7 @@ def _remarks(before: Variants, after: Variants) -> tuple[str, ...]:
 
 
 def _details(before: Variants, made: ReleasedDetails) -> DetailComparison:
-    from .detail_comparison import compare_details
+    from .details import compare_details
 
     return compare_details(before, made)
 
@@ -384,3 +389,181 @@ def _plain(name: str, value: Any) -> Any:
     if name == "top_variants":
         return [{"activities": trace, "original": count, "released": other} for trace, count, other in value]
     return value
+
+
+_MAP_WITHOUT_MEASUREMENTS = "only the .json file of a process map can be compared; use it"
+
+
+def read_original(
+    original: Any, reading: Reading, details: Details = NO_DETAILS, progress: Callable[[float], None] = lambda _: None
+) -> Variants:
+    """Read the original log without an abstraction. Confidential.
+
+    Args:
+        original: The log. Of variants, which have been read before, only the unit is checked.
+        reading: How it was read for the release.
+        details: What is needed in addition to its variants.
+        progress: Called with the share of the work that is done.
+
+    Returns:
+        The variants.
+    """
+    if isinstance(original, Variants):
+        unit = Reading(unit=reading.unit, max_cases=reading.max_cases, counted=reading.counted)
+        return read(original, attrs.evolve(unit, details=details), progress)
+    return read(original, attrs.evolve(reading, abstraction=FULL, details=details), progress)
+
+
+def released_variants(released: Any, reading: Reading = DEFAULT_READING) -> Variants:
+    """Return the variants of a released log.
+
+    Args:
+        released: A `Release`, or a log as for `read`. A file next to its guarantee is read by the rules of our own
+            files: names may be escaped in it.
+        reading: The columns of the original log. A release of travas has the default names; one of another tool may
+            have those of the original.
+
+    Returns:
+        The variants.
+
+    Raises:
+        LogError: The log cannot be read, or it is a process map.
+    """
+    if isinstance(released, str | Path) and is_map(Path(released)):
+        raise LogError(f"{released}: {MAP_IS_NO_LOG}")
+    if isinstance(released, str | Path) and guarantee_path(Path(released)).is_file():
+        if is_process_map(load(guarantee_path(Path(released)))):
+            raise LogError(f"{released}: {_MAP_WITHOUT_MEASUREMENTS}")
+        content = read_release(Path(released))
+        return Variants.from_mapping(merged(content.variants, content.counts), content.columns)
+    reading = attrs.evolve(reading, unit=None, max_cases=None, counted=None)
+    ours = Reading(activities=released_columns(reading.activities) if reading.activities else ())
+    try:
+        return read(released, ours)
+    except LogError:
+        if reading == ours:
+            raise
+    return read(released, reading)
+
+
+def released_map(released: Any) -> MapRelease | None:
+    """Return what was released as a process map: itself, or from its `.json` file; None if it is not one."""
+    if isinstance(released, Release) and not released.is_event_log:
+        from ..maps.map_release import map_release
+
+        return map_release(released)
+    if isinstance(released, str | Path) and is_map(Path(released)):
+        from ..verification.measured_file import read_map
+
+        return read_map(released)
+    return None
+
+
+def released_details(original: Any, released: Any) -> ReleasedDetails | None:
+    """Return what was released as a synthetic log with times or attributes that can be compared.
+
+    Args:
+        original: The original log. Counts have none, and variants may have been read without them.
+        released: What was released.
+
+    Returns:
+        The synthetic log; None if it is not one, or has neither times nor attributes to compare.
+    """
+    if not isinstance(released, Release | str | Path) or isinstance(original, Release | Mapping | list):
+        return None
+    from .details import detailed_log
+
+    made = detailed_log(released)
+    if made is not None and isinstance(original, Variants):
+        totals = original.totals
+        return made if totals is not None and totals.details.covers(made.details) else None
+    return made
+
+
+def abstractions_of(released: Any) -> tuple[Abstraction, ...]:
+    """Return the rules by which released traces were generalised, as the release or its guarantee file states them."""
+    if isinstance(released, Release):
+        return released.used_abstractions
+    return released_abstractions(Path(released)) if isinstance(released, str | Path) else (FULL,)
+
+
+def reading_of(released: Any, reading: Reading) -> Reading:
+    """Return how the original log was read for a release, so that the same cases are compared.
+
+    Args:
+        released: What was released. A `Release` and the guarantee file next to a file state it.
+        reading: Its settings other than the defaults take precedence.
+
+    Returns:
+        The reading.
+    """
+    if isinstance(released, Release):
+        return reading if released.reading is None else _over(Reading.from_description(released.reading), reading)
+    if not isinstance(released, str | Path) or not guarantee_path(Path(released)).is_file():
+        return reading
+    path = guarantee_path(Path(released))
+    recorded = released_reading(Path(released))
+    try:
+        if recorded is not None:
+            return _over(recorded, reading)
+        unit = load(path).get("unit")  # version 1
+        if reading.unit is not None or not isinstance(unit, dict) or unit.get("name", "case") == "case":
+            return reading
+        return attrs.evolve(reading, unit=unit["name"], max_cases=unit.get("max_cases"), counted=unit.get("counted"))
+    except ParameterError as error:
+        raise LogError(f"{path}: {error}") from None
+
+
+def _over(recorded: Reading, reading: Reading) -> Reading:
+    """The recorded reading without its abstraction, overridden by the settings that differ from the defaults."""
+    settings = {field.name: getattr(reading, field.name) for field in attrs.fields(Reading)}
+    changed = {name: value for name, value in settings.items() if value != getattr(DEFAULT_READING, name)}
+    return attrs.evolve(recorded, **{"abstraction": FULL} | changed)
+
+
+Item = TypeVar("Item")
+
+
+def checked_items(field: str, values: Iterable[Item], kind: type[Any], example: str) -> tuple[Item, ...]:
+    """Return the items of a list, or of anything else that can be iterated once.
+
+    Args:
+        field: The name of the argument.
+        values: What the user gave.
+        kind: The type of an item.
+        example: What to use instead, for the message.
+
+    Returns:
+        The items, at least one.
+
+    Raises:
+        ParameterError: It is not a list, it is empty, or an item has the wrong type.
+    """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ParameterError(f"{field} is {shown(values)}; use {example}", field=field)
+    items = tuple(values)
+    if not items:
+        raise ParameterError(f"{field} is empty; use {example}", field=field)
+    for item in items:
+        if not isinstance(item, kind):
+            raise ParameterError(f"{field} contains {shown(item)}; use {example}", field=field)
+    return items
+
+
+def checked_abstractions(abstractions: str | Iterable[Abstraction]) -> tuple[Abstraction, ...]:
+    """Return abstractions from a list, or from their names separated by commas.
+
+    Args:
+        abstractions: What the user gave.
+
+    Returns:
+        The abstractions, at least one.
+
+    Raises:
+        ParameterError: A name does not exist, or it is not a list of abstractions.
+    """
+    if isinstance(abstractions, str):
+        with naming("abstractions"):
+            return parse_ladder(abstractions)
+    example = "their names in one text, such as 'full,prefix:4', or a list of Abstraction"
+    return checked_items("abstractions", abstractions, Abstraction, example)

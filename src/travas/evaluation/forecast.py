@@ -19,8 +19,8 @@ from ..model.variants import Variants
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
 from ..trusted.numbers import ONE, as_text
-from .arguments import checked_abstractions, checked_items
-from .notebook_views import forecast_html
+from .compare import checked_abstractions, checked_items
+from .views import forecast_html
 
 EPSILONS = ("0.5", "1", "2", "4")
 DELTAS = ("1e-4", "1e-6", "1e-8")

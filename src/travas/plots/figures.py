@@ -1,6 +1,6 @@
 """Figures with matplotlib, from plain values; no log is read.
 
-Callers mark figures with values of the original log as confidential (`evaluation.pictures`).
+Callers mark figures with values of the original log as confidential (`evaluation.views`).
 """
 
 from __future__ import annotations

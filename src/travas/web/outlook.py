@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..errors import ParameterError
-from ..evaluation.alternatives import advice, mechanisms, outlooks
+from ..evaluation.kinds import advice, mechanisms, outlooks
 from ..sources.reading import DEFAULT_READING
 from .failures import in_words
 from .recipe import Recipe

@@ -21,7 +21,7 @@ from .jobs import JobWatch
 from .recipe import Recipe
 
 if TYPE_CHECKING:
-    from ..evaluation.coverage import Coverage
+    from ..evaluation.kinds import Coverage
     from ..sources.doctor.diagnosis import LogDiagnosis
 
 
@@ -48,7 +48,7 @@ def examine(path: Path, name: str, limit: int, watch: JobWatch) -> LogDiagnosis:
 
 def forecast(path: Path, name: str, reading: Reading, delta: str, limit: int, watch: JobWatch) -> Coverage:
     """Try every kind of release on the original log. Confidential; nothing is released and nothing is charged."""
-    from ..evaluation.coverage import coverage
+    from ..evaluation.kinds import coverage
 
     watch("trying each kind of release on the log", 0.0)
     with known_as({str(path): name}):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from ...errors import OutputError, ParameterError
-from ...evaluation.coverage import EPSILONS, Coverage
 from ...evaluation.forecast import LOOKING
+from ...evaluation.kinds import EPSILONS, Coverage
 from ...model.release_kind import KINDS
 from .. import tasks
 from ..jobs import Job

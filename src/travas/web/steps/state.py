@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ...evaluation.coverage import Coverage
+from ...evaluation.kinds import Coverage
 from ...sources.doctor.diagnosis import LogDiagnosis
 from ..jobs import Job
 

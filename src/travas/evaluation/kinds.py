@@ -1,11 +1,12 @@
 """Which kind of release to use: variants, variants on a ladder, a synthetic log or a process map. docs/forecast.md.
 
 Without a log it follows from ε, δ and the number of cases that the owner states, and is public. With a log, every kind is
-tried on it with seeded noise: the result is confidential, and no release is kept.
+tried on it with seeded noise: the result is confidential, nothing is released and nothing is charged.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +15,8 @@ from ..maps.map_release import map_release
 from ..mechanisms import MECHANISMS, mechanism
 from ..model.explain import HALF, check_stated_cases, of_curve
 from ..model.mechanism import Mechanism
+from ..model.release import Release
+from ..model.release_kind import KINDS, Kind
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit
@@ -43,6 +46,10 @@ MOST_VARIANTS = 2000
 """The similarity of logs with more variants is not computed: it takes too long for a forecast."""
 
 RUNS = 3
+"""How often every alternative is tried."""
+
+EPSILONS = ("0.5", "1", "2", "4")
+"""The ε at which the coverage of every kind is computed."""
 
 ADVICE = (
     "If few variants describe most cases, variants are slightly better: they are real, and each has an interval.",
@@ -184,36 +191,94 @@ def trials(
     Raises:
         EmptyLogError: The log has no cases.
     """
-    tried: list[Trial | MapTrial] = []
-    for alternative, rule in made.items():
-        variants = read(source, reading.for_counts_of(rule.counted))
-        if not len(variants):
-            raise EmptyLogError("the log is empty: there is nothing to forecast")
-        if rule.kind == "process map":
-            tried.append(_map_trial(alternative, rule, variants))
-            continue
-        runs = [_trial(alternative, rule.with_random_bytes(Seeded(seed)), variants) for seed in range(RUNS)]
-        similar = [run.similarity for run in runs if run.similarity is not None]
-        tried.append(
-            Trial(
-                alternative,
-                sum(run.case_coverage for run in runs) / RUNS,
-                sum(similar) / RUNS if len(similar) == RUNS else None,
-                round(sum(run.variants for run in runs) / RUNS),
-            )
-        )
-    return tried
+    return [_trial(alternative, rule, _read(source, reading, rule)) for alternative, rule in made.items()]
 
 
-def _trial(alternative: Alternative, rule: Mechanism, variants: Variants) -> Trial:
-    released = rule.release(variants)
-    few = max(len(variants), len(released.variants)) <= MOST_VARIANTS
-    similarity = metrics.relative_log_similarity(variants, released) if few else None
-    return Trial(alternative, metrics.case_coverage(variants, released), similarity, len(released.variants))
+@dataclass(frozen=True)
+class CoverageCell:
+    """The share of cases whose variant is in a release; of a map, the share of steps whose pair is in it."""
+
+    kind: Kind
+    epsilon: str
+    share: float
 
 
-def _map_trial(alternative: Alternative, rule: Mechanism, variants: Variants) -> MapTrial:
-    made = [map_release(rule.with_random_bytes(Seeded(seed)).release(variants)) for seed in range(RUNS)]
-    compared = [compare_map(variants, released) for released in made]
-    error, kept = sum(each.count_error for each in compared), sum(each.kept_mass for each in compared)
-    return MapTrial(alternative, error / RUNS, kept / RUNS)
+@dataclass(frozen=True)
+class Coverage:
+    """Shares for every kind of release and several ε, as means of runs with seeded noise. Confidential.
+
+    Attributes:
+        reading: How the log was read.
+        delta: The δ of all cells.
+        cells: One cell for each kind and ε.
+    """
+
+    reading: Reading
+    delta: str
+    cells: tuple[CoverageCell, ...]
+
+    def share(self, kind: Kind, epsilon: str) -> float:
+        """Return the share of one cell."""
+        return next(cell.share for cell in self.cells if (cell.kind, cell.epsilon) == (kind, epsilon))
+
+
+def coverage(
+    source: Any, delta: str, reading: Reading = DEFAULT_READING, *, watch: Callable[[float], None] = lambda _: None
+) -> Coverage:
+    """Try every kind of release on a log at each of `EPSILONS`. Confidential: nothing is released and nothing is charged.
+
+    Args:
+        source: The log.
+        delta: δ of all releases.
+        reading: The rule from events to variants, and whom it protects.
+        watch: Called with the share of the work that is done.
+
+    Returns:
+        The share of cases that each kind covers at each ε. That of a ladder would depend on how much of a trace counts.
+
+    Raises:
+        EmptyLogError: The log has no cases.
+    """
+    made = {epsilon: mechanisms(epsilon, delta, reading.privacy_unit) for epsilon in EPSILONS}
+    cells: list[CoverageCell] = []
+    for kind in KINDS:
+        variants = _read(source, reading, made[EPSILONS[0]][kind])
+        for epsilon in EPSILONS:
+            shares = [_covered(variants, release) for release in _releases(made[epsilon][kind], variants)]
+            cells.append(CoverageCell(kind, epsilon, _mean(shares)))
+            watch(len(cells) / (len(KINDS) * len(EPSILONS)))
+    return Coverage(reading, delta, tuple(cells))
+
+
+def _read(source: Any, reading: Reading, rule: Mechanism) -> Variants:
+    variants = read(source, reading.for_counts_of(rule.counted))
+    if not len(variants):
+        raise EmptyLogError("the log is empty: there is nothing to forecast")
+    return variants
+
+
+def _releases(rule: Mechanism, variants: Variants) -> list[Release]:
+    """Releases with seeded noise."""
+    return [rule.with_random_bytes(Seeded(seed)).release(variants) for seed in range(RUNS)]
+
+
+def _covered(variants: Variants, released: Release) -> float:
+    if released.mechanism.kind == "process map":
+        return compare_map(variants, map_release(released)).kept_mass
+    return metrics.case_coverage(variants, released)
+
+
+def _trial(alternative: Alternative, rule: Mechanism, variants: Variants) -> Trial | MapTrial:
+    made = _releases(rule, variants)
+    covered = _mean([_covered(variants, release) for release in made])
+    if rule.kind == "process map":
+        errors = [compare_map(variants, map_release(release)).count_error for release in made]
+        return MapTrial(alternative, _mean(errors), covered)
+    few = max(len(variants), *(len(release.variants) for release in made)) <= MOST_VARIANTS
+    similar = [metrics.relative_log_similarity(variants, release) for release in made] if few else None
+    number = round(_mean([len(release.variants) for release in made]))
+    return Trial(alternative, covered, None if similar is None else _mean(similar), number)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

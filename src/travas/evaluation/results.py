@@ -1,4 +1,4 @@
-"""Pictures of an experiment: heatmaps, means by ε with intervals, and metrics against each other. Confidential."""
+"""The results of an experiment: the mean of every metric with its 95 % interval, as a table and as pictures. Confidential."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from statistics import NormalDist, fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CONFIDENTIAL_UNLESS_PUBLIC, OutputError
+from ..outputs.atomic import atomic_output
 from ..outputs.picture_file import write_picture
 from ..plots.experiment_figures import (
     Heatmap,
@@ -22,12 +24,96 @@ from ..plots.experiment_figures import (
 )
 from ..plots.figures import PictureFormat, number
 from ..trusted.numbers import exact
-from .compare import find_metric
-from .experiment_summary import goodness, summary
+from .compare import Better, find_metric
 from .grid import ORIGINAL, Grid
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
+
+
+_T = (
+    12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004, 2.262157, 2.228139, 2.200985,
+    2.178813, 2.160369, 2.144787, 2.131450, 2.119905, 2.109816, 2.100922, 2.093024, 2.085963, 2.079614, 2.073873,
+    2.068658, 2.063899, 2.059539, 2.055529, 2.051831, 2.048407, 2.045230, 2.042272,
+)  # fmt: skip
+"""The 97.5 % quantiles of Student's t distribution with 1 to 30 degrees of freedom."""
+
+_KEYS = ("log", "unit", "max_cases", "label", "mechanism", "epsilon", "delta")
+
+
+def summary(grid: Grid, results: pl.DataFrame) -> pl.DataFrame:
+    """Return a row for each log, mechanism, ε, δ and metric: the mean of its runs and the interval of the mean.
+
+    Args:
+        grid: What was run.
+        results: One row per run, as `experiment` returns them.
+
+    Returns:
+        `runs` values with `mean`, `low` and `high`, the ends of the 95 % interval by Student's t; both are null for one
+        run. `better` says which values of the metric are better, and `failed` how many runs have none.
+    """
+    import polars as pl
+
+    rows = []
+    for key, runs in results.group_by(_KEYS, maintain_order=True):
+        for metric in grid.metrics:
+            wanted = runs.filter(pl.col("run") < grid.metrics[metric])
+            values = wanted[metric].drop_nulls().to_list()
+            named: dict[str, Any] = dict(zip(_KEYS, key, strict=True))
+            mean, low, high = mean_with_interval(values)
+            rows.append(
+                named
+                | {"metric": metric, "better": find_metric(metric).better, "runs": len(values)}
+                | {"failed": len(wanted) - len(values), "mean": mean, "low": low, "high": high}
+            )
+    texts, numbers = ("log", "unit", "label", "mechanism", "metric", "better"), ("max_cases", "runs", "failed")
+    floats = ("epsilon", "delta", "mean", "low", "high")
+    types = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Int64) | dict.fromkeys(floats, pl.Float64)
+    order = (*_KEYS, "metric", "better", "runs", "failed", "mean", "low", "high")
+    return pl.DataFrame(rows, schema={name: types[name] for name in order})
+
+
+def mean_with_interval(values: Sequence[float]) -> tuple[float | None, float | None, float | None]:
+    """Return the mean of independent values and its 95 % interval by Student's t; None for what is not known."""
+    if not values:
+        return None, None, None
+    mean = fmean(values)
+    if len(values) == 1:
+        return mean, None, None
+    half = _student(len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    return mean, mean - half, mean + half
+
+
+def _student(freedom: int) -> float:
+    """Return the 97.5 % quantile; beyond the table, by the expansion of Cornish and Fisher."""
+    if freedom <= len(_T):
+        return _T[freedom - 1]
+    z = NormalDist().inv_cdf(0.975)
+    return z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+
+
+def goodness(value: float, better: Better) -> float:
+    """Return a number that is larger for better values.
+
+    >>> goodness(3, "higher"), goodness(3, "lower"), goodness(-3, "closer to zero")
+    (3, -3, -3)
+    """
+    return value if better == "higher" else -value if better == "lower" else -abs(value)
+
+
+def summary_path(results: Path) -> Path:
+    """Return the path of the summary, `OUT.summary.csv`, next to the results."""
+    return results.with_suffix(".summary.csv")
+
+
+def write_summary(table: pl.DataFrame, path: Path) -> Path:
+    """Write a summary as CSV; one that exists is replaced."""
+    with atomic_output(path, "replace") as partial:
+        table.write_csv(partial)
+    return path
+
 
 Row = dict[str, Any]
 """A row of the summary."""
