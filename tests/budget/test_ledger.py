@@ -123,21 +123,24 @@ def test_units_and_cases_that_do_not_add_up_are_refused(budget: Budget | None) -
     def spend(unit: PrivacyUnit) -> Spending:
         return Spending("optimal", Fraction(1), Fraction(1, 10**6), unit)
 
-    entry = Entry(1, "", "x", spend(PrivacyUnit()), 1, "", "visit")
+    def release(unit: PrivacyUnit, case: str) -> Entry:
+        return Entry(1, "", "x", spend(unit), 1, "", case)
+
+    entry = release(PrivacyUnit(), "visit")
     account = Account("x", budget, (entry,))
-    account.admit(spend(PrivacyUnit()), "visit")
+    account.admit(release(PrivacyUnit(), "visit"))
     with pytest.raises(
         BudgetError, match="its releases have the unit 'case', this one has 'patient'; .* use no unit and no max_cases"
     ) as refused:
-        account.admit(spend(PrivacyUnit("patient", 3)), "visit")
+        account.admit(release(PrivacyUnit("patient", 3), "visit"))
     assert refused.value.field == "unit"
     with pytest.raises(BudgetError, match="its releases have the case 'visit', this one has 'patient'") as refused:
-        account.admit(spend(PrivacyUnit()), "patient")
+        account.admit(release(PrivacyUnit(), "patient"))
     assert refused.value.field == "case"
     counts = Account("x", budget, (replace(entry, case=None),))
-    counts.admit(spend(PrivacyUnit()), "patient")  # counts do not say what a case is
+    counts.admit(release(PrivacyUnit(), "patient"))  # counts do not say what a case is
     persons = Account("x", budget, (replace(entry, spending=spend(PrivacyUnit("patient", 3))),))
-    persons.admit(spend(PrivacyUnit("patient", 5)), "visit")  # both are about all cases of a patient
+    persons.admit(release(PrivacyUnit("patient", 5), "visit"))  # both are about all cases of a patient
 
 
 def test_a_visit_and_a_patient_are_not_one_kind_of_case(travas: Run, tmp_path: Path, book: Ledger) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal, get_args
 from unicodedata import normalize
 
 import attrs
+from cattrs import Converter
 
+from .._version import __version__
 from ..errors import BudgetError, ParameterError, check_encodable, shown
+from ..model.mechanism import Mechanism
 from ..model.variants import EVERY_TRACE
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit, Standing
 from ..trusted.numbers import as_text, exact_delta, exact_epsilon, rounded_up
@@ -109,6 +113,23 @@ class Entry:
     approval: Approval = NO_APPROVAL
     policy: Mapping[str, Any] | None = None
 
+    @classmethod
+    def of(
+        cls,
+        mechanism: Mechanism,
+        dataset: str | None,
+        location: str | None,
+        case: str,
+        period: ChargedPeriod | None,
+        approval: Approval = NO_APPROVAL,
+        policy: Mapping[str, Any] | None = None,
+    ) -> Entry:
+        """Return a charge that is not made yet."""
+        least = mechanism.parameters().get("minimum_cases")
+        spending, minimum = Spending.of(mechanism), least if isinstance(least, int) else None
+        software = f"travas {__version__}"
+        return cls(0, "", dataset, spending, minimum, software, case or None, location, period, approval, policy)
+
     @property
     def standing(self) -> Standing | None:
         """How the guarantee of the release is known to hold."""
@@ -141,39 +162,26 @@ class Entry:
             "policy": None if self.policy is None else self.policy["name"],
         }
 
-    def record(self) -> dict[str, Any]:
-        """The charge as it is recorded; `from_record` is the inverse."""
-        return self.as_json() | {
-            "location": self.location,
-            "period": None if self.period is None else self.period.describe(),
-            "policy": self.policy,
-            "description": dict(self.spending.description),
-        }
 
-    @classmethod
-    def from_record(cls, number: int, record: Mapping[str, Any]) -> Entry:
-        """Rebuild a charge from its record."""
-        spending = Spending(
-            record["mechanism"],
-            Fraction(record["epsilon"]),
-            Fraction(record["delta"]),
-            PrivacyUnit(record["unit"], record["max_cases"]),
-            Standing(record["standing"]),
-            record["description"],
-        )
-        return cls(
-            number,
-            record["time"],
-            record["dataset"],
-            spending,
-            record["minimum_cases"],
-            record["software"],
-            record["case"],
-            record["location"],
-            None if record["period"] is None else ChargedPeriod.from_plain(record["period"]),
-            Approval(*(record[name] or "" for name in ("reason", "signed_off_by", "reference"))),
-            record["policy"],
-        )
+@cache
+def _converter() -> Converter:
+    converter = Converter()
+    converter.register_unstructure_hook(Fraction, str)
+    converter.register_structure_hook(Fraction, lambda text, _: Fraction(text))
+    converter.register_unstructure_hook(datetime, datetime.isoformat)
+    converter.register_structure_hook(datetime, lambda text, _: datetime.fromisoformat(text))
+    return converter
+
+
+def entry_as_plain(entry: Entry) -> dict[str, Any]:
+    """Return a charge as plain values, as it is recorded."""
+    plain: dict[str, Any] = _converter().unstructure(entry)
+    return plain
+
+
+def entry_from_plain(content: Mapping[str, Any]) -> Entry:
+    """Rebuild a charge from its record."""
+    return _converter().structure(content, Entry)
 
 
 @dataclass(frozen=True)
@@ -293,30 +301,27 @@ class Account:
         """Whether a release without an established guarantee was charged."""
         return any(entry.standing is Standing.NOT_ESTABLISHED for entry in self.entries)
 
-    def adds_up(self, earlier: Entry, unit: PrivacyUnit, case: str | None, period: ChargedPeriod | None) -> bool:
+    def adds_up(self, earlier: Entry, release: Entry) -> bool:
         """Whether a charge is about the same units as a release to this account, so that their costs add up."""
+        unit, before = release.spending.unit, earlier.spending.unit
         if self.unit is not None:
             columns = self.unit_columns or (() if unit.is_case else (unit.name,))
-            return earlier.spending.unit.name in columns and unit.name in columns
-        if earlier.spending.unit.name != unit.name or not _same_case(earlier.case, case):
+            return {before.name, unit.name} <= {*columns}
+        if before.name != unit.name or not _same_case(earlier.case, release.case):
             return False
-        if not unit.is_case or period is None or earlier.period is None:
+        if not unit.is_case or release.period is None or earlier.period is None:
             return True
-        return period.conflict(earlier.period) is None
+        return release.period.conflict(earlier.period) is None
 
-    def admit(self, spending: Spending, case: str | None, period: ChargedPeriod | None = None) -> None:
+    def admit(self, release: Entry) -> None:
         """Raise BudgetError unless another release can be charged to this account.
 
         Guarantees compose only if they protect the same unit and define a case in the same way. `max_cases` may differ,
         because each guarantee holds for all cases of a unit, regardless of how many are counted. With a unit name the
         columns may differ too, and the definition of a case: each guarantee holds for all that is recorded of a person.
         Periods must be disjoint, or the same, under one rule.
-
-        Args:
-            spending: What the release spends.
-            case: The column that identifies cases; None if it is not known.
-            period: The period whose cases it counts; None for the whole log.
         """
+        spending, case, period = release.spending, release.case, release.period
         if self.unit is not None:
             self._check_column(self.unit, spending.unit)
         for entry in self.entries:

@@ -21,7 +21,7 @@ import attrs
 
 from ..errors import BudgetError, LedgerError, ParameterError
 from ..model.mechanism import Mechanism
-from ..trusted.numbers import Number, as_text
+from ..trusted.numbers import Number
 from .account import (
     NO_APPROVAL,
     Account,
@@ -33,8 +33,11 @@ from .account import (
     check_name,
     check_text,
     comparable,
+    entry_as_plain,
+    entry_from_plain,
+    readable,
 )
-from .accounting import Spending, compose
+from .accounting import compose
 from .ledger_file import OpenLedger, Record, make_ledger, open_ledger
 from .periods import ChargedPeriod
 from .policy import Policy, data_directory
@@ -72,7 +75,7 @@ class Book:
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """All charges, as they were recorded."""
-        return tuple(Entry.from_record(number, line) for number, line in enumerate(self._of_kind("charge"), start=1))
+        return tuple(entry_from_plain(record) for record in self._of_kind("charge"))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -125,8 +128,7 @@ class Book:
         for entry in self.entries:
             if entry.dataset is None:
                 for release in self._by_location.get(str(entry.location), ()):
-                    unit = release.spending.unit
-                    if accounts[str(release.dataset)].adds_up(entry, unit, release.case, release.period):
+                    if accounts[str(release.dataset)].adds_up(entry, release):
                         owners[entry.number] = str(release.dataset)
                         break
         return owners
@@ -166,54 +168,44 @@ class Book:
         """Return all charges, each with the data set that it belongs to."""
         return [replace(entry, dataset=self._owners.get(entry.number)) for entry in self.entries]
 
-    def admitted(
-        self,
-        dataset: str | None,
-        location: str | None,
-        spending: Spending,
-        case: str | None,
-        period: ChargedPeriod | None,
-    ) -> Account:
+    def admitted(self, release: Entry) -> Account:
         """Return the account that a release is charged to, as it is before the charge. Raises BudgetError if it is refused.
 
         Without a name it is the data set of an earlier release of the same file, or the file itself.
         """
-        if dataset is None:
-            account = self._of_location(location, spending, case, period)
-            account.admit(spending, case, period)
-            return account
-        account = self.named(dataset)
-        more = [
-            entry
-            for entry in (() if location is None else self.at(location).entries)
-            if account.adds_up(entry, spending.unit, case, period)
-        ]
-        merged = self._with(account, sorted([*self.entries_of(dataset), *more], key=lambda entry: entry.number))
+        if release.dataset is None:
+            account, more = self._of_location(release), []
+        else:
+            account, free = (
+                self.named(release.dataset),
+                () if release.location is None else self.at(release.location).entries,
+            )
+            more = [entry for entry in free if account.adds_up(entry, release)]
+            account = self._with(
+                account, sorted([*self.entries_of(release.dataset), *more], key=lambda entry: entry.number)
+            )
         try:
-            merged.admit(spending, case, period)
+            account.admit(release)
         except BudgetError as error:
             if not more:
                 raise
-            counted = f"(counting {len(more)} earlier release{'s' if len(more) > 1 else ''} of {self.at(str(location)).label})"
+            counted = (
+                f"(counting {len(more)} earlier release{'s' if len(more) > 1 else ''} of {readable(release.location)})"
+            )
             raise BudgetError(f"{error} {counted}", field=error.field, other_fields=error.other_fields) from None
-        return merged
+        return account
 
-    def _of_location(
-        self, location: str | None, spending: Spending, case: str | None, period: ChargedPeriod | None
-    ) -> Account:
+    def _of_location(self, release: Entry) -> Account:
         """Return the account of a release without a name."""
-        if location is None:
+        if release.location is None:
             raise ParameterError(
                 "dataset is not set; the ledger can identify a log that is not a file only by name; set dataset",
                 field="dataset",
             )
-        names = list(dict.fromkeys(str(entry.dataset) for entry in self._by_location.get(location, ())))
-        if not names:
-            return self.at(location)
-        accounts = [self.account(name) for name in names]
-        return next(
-            (a for a in accounts if a.entries and a.adds_up(a.entries[0], spending.unit, case, period)), accounts[0]
-        )
+        earlier = self._by_location.get(release.location, ())
+        accounts = [self.account(name) for name in dict.fromkeys(str(entry.dataset) for entry in earlier)]
+        fitting = (each for each in accounts if each.entries and each.adds_up(each.entries[0], release))
+        return next(fitting, accounts[0] if accounts else self.at(release.location))
 
 
 @attrs.frozen
@@ -270,15 +262,7 @@ class Ledger:
         Returns:
             The empty account.
         """
-        name, unit = check_name(dataset), _checked_unit(unit_name)
-        with self._locked() as ledger:
-            if name in Book(ledger.records).names:
-                raise ParameterError(
-                    f"{name}: already exists in {self.path}; use it, or choose another name", field="dataset"
-                )
-            _create(ledger, name)
-            _name_unit(ledger, name, unit, ())
-            return Book(ledger.records).account(name)
+        return self._create(dataset, None, unit_name)
 
     def create_budget(
         self,
@@ -302,26 +286,28 @@ class Ledger:
             The account.
         """
         budget = Budget(epsilon, delta, composition)
-        name, unit = check_name(dataset), _checked_unit(unit_name)
         if composition == "exact":
             compose(())  # detects a missing extra now rather than at the first release
+        return self._create(dataset, budget, unit_name)
+
+    def _create(self, dataset: str, budget: Budget | None, unit_name: str | None) -> Account:
+        name, unit = check_name(dataset), _checked_unit(unit_name)
         with self._locked() as ledger:
-            _create(ledger, name)
-            there = Book(ledger.records).account(name)
-            if there.budget is not None:
-                raise ParameterError(
-                    f"{name}: already has a budget, {there.budget}, and a budget is never changed; use another name",
-                    field="dataset",
-                )
-            if there.has_unknown_cost:
-                raise ParameterError(
-                    f"{name}: the guarantee of a release charged to it is not established, so what was spent is not "
-                    "known; use another name",
-                    field="dataset",
-                )
-            limit = {"epsilon": as_text(budget.epsilon), "delta": as_text(budget.delta), "composition": composition}
-            ledger.append({"kind": "budget", "time": now(), "dataset": name} | limit)
-            _name_unit(ledger, name, unit, ())
+            book = Book(ledger.records)
+            if name not in book.names:
+                alike = next((each for each in book.names if comparable(each) == comparable(name)), None)
+                if alike is not None:
+                    why = f"differs from the existing {alike!r} only in case or width"
+                    raise ParameterError(f"{name}: {why}; use another name", field="dataset")
+                ledger.append({"kind": "data set", "time": now(), "dataset": name})
+            elif budget is None:
+                raise ParameterError(f"{name}: already exists in {self.path}; use another name", field="dataset")
+            if budget is not None:
+                _check_new_budget(book.account(name))
+                limit = {"epsilon": str(budget.epsilon), "delta": str(budget.delta), "composition": budget.composition}
+                ledger.append({"kind": "budget", "time": now(), "dataset": name} | limit)
+            if unit is not None:
+                _name_unit(ledger, name, unit, ())
             return Book(ledger.records).account(name)
 
     def name_unit(self, dataset: str, unit_name: str, columns: Iterable[str] = ()) -> Account:
@@ -337,7 +323,10 @@ class Ledger:
         Returns:
             The account.
         """
-        unit, more = _checked_unit(unit_name), tuple(check_name(column, "columns") for column in columns)
+        unit, more = (
+            str(_checked_unit(check_text(unit_name, "unit_name"))),
+            [check_name(name, "columns") for name in columns],
+        )
         with self._locked() as ledger:
             name = Book(ledger.records).name(dataset, self.path)
             _name_unit(ledger, name, unit, more)
@@ -364,7 +353,7 @@ class Ledger:
             The account as it is before the charge.
         """
         with open_ledger(self.path) as ledger:
-            return self._admitted(ledger, dataset, location, Spending.of(mechanism), case, period)
+            return self._admitted(ledger, Entry.of(mechanism, dataset, location, case, period))
 
     def charge(
         self,
@@ -395,29 +384,17 @@ class Ledger:
         Returns:
             The account after the charge.
         """
-        from .._version import __version__
-
-        spending, least = Spending.of(mechanism), mechanism.parameters().get("minimum_cases")
+        rules = None if policy is None else policy.describe()
+        release = Entry.of(mechanism, dataset, location, case, period, approval, rules)
         with open_ledger(self.path) as ledger:
-            self._admitted(ledger, dataset, location, spending, case, period)  # slow imports come before the lock
+            self._admitted(ledger, release)  # slow imports come before the lock
             with ledger.locked():
-                account = self._admitted(ledger, dataset, location, spending, case, period)
+                account = self._admitted(ledger, release)
                 if policy is not None:
                     policy.check(mechanism, approval, account, period)
-                entry = Entry(
-                    0,  # counted when it is read
-                    now(),
-                    account.dataset,
-                    spending,
-                    least if isinstance(least, int) else None,
-                    f"travas {__version__}",
-                    case or None,
-                    location,
-                    period,
-                    approval,
-                    None if policy is None else policy.describe(),
-                )
-                ledger.append({"kind": "charge"} | entry.record())
+                number = len(Book(ledger.records).entries) + 1
+                charged = replace(release, number=number, time=now(), dataset=account.dataset)
+                ledger.append({"kind": "charge"} | entry_as_plain(charged))
                 book = Book(ledger.records)  # before the end of the transaction: if it fails, nothing is charged
                 return book.at(str(location)) if account.dataset is None else book.account(account.dataset)
 
@@ -457,32 +434,20 @@ class Ledger:
         with open_ledger(self.path) as ledger, ledger.locked():
             yield ledger
 
-    def _admitted(
-        self,
-        ledger: OpenLedger,
-        dataset: str | None,
-        location: str | None,
-        spending: Spending,
-        case: str,
-        period: ChargedPeriod | None,
-    ) -> Account:
+    def _admitted(self, ledger: OpenLedger, release: Entry) -> Account:
         book = Book(ledger.records)
-        name = None if dataset is None else book.name(dataset, self.path)
-        return book.admitted(name, location, spending, case or None, period)
+        name = None if release.dataset is None else book.name(release.dataset, self.path)
+        return book.admitted(replace(release, dataset=name))
 
 
-def _create(ledger: OpenLedger, name: str) -> None:
-    """Create a data set unless it exists."""
-    names = Book(ledger.records).names
-    if name in names:
-        return
-    for existing in names:
-        if comparable(existing) == comparable(name):
-            raise ParameterError(
-                f"{name}: differs from the existing {existing!r} only in case or width; use another name",
-                field="dataset",
-            )
-    ledger.append({"kind": "data set", "time": now(), "dataset": name})
+def _check_new_budget(account: Account) -> None:
+    """Refuse a second budget, and one for an account whose costs are not known."""
+    if account.budget is not None:
+        why = f"already has a budget, {account.budget}, and a budget is never changed"
+        raise ParameterError(f"{account.label}: {why}; use another name", field="dataset")
+    if account.has_unknown_cost:
+        why = "the guarantee of a release charged to it is not established, so what was spent is not known"
+        raise ParameterError(f"{account.label}: {why}; use another name", field="dataset")
 
 
 def _checked_unit(unit_name: str | None) -> str | None:
@@ -493,10 +458,8 @@ def _checked_unit(unit_name: str | None) -> str | None:
     return name
 
 
-def _name_unit(ledger: OpenLedger, dataset: str, unit_name: str | None, columns: tuple[str, ...]) -> None:
+def _name_unit(ledger: OpenLedger, dataset: str, unit_name: str, columns: Iterable[str]) -> None:
     """Record the unit name of a data set, and more columns. Its releases must be for persons."""
-    if unit_name is None:
-        return
     there = Book(ledger.records).account(dataset)
     if there.unit is not None and there.unit.name != unit_name:
         raise ParameterError(

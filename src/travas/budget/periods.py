@@ -65,34 +65,6 @@ class ChargedPeriod:
             rule["query"] = hashlib.sha256(reading.query.encode()).hexdigest()
         return cls(period.name, period.start, period.end, period.rule() | rule)
 
-    def describe(self) -> dict[str, Any]:
-        """Return the period as plain values, for the record of a charge.
-
-        Returns:
-            The values by name.
-        """
-        return {
-            "name": self.name,
-            "start": self.start.isoformat(),
-            "end": self.end.isoformat(),
-            "rule": dict(self.rule),
-        }
-
-    @classmethod
-    def from_plain(cls, described: Mapping[str, Any]) -> ChargedPeriod:
-        """Rebuild a period from the record of a charge. Raises ValueError, TypeError or LookupError if it is damaged.
-
-        Args:
-            described: What `describe` returned.
-
-        Returns:
-            The period.
-        """
-        start, end = (datetime.fromisoformat(described[name]) for name in ("start", "end"))
-        if start.tzinfo is None or not start < end or not isinstance(described["rule"], dict):
-            raise ValueError("not a period")
-        return cls(described["name"], start, end, described["rule"])
-
     def conflict(self, earlier: ChargedPeriod) -> str | None:
         """Return why the releases of both periods do not compose; None if they do.
 
