@@ -23,7 +23,7 @@ from zlib import crc32
 import numpy as np
 from harness import DATA
 
-from travas import Release, Variants, absolute_log_difference, mechanism, read, relative_log_similarity
+from travas import Variants, absolute_log_difference, mechanism, read, relative_log_similarity
 from travas.evaluation.metrics import _edit_distances
 from travas.model.release import Frequencies
 from travas.trusted.samplers import Seeded
@@ -47,7 +47,7 @@ Measured = tuple[float, float]
 Job = tuple[str, str, Frequencies, str, str]
 
 
-def most(log: Variants, release: Release) -> float:
+def most(log: Variants, release: Any) -> float:
     """The similarity that no frequencies on these released variants can exceed: every true case at its nearest one."""
     if not release.variants:
         return 0.0

@@ -11,7 +11,7 @@ from .errors import ParameterError, shown
 from .mechanisms.optimal import Optimal
 from .model.detail_options import Attribute, BudgetShares, Times, TimesRule
 from .model.mechanism import Mechanism, Progress
-from .model.release import Frequencies, Release
+from .model.release import Frequencies, VariantRelease
 from .model.traces import Activity
 from .model.variants import Variants
 from .pipeline import Outcome, Phase, Watch, run
@@ -45,7 +45,7 @@ def anonymize(
     signed_off_by: str = ...,
     guarantee: GuaranteeRule = ...,
     watch: Watch | None = ...,
-) -> Release: ...
+) -> Any: ...
 
 
 @overload
@@ -68,7 +68,7 @@ def anonymize(
     signed_off_by: str = ...,
     guarantee: GuaranteeRule = ...,
     watch: Watch | None = ...,
-) -> Release: ...
+) -> VariantRelease: ...
 
 
 def anonymize(
@@ -91,7 +91,7 @@ def anonymize(
     signed_off_by: str = "",
     guarantee: GuaranteeRule = "required",
     watch: Watch | None = None,
-) -> Release:
+) -> Any:
     """Release the trace variants of a log under (ε, δ)-differential privacy.
 
     Args:

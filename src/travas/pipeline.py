@@ -26,7 +26,7 @@ from .budget.policy import CheckedPolicy, Policy
 from .deferred_interrupts import InterruptsDeferred
 from .errors import ChargedError, ParameterError
 from .model.mechanism import Mechanism
-from .model.release import Release, check_columns
+from .model.release import Release, VariantRelease, check_columns
 from .model.variants import Roles, Variants
 from .outputs.inputs import check_not_input
 from .outputs.standard_output import StandardOutput
@@ -127,14 +127,14 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
             with _after_the_charge(account, end):
                 interrupts.deliver()
                 _enter(Phase.WRITING, watch)
-                release = replace(
+                release: Release = replace(
                     mechanism.release(variants),
                     mechanism=mechanism,  # whose guarantee was charged, whatever made the release
-                    frequencies=request.frequencies,
-                    timestamps=request.timestamps,
                     assumptions=assumptions_of(request.source, request.reading),
                     reading=_described(request, variants),
                 )
+                if isinstance(release, VariantRelease):
+                    release = replace(release, frequencies=request.frequencies, timestamps=request.timestamps)
                 if output is not None:
                     output.write(release, request.about)
                 end.enter_context(InterruptsDeferred())  # while names change it is too late: the run ends as usual

@@ -22,7 +22,7 @@ import pytest
 
 import travas as package
 from conftest import Ran, Run
-from travas import Attribute, Ledger, Mechanism, Release, Synthesis, Times
+from travas import Attribute, Ledger, Mechanism, Synthesis, Times
 from travas.errors import CONFIDENTIAL, CONFIDENTIAL_HEADING
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.process_map import ProcessMap
@@ -113,7 +113,7 @@ def replaying(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
         return call
 
-    def released(self: Mechanism, variants: Any) -> Release:
+    def released(self: Mechanism, variants: Any) -> Any:
         own = release(self, variants)
         if isinstance(self, Synthesis | ProcessMap):
             return own
@@ -278,7 +278,7 @@ def test_a_mechanism_that_reveals_more_than_it_measured_is_detected(
     """A release whose rule comes from the log: its longest trace."""
     original = package.Optimal._release
 
-    def telling(self: package.Optimal, variants: package.Variants) -> Release:
+    def telling(self: package.Optimal, variants: package.Variants) -> Any:
         longest = max(len(trace) for trace, _ in variants.items())
         made = original(self, variants)
         return replace(made, abstractions=(package.Abstraction.parse(f"prefix:{longest}"),))

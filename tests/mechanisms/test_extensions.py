@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import pytest
 from foreign_package import LOG, write_package
@@ -16,7 +17,6 @@ from travas import (
     LogError,
     Optimal,
     ParameterError,
-    Release,
     Standing,
     Variants,
     VerificationError,
@@ -57,7 +57,7 @@ def test_a_release_made_by_another_mechanism_has_the_guarantee_of_the_one_that_w
     """The mistake of delegating: what was charged is what the release states."""
 
     class Delegating(Optimal):
-        def _release(self, variants: Variants) -> Release:
+        def _release(self, variants: Variants) -> Any:
             return Optimal(self.epsilon, self.delta).release(variants)
 
     made = anonymize(LOG, Delegating(1, "1e-6"), guarantee="not required")

@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 
 from conftest import Run
-from travas import ParameterError, Release, Standing, Variants, anonymize, compare, mechanism, read, verify
+from travas import ParameterError, Standing, Variants, anonymize, compare, mechanism, read, verify
 from travas.evaluation.compare import covered_cases
 from travas.mechanisms.ladder import CASES_SHARE, CHOICE_SHARE, Ladder
 from travas.mechanisms.prefix_tree import TwoSidedNoise
 from travas.model.abstraction import Abstraction, Grouped, parse_ladder
+from travas.model.release import VariantRelease
 from travas.trusted.guarantee import PrivacyUnit
 from travas.trusted.numbers import as_text
 from travas.trusted.samplers import Seeded
@@ -263,15 +264,10 @@ def test_the_ladder_stops_where_full_variants_are_enough() -> None:
 
 def test_missing_cases_go_to_the_last_rung_only() -> None:
     rule = ladder("1", "1e-6", rungs="full,prefix:1", shares="1/2,1/2")
-    release = Release(
-        rule,
-        (("a", "b"), ("a",)),
-        (500, 300),
-        abstractions=rule.rungs,
-        rungs=(0, 1),
-        cases=1000,
-        frequencies="spread",
+    release = VariantRelease.of(
+        rule, (("a", "b"), ("a",)), (500, 300), abstractions=rule.rungs, rungs=(0, 1), cases=1000
     )
+    release = dataclasses.replace(release, frequencies="spread")
     assert sum(dataclasses.replace(release, frequencies="estimated").counts) == pytest.approx(800, abs=3)
     counts = dict(zip(release.rungs, release.counts, strict=True))
     assert counts[0] == 500 and counts[1] == 500

@@ -265,7 +265,7 @@ def test_the_threshold_decides_about_activities() -> None:
 def test_every_log_is_released(log: dict[Trace, int]) -> None:
     made = released(process_map("1", "1e-6", parts=["rework"]), log)
     assert made.guarantee.standing is Standing.PROVEN
-    assert len(made.activities) <= MOST_ACTIVITIES and made.variants == ()
+    assert len(made.activities) <= MOST_ACTIVITIES
     assert made.total.low <= made.total.value <= made.total.high
 
 

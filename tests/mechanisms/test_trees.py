@@ -115,7 +115,7 @@ def test_the_tree_finds_frequent_variants_and_says_what_it_assumes() -> None:
         anonymize(log, tree)
     release = anonymize(log, tree, guarantee="not required")
     assert set(release.variants) == {("a", "b", "c"), ("a", "c")}  # the long one is lost
-    assert all(abs(count - log[trace]) < 200 for trace, count in zip(release.variants, release.noisy, strict=True))  # type: ignore[index]
+    assert all(abs(count - log[trace]) < 200 for trace, count in zip(release.variants, release.noisy, strict=True))
     assert any("alphabet was read from the log" in text for text in release.guarantee.assumptions)
     assert release.guarantee.standing is Standing.NOT_ESTABLISHED
     assert release.guarantee.replace_one == (Fraction(4), Fraction(0))

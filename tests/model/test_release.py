@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import travas
-from travas import Ledger, Mechanism, Optimal, ParameterError, ProcessMap, Reading, Release, Variants, anonymize
+from travas import Ledger, Mechanism, Optimal, ParameterError, ProcessMap, Reading, Variants, anonymize
 from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.model import explain
 from travas.request import Request
@@ -25,7 +25,7 @@ def test_copies_are_identical_to_the_release() -> None:
     assert pickle.loads(pickle.dumps(release)) == copy.copy(release) == release
 
 
-def seeded(mechanism: Mechanism, log: dict[tuple[str, ...], int]) -> Release:
+def seeded(mechanism: Mechanism, log: dict[tuple[str, ...], int]) -> Any:
     return mechanism.with_random_bytes(Seeded(0)).release(Variants.from_mapping(log))
 
 
@@ -34,9 +34,9 @@ def test_every_kind_says_what_it_is() -> None:
     assert variants.headline == "Released log: 2 variants"
     assert synthetic.headline == f"Synthetic log: {sum(synthetic.counts):,} generated cases"
     assert drawn.headline.startswith("Process map: 2 activities, ")
-    assert [release.is_event_log for release in (variants, synthetic, drawn)] == [True, True, False]
+    assert not hasattr(drawn, "variants") and not hasattr(synthetic, "noisy") and not hasattr(variants, "origins")
     assert variants.operation == "addition and suppression" and synthetic.operation == "substitution"
-    assert variants.origins == drawn.origins == () and len(synthetic.origins) == len(synthetic.variants) > 0
+    assert len(synthetic.origins) == len(synthetic.variants) > 0
 
 
 def test_every_kind_warns_of_what_is_of_little_use() -> None:

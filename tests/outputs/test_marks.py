@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import travas
-from travas import Optimal, Reading, Release, verify
+from travas import Optimal, Reading, verify
 from travas.model.abstraction import Abstraction
-from travas.model.release import COMPLETENESS, TIMES_MARK
+from travas.model.release import COMPLETENESS, TIMES_MARK, VariantRelease
 
 TABLES = (".csv", ".csv.gz", ".parquet")
 OPTIMAL = Optimal(epsilon=1, delta="1e-6")
@@ -21,7 +22,7 @@ def table(path: Path) -> pl.DataFrame:
     return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, infer_schema=False)
 
 
-def abstracted(rule: str) -> Release:
+def abstracted(rule: str) -> Any:
     log = {("a",): 300, ("a", "b", "c"): 400}
     return travas.anonymize(
         pl_log(log), OPTIMAL, reading=Reading(abstraction=Abstraction.parse(rule), order="file"), frequencies="noisy"
@@ -50,7 +51,7 @@ def test_frames_and_parquet_say_it_of_the_whole_log(tmp_path: Path) -> None:
 
 
 def test_a_column_of_activities_with_the_name_of_the_mark_stays(tmp_path: Path) -> None:
-    made = Release(OPTIMAL, ((("a", "x"),),), (300,), ("concept:name", TIMES_MARK))
+    made = VariantRelease.of(OPTIMAL, ((("a", "x"),),), (300,), ("concept:name", TIMES_MARK))
     assert set(made.to_polars()[TIMES_MARK]) == {"x"}
     path = made.write(tmp_path / "out.csv")
     assert verify(f"{path}.guarantee.json", path).digest_checked

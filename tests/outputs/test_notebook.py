@@ -16,7 +16,7 @@ LOG: dict[tuple[str, ...], int] = {("register", "visit", "release"): 2000, ("reg
 HOSTILE = "<script>alert(1)</script>\x07&"
 
 
-def release_of(kind: str, log: dict[tuple[str, ...], int] = LOG, **options: Any) -> travas.Release:
+def release_of(kind: str, log: dict[tuple[str, ...], int] = LOG, **options: Any) -> Any:
     make = {"variants": travas.anonymize, "synthetic log": travas.synthesize, "process map": travas.process_map}[kind]
     return make(log, **{"epsilon": 1, "delta": "1e-6"} | options)  # type: ignore[operator, no-any-return]
 

@@ -35,7 +35,8 @@ def test_it_says_what_the_file_is_and_how_to_check_it(kind: str, tmp_path: Path,
 
 
 def anonymized(mechanism: Mechanism, path: Path) -> Path:
-    return travas.anonymize(LOG, mechanism).write(path)
+    written: Path = travas.anonymize(LOG, mechanism).write(path)
+    return written
 
 
 def test_it_does_not_depend_on_the_log(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import travas
-from travas import OutputError, Reading, Release, VerificationError, mechanism, read, verify
+from travas import OutputError, Reading, VerificationError, mechanism, read, verify
+from travas.model.release import VariantRelease
 from travas.verification.release_file import read_release
 
 LOGS = (".xes", ".xes.gz", ".csv", ".csv.gz", ".parquet")
@@ -26,8 +27,8 @@ HARD = [
 ]  # fmt: skip
 
 
-def release(counts: dict[object, int], columns: tuple[str, ...] = ("concept:name",)) -> Release:
-    return Release(RULE, tuple(counts), tuple(counts.values()), columns, "noisy")  # type: ignore[arg-type]
+def release(counts: dict[object, int], columns: tuple[str, ...] = ("concept:name",)) -> VariantRelease:
+    return replace(VariantRelease.of(RULE, counts, counts.values(), columns), frequencies="noisy")  # type: ignore[arg-type]
 
 
 def released(path: Path) -> dict[object, int]:
@@ -271,7 +272,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 import hashlib
 name = lambda n: "".join(hashlib.sha256(f"{{n}} {{part}}".encode()).hexdigest() for part in range(20))
-made = Release(mechanism("optimal", "1", "1e-6"), tuple((name(n),) for n in range(100)), (14,) * 100)
+made = VariantRelease.of(mechanism("optimal", "1", "1e-6"), tuple((name(n),) for n in range(100)), (14,) * 100)
 try:
     made.write({str(tmp_path / ("out" + suffix))!r})
 except travas.OutputError as error:

@@ -173,9 +173,7 @@ ON_RUNGS: dict[Any, int] = {
 }
 
 
-def ladder(
-    tmp_path: Path, suffix: str, rungs: str = "full,prefix:3,prefix:2", **options: Any
-) -> tuple[package.Release, Path]:
+def ladder(tmp_path: Path, suffix: str, rungs: str = "full,prefix:3,prefix:2", **options: Any) -> tuple[Any, Path]:
     release = anonymize(ON_RUNGS, mechanism("ladder", 2, "1e-3", rungs=rungs), **options)
     return release, release.write(tmp_path / f"ladder{suffix}")
 
@@ -281,7 +279,7 @@ STRICT = package.Policy(
 )
 
 
-def charged(epsilon: int, ledger: package.Ledger, approval: package.Approval) -> package.Release:
+def charged(epsilon: int, ledger: package.Ledger, approval: package.Approval) -> Any:
     chosen = mechanism("optimal", epsilon, "1e-6")
     return run(Request(LOG, chosen, ledger=ledger, dataset="ward", approval=approval)).release
 

@@ -58,7 +58,7 @@ def test_numbers_beyond_64_bits_are_floats() -> None:
     log = read(timed_frame(), Reading(details=Details(numbers=("age",))))
     rule = Synthesis(4, "1e-6", attributes=[Attribute("age", bins=[0, 50, "1e30"])]).with_random_bytes(Seeded(1))
     made = rule.release(log)
-    age = column(made, "age")  # type: ignore[arg-type]
+    age = column(made, "age")
     assert age.kind == "number" and (age.values >= -1).all() and (age.values <= 1e30).all()
 
 
@@ -66,7 +66,7 @@ def test_edges_with_decimals_give_decimals() -> None:
     log = read(timed_frame(), Reading(details=Details(numbers=("age",))))
     rule = Synthesis(4, "1e-6", attributes=[Attribute("age", bins=["0.5", 50, 70])]).with_random_bytes(Seeded(1))
     made = rule.release(log)
-    age = column(made, "age")  # type: ignore[arg-type]
+    age = column(made, "age")
     assert age.kind == "number" and np.mean((age.values >= 50) & (age.values < 70)) > 0.2
     assert age.values.max() == 70  # the last bin is open: its edge stands for it
 
@@ -75,8 +75,8 @@ def test_an_attribute_that_identifies_cases_is_released_as_other() -> None:
     frame = timed_frame(500)
     log = read(frame.with_columns(number=frame["case_id"]), Reading(details=Details(attributes=("number",))))
     made = Synthesis(1, "1e-6", attributes=["number"]).with_random_bytes(Seeded(1)).release(log)
-    values = column(made, "number")  # type: ignore[arg-type]
-    assert values.texts == (OTHER,) and made.measurements.attributes[0].values == ()  # type: ignore[attr-defined]
+    values = column(made, "number")
+    assert values.texts == (OTHER,) and made.measurements.attributes[0].values == ()
 
 
 def test_with_few_cases_an_attribute_is_measured_twice_alone() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import travas
-from travas import Release, Standing
+from travas import Standing
 from travas.model.traces import Trace
 from travas.sources.example_log import hospital_log
 from travas.trusted.samplers import Seeded
@@ -20,11 +20,11 @@ LOG: dict[Trace, int] = {("a", "b", "c"): 300, ("a", "c"): 200, ("a", "b", "b", 
 UNIT = travas.PrivacyUnit("patient", 2)
 
 
-def variants(rule: travas.Mechanism, **more: Any) -> Release:
+def variants(rule: travas.Mechanism, **more: Any) -> Any:
     return travas.anonymize(LOG, rule, **more)
 
 
-RELEASES: dict[str, Callable[[Path], Release]] = {
+RELEASES: dict[str, Callable[[Path], Any]] = {
     "variants": lambda _: variants(travas.Optimal(1, "1e-6")),
     "noisy counts": lambda _: variants(travas.Travas(1, "1e-6", 5), frequencies="noisy"),
     "no times": lambda _: variants(travas.Optimal(1, "1e-6")).without_timestamps(),
@@ -55,7 +55,7 @@ def test_a_release_opens_as_it_was(name: str, tmp_path: Path) -> None:
     made = RELEASES[name](tmp_path)
     made.write(tmp_path / "release.json")
     again = travas.open_release(tmp_path / "release.json")
-    assert type(again) is type(made) and again.guarantee == made.guarantee and again.estimate == made.estimate
+    assert type(again) is type(made) and again.guarantee == made.guarantee and again.headline == made.headline
     (tmp_path / "again").mkdir()
     again.write(tmp_path / "again" / "release.json")
     for end in ("", ".guarantee.json"):

@@ -73,7 +73,7 @@ def test_a_release_opens_again_as_it_was(
     again = reopened(Archive(archive.path), ledger, asked)
     again.release.write(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (archive.folder(asked.id) / RELEASE).read_bytes()
-    assert again.release.estimate == made.release.estimate and again.release.counts == made.release.counts
+    assert again.release == made.release
     assert again.account == made.account and again.recipe == recipe and again.reason == "a reason"
     assert again.kept == "" and again.notes == ()  # what was confidential is not kept
     assert travas.verify(tmp_path / "again.json.guarantee.json", tmp_path / "again.json").digest_checked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -13,7 +14,6 @@ from timed_log import timed_frame
 from travas.budget.account import Account, Entry
 from travas.budget.accounting import Spending
 from travas.model.abstraction import parse_ladder
-from travas.model.release import Release
 from travas.model.traces import Trace
 from travas.model.variants import Variants
 from travas.outputs.readme_file import release_files
@@ -39,7 +39,7 @@ def quiet(_: str, __: float) -> None:
     pass
 
 
-def variants_release() -> Release:
+def variants_release() -> Any:
     return travas.anonymize(LOG, epsilon=1, delta="1e-4")
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from ..errors import CONFIDENTIAL_HEADING, number_of
 from ..model import explain
-from ..model.release import Release
+from ..model.release import Release, VariantRelease
 from ..model.release_kind import Kind
 from ..model.variants import Variants
 from ..outputs.standard_output import StandardOutput
@@ -82,9 +82,9 @@ def _confidential(released: Release, variants: Variants) -> Any:
     table = grid()
     counted = (original.cases, explain.pairs(released.mechanism)), (original.variants, "variants")
     table.add_row("read", ", ".join(number_of(*size) for size in (*counted, (original.events, "events"))))
-    if released.mechanism.generalises:
+    if isinstance(released, VariantRelease) and released.mechanism.generalises:
         rungs = [released.mechanism.abstractions[rung] for rung in sorted(set(released.rungs))]
         table.add_row("covered", f"{covered_cases(variants, released, rungs):.1%} of the cases")
-    elif released.mechanism.kind == "variants":
+    elif isinstance(released, VariantRelease):
         table.add_row("kept", f"{len(released.variants) / max(original.variants, 1):.1%} of the variants")
     return table

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..errors import number_of
 from ..model import explain
-from ..model.release import Release
+from ..model.release import VariantRelease
 from .console import grid, panel
 from .guarantee_output import heading, protection
 
@@ -16,7 +16,7 @@ _NOT_THE_SIZE = {
 }
 
 
-def content_facts(released: Release) -> dict[str, Any]:
+def content_facts(released: VariantRelease) -> dict[str, Any]:
     """Return what `--json` states about released variants only."""
     interval = released.estimate.missing_cases_interval
     return {
@@ -29,7 +29,7 @@ def content_facts(released: Release) -> dict[str, Any]:
     }
 
 
-def show(released: Release, facts: dict[str, Any]) -> None:
+def show(released: VariantRelease, facts: dict[str, Any]) -> None:
     """Print the facts of released variants."""
     unit, pairs = released.mechanism.unit, explain.pairs(released.mechanism)
     table = grid()

@@ -448,7 +448,7 @@ def released_variants(released: Any, reading: Reading = DEFAULT_READING) -> Vari
 
 def released_map(released: Any) -> MapRelease | None:
     """Return what was released as a process map: itself, or from its `.json` file; None if it is not one."""
-    if isinstance(released, Release) and not released.is_event_log:
+    if isinstance(released, Release) and not isinstance(released, ReleasedLog):
         from ..maps.map_release import map_release
 
         return map_release(released)

@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ..errors import LogError, MissingExtraError, OutputError, TravasError
 from ..mechanisms import MECHANISMS
 from ..model.mechanism import Mechanism, Progress
-from ..model.release import Release
+from ..model.release import Release, ReleasedLog, VariantRelease
 from ..model.variants import Variants
 from ..outputs.atomic import atomic_output, check_target
 from ..sources.engine import read
@@ -123,12 +123,13 @@ def _failure(error: Exception, *, is_ours: bool) -> str:
     return type(error).__name__
 
 
-def seeded_release(cell: Cell) -> Release:
+def seeded_release(cell: Cell) -> ReleasedLog:
     """Return the release of a run, from its seed, and therefore without a guarantee."""
     mechanism = _prepared(cell.build())
     log = _read(cell, cell.log.reading.for_counts_of(mechanism.counted))
     seeded = mechanism.with_random_bytes(Seeded(cell.seed))
-    return replace(seeded.release(log), frequencies=cell.frequencies)
+    released: ReleasedLog = seeded.release(log)
+    return replace(released, frequencies=cell.frequencies) if isinstance(released, VariantRelease) else released
 
 
 @lru_cache(maxsize=4)

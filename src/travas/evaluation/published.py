@@ -19,7 +19,7 @@ from ..mechanisms.trie import Prefixes, Trie
 from ..mechanisms.utravas import MOST_SPLITS, UTravas
 from ..model.estimate import Estimate, measured
 from ..model.mechanism import Mechanism
-from ..model.release import Release
+from ..model.release import VariantRelease
 from ..model.traces import Trace
 from ..model.variants import Variants
 from ..trusted.guarantee import GroupStep, Guarantee, Standing
@@ -80,9 +80,10 @@ class UTravasPublished(Mechanism):
         super().check(variants)
         _most_similar(self.epsilon, self.delta, self.splits, variants)
 
-    def _release(self, variants: Variants) -> Release:
+    def _release(self, variants: Variants) -> VariantRelease:
         selected = self._with(_most_similar(self.epsilon, self.delta, self.splits, variants))
-        return replace(selected.release(variants), mechanism=self)
+        released: VariantRelease = selected.release(variants)
+        return replace(released, mechanism=self)
 
 
 @lru_cache(maxsize=8)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +12,6 @@ from ..errors import ParameterError, number_of
 from ..model import explain
 from ..model.abstraction import Abstraction
 from ..model.mechanism import Mechanism
-from ..model.plain import plain
 from ..model.registry import registered
 from ..model.release import Release
 from ..model.traces import Activity
@@ -91,7 +89,7 @@ class MapActivity:
 
 @dataclass(frozen=True, repr=False)
 class MapRelease(Release):
-    """A process map. It has no variants: `pairs`, `activities`, `total` and `throughput` are what is released.
+    """A process map: `pairs`, `activities`, `total` and `throughput` are what is released.
 
     Attributes:
         measurements: The noisy measurements: public, and all that the map depends on.
@@ -118,7 +116,7 @@ class MapRelease(Release):
         Returns:
             The map.
         """
-        return cls(mechanism, (), (), columns, "noisy", (abstraction,), measurements=measurements)
+        return cls(mechanism, columns=columns, abstractions=(abstraction,), measurements=measurements)
 
     @cached_property
     def numbers(self) -> MapCounts:
@@ -303,21 +301,6 @@ class MapRelease(Release):
         """
         return cast(Path, registered("map model")(self, Path(path), existing))
 
-    def json_fields(self) -> dict[str, Any]:
-        """What the JSON file says about the map: nodes, pairs, numbers and the measurements themselves."""
-        return {
-            "notices": self.notices,
-            "description": self.mechanism.describe(),
-            "reading": self.reading and dict(self.reading),
-            "assumptions": self.assumptions,
-            "total": _measured_as_json(self.total),
-            "expected_false_pairs": round(self.expected_false_pairs, 3),
-            "activities": [_activity_as_json(activity) for activity in self.activities],
-            "pairs": [_pair_as_json(pair) for pair in self.pairs],
-            "throughput": _quartiles_as_json(self.throughput),
-            "measurements": plain(self.measurements),
-        }
-
 
 def map_release(release: Release) -> MapRelease:
     """The release as a process map.
@@ -328,42 +311,3 @@ def map_release(release: Release) -> MapRelease:
     if not isinstance(release, MapRelease):
         raise ParameterError("the release is not a process map; use travas.process_map")
     return release
-
-
-def _measured_as_json(number: MeasuredNumber | None) -> dict[str, float] | None:
-    """Rounded to tenths, intervals outwards."""
-    if number is None:
-        return None
-    return {"cases": round(number.value, 1), "low": math.floor(number.low), "high": math.ceil(number.high)}
-
-
-def _node_as_json(node: MapNode) -> dict[str, Any]:
-    return {"kind": node.kind} if node.activity is None else {"kind": node.kind, "activity": node.activity}
-
-
-def _quartiles_as_json(quartiles: Quartiles | None) -> dict[str, float] | None:
-    if quartiles is None:
-        return None
-    return {
-        "lower_quartile": round(quartiles.lower_quartile, 1),
-        "median": round(quartiles.median, 1),
-        "upper_quartile": round(quartiles.upper_quartile, 1),
-    }
-
-
-def _activity_as_json(activity: MapActivity) -> dict[str, Any]:
-    return {
-        "activity": activity.activity,
-        "present": _measured_as_json(activity.present),
-        "repeated": _measured_as_json(activity.repeated),
-    }
-
-
-def _pair_as_json(pair: MapPair) -> dict[str, Any]:
-    numbers = _measured_as_json(pair.cases) or {}
-    return {
-        "before": _node_as_json(pair.before),
-        "after": _node_as_json(pair.after),
-        **numbers,
-        "duration": _quartiles_as_json(pair.duration),
-    }

@@ -17,7 +17,7 @@ from ..model.estimate import CONFIDENCE, Estimate, estimate
 from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism
 from ..model.mechanism_value import References
-from ..model.release import Release
+from ..model.release import VariantRelease
 from ..model.traces import Trace
 from ..model.variants import Variants
 from ..trusted.guarantee import GroupStep, Guarantee, Standing
@@ -248,7 +248,7 @@ class Ladder(Mechanism):
 
     # --------------------------------------------------------------------------------------------------- the release
 
-    def _release(self, variants: Variants) -> Release:
+    def _release(self, variants: Variants) -> VariantRelease:
         import numpy as np
 
         cases = max(0, int(variants.counts.sum()) + int(self._counting.draw(1, self.random_bytes)[0]))
@@ -262,7 +262,7 @@ class Ladder(Mechanism):
             traces += keys.variants.traces(kept.tolist())
             counts += noisy.tolist()
             rungs += np.full(len(kept), rung).tolist()
-        return Release(
+        return VariantRelease.of(
             self,
             tuple(traces),
             tuple(counts),
@@ -299,7 +299,7 @@ class Ladder(Mechanism):
         """Estimate from noisy counts on the last rung alone."""
         return self._selections[-1].estimate(noisy)
 
-    def estimate_release(self, release: Release) -> Estimate:
+    def estimate_release(self, release: VariantRelease) -> Estimate:
         """Estimate rung by rung; cases missing from the noisy total are assigned to the last rung with a release.
 
         The others get only their own expected counts, because cases they dropped were counted on later rungs.

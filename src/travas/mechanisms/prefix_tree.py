@@ -15,7 +15,7 @@ import attrs
 from ..errors import CONFIDENTIAL, ParameterError, check_encodable, shown
 from ..model.estimate import CONFIDENCE, Estimate, measured
 from ..model.mechanism import Mechanism
-from ..model.release import Release
+from ..model.release import VariantRelease
 from ..model.traces import Activity, Trace
 from ..model.variants import Variants
 from ..search.table_builders import laplace_table
@@ -214,9 +214,9 @@ class Tree(Mechanism):
     def _grow(self, variants: Variants, trie: Trie) -> dict[Trace, int]:
         """Grow the noisy tree and return the released traces with noisy counts."""
 
-    def _release(self, variants: Variants) -> Release:
+    def _release(self, variants: Variants) -> VariantRelease:
         counts = self._grow(variants, Trie(variants, self.max_length, self.alphabet))
-        return Release(
+        return VariantRelease.of(
             self,
             tuple(counts),
             tuple(counts.values()),

@@ -16,7 +16,7 @@ from ..model.estimate import Estimate, estimate
 from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism, Pair
 from ..model.mechanism_value import References
-from ..model.release import Release
+from ..model.release import VariantRelease
 from ..model.variants import Variants
 from ..search.person_tables import GaussianTable, joint_noise, verified_noise
 from ..search.table_builders import check_buildable, predicted_length
@@ -199,7 +199,7 @@ class PartitionSelection(Mechanism):
         kept = np.flatnonzero(counts >= drawn)
         return kept, counts[kept] - drawn[kept] + self.centre
 
-    def _release(self, variants: Variants) -> Release:
+    def _release(self, variants: Variants) -> VariantRelease:
         kept, noisy = self.select(variants.counts, self.random_bytes)
         traces = tuple(variants.traces(kept.tolist()))
-        return Release(self, traces, tuple(noisy.tolist()), variants.columns, abstractions=(variants.abstraction,))
+        return VariantRelease.of(self, traces, tuple(noisy.tolist()), variants.columns, (variants.abstraction,))

@@ -13,7 +13,7 @@ from ..errors import ParameterError
 from ..model.estimate import Estimate, measured
 from ..model.keep_curve import KeepCurve
 from ..model.mechanism import Mechanism
-from ..model.release import Release
+from ..model.release import VariantRelease
 from ..model.variants import Variants
 from ..search.table_builders import travas_threshold
 from ..trusted.guarantee import Guarantee, Standing
@@ -109,9 +109,9 @@ class UTravas(Mechanism):
             ),
         )
 
-    def _release(self, variants: Variants) -> Release:
+    def _release(self, variants: Variants) -> VariantRelease:
         kept, mean = merged_runs(self.run, self.splits, variants.counts, self.random_bytes)
-        return Release(
+        return VariantRelease.of(
             self,
             tuple(variants.traces(kept.tolist())),
             tuple(mean.tolist()),

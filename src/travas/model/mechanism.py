@@ -25,7 +25,7 @@ from .traces import Trace
 from .variants import Variants
 
 if TYPE_CHECKING:
-    from .release import Release
+    from .release import Release, VariantRelease
 
 
 Progress = Callable[[float], None]
@@ -222,7 +222,7 @@ class Mechanism(MechanismValue):
     def _release(self, variants: Variants) -> Release:
         """Draw the noise once and select what is released."""
 
-    def release(self, variants: Variants) -> Release:
+    def release(self, variants: Variants) -> Any:
         """Draw the noise once and make the release.
 
         Args:
@@ -282,7 +282,7 @@ class Mechanism(MechanismValue):
         """
         return None
 
-    def estimate_release(self, release: Release) -> Estimate:
+    def estimate_release(self, release: VariantRelease) -> Estimate:
         """Estimate from a complete release, which may contain more than noisy counts.
 
         Args:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
-from ..errors import ParameterError, number_of, shown
+from ..errors import ParameterError, check_choice, number_of, shown
 from ..trusted.guarantee import Guarantee
 from . import explain
 from .abstraction import FULL, Abstraction
@@ -64,19 +65,13 @@ RESERVED_COLUMNS = frozenset({"case:concept:name", "time:timestamp", TIMES_MARK,
 
 def check_frequencies(value: str) -> Frequencies:
     """Check which counts an event log contains, before anything is spent."""
-    if not isinstance(value, str) or value not in get_args(Frequencies):
-        raise ParameterError(
-            f"frequencies is {shown(value)}; use one of {', '.join(get_args(Frequencies))}", field="frequencies"
-        )
+    check_choice(value, Frequencies, "frequencies")
     return cast(Frequencies, value)
 
 
 def check_timestamps(value: str, kind: Kind) -> Timestamps:
     """Check whether events have timestamps, before anything is spent."""
-    if not isinstance(value, str) or value not in get_args(Timestamps):
-        raise ParameterError(
-            f"timestamps is {shown(value)}; use one of {', '.join(get_args(Timestamps))}", field="timestamps"
-        )
+    check_choice(value, Timestamps, "timestamps")
     if value == "none" and kind != "variants":
         raise ParameterError(
             f"timestamps is 'none' but the release is a {kind}; only variants can be written without them",
@@ -87,8 +82,7 @@ def check_timestamps(value: str, kind: Kind) -> Timestamps:
 
 def check_profile(value: str, timestamps: Timestamps) -> Profile:
     """Check for which program a table is written, before anything is spent."""
-    if not isinstance(value, str) or value not in get_args(Profile):
-        raise ParameterError(f"profile is {shown(value)}; use one of {', '.join(get_args(Profile))}", field="profile")
+    check_choice(value, Profile, "profile")
     if value == "pm4py" and timestamps == "none":
         raise ParameterError(
             "profile is 'pm4py' but timestamps is 'none'; pm4py needs timestamps, so leave one of them out",
@@ -117,57 +111,27 @@ def check_columns(columns: tuple[str, ...], mechanism: Mechanism) -> None:
 
 @dataclass(frozen=True)
 class Release:
-    """The public result: variants with noisy and estimated counts in canonical order, and the guarantee.
+    """What leaves: the public result of a mechanism, with its guarantee.
 
-    The order is that of the activity sequences and reveals nothing about the log. An empty release is valid.
-    `frequencies`: which counts an event log contains. `abstractions`: the public rules by which traces were generalised
-    before counting; `rungs`: the index of the rule of each variant. On a ladder, a trace can occur once per rung.
-    `reading`: the rule from events to variants, for the guarantee file; None if the source was counts.
-    `cases`: the noisy number of all cases, if the mechanism releases it. `assumptions`: those of reading the log, such
-    as that a query works case by case; the guarantee holds under them. `timestamps`: whether events have artificial ones.
-    `origins`: the origin of each trace of a synthetic log; empty in every other release.
+    Attributes:
+        mechanism: The mechanism that made it.
+        columns: The columns of which activities consist.
+        abstractions: The public rules by which traces were generalised before counting.
+        assumptions: Those of reading the log, such as that a query works case by case; the guarantee holds under them.
+        reading: The rule from events to traces, for the guarantee file; None if the source was counts.
     """
 
     mechanism: Mechanism
-    variants: tuple[Trace, ...]
-    noisy: tuple[int, ...]
-    columns: tuple[str, ...] = ("concept:name",)
-    frequencies: Frequencies = "estimated"
-    abstractions: tuple[Abstraction, ...] = (FULL,)
-    rungs: tuple[int, ...] = ()
-    cases: int | None = None
-    assumptions: tuple[str, ...] = ()
-    reading: Mapping[str, Any] | None = None
-    timestamps: Timestamps = "artificial"
-    origins: tuple[Origin, ...] = field(default=(), kw_only=True)
-
-    operation: ClassVar[str] = "addition and suppression"
-    """What was done to the traces of the original log, in the words of the privacy extension of XES."""
-
-    def __post_init__(self) -> None:
-        rungs = self.rungs or (0,) * len(self.variants)
-        canonical = sorted(zip(self.variants, rungs, self.noisy, strict=True))
-        object.__setattr__(self, "variants", tuple(trace for trace, _, _ in canonical))
-        object.__setattr__(self, "rungs", tuple(rung for _, rung, _ in canonical))
-        object.__setattr__(self, "noisy", tuple(count for _, _, count in canonical))
-        check_frequencies(self.frequencies)
-        check_timestamps(self.timestamps, self.mechanism.kind)
-
-    def __repr__(self) -> str:
-        guarantee = self.guarantee
-        return f"<Release: {number_of(len(self.variants), 'variants')}, {guarantee.mechanism}, {guarantee.standing}>"
-
-    @cached_property
-    def estimate(self) -> Estimate:
-        """Counts, intervals and missing cases, estimated from the noisy counts alone."""
-        return self.mechanism.estimate_release(self)
+    columns: tuple[str, ...] = field(default=("concept:name",), kw_only=True)
+    abstractions: tuple[Abstraction, ...] = field(default=(FULL,), kw_only=True)
+    assumptions: tuple[str, ...] = field(default=(), kw_only=True)
+    reading: Mapping[str, Any] | None = field(default=None, kw_only=True)
 
     @property
-    def counts(self) -> tuple[int, ...]:
-        """How often each variant occurs in the event log, by `frequencies`."""
-        if self.frequencies == "noisy":
-            return self.noisy
-        return self.estimate.spread if self.frequencies == "spread" else self.estimate.own
+    def guarantee(self) -> Guarantee:
+        """What it guarantees, with all assumptions."""
+        guarantee = self.mechanism.guarantee()
+        return replace(guarantee, assumptions=(*guarantee.assumptions, *self.assumptions))
 
     @property
     def is_abstracted(self) -> bool:
@@ -175,135 +139,57 @@ class Release:
         return any(rule != FULL for rule in self.abstractions)
 
     @property
-    def rules(self) -> tuple[str, ...]:
-        """The name of the rule of each variant."""
-        names = tuple(map(str, self.abstractions))
-        return tuple(names[rung] for rung in self.rungs)
-
-    @property
     def used_abstractions(self) -> tuple[Abstraction, ...]:
-        """The rules of the released traces; all rules if nothing was released."""
-        return tuple(self.abstractions[rung] for rung in sorted(set(self.rungs))) or self.abstractions
-
-    @property
-    def is_event_log(self) -> bool:
-        """Whether it has cases and events. This is public: it does not depend on the log."""
-        return self.mechanism.kind in EVENT_LOGS
+        """The rules of what was released; all rules if nothing was released."""
+        return self.abstractions
 
     @property
     def headline(self) -> str:
         """What was released and how much of it, in a few words."""
-        return f"Released log: {len(self.variants):,} variants"
+        raise NotImplementedError
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Reasons against using the release, in sentences, from the release alone."""
-        emptiness = explain.of_emptiness(len(self.variants), self.mechanism)
-        return (emptiness,) if emptiness else ()
-
-    @property
-    def guarantee(self) -> Guarantee:
-        guarantee = self.mechanism.guarantee()
-        return replace(guarantee, assumptions=(*guarantee.assumptions, *self.assumptions))
-
-    @property
-    def case_labels(self) -> dict[str, tuple[str, ...]]:
-        """Columns that say something about every case, with a value for each variant: how it was generalised."""
-        if not self.is_abstracted:
-            return {}
-        cut = (
-            self.abstractions[rung].may_shorten(trace) for trace, rung in zip(self.variants, self.rungs, strict=True)
-        )
-        return {RULE: self.rules, COMPLETENESS: tuple("possibly incomplete" if may else "complete" for may in cut)}
-
-    @property
-    def event_times(self) -> NDArray[np.int64] | None:
-        """The times of all events of all cases, in seconds from 1970 in UTC; None where they are artificial."""
-        return None
-
-    @property
-    def timestamp_kind(self) -> TimestampKind:
-        """What the timestamps are."""
-        return "none" if self.timestamps == "none" else self.mechanism.timestamp_kind
-
-    @property
-    def about_times(self) -> str:
-        """What the timestamps mean, in words."""
-        return NO_TIMES if self.timestamps == "none" else self.mechanism.timestamps
-
-    @property
-    def times_in_words(self) -> str:
-        """What the timestamps mean, as a sentence."""
-        if self.timestamp_kind == "none":
-            return "There are no timestamps: events are in order but have no times."
-        return f"Timestamps are {self.about_times}."
-
-    def without_timestamps(self) -> Self:
-        """Return the same release, to be written or turned into a table without artificial timestamps.
-
-        Returns:
-            A copy. Its file says that the order of events within a case is that of the file.
-
-        Raises:
-            ParameterError: It is a synthetic log or a process map.
-        """
-        return replace(self, timestamps="none")
-
-    @property
-    def zone(self) -> str:
-        """The time zone in which times are written."""
-        return "UTC"
-
-    @property
-    def case_columns(self) -> tuple[CaseColumn, ...]:
-        """Attributes of single cases, in the order in which cases are written."""
         return ()
 
     @property
     def title(self) -> str:
-        """What the log is called in file headers and pictures."""
+        """What the release is called in file headers and pictures."""
         return "released by travas"
 
     @property
     def notices(self) -> dict[str, str]:
-        """What every file must say about the log as a whole, by key."""
+        """What every file must say about the release as a whole, by key."""
         return {}
-
-    def json_fields(self) -> dict[str, Any]:
-        """What the JSON file of this kind of release contains beyond that of variants.
-
-        Returns:
-            The further fields by name.
-        """
-        return {}
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return an event log with the column names of pm4py, new case identifiers and artificial timestamps.
-
-        Returns:
-            A Polars data frame with one row per event.
-        """
-        return cast("pl.DataFrame", registered("polars")(self))
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the event log for pm4py: `pm4py.get_variants(release.to_pandas())` are the variants and counts.
-
-        Returns:
-            A pandas data frame with one row per event.
-        """
-        return cast("pd.DataFrame", registered("pandas")(self))
-
-    def to_pm4py(self) -> Any:
-        """Return what pm4py works on: here an event log with its column names, as `to_pandas` returns it.
-
-        Returns:
-            A pandas data frame with one row per event; of a process map, the dictionaries of `pm4py.view_dfg`.
-        """
-        return self.to_pandas()
 
     def _repr_html_(self) -> str:
         """The release in a notebook: HTML without scripts, from the release alone."""
         return cast(str, registered("html")(self))
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return an event log with the column names of pm4py, or the pairs of a process map.
+
+        Returns:
+            A Polars data frame with one row per event, or per pair.
+        """
+        raise NotImplementedError
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the table of `to_polars` for pandas: `pm4py.get_variants(release.to_pandas())` are the variants.
+
+        Returns:
+            A pandas data frame.
+        """
+        raise NotImplementedError
+
+    def to_pm4py(self) -> Any:
+        """Return what pm4py works on: an event log with its column names, or the dictionaries of `pm4py.view_dfg`.
+
+        Returns:
+            A pandas data frame with one row per event; of a process map, the dictionaries.
+        """
+        return self.to_pandas()
 
     def write(
         self, path: str | Path, existing: Literal["fail", "replace"] = "fail", profile: Profile = "travas"
@@ -322,7 +208,7 @@ class Release:
         return cast(Path, registered("write")(self, Path(path), existing, profile))
 
     def draw(self, path: str | Path) -> Path:
-        """Draw the most frequent variants and the probability of release.
+        """Draw what was released.
 
         Args:
             path: A `.png`, `.svg` or `.pdf` file.
@@ -331,3 +217,197 @@ class Release:
             The path.
         """
         return cast(Path, registered("draw")(self, Path(path)))
+
+
+@dataclass(frozen=True)
+class ReleasedLog(Release):
+    """A release that is an event log: traces in canonical order, which reveals nothing about the log."""
+
+    variants: tuple[Trace, ...] = field(default=(), kw_only=True)
+
+    operation: ClassVar[str]
+    """What was done to the traces of the original log, in the words of the privacy extension of XES."""
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many cases of the event log have each trace."""
+        raise NotImplementedError
+
+    @property
+    def estimated_counts(self) -> tuple[float, ...]:
+        """The best estimate of how many cases have each trace."""
+        return self.counts
+
+    @property
+    def intervals(self) -> tuple[tuple[int, int], ...] | None:
+        """95 % intervals of the number of cases of the original log with each trace; None if they are not known."""
+        return None
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The name of the rule of each trace."""
+        return (str(self.abstractions[0]),) * len(self.variants)
+
+    @property
+    def case_labels(self) -> dict[str, tuple[str, ...]]:
+        """Columns that say something about every case, with a value for each trace: how it was generalised."""
+        if not self.is_abstracted:
+            return {}
+        by_name = {str(rule): rule for rule in self.abstractions}
+        cut = (by_name[rule].may_shorten(trace) for trace, rule in zip(self.variants, self.rules, strict=True))
+        return {RULE: self.rules, COMPLETENESS: tuple("possibly incomplete" if may else "complete" for may in cut)}
+
+    @property
+    def event_times(self) -> NDArray[np.int64] | None:
+        """The times of all events of all cases, in seconds from 1970 in UTC; None where they are artificial."""
+        return None
+
+    @property
+    def case_columns(self) -> tuple[CaseColumn, ...]:
+        """Attributes of single cases, in the order in which cases are written."""
+        return ()
+
+    @property
+    def zone(self) -> str:
+        """The time zone in which times are written."""
+        return "UTC"
+
+    @property
+    def timestamp_kind(self) -> TimestampKind:
+        """What the timestamps are."""
+        return self.mechanism.timestamp_kind
+
+    @property
+    def about_times(self) -> str:
+        """What the timestamps mean, in words."""
+        return self.mechanism.timestamps
+
+    @property
+    def times_in_words(self) -> str:
+        """What the timestamps mean, as a sentence."""
+        if self.timestamp_kind == "none":
+            return "There are no timestamps: events are in order but have no times."
+        return f"Timestamps are {self.about_times}."
+
+    def to_polars(self) -> pl.DataFrame:
+        return cast("pl.DataFrame", registered("polars")(self))
+
+    def to_pandas(self) -> pd.DataFrame:
+        return cast("pd.DataFrame", registered("pandas")(self))
+
+
+@dataclass(frozen=True)
+class VariantRelease(ReleasedLog):
+    """Variants of the log with noisy and estimated counts. An empty release is valid.
+
+    Attributes:
+        variants: The released variants.
+        noisy: The noisy count of each.
+        rungs: The index of the rule of each. On a ladder, a trace can occur once per rung.
+        cases: The noisy number of all cases, if the mechanism releases it.
+        frequencies: Which counts the event log contains.
+        timestamps: Whether events have artificial timestamps.
+    """
+
+    noisy: tuple[int, ...] = field(default=(), kw_only=True)
+    rungs: tuple[int, ...] = field(default=(), kw_only=True)
+    cases: int | None = field(default=None, kw_only=True)
+    frequencies: Frequencies = field(default="estimated", kw_only=True)
+    timestamps: Timestamps = field(default="artificial", kw_only=True)
+
+    operation: ClassVar[str] = "addition and suppression"
+
+    def __post_init__(self) -> None:
+        check_frequencies(self.frequencies)
+        check_timestamps(self.timestamps, self.mechanism.kind)
+
+    @classmethod
+    def of(
+        cls,
+        mechanism: Mechanism,
+        variants: Iterable[Trace],
+        noisy: Iterable[int],
+        columns: tuple[str, ...] = ("concept:name",),
+        abstractions: tuple[Abstraction, ...] = (FULL,),
+        rungs: Iterable[int] | None = None,
+        cases: int | None = None,
+    ) -> VariantRelease:
+        """Return the release of variants with noisy counts in any order, each by the first rule unless rungs say otherwise."""
+        rows = sorted(zip(variants, repeat(0) if rungs is None else rungs, noisy, strict=rungs is not None))
+        return cls(
+            mechanism,
+            variants=tuple(trace for trace, _, _ in rows),
+            rungs=tuple(rung for _, rung, _ in rows),
+            noisy=tuple(count for _, _, count in rows),
+            columns=columns,
+            abstractions=abstractions,
+            cases=cases,
+        )
+
+    def __repr__(self) -> str:
+        guarantee = self.guarantee
+        return f"<Release: {number_of(len(self.variants), 'variants')}, {guarantee.mechanism}, {guarantee.standing}>"
+
+    @cached_property
+    def estimate(self) -> Estimate:
+        """Counts, intervals and missing cases, estimated from the noisy counts alone."""
+        return self.mechanism.estimate_release(self)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How often each variant occurs in the event log, by `frequencies`."""
+        if self.frequencies == "noisy":
+            return self.noisy
+        return self.estimate.spread if self.frequencies == "spread" else self.estimate.own
+
+    @property
+    def estimated_counts(self) -> tuple[float, ...]:
+        return self.estimate.counts
+
+    @property
+    def intervals(self) -> tuple[tuple[int, int], ...] | None:
+        return self.estimate.intervals
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        names = tuple(map(str, self.abstractions))
+        return tuple(names[rung] for rung in self.rungs)
+
+    @property
+    def used_abstractions(self) -> tuple[Abstraction, ...]:
+        return tuple(self.abstractions[rung] for rung in sorted(set(self.rungs))) or self.abstractions
+
+    @property
+    def headline(self) -> str:
+        return f"Released log: {len(self.variants):,} variants"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        emptiness = explain.of_emptiness(len(self.variants), self.mechanism)
+        return (emptiness,) if emptiness else ()
+
+    @property
+    def timestamp_kind(self) -> TimestampKind:
+        return "none" if self.timestamps == "none" else super().timestamp_kind
+
+    @property
+    def about_times(self) -> str:
+        return NO_TIMES if self.timestamps == "none" else super().about_times
+
+    def without_timestamps(self) -> Self:
+        """Return the same release, to be written or turned into a table without artificial timestamps.
+
+        Returns:
+            A copy. Its file says that the order of events within a case is that of the file.
+        """
+        return replace(self, timestamps="none")
+
+
+def frequencies_of(release: Release) -> Frequencies:
+    """Return which counts a release states; those of synthetic logs and process maps are noisy."""
+    return release.frequencies if isinstance(release, VariantRelease) else "noisy"
+
+
+def timestamps_of(release: Release) -> Timestamps:
+    """Return whether events have artificial timestamps, which is a choice for variants only."""
+    return release.timestamps if isinstance(release, VariantRelease) else "artificial"

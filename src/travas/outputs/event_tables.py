@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import MissingExtraError
 from ..model.case_columns import CaseColumn
 from ..model.escaped_names import escape_name
-from ..model.release import STANDING, TIMES_MARK, Release
+from ..model.release import STANDING, TIMES_MARK, ReleasedLog
 from ..model.traces import Activity
 from ..sources.reading import CASE, TIMESTAMP
 from ..trusted.guarantee import Standing
@@ -31,7 +31,7 @@ TIME_FORMAT = "%Y-%m-%dT%H:%M:%S%:z"
 """How times are written in CSV."""
 
 
-def events(release: Release, written: Callable[[str], str] = str) -> pl.LazyFrame:
+def events(release: ReleasedLog, written: Callable[[str], str] = str) -> pl.LazyFrame:
     """The release as an event log: one row per event, pm4py's column names.
 
     Args:
@@ -81,16 +81,16 @@ def events(release: Release, written: Callable[[str], str] = str) -> pl.LazyFram
     )
 
 
-def _times(release: Release) -> list[pl.Expr]:
+def _times(release: ReleasedLog) -> list[pl.Expr]:
     """The timestamps, unless there are none, and their mark, unless an activity column has its name."""
     import polars as pl
 
     moments = (pl.lit(START) + pl.duration(seconds=pl.col(TIMESTAMP))).cast(pl.Datetime("us", "UTC"))
-    times = [] if release.timestamps == "none" else [moments.dt.convert_time_zone(release.zone).alias(TIMESTAMP)]
+    times = [] if release.timestamp_kind == "none" else [moments.dt.convert_time_zone(release.zone).alias(TIMESTAMP)]
     return times if TIMES_MARK in release.columns else [*times, pl.lit(release.timestamp_kind).alias(TIMES_MARK)]
 
 
-def notices(release: Release) -> dict[str, str]:
+def notices(release: ReleasedLog) -> dict[str, str]:
     """What a table says about the log as a whole, where it has a place for it."""
     return {TIMES_MARK: release.about_times} | release.notices
 
@@ -106,12 +106,12 @@ def _of_cases(attribute: CaseColumn, written: Callable[[str], str]) -> pl.Series
     return values.set(pl.Series(attribute.missing), None)
 
 
-def polars_events(release: Release) -> pl.DataFrame:
+def polars_events(release: ReleasedLog) -> pl.DataFrame:
     """Return the events as a Polars data frame, marked if no guarantee is established."""
     return marked_events(release).collect()
 
 
-def pandas_events(release: Release) -> pd.DataFrame:
+def pandas_events(release: ReleasedLog) -> pd.DataFrame:
     """Return the events as a pandas data frame, marked if no guarantee is established."""
     try:
         frame = polars_events(release).to_pandas()
@@ -121,7 +121,7 @@ def pandas_events(release: Release) -> pd.DataFrame:
     return frame
 
 
-def marked_events(release: Release, written: Callable[[str], str] = str) -> pl.LazyFrame:
+def marked_events(release: ReleasedLog, written: Callable[[str], str] = str) -> pl.LazyFrame:
     """The events; without an established guarantee every row says so, because a table has no header to say it in."""
     import polars as pl
 
@@ -130,11 +130,11 @@ def marked_events(release: Release, written: Callable[[str], str] = str) -> pl.L
     return events(release, written).with_columns(mark)
 
 
-def write_csv(release: Release, path: Path) -> None:
+def write_csv(release: ReleasedLog, path: Path) -> None:
     marked_events(release, escape_name).sink_csv(path, datetime_format=TIME_FORMAT)
 
 
-def write_csv_gz(release: Release, path: Path) -> None:
+def write_csv_gz(release: ReleasedLog, path: Path) -> None:
     packed_csv(marked_events(release, escape_name), path)
 
 
@@ -146,5 +146,5 @@ def packed_csv(table: pl.LazyFrame, path: Path) -> None:
             table.collect().write_csv(packed, datetime_format=TIME_FORMAT)
 
 
-def write_parquet(release: Release, path: Path) -> None:
+def write_parquet(release: ReleasedLog, path: Path) -> None:
     marked_events(release).sink_parquet(path, metadata=notices(release))

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..model.release import Release
+from ..model.plain import plain
+from ..model.release import Release, VariantRelease, frequencies_of
+from ..model.release_kind import Kind
 from ..sources.release_json import FORMAT, VERSION
 from ..trusted.numbers import as_text
 from .guarantee_file import describe_unit
+
+if TYPE_CHECKING:
+    from ..maps.map_durations import Quartiles
+    from ..maps.map_release import MapActivity, MapNode, MapPair, MapRelease
+    from ..synthesis.measured_numbers import MeasuredNumber
+    from ..synthesis.synthetic_release import SyntheticRelease
 
 
 def write_json(release: Release, path: Path) -> None:
@@ -20,32 +30,12 @@ def write_json(release: Release, path: Path) -> None:
 
 def json_content(release: Release) -> dict[str, Any]:
     """Return the fields of a `.json` release of any kind, in their order."""
-    rules = {"abstractions": [rule.as_json() for rule in release.abstractions]}
-    if not release.is_event_log:
-        return _header(release) | rules | release.json_fields()
-    estimate = release.estimate
-    content = {
-        "missing_cases": _with_interval(estimate.missing_cases, estimate.missing_cases_interval),
-        "missing_variants": _with_interval(estimate.missing_variants, estimate.missing_variants_interval),
-        "cases": release.cases,
-        **rules,
-        "variants": release.variants,
-        "rungs": release.rungs,
-        "counts": release.counts,
-        "noisy": release.noisy,
-        "estimated": [round(count, 3) for count in estimate.counts],
-        "intervals": estimate.intervals,
-    }
-    return _header(release) | content | release.json_fields()
-
-
-def _header(release: Release) -> dict[str, Any]:
-    """The first fields; a release that is not an event log also has its kind."""
+    kind = release.mechanism.kind
     guarantee = release.guarantee
-    return {
+    header = {
         "format": FORMAT,
         "version": VERSION,
-        **({} if release.is_event_log else {"kind": release.mechanism.kind}),
+        **({"kind": kind} if kind == "process map" else {}),
         "columns": release.columns,
         "mechanism": guarantee.mechanism,
         "epsilon": as_text(guarantee.epsilon),
@@ -53,11 +43,106 @@ def _header(release: Release) -> dict[str, Any]:
         "standing": str(guarantee.standing),
         "unit": describe_unit(release.mechanism),
         "table": release.mechanism.parameters(),
-        "frequencies": release.frequencies,
+        "frequencies": frequencies_of(release),
+        "abstractions": [rule.as_json() for rule in release.abstractions],
     }
+    return header | _FIELDS[kind](release)
+
+
+def _of_variants(release: VariantRelease) -> dict[str, Any]:
+    estimate = release.estimate
+    return {
+        "missing_cases": _with_interval(estimate.missing_cases, estimate.missing_cases_interval),
+        "missing_variants": _with_interval(estimate.missing_variants, estimate.missing_variants_interval),
+        "cases": release.cases,
+        "variants": release.variants,
+        "rungs": release.rungs,
+        "counts": release.counts,
+        "noisy": release.noisy,
+        "estimated": [round(count, 3) for count in estimate.counts],
+        "intervals": estimate.intervals,
+    }
+
+
+def _of_synthetic_log(release: SyntheticRelease) -> dict[str, Any]:
+    return _of_measured(release) | {
+        "seed": release.seed,
+        "generation": release.generation,
+        "variants": release.variants,
+        "counts": release.counts,
+        "origins": release.origins,
+        "measurements": plain(release.measurements),
+    }
+
+
+def _of_process_map(release: MapRelease) -> dict[str, Any]:
+    return _of_measured(release) | {
+        "total": _measured_as_json(release.total),
+        "expected_false_pairs": round(release.expected_false_pairs, 3),
+        "activities": [_activity_as_json(activity) for activity in release.activities],
+        "pairs": [_pair_as_json(pair) for pair in release.pairs],
+        "throughput": _quartiles_as_json(release.throughput),
+        "measurements": plain(release.measurements),
+    }
+
+
+def _of_measured(release: Release) -> dict[str, Any]:
+    """What makes a release complete that can be made again from its measurements."""
+    return {
+        "notices": release.notices,
+        "description": release.mechanism.describe(),
+        "reading": release.reading and dict(release.reading),
+        "assumptions": release.assumptions,
+    }
+
+
+_FIELDS: dict[Kind, Callable[[Any], dict[str, Any]]] = {
+    "variants": _of_variants,
+    "synthetic log": _of_synthetic_log,
+    "process map": _of_process_map,
+}
 
 
 def _with_interval(value: float | None, interval: tuple[float, float] | None) -> dict[str, float] | None:
     if value is None or interval is None:
         return None
     return {"estimate": round(value, 1), "low": round(interval[0], 1), "high": round(interval[1], 1)}
+
+
+def _measured_as_json(number: MeasuredNumber | None) -> dict[str, float] | None:
+    """Rounded to tenths, intervals outwards."""
+    if number is None:
+        return None
+    return {"cases": round(number.value, 1), "low": math.floor(number.low), "high": math.ceil(number.high)}
+
+
+def _node_as_json(node: MapNode) -> dict[str, Any]:
+    return {"kind": node.kind} if node.activity is None else {"kind": node.kind, "activity": node.activity}
+
+
+def _quartiles_as_json(quartiles: Quartiles | None) -> dict[str, float] | None:
+    if quartiles is None:
+        return None
+    return {
+        "lower_quartile": round(quartiles.lower_quartile, 1),
+        "median": round(quartiles.median, 1),
+        "upper_quartile": round(quartiles.upper_quartile, 1),
+    }
+
+
+def _activity_as_json(activity: MapActivity) -> dict[str, Any]:
+    return {
+        "activity": activity.activity,
+        "present": _measured_as_json(activity.present),
+        "repeated": _measured_as_json(activity.repeated),
+    }
+
+
+def _pair_as_json(pair: MapPair) -> dict[str, Any]:
+    numbers = _measured_as_json(pair.cases) or {}
+    return {
+        "before": _node_as_json(pair.before),
+        "after": _node_as_json(pair.after),
+        **numbers,
+        "duration": _quartiles_as_json(pair.duration),
+    }

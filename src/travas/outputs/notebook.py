@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from ..maps.map_release import MapRelease
 from ..model import explain
-from ..model.release import Release
+from ..model.release import Release, ReleasedLog, VariantRelease
 from ..plots.chevrons import chevrons, colours_of
 from ..plots.map_graph import directly_follows, released_graph
 from ..plots.map_picture import map_svg
@@ -56,22 +56,27 @@ def _content(release: Release) -> Iterator[Markup]:
     if isinstance(release, MapRelease):
         yield picture(map_svg(released_graph(release).most_frequent()))
         return
-    if not release.variants:
+    if not isinstance(release, ReleasedLog) or not release.variants:
         return
     yield from _variants(release)
     yield paragraph(f"Process map of the released log; numbers are events and steps in it. {release.times_in_words}")
     yield picture(map_svg(directly_follows(release.variants, release.counts).most_frequent()))
 
 
-def _variants(release: Release) -> Iterator[Markup]:
-    estimate, colours = release.estimate, colours_of(release.variants, release.counts)
-    ranked = sorted(range(len(release.variants)), key=lambda index: (-estimate.counts[index], release.variants[index]))
+def _variants(release: ReleasedLog) -> Iterator[Markup]:
+    estimated, intervals, colours = (
+        release.estimated_counts,
+        release.intervals,
+        colours_of(release.variants, release.counts),
+    )
+    ranked = sorted(range(len(release.variants)), key=lambda index: (-estimated[index], release.variants[index]))
+    shown = release.estimate.own if isinstance(release, VariantRelease) else release.counts
     rows = []
     for index in ranked[:SHOWN]:
-        interval = "" if estimate.intervals is None else "{:,} – {:,}".format(*estimate.intervals[index])
+        interval = "" if intervals is None else "{:,} – {:,}".format(*intervals[index])
         rule = [release.rules[index]] if release.is_abstracted else []
         chain = Markup(chevrons(release.variants[index], colours))
-        rows.append([f"{estimate.own[index]:,}", interval, *rule, chain])
+        rows.append([f"{shown[index]:,}", interval, *rule, chain])
     noun = release.mechanism.noun
     head = [
         noun[:1].upper() + noun[1:],

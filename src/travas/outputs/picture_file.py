@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 from ..errors import OutputError
-from ..model.release import Release
+from ..model.release import ReleasedLog
 from ..plots.figures import PictureFormat, draw_release
 from .atomic import atomic_output
 
@@ -44,6 +44,6 @@ def write_picture(path: Path, draw: Callable[[PictureFormat], bytes]) -> Path:
     return path
 
 
-def write_release_picture(release: Release, path: Path) -> Path:
+def write_release_picture(release: ReleasedLog, path: Path) -> Path:
     """Write a picture of a release: public. See `write_picture`."""
     return write_picture(path, lambda form: draw_release(release, form))

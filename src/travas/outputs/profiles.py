@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import OutputError
 from ..model.escaped_names import escape_name
-from ..model.release import Profile, Release
+from ..model.release import Profile, ReleasedLog
 from ..model.release_kind import EVENT_LOGS, Kind
 from ..sources.reading import TIMESTAMP
 from .event_tables import TIME_FORMAT, marked_events, notices, packed_csv
@@ -38,7 +38,7 @@ def escape_for_excel(name: str) -> str:
     return f"\\u{{{ord(written[0]):X}}}{written[1:]}" if _FORMULA.match(written) else written
 
 
-def profile_events(release: Release, profile: Profile, written: Callable[[str], str] = str) -> pl.LazyFrame:
+def profile_events(release: ReleasedLog, profile: Profile, written: Callable[[str], str] = str) -> pl.LazyFrame:
     """The events of a release as a profile has them.
 
     Args:
@@ -61,7 +61,7 @@ def profile_events(release: Release, profile: Profile, written: Callable[[str], 
     return table.with_columns(text.cast(pl.String).fill_null(MISSING) for text in texts)
 
 
-def _write_excel(release: Release, path: Path) -> None:
+def _write_excel(release: ReleasedLog, path: Path) -> None:
     """UTF-16 with a byte order mark and tabs, which Excel opens in columns whatever the language of the system is."""
     table = profile_events(release, "excel", escape_for_excel).collect()
     with path.open("wb") as raw:
@@ -84,7 +84,7 @@ class _Utf16:
         return len(text)
 
 
-def _write_pm4py(suffix: str, release: Release, path: Path) -> None:
+def _write_pm4py(suffix: str, release: ReleasedLog, path: Path) -> None:
     if suffix == ".parquet":
         profile_events(release, "pm4py").sink_parquet(path, metadata=notices(release))
     elif suffix == ".csv.gz":
@@ -93,7 +93,7 @@ def _write_pm4py(suffix: str, release: Release, path: Path) -> None:
         profile_events(release, "pm4py", escape_name).sink_csv(path, datetime_format=TIME_FORMAT)
 
 
-Writer = Callable[[Release, Path], None]
+Writer = Callable[[Any, Path], None]
 
 PROFILE_WRITERS: dict[Profile, dict[str, Writer]] = {
     "pm4py": {suffix: partial(_write_pm4py, suffix) for suffix in (".csv", ".csv.gz", ".parquet")},

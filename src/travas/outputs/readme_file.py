@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..model import explain
-from ..model.release import Frequencies, Release
+from ..model.release import Frequencies, Release, ReleasedLog, VariantRelease
 from ..model.release_kind import Kind
 from ..trusted.guarantee import Standing
 from .guarantee_file import guarantee_path
@@ -83,10 +83,10 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
 
 def _about_events(release: Release) -> list[str]:
     """What is said about times and shortened traces, where there are events."""
-    if not release.is_event_log:
+    if not isinstance(release, ReleasedLog):
         return []
     cut = ["Its traces were generalised by a public rule and can be incomplete."] if release.is_abstracted else []
-    counts = [_COUNTS[release.frequencies]] if release.mechanism.kind == "variants" else []
+    counts = [_COUNTS[release.frequencies]] if isinstance(release, VariantRelease) else []
     return [*counts, release.times_in_words, *cut]
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OutputError, system_reason
-from ..model.release import Profile, Release, check_profile
+from ..model.release import Profile, Release, check_profile, frequencies_of, timestamps_of
 from ..model.release_kind import EVENT_LOGS, Kind
 from ..plots.figures import new_figure
 from ..sources.formats import suffix_of
@@ -30,7 +30,7 @@ from .readme_file import readme_path, readme_text, release_files
 from .standard_output import StandardOutput, check_standard_output, naming_the_guarantee, send
 from .xes_writer import write_xes, write_xes_gz
 
-WRITERS: dict[str, Callable[[Release, Path], None]] = {
+WRITERS: dict[str, Callable[[Any, Path], None]] = {
     ".xes": write_xes,
     ".xes.gz": write_xes_gz,
     ".csv": write_csv,
@@ -50,7 +50,7 @@ def _write_map(suffix: str, release: Release, path: Path) -> None:
     MAP_WRITERS[suffix](release, path)
 
 
-def writers(kind: Kind, profile: Profile = "travas") -> dict[str, Callable[[Release, Path], None]]:
+def writers(kind: Kind, profile: Profile = "travas") -> dict[str, Callable[[Any, Path], None]]:
     """The writers for a kind of release and a profile, by suffix."""
     if kind in EVENT_LOGS:
         return PROFILE_WRITERS.get(profile, WRITERS)
@@ -86,9 +86,9 @@ class ReservedRelease:
         promise = self._files.partial(guarantee_path(self.target))
         try:
             writers(release.mechanism.kind, self.profile)[self.suffix](release, self._content)
-            facts: dict[str, Any] = {"format": self.suffix[1:], "frequencies": release.frequencies}
+            facts: dict[str, Any] = {"format": self.suffix[1:], "frequencies": frequencies_of(release)}
             facts |= {} if self.profile == "travas" else {"profile": self.profile}
-            facts |= {"timestamps": "none"} if release.timestamps == "none" else {}
+            facts |= {"timestamps": "none"} if timestamps_of(release) == "none" else {}
             facts |= {"notices": release.notices} if release.notices else {}
             facts |= {
                 "abstractions": [rule.as_json() for rule in release.used_abstractions],
@@ -228,7 +228,7 @@ def write_release(
     Raises:
         OutputError: The files cannot be written; nothing is left behind.
     """
-    check_profile(profile, release.timestamps)
+    check_profile(profile, timestamps_of(release))
     with reserved_release(path, existing, release.mechanism.kind, profile) as output:
         output.write(release)
         output.publish()

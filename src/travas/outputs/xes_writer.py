@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 
 from ..model.case_columns import CASE_PREFIX, CaseColumn
 from ..model.escaped_names import ESCAPED, escape_name
-from ..model.release import TIMES_MARK, Release
+from ..model.release import TIMES_MARK, ReleasedLog, frequencies_of
 from ..model.traces import Activity, Trace
 from ..sources.reading import TIMESTAMP
 from ..trusted.numbers import as_text
@@ -38,7 +38,7 @@ _TAGS = {"text": "string", "whole number": "int", "number": "float"}
 _EXTENSIONS = (("Concept", "concept"), ("Time", "time"), ("Lifecycle", "lifecycle"), ("Organizational", "org"))
 
 
-def xes_header(release: Release) -> str:
+def xes_header(release: ReleasedLog) -> str:
     """Return the header of the log: facts of the release, nothing from the header of the source."""
     guarantee = release.guarantee
     privacy = {
@@ -49,11 +49,11 @@ def xes_header(release: Release) -> str:
         "privacy:epsilon": as_text(guarantee.epsilon),
         "privacy:delta": as_text(guarantee.delta),
         "privacy:standing": str(guarantee.standing),
-        "privacy:frequencies": release.frequencies,
+        "privacy:frequencies": frequencies_of(release),
     }
     if not guarantee.unit.is_case:
         privacy["privacy:max cases"] = str(guarantee.unit.max_cases)
-    has_times = release.timestamps != "none"
+    has_times = release.timestamp_kind != "none"
     used = [
         (n, p)
         for n, p in _EXTENSIONS
@@ -77,7 +77,7 @@ def xes_header(release: Release) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _has_escapes(release: Release) -> bool:
+def _has_escapes(release: ReleasedLog) -> bool:
     """Return whether any text of the release is escaped."""
     activities = {activity for trace in release.variants for activity in trace} | {release.columns}
     names = {name for activity in activities for name in ((activity,) if isinstance(activity, str) else activity)}
@@ -94,16 +94,16 @@ def _moment(text: str) -> str:
     return f'<date key="{TIMESTAMP}" value="{text}"/>'
 
 
-def _xes(release: Release) -> Iterator[bytes]:
+def _xes(release: ReleasedLog) -> Iterator[bytes]:
     """Yield the document in pieces, one element per line."""
     yield xes_header(release).encode()
     yield from _repeated_traces(release) if release.event_times is None else _single_traces(release)
     yield b"</log>\n"
 
 
-def _repeated_traces(release: Release) -> Iterator[bytes]:
+def _repeated_traces(release: ReleasedLog) -> Iterator[bytes]:
     """The cases of a variant differ in their attributes only: its events are rendered once and repeated."""
-    events, has_times = _Events(release), release.timestamps != "none"
+    events, has_times = _Events(release), release.timestamp_kind != "none"
     dates: list[str] = []
     attributes = _case_attributes(release)
     case = 0
@@ -118,7 +118,7 @@ def _repeated_traces(release: Release) -> Iterator[bytes]:
         case += count
 
 
-def _single_traces(release: Release) -> Iterator[bytes]:
+def _single_traces(release: ReleasedLog) -> Iterator[bytes]:
     """Every case has its own times."""
     events, dates, attributes = _Events(release), _dates(release), _case_attributes(release)
     case = first = 0
@@ -135,7 +135,7 @@ def _single_traces(release: Release) -> Iterator[bytes]:
 class _Events:
     """Renders the events of traces: the names of an activity once."""
 
-    def __init__(self, release: Release) -> None:
+    def __init__(self, release: ReleasedLog) -> None:
         self._columns = release.columns
         self._labels = [(column.removeprefix(CASE_PREFIX), values) for column, values in release.case_labels.items()]
         self._rendered: dict[Activity, str] = {}
@@ -155,7 +155,7 @@ class _Events:
         return "".join(parts)
 
 
-def _dates(release: Release) -> list[str]:
+def _dates(release: ReleasedLog) -> list[str]:
     """The dates of all events of all cases, in UTC."""
     import polars as pl
 
@@ -164,7 +164,7 @@ def _dates(release: Release) -> list[str]:
     return [_moment(text) + "\n" for text in texts.to_list()]
 
 
-def _case_attributes(release: Release) -> list[str] | None:
+def _case_attributes(release: ReleasedLog) -> list[str] | None:
     """The attributes of every case, rendered; None if there are none."""
     columns = [_rendered_values(column) for column in release.case_columns]
     return ["".join(parts) for parts in zip(*columns, strict=True)] if columns else None
@@ -179,12 +179,12 @@ def _rendered_values(column: CaseColumn) -> list[str]:
     return ["" if missing else f'<{tag} key={key} value="{value}"/>\n' for value, missing in rows]
 
 
-def write_xes(release: Release, path: Path) -> None:
+def write_xes(release: ReleasedLog, path: Path) -> None:
     with path.open("wb", buffering=1 << 20) as out:
         out.writelines(_xes(release))
 
 
-def write_xes_gz(release: Release, path: Path) -> None:
+def write_xes_gz(release: ReleasedLog, path: Path) -> None:
     with path.open("wb") as raw:
         # level 3 is an eighth larger than level 6 and takes less than half the time
         packed: Any = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=3)

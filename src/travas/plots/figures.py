@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from ..errors import MissingExtraError
 from ..model.mechanism import Mechanism
-from ..model.release import Release
+from ..model.release import ReleasedLog
 from ..model.traces import Activity, Trace
 from ..trusted.numbers import as_text
 
@@ -48,7 +48,7 @@ class Panel:
     scale: Literal["linear", "log"] = "linear"
 
 
-def draw_release(release: Release, form: PictureFormat) -> bytes:
+def draw_release(release: ReleasedLog, form: PictureFormat) -> bytes:
     """Draw the most frequent variants by estimate, with intervals, and the probability of release.
 
     Args:
@@ -188,15 +188,15 @@ def rendered(figure: Any, form: PictureFormat) -> bytes:
     return content.getvalue()
 
 
-def _draw_variants(axes: Any, release: Release) -> None:
+def _draw_variants(axes: Any, release: ReleasedLog) -> None:
     """Draw the estimates rather than the counts in the file, which also represent what was not released."""
-    estimate, noun = release.estimate, release.mechanism.noun
-    ranked = sorted(range(len(release.variants)), key=lambda index: (-estimate.counts[index], release.variants[index]))
+    counts_of, intervals, noun = release.estimated_counts, release.intervals, release.mechanism.noun
+    ranked = sorted(range(len(release.variants)), key=lambda index: (-counts_of[index], release.variants[index]))
     shown = ranked[:_SHOWN]
-    rows, counts = range(len(shown)), [max(estimate.counts[index], 0) for index in shown]
+    rows, counts = range(len(shown)), [max(counts_of[index], 0) for index in shown]
     errors = None
-    if estimate.intervals is not None:
-        ends = [estimate.intervals[index] for index in shown]
+    if intervals is not None:
+        ends = [intervals[index] for index in shown]
         errors = (
             [max(count - low, 0) for count, (low, _) in zip(counts, ends, strict=True)],
             [max(high - count, 0) for count, (_, high) in zip(counts, ends, strict=True)],

@@ -9,7 +9,7 @@ from ..maps.map_release import MapRelease
 from ..model import explain
 from ..model.estimate import Estimate
 from ..model.mechanism import Mechanism
-from ..model.release import Release
+from ..model.release import Release, ReleasedLog, VariantRelease
 from ..model.release_kind import Kind
 from ..synthesis.synthetic_release import SyntheticRelease
 from ..trusted.guarantee import Standing
@@ -206,4 +206,6 @@ def decision_on(release: Release, weak: tuple[str, ...] = ()) -> Decision:
         Figures, verdict, warnings and what is missing.
     """
     said = DECISIONS[release.mechanism.kind]
-    return said(release.mechanism, len(release.variants), sum(release.counts), release.estimate, release, weak)
+    variants, cases = (len(release.variants), sum(release.counts)) if isinstance(release, ReleasedLog) else (0, 0)
+    estimate = release.estimate if isinstance(release, VariantRelease) else None
+    return said(release.mechanism, variants, cases, estimate, release, weak)

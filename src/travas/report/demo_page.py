@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from ..model.release import Release
+from ..model.release import ReleasedLog
 from ..model.traces import Trace
 from ..model.variants import Variants, summary
 from ..plots.chevrons import chevrons, colours_of
@@ -54,7 +54,7 @@ class DemoPictures:
     sizes: dict[str, str]
 
     @classmethod
-    def of(cls, log: Variants, variants: Release, synthetic: SyntheticRelease, mapped: MapRelease) -> DemoPictures:
+    def of(cls, log: Variants, variants: ReleasedLog, synthetic: SyntheticRelease, mapped: MapRelease) -> DemoPictures:
         """Draw the pictures.
 
         Args:

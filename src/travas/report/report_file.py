@@ -10,7 +10,7 @@ from ..budget.account import Account
 from ..budget.policy import Policy
 from ..errors import OutputError, ParameterError
 from ..model import explain
-from ..model.release import Release
+from ..model.release import Release, ReleasedLog, VariantRelease
 from ..outputs.atomic import Existing, atomic_output, check_target
 from ..outputs.inputs import check_not_same
 from .content import read_content
@@ -66,9 +66,11 @@ def write_report(
         looked_at=tuple(looked_at),
     )
     if made is not None:
-        content = replace(
-            content, variants=made.variants, counts=made.counts, rules=made.rules, estimate=made.estimate, release=made
-        )
+        content = replace(content, release=made)
+    if isinstance(made, ReleasedLog):
+        content = replace(content, variants=made.variants, counts=made.counts, rules=made.rules)
+    if isinstance(made, VariantRelease):
+        content = replace(content, estimate=made.estimate)
     if account is not None and content.charge is None:
         raise ParameterError(
             f"{account.label}: this release was not charged to this account; check the data set", field="dataset"

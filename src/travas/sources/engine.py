@@ -12,7 +12,7 @@ import attrs
 
 from ..errors import LogError
 from ..model.mechanism import Progress
-from ..model.release import Release
+from ..model.release import Release, ReleasedLog
 from ..model.totals import check_details
 from ..model.variants import Variants
 from .example_log import ExampleLog, hospital_log
@@ -68,7 +68,7 @@ def _read(source: Any, reading: Reading, progress: Progress) -> Variants:
         check_counts(attrs.evolve(reading, unit=None, max_cases=None, counted=None) if same else reading, "variants")
         return source
     if isinstance(source, Release):
-        if not source.is_event_log:
+        if not isinstance(source, ReleasedLog):
             raise LogError(MAP_IS_NO_LOG)
         check_counts(reading, "a release")
         return Variants.from_mapping(merged(source.variants, source.counts), source.columns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,7 @@ from ..errors import number_of
 from ..model.abstraction import Abstraction
 from ..model.case_columns import CaseColumn
 from ..model.mechanism import Mechanism
-from ..model.plain import plain
-from ..model.release import ORIGIN, SYNTHETIC, Origin, Release
+from ..model.release import ORIGIN, SYNTHETIC, Origin, ReleasedLog
 from ..trusted.numbers import whole_number
 from .case_attributes import case_columns
 from .event_times import event_times
@@ -41,29 +40,24 @@ MAX_CASES = 100_000_000
 
 
 @dataclass(frozen=True, repr=False)
-class SyntheticRelease(Release):
+class SyntheticRelease(ReleasedLog):
     """A synthetic log. No statement about a single generated trace is meaningful.
 
     Attributes:
+        numbers: How many cases have each trace.
         measurements: The noisy measurements: public, and all that the traces depend on.
         origins: For every trace, whether it is a released variant of the log or was generated.
         seed: The seed of the generation: it has nothing to do with the noise.
         generation: `"again"` if it was made from measurements that were released before.
     """
 
+    numbers: tuple[int, ...] = field(kw_only=True)
     measurements: Measurements = field(kw_only=True)
     origins: tuple[Origin, ...] = field(kw_only=True)
     seed: int = field(kw_only=True)
     generation: Generation = field(default="first", kw_only=True)
 
     operation: ClassVar[str] = "substitution"
-
-    def __post_init__(self) -> None:
-        order = sorted(range(len(self.variants)), key=lambda index: (self.variants[index], self.origins[index]))
-        for name in ("variants", "noisy", "origins"):
-            values = getattr(self, name)
-            object.__setattr__(self, name, tuple(values[index] for index in order))
-        super().__post_init__()
 
     def __repr__(self) -> str:
         return f"<SyntheticRelease: {number_of(sum(self.counts), 'cases')}, {self.guarantee.standing}>"
@@ -92,11 +86,10 @@ class SyntheticRelease(Release):
         made = generate(measurements, seed)
         return cls(
             mechanism,
-            tuple(row.trace for row in made),
-            tuple(row.cases for row in made),
-            columns,
-            "noisy",
-            (abstraction,),
+            columns=columns,
+            abstractions=(abstraction,),
+            variants=tuple(row.trace for row in made),
+            numbers=tuple(row.cases for row in made),
             measurements=measurements,
             origins=tuple(row.origin for row in made),
             seed=seed,
@@ -119,12 +112,16 @@ class SyntheticRelease(Release):
         return replace(
             self,
             variants=tuple(row.trace for row in made),
-            noisy=tuple(row.cases for row in made),
-            rungs=(),
+            numbers=tuple(row.cases for row in made),
             origins=tuple(row.origin for row in made),
             seed=used_seed,
             generation="again",
         )
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many cases have each trace."""
+        return self.numbers
 
     @property
     def share_released(self) -> float:
@@ -187,16 +184,3 @@ class SyntheticRelease(Release):
     def title(self) -> str:
         """What the log is called in file headers and pictures."""
         return TITLE
-
-    def json_fields(self) -> dict[str, Any]:
-        """What the JSON file contains beyond the traces: enough to generate again."""
-        return super().json_fields() | {
-            "notices": self.notices,
-            "description": self.mechanism.describe(),
-            "reading": self.reading and dict(self.reading),
-            "assumptions": self.assumptions,
-            "seed": self.seed,
-            "generation": self.generation,
-            "origins": self.origins,
-            "measurements": plain(self.measurements),
-        }

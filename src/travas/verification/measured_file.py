@@ -68,13 +68,13 @@ def synthetic_of(content: dict[str, Any], source: Path) -> SyntheticRelease:
     mechanism = _mechanism(content, "synthetic log", source, _NO_SYNTHETIC_LOG)
     with refusing_malformed(source, _NO_SYNTHETIC_LOG):
         log, origins = content_of(content), texts_of(content["origins"])
-        if log.noisy is None or len(origins) != len(log.variants) or not set(origins) <= set(get_args(Origin)):
+        if len(origins) != len(log.variants) or not set(origins) <= set(get_args(Origin)):
             raise ValueError
         return SyntheticRelease(
             mechanism,
-            log.variants,
-            log.noisy,
             **_stated(content),
+            variants=log.variants,
+            numbers=log.counts,
             measurements=measurements_from_plain(content["measurements"], Measurements),
             origins=cast("tuple[Origin, ...]", origins),
             seed=whole_numbers([content["seed"]])[0],
@@ -111,7 +111,7 @@ def map_of(content: dict[str, Any], source: Path) -> MapRelease:
         measurements, stated = measurements_from_plain(content["measurements"], MapMeasurements), _stated(content)
         if not all(is_activity_of(name, len(stated["columns"])) for name in measurements.activities):
             raise ValueError
-        return MapRelease(mechanism, (), (), **stated, measurements=measurements)
+        return MapRelease(mechanism, **stated, measurements=measurements)
 
 
 def _mechanism(content: dict[str, Any], kind: Kind, source: Path, reason: str) -> Mechanism:
@@ -137,7 +137,6 @@ def _stated(content: dict[str, Any]) -> dict[str, Any]:
         raise ValueError
     return {
         "columns": stated_columns(content),
-        "frequencies": "noisy",
         "abstractions": tuple(map(Abstraction.from_json, content["abstractions"])),
         "assumptions": texts_of(content["assumptions"]),
         "reading": content["reading"],

@@ -15,7 +15,7 @@ from ..model.calendar import zone_offsets
 from ..model.case_columns import case_column
 from ..model.escaped_names import ESCAPED, escape_name
 from ..model.mechanism import Mechanism
-from ..model.release import COMPLETENESS, ORIGIN, SYNTHETIC, TIMES_MARK, Origin, Profile, Release
+from ..model.release import COMPLETENESS, ORIGIN, SYNTHETIC, TIMES_MARK, Origin, Profile, VariantRelease
 from ..model.traces import Trace
 from ..outputs.profiles import TIME_FORMATS, escape_for_excel, profile_events
 from ..outputs.xes_writer import xes_header, xes_string
@@ -93,10 +93,7 @@ def _table(path: Path, content: Content, mechanism: Mechanism, stated: StatedFac
     from ..synthesis.synthetic_release import TITLE, SyntheticRelease
     from .xes_table import ForeignContentError, header_elements, xes_table
 
-    made = Release(
-        mechanism, content.variants, content.counts, content.columns, stated.frequencies, content.abstractions,
-        content.rungs, timestamps=stated.timestamps,
-    )  # fmt: skip
+    made = replace(_as_variants(content, mechanism, stated), frequencies=stated.frequencies)
     text = xes_header(made)
     if mechanism.kind == "synthetic log":
         text = text.replace(quoteattr(made.title), quoteattr(TITLE)).replace(made.operation, SyntheticRelease.operation)
@@ -107,15 +104,20 @@ def _table(path: Path, content: Content, mechanism: Mechanism, stated: StatedFac
         raise VerificationError(f"{path}: {_FOREIGN}") from None
 
 
+def _as_variants(content: Content, mechanism: Mechanism, stated: StatedFacts) -> VariantRelease:
+    """A release with the counts in a file as they are."""
+    made = VariantRelease.of(
+        mechanism, content.variants, content.counts, content.columns, content.abstractions, content.rungs
+    )
+    return replace(made, frequencies="noisy", timestamps=stated.timestamps)
+
+
 def _is_own_table(path: Path, table: pl.DataFrame, content: Content, mechanism: Mechanism, stated: StatedFacts) -> bool:
     """Whether a table has, row by row, what travas writes for this content: fresh cases and artificial times."""
     import polars as pl
     from polars import selectors
 
-    made = Release(
-        mechanism, content.variants, content.counts, content.columns, "noisy", content.abstractions, content.rungs,
-        timestamps=stated.timestamps,
-    )  # fmt: skip
+    made = _as_variants(content, mechanism, stated)
     is_xes = suffix_of(path, XES_SUFFIXES)
     if is_xes and not content.variants:
         return not table.height
@@ -228,7 +230,7 @@ def _check_synthetic(path: Path, mechanism: Mechanism, stated: StatedFacts) -> N
         raise VerificationError(f"{path}: {_FOREIGN}")
 
 
-def impossible_release(release: Release) -> str | None:
+def impossible_release(release: VariantRelease) -> str | None:
     """Return why no mechanism has released these variants; None if its own can have."""
     made = release.mechanism
     return (

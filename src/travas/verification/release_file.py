@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from ..mechanisms import from_description
 from ..model.abstraction import FULL, Abstraction
 from ..model.escaped_names import ESCAPED, unescape_name
 from ..model.mechanism import Mechanism
-from ..model.release import COMPLETENESS, ORIGIN, RULE, TIMES_MARK, Frequencies, Release
+from ..model.release import COMPLETENESS, ORIGIN, RULE, TIMES_MARK, Frequencies, VariantRelease
 from ..model.traces import Activity, Trace, listed
 from ..outputs.write import WRITERS
 from ..sources.engine import read
@@ -62,12 +62,14 @@ class Content:
     rungs: tuple[int, ...] = ()
     cases: int | None = None
 
-    def release(self, mechanism: Mechanism, frequencies: Frequencies) -> Release | None:
+    def release(self, mechanism: Mechanism, frequencies: Frequencies) -> VariantRelease | None:
         """Return the complete release; None if the file does not contain all of it."""
         if self.noisy is None or not self.abstractions:
             return None
-        parts = self.columns, frequencies, self.abstractions, self.rungs, self.cases
-        return Release(mechanism, self.variants, self.noisy, *parts)
+        made = VariantRelease.of(
+            mechanism, self.variants, self.noisy, self.columns, self.abstractions, self.rungs, self.cases
+        )
+        return replace(made, frequencies=frequencies)
 
 
 def stated_by(path: Path, content: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -139,7 +141,7 @@ def content_of(content: Mapping[str, Any]) -> Content:
         LogError, ParameterError, KeyError, TypeError, ValueError: A field is missing or malformed.
     """
     traces, columns = traces_of(content), stated_columns(content)
-    counts, noisy = whole_numbers(content["counts"]), whole_numbers(content["noisy"])
+    counts, noisy = whole_numbers(content["counts"]), whole_numbers(content.get("noisy", content["counts"]))
     abstractions = tuple(map(Abstraction.from_json, listed(content.get("abstractions", [[]]))))
     rungs = whole_numbers(content.get("rungs", [0] * len(traces)))
     cases = None if content.get("cases") is None else whole_numbers([content["cases"]])[0]

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import LogError, ParameterError, shown
 from ..model.mechanism import is_ours
-from ..model.release import Release, check_frequencies
+from ..model.release import Release, VariantRelease, check_frequencies
 from ..outputs.guarantee_file import guarantee_path
 from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..sources.release_json import load_release_json, texts_of
@@ -68,7 +68,7 @@ def read_measured(path: Path, kind: object) -> Release | None:
     return None if read is None else read(path)
 
 
-def _variants(source: Path, stated: dict[str, Any]) -> Release:
+def _variants(source: Path, stated: dict[str, Any]) -> VariantRelease:
     fields = load_release_json(source, NO_JSON_RELEASE)
     content = content_of_json(fields, source)
     try:

@@ -11,7 +11,7 @@ from ..budget.ledger import Ledger
 from ..errors import TravasError
 from ..mechanisms import from_description
 from ..model.detail_settings import times_rule
-from ..model.release import Release
+from ..model.release import Release, ReleasedLog
 from ..model.variants import Variants
 from ..pipeline import Phase, run
 from ..request import LogOrigin, Request
@@ -119,7 +119,7 @@ def _kept(release: Release, variants: Variants) -> str:
     total = f"{len(variants):,} variants, {int(variants.counts.sum()):,} counted cases"
     if release.mechanism.counted == "units" and not release.mechanism.unit.is_case:
         total += f" (each {release.mechanism.unit.name} once per variant)"
-    if release.mechanism.kind == "process map":
+    if not isinstance(release, ReleasedLog):
         return f"a process map, from a log of {total}"
     if release.mechanism.kind == "synthetic log":
         return f"{len(release.variants):,} traces generated, from a log of {total}"

@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from ..errors import TravasError
-from ..model.release import Release
+from ..model.release import Release, ReleasedLog
 from ..outputs.guarantee_file import guarantee_path
 from ..sources.formats import suffix_of
 from . import tasks
@@ -208,7 +208,7 @@ def _is_inside(path: Path, folder: Path) -> bool:
 
 def formats_of(release: Release) -> dict[str, str]:
     """Return the formats in which a release can be downloaded, by suffix."""
-    return FORMATS if release.is_event_log else MAP_FORMATS
+    return FORMATS if isinstance(release, ReleasedLog) else MAP_FORMATS
 
 
 async def prepare(session: Session, archive: Archive, name: str) -> Path:

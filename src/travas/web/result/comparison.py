@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
@@ -13,7 +13,7 @@ from ...evaluation.compare import METRICS, compare
 from ...evaluation.map_comparison import cases_of_pairs
 from ...maps.map_release import MapNode, MapRelease
 from ...model.abstraction import FULL
-from ...model.release import Release
+from ...model.release import Release, ReleasedLog
 from ...model.totals import NO_DETAILS
 from ...model.variants import Variants
 from ...plots.map_graph import END, START, GraphNode, GraphPair, ProcessGraph, directly_follows
@@ -67,7 +67,9 @@ def compare_release(
     if isinstance(release, MapRelease):
         truth = Counter({_names(pair): cases for pair, cases in cases_of_pairs(seen).items()})
         return BeforeAfter(rows, _differences(truth, _map_steps(release)), compared.remarks, "cases")
-    return BeforeAfter(rows, _differences(_steps(seen), _release_steps(release)), compared.remarks, "times")
+    return BeforeAfter(
+        rows, _differences(_steps(seen), _release_steps(cast(ReleasedLog, release))), compared.remarks, "times"
+    )
 
 
 def twin_graphs(compared: BeforeAfter) -> tuple[ProcessGraph, ProcessGraph]:
@@ -116,8 +118,8 @@ def _steps(log: Variants) -> StepCounts:
     return _of_graph(directly_follows(list(traces), list(traces.values())))
 
 
-def _release_steps(release: Release) -> StepCounts:
-    return _of_graph(directly_follows(release.variants, release.estimate.counts))
+def _release_steps(release: ReleasedLog) -> StepCounts:
+    return _of_graph(directly_follows(release.variants, release.estimated_counts))
 
 
 def _of_graph(graph: ProcessGraph) -> StepCounts:

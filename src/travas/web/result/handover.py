@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...model.release import Release
+from ...model.release import Release, ReleasedLog
 from ...outputs.atomic import atomic_output
 from ...outputs.readme_file import release_files
 from ..jobs import JobWatch
@@ -19,7 +19,7 @@ _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can hold: times of file
 
 def bundled(release: Release) -> str:
     """Return the name of the release in the zip: an event log, or the map with its measurements."""
-    return "release.xes.gz" if release.is_event_log else "release.json"
+    return "release.xes.gz" if isinstance(release, ReleasedLog) else "release.json"
 
 
 def contents(release: Path) -> list[Path]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from ...maps.map_release import MapRelease
-from ...model.release import Release
+from ...model.release import Release, ReleasedLog
 from ...plots.map_graph import ProcessGraph, directly_follows, released_graph
 from ..map_element import MapElement, shown_part
 from ..parts import note
@@ -23,9 +25,10 @@ def map_of_release(release: Release) -> ProcessGraph:
     """Return the map of any release, with captions that say where its numbers come from."""
     if isinstance(release, MapRelease):
         return released_graph(release)
+    release = cast(ReleasedLog, release)
     numbers = (
         "How often an activity directly follows another in the synthetic log, including generated cases."
         if release.mechanism.kind == "synthetic log"
         else "How often an activity directly follows another, by the estimates of the released variants."
     )
-    return directly_follows(release.variants, release.estimate.counts).captioned(numbers)
+    return directly_follows(release.variants, release.estimated_counts).captioned(numbers)

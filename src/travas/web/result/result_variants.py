@@ -9,10 +9,11 @@ import nicegui.elements.aggrid  # noqa: F401 (makes AG Grid known to the page)
 from nicegui import ui
 
 from ...model import explain
-from ...model.release import Release
+from ...model.release import ReleasedLog, VariantRelease, frequencies_of
 from ...plots.charts import coverage_curve
 from ...plots.chevrons import colour_of
 from ...plots.svg import activity_text
+from ...synthesis.synthetic_release import SyntheticRelease
 from ..parts import note
 
 MOST_ROWS = 10_000
@@ -35,7 +36,7 @@ class VariantTable(ui.element, component="../browser/variant_table.js"):
         self._props["names"], self._props["colours"] = list(names), [colour_of(name) for name in names]
 
 
-def draw_variants(release: Release) -> None:
+def draw_variants(release: ReleasedLog) -> None:
     """Show the traces of a release."""
     ranked = ranking(release)
     if not ranked:
@@ -45,51 +46,52 @@ def draw_variants(release: Release) -> None:
     VariantTable(rows, names, headings(release)).classes("variant-table")
     for words in remarks(release, len(ranked)):
         note(words)
-    estimate = release.estimate
-    total = sum(estimate.counts) + (estimate.missing_cases or 0)
-    picture = coverage_curve([estimate.counts[index] for index in ranked], total, _noun(release))
+    estimated = release.estimated_counts
+    missing = release.estimate.missing_cases if isinstance(release, VariantRelease) else None
+    total = sum(estimated) + (missing or 0)
+    picture = coverage_curve([estimated[index] for index in ranked], total, _noun(release))
     ui.html(picture, sanitize=False).classes("fit")
 
 
-def ranking(release: Release) -> list[int]:
+def ranking(release: ReleasedLog) -> list[int]:
     """Return the indexes of the variants in the order in which they are shown: by estimate, then by name."""
-    estimates = release.estimate.counts
+    estimates = release.estimated_counts
     return sorted(range(len(estimates)), key=lambda index: (-estimates[index], release.variants[index]))
 
 
-def headings(release: Release) -> dict[str, str]:
+def headings(release: ReleasedLog) -> dict[str, str]:
     """Return the columns of the table, with their headings."""
     if _is_synthetic(release):
         return {"value": "Cases", "origin": "Origin"}
-    interval = {"interval": "95 % interval"} if release.estimate.intervals else {}
+    interval = {"interval": "95 % interval"} if release.intervals else {}
     rule = {"rule": "Abstraction"} if release.is_abstracted else {}
-    in_file = {} if release.frequencies == "estimated" else {"count": "Count in the file"}
+    in_file = {} if frequencies_of(release) == "estimated" else {"count": "Count in the file"}
     return {"value": f"Estimated number of {release.mechanism.noun}"} | interval | rule | in_file
 
 
-def variant_rows(release: Release, ranked: Sequence[int]) -> tuple[list[dict[str, Any]], list[str]]:
+def variant_rows(release: ReleasedLog, ranked: Sequence[int]) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the rows of the table in this order, and the names that their traces refer to."""
     numbers: dict[str, int] = {}
-    estimate = release.estimate
+    estimated, intervals = release.estimated_counts, release.intervals
     rows = []
     for index in ranked:
         trace = [numbers.setdefault(activity_text(activity), len(numbers)) for activity in release.variants[index]]
         row: dict[str, Any] = {
             "trace": trace,
-            "value": round(estimate.counts[index], 1),
+            "value": round(estimated[index], 1),
             "count": release.counts[index],
         }
-        if estimate.intervals:
-            row["low"], row["high"] = estimate.intervals[index]
+        if intervals:
+            row["low"], row["high"] = intervals[index]
         if release.is_abstracted:
             row["rule"] = release.rules[index]
-        if _is_synthetic(release):
+        if isinstance(release, SyntheticRelease):
             row["origin"] = release.origins[index]
         rows.append(row)
     return rows, list(numbers)
 
 
-def remarks(release: Release, number: int) -> list[str]:
+def remarks(release: ReleasedLog, number: int) -> list[str]:
     """Return what to know about the table."""
     sentences = []
     if number > MOST_ROWS:
@@ -100,13 +102,13 @@ def remarks(release: Release, number: int) -> list[str]:
         sentences.append(
             "Abstraction: the public rule by which the trace was generalised before it was counted; full is unchanged."
         )
-    about = explain.COUNT_IN_FILE[release.frequencies]
+    about = explain.COUNT_IN_FILE[frequencies_of(release)]
     return [*sentences, f"{about} It adds up to {sum(release.counts):,} {explain.pairs(release.mechanism)}."]
 
 
-def _is_synthetic(release: Release) -> bool:
-    return release.mechanism.kind == "synthetic log"
+def _is_synthetic(release: ReleasedLog) -> bool:
+    return isinstance(release, SyntheticRelease)
 
 
-def _noun(release: Release) -> str:
+def _noun(release: ReleasedLog) -> str:
     return "generated cases" if _is_synthetic(release) else explain.pairs(release.mechanism)

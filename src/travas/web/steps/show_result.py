@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from nicegui import ui
 
+from ...model.release import ReleasedLog
 from ..parts import title
 from ..result.result_compare import draw_comparison
 from ..result.result_handover import draw_handover
@@ -32,12 +33,12 @@ def draw_result(page: Page, released: FinishedRelease) -> None:
     title(TITLES[release.mechanism.kind])
     tabs = {
         "Summary": lambda: draw_summary(released),
-        "Variants": lambda: draw_variants(release),
+        "Variants": lambda: draw_variants(cast(ReleasedLog, release)),
         "Map": lambda: draw_map(release),
         "Before and after": lambda: draw_comparison(page, released),
         "Hand over": lambda: draw_handover(page, released),
     }
-    if not release.is_event_log:
+    if not isinstance(release, ReleasedLog):
         del tabs["Variants"]
     with ui.tabs().props('no-caps align=left dense aria-label="views of the release"').classes("result-tabs") as bar:
         for name in tabs:
