@@ -98,5 +98,5 @@ def test_other_kinds_and_other_words_are_refused(small_csv: Path, tmp_path: Path
     ran = travas("anonymize", small_csv, *PARAMETERS, "--timestamps", "real", "-o", tmp_path / "out.csv")
     assert ran.code == 2 and "--timestamps" in ran.err and "artificial, none" in ran.err
     with pytest.raises(ParameterError, match="only variants") as caught:
-        package.anonymize({("b", "a"): 300}, package.Synthesis(epsilon=1, delta="1e-6")).without_timestamps()
+        package.Request({("b", "a"): 300}, package.Synthesis(epsilon=1, delta="1e-6"), timestamps="none")
     assert caught.value.field == "timestamps"

@@ -18,7 +18,7 @@ HOSTILE = "<script>alert(1)</script>\x07&"
 
 def release_of(kind: str, log: dict[tuple[str, ...], int] = LOG, **options: Any) -> Any:
     make = {"variants": travas.anonymize, "synthetic log": travas.synthesize, "process map": travas.process_map}[kind]
-    return make(log, **{"epsilon": 1, "delta": "1e-6"} | options)  # type: ignore[operator, no-any-return]
+    return make(log, **{"epsilon": 1, "delta": "1e-6"} | options)  # type: ignore[operator]
 
 
 KINDS = ("variants", "synthetic log", "process map")
