@@ -15,7 +15,7 @@ import attrs
 from ..errors import LogError, ParameterError, TravasError, confidential_repr, naming, number_of, shown
 from ..mechanisms.extensions import extension
 from ..model.abstraction import FULL, Abstraction, Grouped, parse_ladder
-from ..model.release import Release
+from ..model.release import Release, ReleasedLog
 from ..model.totals import NO_DETAILS, Details
 from ..model.traces import Trace
 from ..model.variants import Variants

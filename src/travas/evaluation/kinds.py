@@ -257,7 +257,7 @@ def _read(source: Any, reading: Reading, rule: Mechanism) -> Variants:
     return variants
 
 
-def _releases(rule: Mechanism, variants: Variants) -> list[Release]:
+def _releases(rule: Mechanism, variants: Variants) -> list[Any]:
     """Releases with seeded noise."""
     return [rule.with_random_bytes(Seeded(seed)).release(variants) for seed in range(RUNS)]
 
