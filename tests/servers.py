@@ -10,10 +10,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
+from uuid import uuid4
 
+import polars as pl
 import pytest
 
 
@@ -35,17 +38,21 @@ class Postgres:
     def url(self) -> str:
         return f"postgresql://reader@127.0.0.1:{self.port}/postgres"
 
-    def owner(self) -> Any:
-        import psycopg
+    @contextmanager
+    def owner(self) -> Iterator[Any]:
+        """A cursor that may do anything; every statement is committed."""
+        from adbc_driver_postgresql.dbapi import connect
 
-        return psycopg.connect(
-            host="127.0.0.1",
-            port=self.port,
-            user="postgres",
-            password=self.password,
-            dbname="postgres",
-            autocommit=True,
-        )
+        with connect(self.url.replace("reader@", f"postgres:{self.password}@"), autocommit=True) as connection:
+            with connection.cursor() as cursor:
+                yield cursor
+
+    def load(self, frame: pl.DataFrame) -> str:
+        """The frame as a new table."""
+        name = f"log_{uuid4().hex}"
+        with self.owner() as owner:
+            owner.adbc_ingest(name, frame.to_arrow())
+        return name
 
 
 def _binaries() -> Path | None:
@@ -86,8 +93,10 @@ def postgres_server() -> Iterator[Postgres]:
     run("pg_ctl", "-D", str(data), "-w", "-l", str(folder / "log"), "-o", options, "start")
     try:
         with server.owner() as owner:
-            owner.execute(f"CREATE ROLE reader LOGIN PASSWORD '{server.password}'")
-            owner.execute("ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO reader")
+            owner.executescript(
+                f"CREATE ROLE reader LOGIN PASSWORD '{server.password}'; "
+                "ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO reader"
+            )
         yield server
     finally:
         run("pg_ctl", "-D", str(data), "-m", "immediate", "stop")

@@ -56,7 +56,6 @@ from .sources.doctor.diagnosis import LogDiagnosis, Observation, ReadingChoice
 from .sources.doctor.visit import doctor
 from .sources.period import Period
 from .sources.reading import Reading
-from .sources.table_location import TableLocation
 from .trusted.guarantee import GroupStep, Guarantee, PrivacyUnit, Replacement, Standing
 from .trusted.stage_check import GaussianNoise
 from .trusted.stages import Calibration, Selection, Stage
@@ -182,7 +181,6 @@ __all__ = [
     "Summary",
     "Synthesis",
     "SyntheticRelease",
-    "TableLocation",
     "ThroughputQuality",
     "TimeDistance",
     "TimeMeasurements",

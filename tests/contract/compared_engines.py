@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from sqlite3 import connect
 from typing import Any
-from uuid import uuid4
 
 import attrs
 import polars as pl
@@ -45,38 +46,26 @@ def duckdb(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.Fixt
 
     with library.connect(tmp_path / "log.db") as connection:
         connection.execute("CREATE TABLE events AS SELECT * FROM frame")
-    return read(f"duckdb://{tmp_path}/log.db", attrs.evolve(reading, table="events"))
+    return read(tmp_path / "log.db", reading)
+
+
+def sqlite(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Variants:
+    load_sqlite(frame, tmp_path / "log.sqlite")
+    return read(tmp_path / "log.sqlite", attrs.evolve(reading, table="events"))
+
+
+def load_sqlite(frame: pl.DataFrame, path: Path) -> None:
+    """The frame as a table; it has whole numbers and texts only, as usual there."""
+    texts = frame.with_columns((~pl.selectors.integer()).as_expr().cast(pl.String))
+    columns = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}" text' for name in frame.columns)
+    with closing(connect(path)) as connection, connection:
+        connection.execute(f"CREATE TABLE events ({columns})")
+        connection.executemany(f"INSERT INTO events VALUES ({', '.join('?' * frame.width)})", texts.iter_rows())
 
 
 def postgres(frame: pl.DataFrame, reading: Reading, _: Path, request: pytest.FixtureRequest) -> Variants:
     server = request.getfixturevalue("postgres")
-    name = load(frame, server)
-    return read(server.url, attrs.evolve(reading, table=name))
-
-
-def postgres_query(frame: pl.DataFrame, reading: Reading, _: Path, request: pytest.FixtureRequest) -> Variants:
-    server = request.getfixturevalue("postgres")
-    name = load(frame, server)
-    return read(server.url, attrs.evolve(reading, query=f"SELECT * FROM {name} WHERE true;"))
-
-
-def load(frame: pl.DataFrame, server: Any) -> str:
-    """The frame as a table of PostgreSQL, by COPY."""
-    kinds = {pl.String: "text", pl.Int64: "bigint", pl.Float64: "float8", pl.Boolean: "boolean", pl.Date: "date"}
-    name = f"log_{uuid4().hex}"
-    types = [
-        ("timestamptz" if kind.time_zone else "timestamp") if isinstance(kind, pl.Datetime) else kinds[kind.base_type()]
-        for kind in frame.dtypes
-    ]
-    columns = ", ".join(
-        f'"{c.replace(chr(34), chr(34) * 2)}" {kind}' for c, kind in zip(frame.columns, types, strict=True)
-    )
-    with server.owner() as owner, owner.cursor() as cursor:
-        cursor.execute(f"CREATE TABLE {name} ({columns})")
-        with cursor.copy(f"COPY {name} FROM STDIN") as copy:
-            for row in frame.iter_rows():
-                copy.write_row(row)
-    return name
+    return read(server.url, attrs.evolve(reading, query=f"SELECT * FROM {server.load(frame)} WHERE true;"))
 
 
 def spark(frame: pl.DataFrame, reading: Reading, tmp_path: Path, request: pytest.FixtureRequest) -> Variants:
@@ -93,6 +82,6 @@ def spark_frame(frame: pl.DataFrame, reading: Reading, tmp_path: Path, request: 
 
 Engine = Callable[[pl.DataFrame, Reading, Path, pytest.FixtureRequest], Variants]
 FILES = (parquet, folder, csv, pandas)
-DATABASES = (duckdb, postgres, postgres_query)
+DATABASES = (duckdb, sqlite, postgres)
 SPARK = (spark, spark_frame)
 ALL = (*FILES, *DATABASES, *SPARK)

@@ -15,13 +15,13 @@ from travas import LogError, Reading, mechanism
 MICROSECONDS = "holds microseconds: nanoseconds do not fit in it"
 GAPS: dict[tuple[str, str], str] = {
     ("nanoseconds", "postgres"): f"PostgreSQL {MICROSECONDS}",
-    ("nanoseconds", "postgres_query"): f"PostgreSQL {MICROSECONDS}",
     ("nanoseconds", "spark"): f"Spark {MICROSECONDS}",
     ("nanoseconds", "spark_frame"): f"Spark {MICROSECONDS}",
     ("floats as times", "pandas"): "pandas makes floats of whole numbers where one is missing; they are refused",
     ("numbers as times", "csv"): "a number in CSV is a text, and as a time it needs a format",
     ("floats as times", "csv"): "a number in CSV is a text, and as a time it needs a format",
-    ("odd columns", "csv"): "a header is one line",
+    ("numbers as times", "sqlite"): "a number in SQLite is a text, and as a time it needs a format",
+    ("floats as times", "sqlite"): "a number in SQLite is a text, and as a time it needs a format",
 }
 
 

@@ -17,9 +17,8 @@ from ..model.totals import check_details
 from ..model.variants import Variants
 from .example_log import ExampleLog, hospital_log
 from .files import MAP_IS_NO_LOG, check_counts, merged
-from .log_location import url_scheme
+from .log_location import is_database, url_scheme
 from .reading import BY_QUERY, DEFAULT_READING, Reading
-from .table_location import TableLocation
 
 
 class Engine(Protocol):
@@ -33,13 +32,6 @@ class Engine(Protocol):
         """
 
 
-class TableEngine(Engine, Protocol):
-    """Reads tables that have a URL, so that releases of one table are charged to one account."""
-
-    def location(self, source: str, reading: Reading) -> TableLocation | None:
-        """Ask the database where a table is; None for a query."""
-
-
 def _silent(_: float) -> None:
     """Ignore the progress."""
 
@@ -49,8 +41,8 @@ def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _
 
     Args:
         source: A path, a folder or glob of files, `-` for standard input, a URL of a database, a pandas, Polars or Spark
-            DataFrame, an Arrow or Ibis table, an event log of pm4py, a list of traces, a mapping of traces to counts,
-            `Variants` or a `Release`.
+            DataFrame, an Arrow table, an event log of pm4py, a list of traces, a mapping of traces to counts, `Variants`
+            or a `Release`.
         reading: The rule from events to variants.
         progress: Called with the share of the work that is done, from 0 to 1.
 
@@ -82,6 +74,10 @@ def _read(source: Any, reading: Reading, progress: Progress) -> Variants:
     if isinstance(source, list):
         check_counts(reading, "a list of traces")
         return Variants.from_mapping(_counted(source), reading.activities)
+    if is_database(source):
+        from .engines.databases import read_database
+
+        return read_database(source, reading)
     return _engine(source, progress).variants(source, reading)
 
 
@@ -89,53 +85,18 @@ def assumptions_of(source: Any, reading: Reading) -> tuple[str, ...]:
     """Return the assumptions of the guarantee that reading cannot check: docs/reading.md, lemmas 9 and 10.
 
     Args:
-        source: The source, as for `read`. An Ibis expression and a DataFrame of Spark are queries, which are run when they
-            are read; a table of a database, a view and a cached expression are tables.
+        source: The source, as for `read`. A DataFrame of Spark is a query, which is run when it is read.
         reading: The rule from events to variants.
 
     Returns:
         The assumptions, in words.
     """
-    by_query = (BY_QUERY,) if reading.query is None and _is_query(source) else ()
+    by_query = (BY_QUERY,) if reading.query is None and _library(source) == "pyspark" else ()
     return (*by_query, *reading.assumptions)
-
-
-def _is_query(source: Any) -> bool:
-    library = _library(source)
-    if library == "ibis":
-        import ibis.expr.operations as ops
-
-        return not isinstance(source.op(), ops.DatabaseTable | ops.InMemoryTable)
-    return library == "pyspark"
 
 
 def _library(source: Any) -> str:
     return type(source).__module__.partition(".")[0]
-
-
-def table_location(source: Any, reading: Reading) -> TableLocation | None:
-    """Ask a database or Spark where a table is.
-
-    Args:
-        source: The source, as for `read`.
-        reading: Contains the name of the table.
-
-    Returns:
-        The location of the table, or None if the source is not a table.
-    """
-    if not isinstance(source, str) or not (scheme := url_scheme(source)):
-        return None
-    return _by_scheme(scheme).location(source, reading)
-
-
-def _by_scheme(scheme: str) -> TableEngine:
-    if scheme == "spark":
-        from .engines.spark import Spark
-
-        return Spark()
-    from .engines.databases import by_scheme
-
-    return by_scheme(scheme)
 
 
 def _counted(traces: list[Any]) -> Mapping[Any, int]:
@@ -150,8 +111,10 @@ def _counted(traces: list[Any]) -> Mapping[Any, int]:
 
 def _engine(source: Any, progress: Progress) -> Engine:
     """Select the engine by URL scheme or library; anything else is a file or a data frame."""
-    if isinstance(source, str) and (scheme := url_scheme(source)):
-        return _by_scheme(scheme)
+    if isinstance(source, str) and url_scheme(source) == "spark":
+        from .engines.spark import Spark
+
+        return Spark()
     if isinstance(source, str | Path):
         from .files import Files
 
@@ -165,10 +128,6 @@ def _engine(source: Any, progress: Progress) -> Engine:
         from .engines.spark import Spark
 
         return Spark()
-    if library == "ibis":
-        from .engines.databases import Database
-
-        return Database("ibis")
     from .files import Frames
 
     return Frames()

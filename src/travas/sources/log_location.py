@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 import stat
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+from typing import Any, TypeGuard
+from urllib.parse import unquote
 
 from .folders import is_pattern
 
-_SYNONYMS = {"postgres": "postgresql"}
-_DEFAULT_PORTS = {"postgresql": 5432, "trino": 8080}
-_IDENTIFYING = ("host", "hostaddr", "port", "dbname", "service")
-"""URL parameters that locate the data. Others are dropped, because they may be passwords."""
+DATABASE_SUFFIXES = (".duckdb", ".db", ".sqlite", ".sqlite3")
+"""The extensions of DuckDB and SQLite files; which of the two wrote a file is in its first bytes."""
 
 
 def url_scheme(text: str) -> str | None:
@@ -26,6 +24,23 @@ def url_scheme(text: str) -> str | None:
     return scheme[1].lower() if scheme and (scheme[2] or scheme[1].lower() == "spark") else None
 
 
+def database_file(source: str | Path) -> Path | None:
+    """Return the file of a DuckDB or SQLite database, by its extension or as `duckdb:///FILE`; None for anything else."""
+    text, scheme = str(source), url_scheme(source) if isinstance(source, str) else None
+    if scheme in ("duckdb", "sqlite"):  # relative to the root, otherwise to the working directory
+        path = Path(unquote(text.partition("://")[2].partition("?")[0]))
+        return path if path.is_file() else Path(str(path).lstrip("/"))
+    is_database = scheme is None and Path(text).suffix.lower() in DATABASE_SUFFIXES
+    return Path(text) if is_database and not Path(text).is_dir() else None
+
+
+def is_database(source: Any) -> TypeGuard[str | Path]:
+    """Return whether a source is a database: its file, or a URL that is not one of Spark."""
+    if not isinstance(source, str | Path):
+        return False
+    return database_file(source) is not None or (isinstance(source, str) and url_scheme(source) not in (None, "spark"))
+
+
 def location_of(source: Any) -> str | None:
     """Return the location of a log: the real path of a file, folder or glob.
 
@@ -35,14 +50,14 @@ def location_of(source: Any) -> str | None:
         source: The source, as for `travas.read`.
 
     Returns:
-        The location, or None for an object in memory, standard input, a pipe, a database or Spark.
+        The location, or None for an object in memory, standard input, a pipe, a database server or Spark.
     """
     if not isinstance(source, str | Path):
         return None
-    text = str(source)
-    scheme = url_scheme(text) if isinstance(source, str) else None
     try:
-        return _file(text) if scheme is None else None
+        if (database := database_file(source)) is not None:
+            return str(database.resolve())
+        return None if isinstance(source, str) and url_scheme(source) else _file(str(source))
     except (ValueError, OSError, RuntimeError):  # neither a path nor a URL; reading it raises the error
         return None
 
@@ -61,38 +76,3 @@ def _glob(path: Path) -> str:
     parts = path.absolute().parts
     first = next((index for index, part in enumerate(parts) if is_pattern(part)), len(parts))
     return str(Path(*parts[:first]).resolve().joinpath(*parts[first:]))
-
-
-def database_of(url: str) -> str | None:
-    """Return the URL of a database without user, password and options; the real path of a DuckDB file.
-
-    Args:
-        url: The URL, as for `travas.read`.
-
-    Returns:
-        The URL, or None if it has a user name or password with an unescaped slash, which must not be recorded.
-    """
-    try:
-        parts = urlsplit(url)
-        if "@" in parts.path:
-            return None
-        return f"duckdb://{_duckdb_path(url)}" if parts.scheme.lower() == "duckdb" else _without_credentials(url)
-    except (ValueError, OSError, RuntimeError):  # not a URL; reading it raises the error
-        return None
-
-
-def _duckdb_path(url: str) -> str:
-    """Return the file as it is opened: relative to the root, otherwise to the working directory."""
-    text = unquote(url.partition("://")[2].partition("?")[0])
-    path = next((path for path in (Path(text), Path(text.lstrip("/"))) if path.is_file()), Path(text))
-    return str(path.resolve())
-
-
-def _without_credentials(url: str) -> str:
-    """Return the URL without user, password and parameters that do not locate the data."""
-    parts = urlsplit(url)
-    scheme = _SYNONYMS.get(parts.scheme.lower(), parts.scheme.lower())
-    host = parts.netloc.rpartition("@")[2].lower().removesuffix(f":{_DEFAULT_PORTS.get(scheme)}")
-    query = urlencode(sorted(pair for pair in parse_qsl(parts.query) if pair[0] in _IDENTIFYING))
-    prefix = f"{scheme}://" if scheme else ""
-    return f"{prefix}{host}{parts.path}{'?' if query else ''}{query}"

@@ -1,267 +1,305 @@
-"""Databases, through Ibis: variants and counts are computed in the database, over a read-only connection.
+"""Databases: one SELECT of the columns that are read, over a read-only connection, as Arrow batches for the table engine.
 
-Messages show only the scheme of a URL, because the rest may contain a password, and no messages of the database,
-because they may quote a cell.
+DuckDB has its own Arrow interface; PostgreSQL, SQLite and all others are read by ADBC (docs/reading.md, lemma 9).
+Messages show no URL, because it may contain a password, and no message of a database, because it may quote a cell.
 """
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import unquote
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import attrs
+import polars as pl
 
 from ...errors import LogError, MissingExtraError, ParameterError, TravasError
-from ...model.traces import Codes
 from ...model.variants import Variants
-from ..log_location import database_of
-from ..reading import Reading, released_columns
-from ..table_location import Catalogue, TableLocation
-from .clocks import duckdb_clock, has_zone, plain_clock
-from .interruptible_work import interruptible
-from .queries import check_query, query_types
-from .variants_expression import COUNT, Query
+from ..log_location import database_file, url_scheme
+from ..reading import Reading
+from ..tabular.events import Events
+from ..tabular.table_columns import Columns
+from ..tabular.tables import variants_of
 
 if TYPE_CHECKING:
-    import polars as pl
+    import pyarrow as pa
 
-    from .totals_expression import RemoteTotals
+Result = TypeVar("Result")
 
 _POSTGRES = ("postgresql", "postgres")
-SCHEMES = (*_POSTGRES, "duckdb", "bigquery", "snowflake", "trino")
-_DEFAULT_SCHEMAS = {"postgres": "public", "duckdb": "main"}
+_SQLITE, _DUCKDB = "sqlite", "duckdb"
+_SETTINGS = {
+    **dict.fromkeys(
+        _POSTGRES,
+        ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", "SET application_name = 'travas'"),
+    ),
+    _SQLITE: ("PRAGMA temp_store = MEMORY",),
+}
+"""What is executed first. A transaction is open already, and ends with the connection."""
+
+_TABLES = (
+    "SELECT table_schema, table_name FROM information_schema.tables "
+    "WHERE table_schema NOT IN ('information_schema', 'pg_catalog')"
+)
+_SQLITE_TABLES = "SELECT 'main', name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'"
+_BATCH = 100_000
+_MOST_NAMES = 10
 
 
-@dataclass(frozen=True)
-class Database:
-    """A database that Ibis can query, by URL, or an Ibis table. Only the variants and their counts are transferred."""
+def read_database(source: str | Path, reading: Reading) -> Variants:
+    """Return the variants of a table (`reading.table`), of a query (`reading.query`), or of the only table."""
+    reading = without_row_order(reading, "a database")
+    frame, where = database_table(
+        source, reading, lambda names: Columns.of(reading, names, database_name(source, reading))
+    )
+    with _plain_words(f"{where}: cannot be read", "convert the columns in a query, or export the log"):
+        return variants_of(Events(sorted_rows(frame, reading).lazy(), reading, where))
+
+
+def without_row_order(reading: Reading, what: str) -> Reading:
+    """Return the reading of rows that have no order: by time, then by a column or the name of the activity."""
+    for name, remedy in (("order", "use 'time'"), ("ties", "use 'activity' or a column")):
+        if getattr(reading, name) == "file":
+            raise ParameterError(f"{name} is 'file' but the rows of {what} have no order; {remedy}", field=name)
+    return attrs.evolve(reading, order="time", ties=reading.ties or "activity")
+
+
+def sorted_rows(frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """Return the rows in an order that depends on them alone, where equal ties would keep the order of arrival."""
+    return frame if reading.tie_column() is None else frame.sort(pl.all(), nulls_last=True)
+
+
+def database_table(
+    source: str | Path, reading: Reading, chosen: Callable[[list[str]], Columns] | None = None
+) -> tuple[pl.DataFrame, str]:
+    """Return the chosen columns of a table or query, by default all of them, and its name in messages."""
+    where = database_name(source, reading)
+    connections: list[_Connection] = []
+
+    def work() -> pl.DataFrame:
+        connection = _connect(source)
+        connections.append(connection)
+        try:
+            return _fetched(connection, reading, where, chosen)
+        finally:
+            connection.close()
+
+    return interruptible(work, lambda: [connection.cancel() for connection in connections]), where
+
+
+def database_name(source: str | Path, reading: Reading) -> str:
+    """Return the name of a table in messages: never the URL, which may contain a password."""
+    file = database_file(source)
+    base = url_scheme(str(source)) if file is None else str(file)
+    return f"{base} {'query' if reading.query else f'table {reading.table!r}' if reading.table else 'table'}"
+
+
+class _Connection(Protocol):
+    """A read-only connection, in one transaction."""
 
     scheme: str
 
-    def variants(self, source: Any, reading: Reading) -> Variants:
-        """Return the variants of a table (`reading.table`), of a query (`reading.query`), or of an Ibis table."""
-        try:
-            import ibis
-        except ImportError:
-            raise MissingExtraError("reading a database", "sql") from None
-        if isinstance(source, ibis.Table):
-            return self._of(source, reading, f"{source.get_backend().name} table")
-        if not isinstance(source, str):
-            raise LogError(f"a {type(source).__name__} of Ibis is not an event log; pass an Ibis table")
-        self._check_named(reading)
-        if reading.query is not None:
-            check_query(reading.query, "postgres" if self.scheme in _POSTGRES else self.scheme)
-        where = f"{self.scheme} {'query' if reading.table is None else f'table {reading.table!r}'}"
-        with ExitStack() as connection:
-            backend = connection.enter_context(self._connected(source))
-            remedy = f"check {'its name' if reading.query is None else 'the names in it'} and your permissions"
-            with _plain_words(f"{where}: cannot be opened", remedy):
-                if reading.query is not None:
-                    table = _of_query(backend, reading.query)
-                else:
-                    schema, _, name = str(reading.table).rpartition(".")
-                    table = backend.table(name, database=schema or None)
-            variants = self._of(table, reading, where)
-            if variants.totals is not None:  # questions need the connection
-                weakref.finalize(cast("RemoteTotals", variants.totals).ask, connection.pop_all().close)
-            return variants
+    def batches(self, sql: str) -> pa.RecordBatchReader:
+        """Run one SELECT."""
 
-    def location(self, source: str, reading: Reading) -> TableLocation | None:
-        """Return where a table is; the database says what its name refers to.
+    def cancel(self) -> None:
+        """Cancel what is running."""
 
-        None for a query, and if the URL must not be recorded.
-        """
-        self._check_named(reading)
-        if (table := reading.table) is None or (database := database_of(source)) is None:
-            return None
-        try:
-            import ibis  # noqa: F401
-        except ImportError:
-            raise MissingExtraError("reading a database", "sql") from None
-        remedy = "check its name and your permissions"
-        with (
-            self._connected(source) as backend,
-            _plain_words(f"{self.scheme} table {table!r}: cannot be opened", remedy),
-        ):
-            catalogue = Catalogue(
-                getattr(backend, "current_catalog", None) or "",
-                getattr(backend, "current_database", None) or "",
-                _DEFAULT_SCHEMAS.get(backend.name, ""),
-                ignores_case=backend.name in ("duckdb", "trino"),
-                skips_schema=backend.name == "duckdb",
-            )
-        return catalogue.locate(database, *reversed(table.rsplit(".", 2)))
-
-    def _check_named(self, reading: Reading) -> None:
-        if reading.table is None and reading.query is None:
-            raise ParameterError(f"{self.scheme}: neither table nor query is set; set one of them", field="table")
-
-    def _of(self, table: Any, reading: Reading, where: str) -> Variants:
-        import polars as pl
-
-        backend = table.get_backend()
-        if backend.name not in SCHEMES:
-            raise LogError(f"{where}: unsupported backend; for Spark pass the DataFrame, otherwise export the log")
-        clock = duckdb_clock if backend.name == "duckdb" else plain_clock
-        query = Query(table, reading, where, as_bytes=as_bytes_in(backend.name), clock=clock)
-        answers = _totals(query, where, backend) if query.reading.details else None
-        with _plain_words(f"{where}: the query failed", "try a query of your own, or export the log"):
-            counted = pl.DataFrame(pl.from_arrow(_answer(backend, query.variants())))
-        totals: dict[str, Any] = {name: int(counted[name].sum()) for name in query.sums}
-        totals |= {name: counted[name].min() for name in query.firsts}
-        counted = counted.filter(pl.col(query.parts[0]).list.len() > 0)
-        variants = coded(counted, query, query.notes(totals, counted.height))
-        return variants if answers is None else replace(variants, totals=answers)
-
-    @contextmanager
-    def _connected(self, url: str) -> Iterator[Any]:
-        import ibis
-
-        hint = "check the URL, the password, and that the server is running"
-        if self.scheme in _POSTGRES:
-            hint += " (PGPASSWORD, or a service file)"
-        elif self.scheme == "duckdb":
-            hint = "check that no other program has it open, and that it was not written by a newer DuckDB"
-        with _plain_words(f"{self.scheme}: cannot connect", hint):
-            if self.scheme in _POSTGRES:
-                backend = _postgres(url)
-            elif self.scheme == "duckdb":
-                backend = ibis.duckdb.connect(_duckdb_file(url), read_only=True)
-            else:
-                backend = ibis.connect(url)
-        try:
-            yield backend
-        finally:
-            backend.disconnect()
+    def close(self) -> None:
+        """Close the connection."""
 
 
-def by_scheme(scheme: str) -> Database:
-    """Return the engine for a URL scheme."""
-    if scheme not in SCHEMES:
-        supported = "://, ".join(SCHEMES)
-        raise LogError(f"{scheme}://: unsupported URL scheme; supported: {supported}://")
-    return Database(scheme)
+class _DuckDB:
+    """A DuckDB file. It writes no parts of the log: if memory is short, the query fails."""
+
+    scheme = _DUCKDB
+
+    def __init__(self, path: Path) -> None:
+        import duckdb
+
+        self._connection = duckdb.connect(path, read_only=True, config={"temp_directory": ""})
+        self.cancel, self.close = self._connection.interrupt, self._connection.close
+
+    def batches(self, sql: str) -> pa.RecordBatchReader:
+        [statement] = self._connection.extract_statements(sql)
+        return self._connection.sql(statement).to_arrow_reader(_BATCH)
 
 
-def coded(counted: pl.DataFrame, query: Query, notes: tuple[str, ...]) -> Variants:
-    """Convert arrays of text and their counts to variants."""
-    import numpy as np
-    import polars as pl
+class _Adbc:
+    """A connection by the ADBC driver of a URL scheme. SQLite cannot be cancelled."""
 
-    from ..tabular.tables import keys_of
+    def __init__(self, scheme: str, uri: str) -> None:
+        self.scheme = scheme
+        if scheme in _POSTGRES:
+            from adbc_driver_postgresql.dbapi import connect
+        elif scheme == _SQLITE:
+            from adbc_driver_sqlite.dbapi import connect
+        else:
+            from adbc_driver_manager.dbapi import connect
+        self._connection = connect(uri)
+        self._cursor = self._connection.cursor()
+        self.cancel = self._cursor.adbc_cancel
+        for statement in _SETTINGS.get(scheme, ()):
+            self._cursor.execute(statement)
 
-    codes = Codes()
-    names = pl.List(pl.Categorical(pl.Categories.random()))
-    texts = counted.with_columns(pl.col(query.parts).cast(pl.List(pl.String)).cast(names))
-    keys = keys_of(texts, query.parts, codes)
-    counts = counted[COUNT].to_numpy().astype(np.int64)
-    return Variants(
-        list(codes),
-        keys,
-        counts,
-        released_columns(query.columns.activities),
-        notes,
-        unit=query.reading.privacy_unit,
-        counted=query.reading.counts_of,
-        roles=query.columns.roles,
+    def batches(self, sql: str) -> pa.RecordBatchReader:
+        self._cursor.execute(sql)
+        return self._cursor.fetch_record_batch()
+
+    def close(self) -> None:
+        self._cursor.close()
+        self._connection.close()
+
+
+def _connect(source: str | Path) -> _Connection:
+    file = database_file(source)
+    if file is not None:
+        form = _file_format(file)
+        hint = "check that no other program has it open, and that it was not written by a newer version"
+        with _plain_words(f"{file}: cannot be opened", hint):
+            return _DuckDB(file) if form == _DUCKDB else _Adbc(_SQLITE, f"{file.resolve().as_uri()}?mode=ro")
+    scheme = str(url_scheme(str(source)))
+    hint = "check the URL, the password, that the server is running, and that its ADBC driver is installed"
+    if scheme in _POSTGRES:
+        hint = "check the URL, the password (PGPASSWORD, or a service file), and that the server is running"
+    with _plain_words(f"{scheme}: cannot connect", hint):
+        return _Adbc(scheme, str(source))
+
+
+def _file_format(path: Path) -> str:
+    """Return which database wrote a file, by its first bytes."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(16)
+    except OSError as error:
+        reason = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be opened ({error.strerror})"
+        raise LogError(f"{path}: {reason}; check the path") from None
+    if head[8:12] == b"DUCK":
+        return _DUCKDB
+    if head == b"SQLite format 3\0":
+        return _SQLITE
+    raise LogError(f"{path}: not a DuckDB or SQLite file; set format if it is another kind of log", field="format")
+
+
+def _fetched(
+    connection: _Connection, reading: Reading, where: str, chosen: Callable[[list[str]], Columns] | None
+) -> pl.DataFrame:
+    remedy = "use one SELECT, and check the names in it" if reading.query else "check its name"
+    with _plain_words(f"{where}: cannot be opened", f"{remedy} and your permissions", "query" if reading.query else ""):
+        source = f"(\n{reading.query.strip().rstrip(';')}\n) AS travas" if reading.query else _table(connection, reading)
+        schema = connection.batches(f"SELECT * FROM {source} WHERE 1 = 0").schema
+    if len(set(schema.names)) < len(schema.names):
+        raise LogError(f"{where}: two columns have the same name; name the columns in the query")
+    columns = None if chosen is None else chosen(schema.names)
+    fields = [schema.field(name) for name in (schema.names if columns is None else columns.names)]
+    selected = ", ".join(
+        f"{_value(connection.scheme, field, columns)} AS {_quoted(connection.scheme, field.name)}" for field in fields
     )
+    with _plain_words(f"{where}: the query failed", "try a query of your own, or export the log"):
+        reader = connection.batches(f"SELECT {selected} FROM {source}")
+        frame = pl.concat([_frame(batch) for batch in (reader.schema.empty_table(), *reader)], how="vertical")
+    return frame.cast(pl.String) if connection.scheme == _SQLITE else frame
 
 
-def _totals(query: Query, where: str, backend: Any) -> RemoteTotals:
-    """Return the answers of a database; a trial without rows shows that it can answer."""
-    from .details_expression import details_of
-    from .totals_expression import RemoteTotals
-
-    def ask(expression: Any) -> list[dict[str, Any]]:
-        with _plain_words(f"{where}: the query failed", "try a query of your own, or export the log"):
-            rows: list[dict[str, Any]] = _answer(backend, expression).to_pylist()
-        return rows
-
-    table = details_of(query)
-    is_zoned = has_zone(query.events[query.columns.timestamp])
-    RemoteTotals(query, table.limit(0), ask, is_zoned).try_out()
-    return RemoteTotals(query, table, ask, is_zoned)
+def _frame(batch: Any) -> pl.DataFrame:
+    batch.validate(full=True)  # Polars takes text for valid UTF-8
+    return pl.DataFrame(pl.from_arrow(batch))
 
 
-def _answer(backend: Any, expression: Any) -> Any:
-    cancel = getattr(backend.con, "interrupt", None)  # DuckDB ignores interrupts; psycopg cancels
-    return expression.to_pyarrow() if cancel is None else interruptible(expression.to_pyarrow, cancel)
+def _table(connection: _Connection, reading: Reading) -> str:
+    """Return the quoted name of the table: as set, or the only one."""
+    parts = [] if reading.table is None else reading.table.split(".")
+    if not parts:
+        listed = connection.batches(_SQLITE_TABLES if connection.scheme == _SQLITE else _TABLES).read_all()
+        tables = sorted(zip(*(column.to_pylist() for column in listed.columns), strict=True))
+        if len(tables) != 1:
+            names = ", ".join(repr(".".join(table)) for table in tables[:_MOST_NAMES])
+            more = ", …" if len(tables) > _MOST_NAMES else ""
+            raise ParameterError(
+                f"the database has {len(tables)} tables and table is not set; set table or query: {names}{more}"
+                if tables
+                else "the database has no table that you may read; check your permissions",
+                field="table",
+            )
+        parts = list(tables[0])
+    return ".".join(_quoted(connection.scheme, part) for part in parts)
+
+
+def _quoted(scheme: str, name: str) -> str:
+    mark = "`" if scheme == "bigquery" else '"'
+    return f"{mark}{name.replace(mark, mark * 2)}{mark}"
+
+
+def _value(scheme: str, field: pa.Field, columns: Columns | None) -> str:
+    """Return the expression of a column, by its type in the schema alone (docs/reading.md, lemma 9)."""
+    from pyarrow import types
+
+    name, kind = _quoted(scheme, field.name), field.type
+    if scheme == _SQLITE:  # a column has no type there: every value is read as its text
+        return f"coalesce(CAST({name} AS TEXT), '')"
+    if types.is_timestamp(kind) or types.is_date(kind):
+        if scheme not in _POSTGRES:
+            return name
+        # infinite and far times have no place in Arrow
+        return (
+            f"CASE WHEN {name} > '9999-12-31' THEN '9999-12-31' WHEN {name} < '0001-01-01' THEN '0001-01-01' "
+            f"ELSE {name} END"
+        )
+    plain = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_dictionary)
+    if any(is_plain(kind) for is_plain in (*plain, types.is_string, types.is_large_string, types.is_string_view)):
+        return name
+    is_numeric = (field.metadata or {}).get(b"POSTGRESQL:type") == b"numeric"
+    if is_numeric and columns is not None and field.name in _numbers(columns):
+        return f"CAST({name} AS double precision)"
+    return f"CAST({name} AS varchar)"
+
+
+def _numbers(columns: Columns) -> Sequence[str | None]:
+    """The columns that are compared or measured as numbers."""
+    return (columns.timestamp, columns.ties, *columns.details.numbers)
 
 
 @contextmanager
-def _plain_words(what: str, remedy: str) -> Iterator[None]:
-    """Replace database errors with their type (UndefinedTable, InsufficientPrivilege, ...), without the message."""
+def _plain_words(what: str, remedy: str, field: str = "") -> Iterator[None]:
+    """Replace errors by their type and SQL state, without the message of the database."""
     try:
         yield
-    except TravasError:
+    except (TravasError, MemoryError):
         raise
     except ImportError:
         raise MissingExtraError("reading this database", "sql") from None
     except Exception as error:
-        raise LogError(f"{what} ({type(error).__name__}); {remedy}") from None
+        kind = " ".join(filter(None, (type(error).__name__, getattr(error, "sqlstate", None))))
+        raise LogError(f"{what} ({kind}); {remedy}", field=field) from None
 
 
-def _duckdb_file(url: str) -> Path:
-    """Return the file of `duckdb:///file.db`: relative to the root, otherwise to the working directory."""
-    text = unquote(url.partition("://")[2].partition("?")[0])
-    path = next((path for path in (Path(text), Path(text.lstrip("/"))) if path.is_file()), None)
-    if path is None:
-        raise LogError(
-            f"{text}: no such DuckDB file, neither from the root nor from the working directory; check the path"
-        )
-    with path.open("rb") as file:
-        if file.read(12)[8:] != b"DUCK":
-            raise LogError(f"{path}: not a DuckDB file; for a CSV or Parquet file, pass its path without duckdb:")
-    return path
+def interruptible(work: Callable[[], Result], cancel: Callable[[], object]) -> Result:
+    """Run work in a separate thread, so that an interrupt is noticed immediately and cancels it.
 
+    Databases and Spark do not react to interrupts while they compute. Cancelling may take up to ten seconds.
+    """
+    outcome: Future[Result] = Future()
 
-def _postgres(url: str) -> Any:
-    """Connect with libpq, which supports service and password files; a connection of Ibis could write."""
-    import ibis
-    import psycopg
+    def run() -> None:
+        try:
+            outcome.set_result(work())
+        except BaseException as error:
+            outcome.set_exception(error)
 
-    connection = psycopg.connect(url, application_name="travas")
-    connection.read_only = True  # every transaction is READ ONLY
-    return ibis.postgres.from_connection(connection)
-
-
-def _of_query(backend: Any, query: str) -> Any:
-    import ibis
-
-    kinds = query_types(backend, query)
-    if kinds is None:
-        return backend.sql(query)
-    parsed = {name: backend.compiler.type_mapper.from_string(kind) for name, kind in kinds.items()}
-    return backend.sql(query, schema=ibis.schema(parsed))
-
-
-def as_bytes_in(backend: str) -> Callable[[Any], Any]:
-    """Return the function that converts text to UTF-8 bytes; text would be compared by the collation of the column."""
-    import ibis
-
-    one = ibis.udf.scalar.builtin(signature=(("string",), "binary"))
-    two = ibis.udf.scalar.builtin(signature=(("string", "string"), "binary"))
-
-    @one
-    def encode(text): ...  # type: ignore[no-untyped-def]
-
-    @one
-    def to_utf8(text): ...  # type: ignore[no-untyped-def]
-
-    @two
-    def convert_to(text, encoding): ...  # type: ignore[no-untyped-def]
-
-    @two
-    def to_binary(text, encoding): ...  # type: ignore[no-untyped-def]
-
-    functions: dict[str, Callable[[Any], Any]] = {
-        "duckdb": encode,
-        "postgres": lambda text: convert_to(text, "UTF8"),
-        "trino": to_utf8,
-        "snowflake": lambda text: to_binary(text, "UTF-8"),
-        "bigquery": lambda text: text.cast("binary"),
-    }
-    return functions[backend]
+    Thread(target=run, daemon=True).start()
+    try:
+        while not wait([outcome], timeout=0.2).done:  # a signal may have been delivered to another thread
+            pass
+    except KeyboardInterrupt:
+        for _ in range(50):  # it may not have started yet
+            try:
+                cancel()
+            except Exception:  # not supported
+                break
+            if wait([outcome], timeout=0.2).done:
+                break
+        raise
+    return outcome.result()

@@ -19,10 +19,9 @@ from ...errors import LogError, MissingExtraError, ParameterError, TravasError
 from ...model.traces import CODE, CODE_BYTES, Activity, Trace
 from ...model.variants import Variants
 from ..reading import Reading, released_columns
-from ..table_location import Catalogue, TableLocation
 from .clocks import Clock, spark_clock, spark_zoned_clock
+from .databases import interruptible
 from .details_expression import details_of
-from .interruptible_work import interruptible
 from .queries import check_query
 from .remote import RemoteVariants
 from .totals_expression import RemoteTotals
@@ -61,29 +60,6 @@ class Spark:
         query = Query(events, reading, where, gather=_gather, clock=_clock(frame.schema))
         variants: Variants = _run(frame.sparkSession, where, lambda: _Store.of(frame, query))
         return variants
-
-    def location(self, source: str, reading: Reading) -> TableLocation | None:
-        """Return where a table is; the session says what its name refers to. None for a path or a query."""
-        _path_of(source, reading)
-        if (table := reading.table) is None:
-            return None
-        try:
-            import pyspark  # noqa: F401
-        except ImportError:
-            raise MissingExtraError("reading with Spark", "spark") from None
-        session = _session()
-
-        def located() -> TableLocation:
-            here = session.catalog
-            known = here.getTable(table)
-            catalogue = Catalogue(here.currentCatalog(), here.currentDatabase(), "default", ignores_case=True)
-            if known.catalog is None:  # a temporary view
-                name = ".".join((*(known.namespace or ()), known.name)).lower()
-                return TableLocation("spark:", name, frozenset({name}), ignores_case=True)
-            return catalogue.locate("spark:", known.name, ".".join(known.namespace or ()), known.catalog)
-
-        located_there: TableLocation = _run(session, f"Spark table {table!r}", located)
-        return located_there
 
 
 def _gather(events: ir.Table, parts: list[str], keys: list[Any], where: Any, others: dict[str, Any]) -> ir.Table:
