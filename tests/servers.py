@@ -43,9 +43,9 @@ class Postgres:
         """A cursor that may do anything; every statement is committed."""
         from adbc_driver_postgresql.dbapi import connect
 
-        with connect(self.url.replace("reader@", f"postgres:{self.password}@"), autocommit=True) as connection:
-            with connection.cursor() as cursor:
-                yield cursor
+        url = self.url.replace("reader@", f"postgres:{self.password}@")
+        with connect(url, autocommit=True) as connection, connection.cursor() as cursor:
+            yield cursor
 
     def load(self, frame: pl.DataFrame) -> str:
         """The frame as a new table."""

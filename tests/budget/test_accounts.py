@@ -261,6 +261,16 @@ def test_one_file_has_one_location(tmp_path: Path, small_csv: Path, monkeypatch:
     assert location_of("pipe.csv") is None
 
 
+def test_a_database_server_has_no_location_and_a_database_file_has_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert location_of("postgresql://reader:secret@host/hospital") is None and location_of("spark:x") is None
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.db").write_bytes(b"")
+    ways = ("a.db", "duckdb:///a.db", "duckdb://a.db", f"duckdb://{tmp_path}/a.db", f"sqlite://{tmp_path}/a.db")
+    assert {location_of(way) for way in ways} == {str(tmp_path.resolve() / "a.db")}
+
+
 @pytest.mark.parametrize("dataset", [5, None, b"x"])
 def test_the_name_of_a_data_set_is_text(dataset: Any, book: Ledger) -> None:
     for use in (book.account, book.create_account, lambda name: book.create_budget(name, epsilon=1, delta=0)):

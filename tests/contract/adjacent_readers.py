@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
-from uuid import uuid4
 from xml.sax.saxutils import quoteattr
 
 import polars as pl
 import pytest
 from adjacent_logs import COLUMNS, TIE, Log, Reader, Row, Rule
+from compared_engines import load_sqlite
 
 from travas import Variants, read
 
@@ -184,19 +184,17 @@ def duckdb(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Var
     with library.connect(folder / "log.db") as connection:
         connection.register("loaded", typed(rows).to_arrow())
         connection.execute("CREATE TABLE events AS SELECT * FROM loaded")
-    source = {"table": "events"} if rule.max_cases > 1 else {"query": "SELECT * FROM events"}
-    return read(f"duckdb://{folder}/log.db", rule.reading(**source))
+    return read(folder / "log.db", rule.reading(**({} if rule.max_cases > 1 else {"query": "FROM events"})))
+
+
+def sqlite(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Variants:
+    load_sqlite(typed(rows), folder / "log.sqlite")
+    return read(folder / "log.sqlite", rule.reading())
 
 
 def postgres(rows: Log, rule: Rule, _: Path, request: pytest.FixtureRequest) -> Variants:
-    server, name = request.getfixturevalue("postgres"), f"log_{uuid4().hex}"
-    with server.owner() as owner, owner.cursor() as cursor:
-        cursor.execute(
-            f'CREATE TABLE {name} (case_id text, activity text, timestamp timestamptz, "{TIE}" text, person text)'
-        )
-        with cursor.copy(f"COPY {name} FROM STDIN") as copy:
-            for row in typed(rows).iter_rows():
-                copy.write_row(row)
+    server = request.getfixturevalue("postgres")
+    name = server.load(typed(rows))
     return read(server.url, rule.reading(**({"table": name} if rule.max_cases > 1 else {"query": f"TABLE {name}"})))
 
 
@@ -234,6 +232,7 @@ READERS = (
     Tried(polars, 1, 30),
     Tried(pandas_frame, 1, 30),
     Tried(duckdb, 10, 4, has_order=False),
+    Tried(sqlite, 10, 4, has_order=False),
     Tried(postgres, 20, 4, has_order=False),
     Tried(spark, 100, 1, has_order=False),
 )

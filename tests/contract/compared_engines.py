@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from sqlite3 import connect
-from typing import Any
+from uuid import uuid4
 
 import attrs
 import polars as pl
@@ -50,8 +50,9 @@ def duckdb(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.Fixt
 
 
 def sqlite(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Variants:
-    load_sqlite(frame, tmp_path / "log.sqlite")
-    return read(tmp_path / "log.sqlite", attrs.evolve(reading, table="events"))
+    path = tmp_path / f"{uuid4().hex}.sqlite"
+    load_sqlite(frame, path)
+    return read(path, attrs.evolve(reading, table="events"))
 
 
 def load_sqlite(frame: pl.DataFrame, path: Path) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import attrs
 import polars as pl
 import pytest
-from compared_engines import ALL, FILES, Engine, spark_frame
+from compared_engines import ALL, Engine, spark_frame
 from engine_twins import PERSON, PERSONS, persons_twin
 
-from travas import LogError, PrivacyUnit, Reading, Variants, read
-from travas.trusted.guarantee import Counted
+from travas import LogError, PrivacyUnit, Reading, Variants
+from travas.privacy.guarantee import Counted
 
 ENGINES = [pytest.param(engine, marks=pytest.mark.slow if engine is spark_frame else ()) for engine in ALL]
 
@@ -66,33 +65,3 @@ def test_every_engine_refuses_cases_without_a_unit_or_with_two(
         assert "\n" not in str(error.value)
     with pytest.raises(LogError, match=r"no column 'patnt' for the unit; did you mean 'patient'.*\[confidential"):
         run(whole, attrs.evolve(PERSON, unit="patnt"))
-
-
-@pytest.mark.parametrize("engine", ALL[len(FILES) :])
-def test_cases_whose_text_differs_by_engine_are_refused_with_a_unit(
-    engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    frame = PERSONS["numbers"][0].cast({"case_id": pl.Float64})
-    with pytest.raises(
-        LogError, match=r"column 'case_id' has type float64, by which the cases of a unit cannot be selected"
-    ):
-        engine(frame, PERSON, tmp_path, request)
-
-
-def test_cases_that_are_equal_to_the_database_have_the_smallest_digest_of_their_texts(tmp_path: Path) -> None:
-    """Else the order of the rows, which others can change, would decide which case of a person counts."""
-    import duckdb as library
-
-    rows = [(case, "a", case.lower()) for case in ("ab", "Ab", "aB", "AB", "cd", "Cd", "ef", "eF")]
-    digests = {text: min(hashlib.md5(c.encode()).hexdigest() for c, _, t in rows if t == text) for _, _, text in rows}
-    expected = min(digests, key=digests.__getitem__)
-    for place, order in enumerate((rows, rows[::-1])):
-        with library.connect(tmp_path / f"{place}.db") as connection:
-            connection.execute(
-                "CREATE TABLE events (case_id VARCHAR COLLATE NOCASE, step VARCHAR, activity VARCHAR, timestamp INT)"
-            )
-            connection.executemany("INSERT INTO events VALUES (?, ?, ?, 0)", order)
-            connection.execute("ALTER TABLE events ADD COLUMN patient VARCHAR DEFAULT 'p'")
-        reading = Reading(unit="patient", max_cases=1, counted="cases", table="events")
-        [(trace, _)] = read(f"duckdb://{tmp_path}/{place}.db", reading).items()
-        assert trace == (expected,) * sum(text == expected for _, _, text in rows)

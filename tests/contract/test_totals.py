@@ -17,12 +17,12 @@ import attrs
 import numpy as np
 import polars as pl
 import pytest
-from compared_engines import Engine, csv, duckdb, folder, pandas, parquet, postgres, postgres_query, spark, spark_frame
+from compared_engines import Engine, csv, duckdb, folder, pandas, parquet, postgres, spark, spark_frame
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_totals import PlainCase, plain_sums, plain_values, plain_vector
 
-from travas import ParameterError, Period, Reading, Variants, read
+from travas import Period, Reading, Variants, read
 from travas.model import questions as q
 from travas.model.abstraction import Abstraction
 from travas.model.totals import Details, Totals
@@ -160,7 +160,6 @@ def xes(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.Fixture
 ROWS = random_rows(60)
 READERS = (xes, parquet, folder, csv, pandas)
 SLOW: list[Any] = [
-    *(pytest.param(postgres_query, zone, marks=pytest.mark.slow) for zone in ("Asia/Tokyo", None)),
     *(pytest.param(spark_frame, zone, marks=pytest.mark.slow) for zone in ("Asia/Tokyo", None)),
 ]
 
@@ -294,28 +293,6 @@ def abstraction_of(chain: Sequence[str]) -> Abstraction:
 def test_events_that_an_abstraction_keeps_keep_their_times(chain: Sequence[str]) -> None:
     variants = read(table(ROWS), attrs.evolve(READING, abstraction=abstraction_of(chain)))
     check(totals_of(variants), [generalised(chain, case) for case in plain_cases(ROWS).values()])
-
-
-@pytest.mark.parametrize("chain", LONG, ids=" | ".join)
-def test_databases_apply_abstractions_in_the_same_way(
-    chain: Sequence[str], tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    reading = attrs.evolve(READING, abstraction=abstraction_of(chain))
-    variants = duckdb(table(ROWS), reading, tmp_path, request)
-    cases = [generalised(chain, case) for case in plain_cases(ROWS).values()]
-    assert dict(variants.items()) == Counter(case.activities for case in cases if case.activities)
-    check(totals_of(variants), cases, "UTC")
-
-
-def test_databases_refuse_to_measure_times_without_loops(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    with pytest.raises(ParameterError, match="abstraction has the step loops, which databases and Spark cannot apply"):
-        duckdb(table(ROWS), attrs.evolve(READING, abstraction=abstraction_of(["loops"])), tmp_path, request)
-
-
-def test_a_database_supports_the_maximum_number_of_bins(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    question = q.AttributeBins(attribute="age", edges=tuple(range(q.MOST_EDGES)), contribution=7)
-    totals = totals_of(duckdb(table(ROWS), READING, tmp_path, request))
-    assert cells(totals.sums(question)) == plain_sums(question, list(plain_cases(ROWS).values()))
 
 
 # --------------------------------------------------------------------------------------------------------- adjacency

@@ -24,7 +24,7 @@ Log = Annotated[
         metavar="LOG",
         help="Event log: .xes, .csv, .tsv or .txt (also .gz, .zst), .xlsx, .parquet, .feather or .arrow; .zip with one log; "
         "a folder or 'glob' of files of one format; - for standard input with --format; "
-        "or a URL: postgresql://HOST/DB or duckdb:///FILE with --table or --query; spark: (travas docs engines).",
+        "a DuckDB or SQLite file; or a URL: postgresql://HOST/DB with --table or --query; spark: (travas docs engines).",
     ),
 ]
 Epsilon = Annotated[str, typer.Option(help="ε as an exact number: 1, 0.5 or 1/3. At most 20.", metavar="NUMBER")]

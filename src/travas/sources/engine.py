@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -131,9 +130,3 @@ def _engine(source: Any, progress: Progress) -> Engine:
     from .files import Frames
 
     return Frames()
-
-
-def without_secrets(message: str) -> str:
-    """Remove possible passwords from a message: text before the host of a URL, or after `password=`."""
-    message = re.sub(r"://.*@", "://…@", message)  # a password may have spaces
-    return re.sub(r"(?i)(password|token|secret)=[^\s&]*", r"\1=…", message)

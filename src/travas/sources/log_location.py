@@ -76,3 +76,9 @@ def _glob(path: Path) -> str:
     parts = path.absolute().parts
     first = next((index for index, part in enumerate(parts) if is_pattern(part)), len(parts))
     return str(Path(*parts[:first]).resolve().joinpath(*parts[first:]))
+
+
+def without_secrets(message: str) -> str:
+    """Remove possible passwords from a message: text before the host of a URL, or after `password=`."""
+    message = re.sub(r"://.*@", "://…@", message)  # a password may have spaces
+    return re.sub(r"(?i)(password|token|secret)=[^\s&]*", r"\1=…", message)

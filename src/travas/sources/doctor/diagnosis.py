@@ -16,8 +16,8 @@ ObservationLevel = Literal["fact", "choice", "problem"]
 """A fact needs no action; a choice is made by an option; a problem must be fixed in the log, or by an option."""
 
 PROPOSED = (
-    "format", "sheet", "encoding", "delimiter", "quote", "case", "activities", "timestamp", "timestamp_format", "order",
-    "lifecycle", "duplicate_cases",
+    "table", "query", "format", "sheet", "encoding", "delimiter", "quote", "case", "activities", "timestamp",
+    "timestamp_format", "order", "lifecycle", "duplicate_cases",
 )  # fmt: skip
 """The only settings that the doctor proposes. Whatever decides about privacy must not be chosen by looking at the log."""
 

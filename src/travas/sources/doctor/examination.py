@@ -34,7 +34,7 @@ class Examination:
         self.reading = reading
         self.findings: list[Observation] = []
         self.choices: list[ReadingChoice] = []
-        self._is_xes = False
+        self._is_xes = self._is_database = False
 
     def of_files(self, path: Path) -> pl.DataFrame | None:
         """Return the table of events of files; None if they cannot be read as they are."""
@@ -114,6 +114,15 @@ class Examination:
             return tables[largest]
         return sheet_table(path, self.reading.sheet, str(path))
 
+    def of_database(self, source: str | Path) -> pl.DataFrame:
+        """Return all columns of a table or query. Its rows have no order."""
+        from ..engines.databases import database_table
+
+        self._is_database = True
+        table, where = database_table(source, self.reading)
+        self.findings.append(Observation("format", where))
+        return table
+
     def of_frame(self, frame: Any) -> pl.DataFrame:
         """Return a data frame as a table; pandas columns that cannot be read as they are become text."""
         if isinstance(frame, pl.LazyFrame | pl.DataFrame):
@@ -145,4 +154,5 @@ class Examination:
         reading = attrs.evolve(self.reading, timestamp_format=roles.reading.timestamp_format)
         self.reading, findings = lifecycle_finding(table, self.reading)
         self.findings += findings
-        self.findings += row_findings(table, reading, roles.unit_columns(), roles.times)
+        found = row_findings(table, reading, roles.unit_columns(), roles.times)
+        self.findings += [each for each in found if not self._is_database or each.topic not in ("order", "ties")]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ParameterError
-from ..log_location import url_scheme
+from ..log_location import is_database, url_scheme, without_secrets
 from ..reading import DEFAULT_READING, Reading
 from .diagnosis import LogDiagnosis
 
@@ -17,7 +17,7 @@ def doctor(source: Any, reading: Reading = DEFAULT_READING) -> LogDiagnosis:
     The result is confidential. It proposes how the log is read, and nothing that decides about privacy.
 
     Args:
-        source: A path, a folder or glob of files, or a pandas or Polars `DataFrame`.
+        source: A path, a folder or glob of files, a database, or a pandas or Polars `DataFrame`.
         reading: What is already known; it is not changed.
 
     Returns:
@@ -30,16 +30,16 @@ def doctor(source: Any, reading: Reading = DEFAULT_READING) -> LogDiagnosis:
 
     examination = Examination(reading)
     if isinstance(source, str | Path):
-        if isinstance(source, str) and (source == "-" or url_scheme(source)):
+        if isinstance(source, str) and (source == "-" or url_scheme(source) == "spark"):
             raise ParameterError(
-                "the doctor reads files and data frames, not databases or standard input; set the columns yourself: "
-                "travas docs engines",
+                "the doctor reads files, databases and data frames, not Spark or standard input; set the columns "
+                "yourself: travas docs engines",
                 field="source",
             )
-        table = examination.of_files(Path(source))
+        table = examination.of_database(source) if is_database(source) else examination.of_files(Path(source))
     else:
         table = examination.of_frame(source)
     if table is not None:
         examination.of_table(table)
-    name = str(source) if isinstance(source, str | Path) else "LOG"
+    name = without_secrets(str(source)) if isinstance(source, str | Path) else "LOG"
     return LogDiagnosis(name, tuple(examination.findings), examination.reading, tuple(examination.choices))

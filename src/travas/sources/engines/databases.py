@@ -87,7 +87,11 @@ def database_table(
         finally:
             connection.close()
 
-    return interruptible(work, lambda: [connection.cancel() for connection in connections]), where
+    def cancel() -> None:
+        for connection in connections:
+            connection.cancel()
+
+    return interruptible(work, cancel), where
 
 
 def database_name(source: str | Path, reading: Reading) -> str:
@@ -189,7 +193,9 @@ def _fetched(
 ) -> pl.DataFrame:
     remedy = "use one SELECT, and check the names in it" if reading.query else "check its name"
     with _plain_words(f"{where}: cannot be opened", f"{remedy} and your permissions", "query" if reading.query else ""):
-        source = f"(\n{reading.query.strip().rstrip(';')}\n) AS travas" if reading.query else _table(connection, reading)
+        source = (
+            f"(\n{reading.query.strip().rstrip(';')}\n) AS travas" if reading.query else _table(connection, reading)
+        )
         schema = connection.batches(f"SELECT * FROM {source} WHERE 1 = 0").schema
     if len(set(schema.names)) < len(schema.names):
         raise LogError(f"{where}: two columns have the same name; name the columns in the query")
