@@ -11,7 +11,7 @@ from compared_engines import ALL, Engine, spark_frame
 from engine_twins import PERSON, PERSONS, persons_twin
 
 from travas import LogError, PrivacyUnit, Reading, Variants
-from travas.privacy.guarantee import Counted
+from travas.trusted.guarantee import Counted
 
 ENGINES = [pytest.param(engine, marks=pytest.mark.slow if engine is spark_frame else ()) for engine in ALL]
 
