@@ -110,56 +110,13 @@ def test_pictures_have_one_direction_for_better(
     monkeypatch.setattr(figures, "rendered", lambda figure, form: drawn.setdefault(str(len(drawn)), figure) and b"")
     paths = pictures.draw_experiment(grid(), results, tmp_path / "pictures")
     names = [path.stem.removeprefix("small-") for path in paths]
-    assert names == [
-        "relative_log_similarity",
-        "relative_log_similarity-lines",
-        "absolute_log_difference_length",
-        "absolute_log_difference_length-lines",
-        "relative_log_similarity-absolute_log_difference_length-pareto",
-    ]
+    assert names == ["relative_log_similarity", "absolute_log_difference_length"]
     by_name = dict(zip(names, drawn.values(), strict=True))
-    lines, turned = (by_name[f"{metric}-lines"].axes[0] for metric in METRIC_RUNS)
-    assert not lines.yaxis_inverted() and turned.yaxis_inverted()
-    assert "up is better" in lines.get_ylabel() and "up is better" in turned.get_ylabel()
-    pareto = by_name["relative_log_similarity-absolute_log_difference_length-pareto"].axes[0]
-    assert not pareto.xaxis_inverted() and pareto.yaxis_inverted()
     heat, reverse = (by_name[metric].axes[0].images[0].cmap.name for metric in METRIC_RUNS)
     assert (heat, reverse) == ("cividis", "cividis_r")  # better is brighter
     assert all("CONFIDENTIAL" in figure.get_suptitle() for figure in drawn.values())
 
 
-def test_lines_have_the_means_and_their_intervals(results: pl.DataFrame) -> None:
-    rows = summary(grid(), results).to_dicts()
-    chart = pictures._lines(
-        "small", "relative_log_similarity", [r for r in rows if r["metric"] == "relative_log_similarity"]
-    )
-    [panel] = chart.panels.values()
-    points = panel["optimal"]
-    assert [point.x for point in points] == [0.1, 1.0]
-    assert points[1].mean == pytest.approx(0.85) and points[1].low < 0.85 < points[1].high
-    difference = [r for r in rows if r["metric"] == "absolute_log_difference_length"]
-    [panel] = pictures._lines("small", "absolute_log_difference_length", difference).panels.values()
-    assert [point.x for point in panel["optimal"]] == [1.0]  # at 0.1 one run has no value: the mean would mislead
-
-
-def test_points_that_nothing_with_as_much_protection_exceeds_are_marked(results: pl.DataFrame) -> None:
-    complete = results.with_columns(pl.col("absolute_log_difference_length").fill_null(30.0))
-    rows = summary(grid(), complete).to_dicts()
-    chart = pictures._pareto("small", ("relative_log_similarity", "absolute_log_difference_length"), rows)
-    assert chart.better == ("higher", "lower")
-    points = {
-        (name, point.note): (round(point.x, 9), point.y, point.is_best)
-        for name, some in chart.points.items()
-        for point in some
-    }
-    assert points == {
-        ("optimal", "1, 0.001"): (0.85, 10.5, True),
-        ("optimal", "0.1, 0.001"): (0.4, 30.0, True),  # worse than at ε = 1 in both, but it protects more
-        ("travas", "1, 0.001"): (0.7, 8.0, True),
-        ("travas", "0.1, 0.001"): (0.1, 90.0, False),
-    }
-
-
 def test_every_figure_is_drawn(results: pl.DataFrame, tmp_path: Path) -> None:
     paths = pictures.draw_experiment(grid(), results, tmp_path)
-    assert len(paths) == 5 and all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
+    assert len(paths) == 2 and all(path.read_bytes().startswith(b"\x89PNG") for path in paths)

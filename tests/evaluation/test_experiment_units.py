@@ -95,9 +95,9 @@ def test_the_release_of_a_unit_protects_it(visits: Path) -> None:
     ("log", "words"),
     [
         ('unit = "person"', "max_cases is not set"),
-        ('unit = "person", max_cases = "3"', "max_cases = '3'; use a number"),
-        ('unit = "person", max_cases = true', "max_cases = True; use a number"),
-        ('unit = "person", max_cases = 1, counted = "cases"', "unknown key 'counted'"),
+        ('unit = "person", max_cases = "3"', "max_cases is '3'; it must be a whole number"),
+        ('unit = "person", max_cases = true', "max_cases is True; it must be a whole number"),
+        ('unit = "person", max_cases = 1, counted = "cases"', "the key 'counted' is unknown"),
     ],
 )
 def test_a_wrong_unit_is_one_clear_line(visits: Path, log: str, words: str) -> None:

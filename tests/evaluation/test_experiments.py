@@ -198,11 +198,11 @@ def test_no_directory_is_made_for_the_results(grid: Path, tmp_path: Path, travas
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("[logs]", "[logz]", "unknown key 'logz'"),
+        ("[logs]", "[logz]", "the key 'logz' is unknown"),
         ("[metrics]", "[metrics]\nbeauty = 3", "metric is 'beauty'"),
-        ("= 3\nabsolute", "= 0\nabsolute", "0 runs"),
+        ("= 3\nabsolute", "= 0\nabsolute", "the runs of relative_log_similarity is 0"),
         ('mechanism = "optimal"', 'mechanism = "optimul"', "mechanism is 'optimul'"),
-        ('mechanism = "optimal"', 'mechanism = "optimal"\nprune = 4', "ours has the unknown key 'prune'"),
+        ('mechanism = "optimal"', 'mechanism = "optimal"\nprune = 4', "mechanisms.ours: the key 'prune' is unknown"),
         ('"small.csv"', '"missing.csv"', "missing.csv: cannot be opened"),
         ("[[9, 12]]", "[[9]]", "tree: prune on small is a list; use one number or text, or a table of 1 rows"),
         ("[[9, 12]]", "[[9, 12], [3, 4]]", "prune on small is a list; use"),
@@ -210,13 +210,13 @@ def test_no_directory_is_made_for_the_results(grid: Path, tmp_path: Path, travas
         ("[[9, 12]]", "[9, 12]", "prune on small is a list; use"),
         ("[[9, 12]]", "[[9, 1.5]]", "tree on small: prune is '1.5': it must be a whole number"),
         ('"optimal"', '"ladder"\nrungs = ["full", "first"]', "rungs on small is a list; use one number or text"),
-        ('"small.csv"', '{ file = "small.csv", activities = "activity" }', "activities = 'activity'; use a list"),
+        ('"small.csv"', '{ file = "small.csv", activities = "activity" }', "activities is 'activity'; it must be a list"),
         ('"1", 0.1', '"one"', "epsilon is 'one'"),
         ('"1", 0.1', "", "epsilon and delta must be lists"),
         ('"1", 0.1', '"100"', "ours on small: epsilon is 100: above 20"),
         ("max_length = 3\n", "", "tree on small: prefix-tree needs max_length"),
         ('epsilon = ["1"]', 'epsilon = ["1e-9"]\ndelta = ["1e-8", "1e-9"]', "needs a noise table"),
-        ("on.small", "on.large", "unknown key 'large'"),
+        ("on.small", "on.large", "the key 'large' is unknown"),
         ("[mechanisms.ours]", "[mechanisms.original]", "a name other than"),
         ("epsilon =", "epsilon = =", "not a TOML file"),
     ],
@@ -237,9 +237,7 @@ def test_a_wrong_grid_is_one_clear_line(grid: Path, old: str, new: str, words: s
         ('mechanism = "optimal"', 'mechanism = "optimal"\non = { small = 1 }'),
         ('mechanism = "optimal"', 'mechanism = "optimal"\non = { small = [[1]] }'),
         ('mechanism = "optimal"', 'mechanism = "optimal"\nfrequencies = []'),
-        ('"small.csv"', '{ file = "small.csv", delimiter = 1 }'),
         ('"small.csv"', '{ file = "small.csv", delimiter = [1] }'),
-        ('"small.csv"', '{ file = "small.csv", encoding = 1 }'),
         ('"small.csv"', '{ file = "small.csv", case = 2020-01-01 }'),
     ],
 )
@@ -303,10 +301,7 @@ def test_the_command_runs_draws_and_says_that_it_is_confidential(grid: Path, tmp
     assert "CONFIDENTIAL" in ran.out and "31, 0 of them failed" in ran.out
     pictures = sorted((tmp_path / "pictures").iterdir())
     assert [picture.name for picture in pictures] == [
-        "small-absolute_log_difference_length-lines.png",
         "small-absolute_log_difference_length.png",
-        "small-relative_log_similarity-absolute_log_difference_length-pareto.png",
-        "small-relative_log_similarity-lines.png",
         "small-relative_log_similarity.png",
     ]
     means = pl.read_csv(tmp_path / "r.summary.csv")
@@ -335,7 +330,7 @@ def test_what_no_metric_can_judge_is_refused(table: str, line: str, grid: Path) 
     ]
     parts.insert(parts.index(table) + 1, line)
     grid.write_text("\n".join([*parts, 'file = "small.csv"']))
-    with pytest.raises(LogError, match=f"unknown key '{line.partition(' ')[0]}'"):
+    with pytest.raises(LogError, match=f"the key '{line.partition(' ')[0]}' is unknown"):
         read_grid(grid)
 
 

@@ -27,9 +27,7 @@ def experiment(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(
-            help="Draw the results: heatmaps, lines with intervals, metrics against each other.", metavar="DIR"
-        ),
+        typer.Option(help="Draw the results as heatmaps.", metavar="DIR"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

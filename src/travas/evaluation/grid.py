@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from ..budget.policy import load_toml
+from ..budget.policy import check_keys, load_toml, value_of
 from ..errors import LogError, MissingExtraError, ParameterError, TravasError, shown
 from ..mechanisms import find_mechanism, from_description
 from ..mechanisms.extensions import options_of
@@ -21,7 +21,7 @@ from ..model.mechanism import Mechanism
 from ..model.release import Frequencies, check_frequencies
 from ..outputs.guarantee_file import file_digest
 from ..sources.reading import DEFAULT_READING, Reading
-from ..trusted.numbers import as_text, exact, exact_delta, exact_epsilon, is_whole_number
+from ..trusted.numbers import as_text, exact, exact_delta, exact_epsilon, whole_number
 from .compare import METRICS, find_metric
 
 ORIGINAL = "original"
@@ -34,11 +34,14 @@ NUMBERS = tuple(
 )
 """Metrics with a numeric value."""
 
-_TYPES: dict[str, type] = {"max_cases": int}
-"""Options of a reading that are not text."""
+_SECTIONS = ("logs", "mechanisms", "metrics", "epsilon", "delta", "data")
 
 _NO_VARIANTS = {"details", "period", "times", "attributes", "counted"}
 """Options of readings and mechanisms that no metric of variants can judge."""
+
+_READING = [field.name for field in attrs.fields(Reading) if field.name not in _NO_VARIANTS]
+_TYPES: dict[str, type] = {"max_cases": int, "activities": list}
+"""Options of a reading that are not text."""
 
 MODULES = {"metrics": ("rapidfuzz", "ot"), "models": ("pm4py",)}
 """The packages that each extra needs."""
@@ -181,26 +184,18 @@ def read_grid(path: str | Path, data: str | Path | None = None) -> Grid:
     """Read a grid from a TOML file. Logs are in `data`, otherwise in the `data` of the file, otherwise next to it."""
     path = Path(path)
     try:
-        content = load_toml(path)
-    except ParameterError as error:
-        raise LogError(str(error)) from None
-    try:
-        _check_names(content, {"logs", "mechanisms", "metrics", "epsilon", "delta", "data"}, "the grid")
-        beside = content.get("data", ".")
-        if not isinstance(beside, str):
-            raise LogError(f"data is {shown(beside)}; use the folder of the logs, as text")
-        folder = path.parent / beside if data is None else Path(data)
+        content = check_keys("the grid", load_toml(path), _SECTIONS)
+        folder = Path(data or path.parent / (value_of("the grid", content, "data", str) or "."))
         logs = tuple(_log(name, given, folder) for name, given in _section(content, "logs").items())
         names = [log.name for log in logs]
-        entries = tuple(
-            _entry(label, given, content, names) for label, given in _section(content, "mechanisms").items()
-        )
+        made = _section(content, "mechanisms").items()
+        entries = tuple(_entry(label, given, content, names) for label, given in made)
         grid = Grid(logs, entries, _metrics(_section(content, "metrics")))
         _check_extras(path, grid)
         _check_mechanisms(grid)
         return grid
     except (ParameterError, LogError) as error:
-        raise LogError(f"{path}: {error}") from None
+        raise LogError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
 
 
 def _check_extras(path: Path, grid: Grid) -> None:
@@ -230,18 +225,7 @@ def _check_mechanisms(grid: Grid) -> None:
             raise LogError(f"{cell.label} on {cell.log.name}: {error}") from None
 
 
-def _check_names(content: Mapping[str, Any], available: set[str], where: str) -> None:
-    for name in content:
-        if name not in available:
-            raise LogError(f"{where} has the unknown key {name!r}; available: {', '.join(sorted(available))}")
-
-
-def _check_table(given: Any, where: str) -> None:
-    if not isinstance(given, dict):
-        raise LogError(f"{where} is {shown(given)}; use a table, such as {{ prune = 2 }}")
-
-
-def _section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _section(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     section = content.get(name)
     if not isinstance(section, dict) or not section:
         raise LogError(f"[{name}] is missing or empty; see: travas docs experiments")
@@ -249,76 +233,52 @@ def _section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _log(name: str, given: Any, folder: Path) -> LogFile:
-    given = {"file": given} if isinstance(given, str) else given
-    if not isinstance(given, dict) or not isinstance(given.get("file"), str):
-        raise LogError(f"the log {name!r} has no file")
-    options = {option: value for option, value in given.items() if option != "file"}
-    _check_names(options, {field.name for field in attrs.fields(Reading)} - _NO_VARIANTS, f"the log {name!r}")
-    if "activities" in options:
-        columns = options["activities"]
-        if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
-            raise LogError(
-                f'the log {name!r} has activities = {shown(columns)}; use a list of columns, such as ["activity"]'
-            )
-        options["activities"] = tuple(columns)
-    for option, value in options.items():
-        kind = _TYPES.get(option, str)
-        if not isinstance(value, tuple) and (not isinstance(value, kind) or isinstance(value, bool)):
-            raise LogError(
-                f"the log {name!r} has {option} = {shown(value)}; use {'text' if kind is str else 'a number'}"
-            )
-    path = folder / given["file"]
-    return LogFile(name, path, Reading(**options) if options else DEFAULT_READING, _short_digest(path))
-
-
-def _short_digest(path: Path) -> str:
-    """Return a short digest of a log, so that another log of the same name is run again."""
+    where = f"logs.{name}"
+    table = check_keys(where, {"file": given} if isinstance(given, str) else given, ("file", *_READING))
+    file = value_of(where, table, "file", str)
+    if file is None:
+        raise LogError(f"{where} has no file")
+    stated = {key: value_of(where, table, key, _TYPES.get(key, str)) for key in table if key != "file"}
+    if "activities" in stated:
+        stated["activities"] = tuple(stated["activities"])
+    path = folder / file
     try:
-        return file_digest(path)[:16]
+        return LogFile(name, path, Reading(**stated), file_digest(path)[:16])  # another log of this name is run again
     except OSError as error:
         raise LogError(f"{path}: cannot be opened ({error.strerror}); check `data` and `logs` of the grid") from None
 
 
 def _entry(label: str, given: Any, content: Mapping[str, Any], logs: list[str]) -> GridEntry:
+    where = f"mechanisms.{label}"
     if label == ORIGINAL or not isinstance(given, dict):
         raise LogError(f"the mechanism {label!r} must be a table with a name other than {ORIGINAL!r}")
     name = given.get("mechanism", label)
-    try:
-        options = set(options_of(find_mechanism(name, "follow"))) - {"alphabet"} - _NO_VARIANTS
-    except ParameterError as error:
-        raise LogError(f"{label}: {error}") from None
-    if getattr(find_mechanism(name, "follow"), "kind", "") == "process map":
+    maker = find_mechanism(name, "follow")
+    if getattr(maker, "kind", "") == "process map":
         raise LogError(f"the mechanism {label!r} releases a process map, and experiments compare logs; remove it")
-    _check_names(given, options | {"mechanism", "frequencies", "epsilon", "delta", "on"}, label)
-    try:
-        frequencies = check_frequencies(given.get("frequencies", "estimated"))
-    except ParameterError as error:
-        raise LogError(f"{label}: {error}") from None
-    special = given.get("on", {})
-    _check_table(special, f"{label}.on")
-    _check_names(special, set(logs), f"{label}.on")
-    common = {option: given[option] for option in options if option in given}
+    options = set(options_of(maker)) - {"alphabet"} - _NO_VARIANTS
+    check_keys(where, given, sorted(options | {"mechanism", "frequencies", "epsilon", "delta", "on"}))
+    special = check_keys(f"{where}.on", given.get("on", {}), logs)
     for log, values in special.items():
-        _check_table(values, f"{label}.on.{log}")
-        _check_names(values, options, f"{label}.on.{log}")
-    epsilons, deltas = (given.get(name, content.get(name)) for name in ("epsilon", "delta"))
+        check_keys(f"{where}.on.{log}", values, sorted(options))
+    common = {option: given[option] for option in options if option in given}
+    epsilons, deltas = (given.get(key, content.get(key)) for key in ("epsilon", "delta"))
     if not isinstance(epsilons, list) or not isinstance(deltas, list) or not epsilons or not deltas:
         raise LogError("epsilon and delta must be lists of numbers")
     return GridEntry(
         label=label,
         mechanism=name,
-        frequencies=frequencies,
+        frequencies=check_frequencies(given.get("frequencies", "estimated")),
         epsilon=tuple(as_text(exact_epsilon(value)) for value in epsilons),
         delta=tuple(as_text(exact_delta(value)) for value in deltas),
         options={log: {**common, **special.get(log, {})} for log in logs},
     )
 
 
-def _metrics(given: dict[str, Any]) -> dict[str, int]:
+def _metrics(given: Mapping[str, Any]) -> Mapping[str, int]:
     for name, runs in given.items():
         if name in METRICS and name not in NUMBERS:
             raise LogError(f"metric is {name!r}, which is not numeric; available: {', '.join(NUMBERS)}")
         find_metric(name)
-        if not is_whole_number(runs) or not 1 <= runs <= 100_000:
-            raise LogError(f"{name} has {shown(runs)} runs; use a whole number from 1 to 100,000")
+        whole_number(runs, f"the runs of {name}", 1, 100_000)
     return given

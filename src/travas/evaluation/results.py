@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
@@ -12,17 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import CONFIDENTIAL_UNLESS_PUBLIC, OutputError
 from ..outputs.atomic import atomic_output
 from ..outputs.picture_file import write_picture
-from ..plots.experiment_figures import (
-    Heatmap,
-    LineChart,
-    MeanPoint,
-    ParetoChart,
-    ParetoPoint,
-    draw_heatmap,
-    draw_lines,
-    draw_pareto,
-)
-from ..plots.figures import PictureFormat, number
+from ..plots.experiment_figures import Heatmap, draw_heatmap
+from ..plots.figures import number
 from ..trusted.numbers import exact
 from .compare import Better, find_metric
 from .grid import ORIGINAL, Grid
@@ -115,131 +106,41 @@ def write_summary(table: pl.DataFrame, path: Path) -> Path:
     return path
 
 
-Row = dict[str, Any]
-"""A row of the summary."""
-
-
 def draw_experiment(grid: Grid, results: pl.DataFrame, folder: Path) -> list[Path]:
-    """Draw, for each log, every metric as heatmap and as lines, and the first metric against each other one.
-
-    Args:
-        grid: What was run.
-        results: One row per run, as `experiment` returns them.
-        folder: The folder of the figures; it is created if necessary.
-
-    Returns:
-        The paths of the figures. Confidential.
-    """
+    """Draw, for each log and metric, a heatmap of the means: ε by δ, a panel for each mechanism. Confidential."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{folder}: cannot be created, {error.strerror}; use another path") from None
+    paths = []
     rows = summary(grid, results).to_dicts()
-    return [
-        write_picture(folder / f"{name}.png".replace("/", "_"), draw)
-        for log in dict.fromkeys(row["log"] for row in rows)
-        for name, draw in _pictures(grid, log, [row for row in rows if row["log"] == log])
-    ]
+    for log, metric in dict.fromkeys((row["log"], row["metric"]) for row in rows):
+        heatmap = _heatmap(grid, log, metric, [row for row in rows if (row["log"], row["metric"]) == (log, metric)])
+        paths.append(write_picture(folder / f"{log}-{metric}.png".replace("/", "_"), partial(draw_heatmap, heatmap)))
+    return paths
 
 
-def _pictures(grid: Grid, log: str, rows: list[Row]) -> Iterator[tuple[str, Callable[[PictureFormat], bytes]]]:
-    """Yield the pictures of one log by name."""
-    metrics = list(grid.metrics)
-    for metric in metrics:
-        mine = [row for row in rows if row["metric"] == metric]
-        yield f"{log}-{metric}", partial(draw_heatmap, _heatmap(grid, log, metric, mine))
-        yield f"{log}-{metric}-lines", partial(draw_lines, _lines(log, metric, mine))
-    for other in metrics[1:]:
-        chart = _pareto(log, (metrics[0], other), rows)
-        yield f"{log}-{metrics[0]}-{other}-pareto", partial(draw_pareto, chart)
-
-
-def _heatmap(grid: Grid, log: str, metric: str, rows: list[Row]) -> Heatmap:
+def _heatmap(grid: Grid, log: str, metric: str, rows: list[dict[str, Any]]) -> Heatmap:
     value_of = {(row["label"], row["epsilon"], row["delta"]): _complete(row) for row in rows}
-    original = next(_complete(row) for row in rows if row["label"] == ORIGINAL)
+    original = next(value for (label, _, _), value in value_of.items() if label == ORIGINAL)
     epsilons = list(dict.fromkeys(value for entry in grid.entries for value in entry.epsilon))
     deltas = list(dict.fromkeys(value for entry in grid.entries for value in entry.delta))
-    runs = grid.metrics[metric]
-    return Heatmap(
-        title=f"{log}: {_name(metric)}, mean of {runs} run{'s' if runs > 1 else ''} "
-        f"(original {number(original)})\n{CONFIDENTIAL_UNLESS_PUBLIC}",
-        columns=deltas,
-        rows=epsilons,
-        panels={
-            entry.label: [
-                [value_of.get((entry.label, _float(epsilon), _float(delta)), math.nan) for delta in deltas]
-                for epsilon in epsilons
-            ]
-            for entry in grid.entries
-        },
-        better=find_metric(metric).better,
-    )
+    runs, name = grid.metrics[metric], metric.replace("_", " ")
+    panels = {
+        entry.label: [
+            [value_of.get((entry.label, _float(epsilon), _float(delta)), math.nan) for delta in deltas]
+            for epsilon in epsilons
+        ]
+        for entry in grid.entries
+    }
+    title = f"{log}: {name}, mean of {runs} run{'s' if runs > 1 else ''} (original {number(original)})"
+    return Heatmap(f"{title}\n{CONFIDENTIAL_UNLESS_PUBLIC}", deltas, epsilons, panels, find_metric(metric).better)
 
 
-def _lines(log: str, metric: str, rows: list[Row]) -> LineChart:
-    panels: dict[str, dict[str, list[MeanPoint]]] = {}
-    for row in sorted(_released(rows), key=lambda row: row["epsilon"]):
-        ends = (row["mean"] if row[end] is None else row[end] for end in ("low", "high"))
-        lines = panels.setdefault(f"δ = {_short(row['delta'])}", {})
-        lines.setdefault(row["label"], []).append(MeanPoint(row["epsilon"], row["mean"], *ends))
-    title = f"{log}: {_name(metric)}, mean and 95 % interval\n{CONFIDENTIAL_UNLESS_PUBLIC}"
-    return LineChart(title, _name(metric), panels or {"no results": {}}, find_metric(metric).better)
-
-
-def _pareto(log: str, metrics: tuple[str, str], rows: list[Row]) -> ParetoChart:
-    better = find_metric(metrics[0]).better, find_metric(metrics[1]).better
-    means: dict[tuple[str, float, float], dict[str, float]] = {}
-    for row in _released(rows):
-        means.setdefault((row["label"], row["epsilon"], row["delta"]), {})[row["metric"]] = row["mean"]
-    points = {key: (at[metrics[0]], at[metrics[1]]) for key, at in means.items() if set(metrics) <= at.keys()}
-    good = [
-        (goodness(x, better[0]), goodness(y, better[1]), -epsilon, -delta)
-        for (_, epsilon, delta), (x, y) in points.items()
-    ]
-    by_label: dict[str, list[ParetoPoint]] = {}
-    for ((label, epsilon, delta), (x, y)), is_best in zip(points.items(), not_exceeded(good), strict=True):
-        note = f"{epsilon:g}, {_short(delta)}"
-        by_label.setdefault(label, []).append(ParetoPoint(x, y, note, is_best))
-    title = (
-        f"{log}: {_name(metrics[0])} and {_name(metrics[1])} at ε, δ\n"
-        f"filled: nothing at the same or a smaller ε and δ is better\n{CONFIDENTIAL_UNLESS_PUBLIC}"
-    )
-    return ParetoChart(title, (_name(metrics[0]), _name(metrics[1])), better, by_label)
-
-
-def not_exceeded(points: Sequence[tuple[float, ...]]) -> list[bool]:
-    """Return for each point whether no other one is at least as large in every coordinate and larger in one.
-
-    >>> not_exceeded([(1, 1), (0, 2), (0, 1), (1, 1)])
-    [True, True, False, True]
-    """
-    return [
-        not any(other != point and all(a >= b for a, b in zip(other, point, strict=True)) for other in points)
-        for point in points
-    ]
-
-
-def _released(rows: list[Row]) -> list[Row]:
-    """The means of releases; those of which a run has no value are left out."""
-    return [row for row in rows if row["label"] != ORIGINAL and not math.isnan(_complete(row))]
-
-
-def _complete(row: Row) -> float:
+def _complete(row: dict[str, Any]) -> float:
     """The mean, or NaN if a run has no value."""
     return math.nan if row["failed"] or row["mean"] is None else float(row["mean"])
 
 
-def _short(delta: float) -> str:
-    """
-    >>> _short(1e-6), _short(0.01)
-    ('1e-6', '0.01')
-    """
-    return f"{delta:g}".replace("e-0", "e-")
-
-
 def _float(parameter: str) -> float:
     return float(exact(parameter, "a parameter"))
-
-
-def _name(metric: str) -> str:
-    return metric.replace("_", " ")
