@@ -1,17 +1,8 @@
-"""`python -m travas` is `travas`. Only the handling of Ctrl-C is imported before the rest."""
+"""`python -m travas` is `travas`."""
 
 from __future__ import annotations
 
-from .cli.signals import handled
-
-
-def main() -> None:
-    """Run the command line: an interrupt is one line and exit code 130, also while the program is being imported."""
-    with handled():
-        from .cli.main import main as run
-
-        run()
-
+from .cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -284,24 +284,6 @@ def test_without_a_guarantee_only_on_request_and_marked(
     assert travas("verify", "--epsilon", "1", "--delta", "0.5", "--mechanism", *options).code == 1
 
 
-def test_a_closed_pipe_is_not_a_failed_guarantee(small_csv: Path, tmp_path: Path) -> None:
-    """1 would say that the guarantee does not hold."""
-    out = tmp_path / "out.json"
-    for words in (
-        ("anonymize", small_csv, *SIGNED, "-o", out),
-        ("verify", f"{out}.guarantee.json", out),
-        ("verify", f"{out}.guarantee.json", out, "--json"),
-        ("--help",),
-    ):
-        reader, writer = os.pipe()
-        os.close(reader)
-        command = [sys.executable, "-m", "travas", *map(str, words)]
-        ran = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
-        os.close(writer)
-        assert ran.returncode == 141, words
-        assert (b"the release is complete" in ran.stderr) if words[0] == "anonymize" else ran.stderr == b"", words
-
-
 def test_help_states_requirements_and_defaults(travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "400")
     assert "Supports only the mechanisms optimal and travas" in travas("forecast", "--help").out

@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import front_ends as contract
 
-import travas.__main__
+import travas.cli.main
 from travas import Ledger, verify
 
 Work = Callable[[], None]
@@ -50,7 +50,7 @@ SOURCE = str(Path(travas.__file__).parent)
 
 def on_the_command_line(case: contract.Case, _: Any) -> str:
     sys.argv = ["travas", *contract.words_of(case)]
-    travas.__main__.main()
+    travas.cli.main.main()
     return ""
 
 

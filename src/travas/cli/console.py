@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -16,7 +15,6 @@ from ..errors import CONFIDENTIAL
 from ..model.mechanism import Progress
 from ..model.variants import Variants
 from ..pipeline import Phase
-from .signals import finish
 
 
 def percent(share: float) -> str:
@@ -78,16 +76,6 @@ def print_json(content: dict[str, Any]) -> None:
     typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
 
 
-def is_output_failure(error: BaseException | None) -> bool:
-    """Return whether standard output is full, closed, or no longer read."""
-    if isinstance(error, SystemExit):  # Rich ends the program if its output is not read
-        error = error.__context__ or error
-    if isinstance(error, BrokenPipeError):
-        return True
-    full_or_closed = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF)
-    return isinstance(error, OSError) and error.filename is None and error.errno in full_or_closed
-
-
 @contextmanager
 def progress(what: str) -> Iterator[Progress]:
     """Show a progress bar on standard error; silent if it is not a terminal."""
@@ -116,7 +104,6 @@ def phases() -> Iterator[Callable[[str, float], None]]:
             nonlocal current, update
             if phase == Phase.DONE:
                 bars.close()
-                finish()
                 return
             if phase != current or update is None:
                 bars.close()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+INTERRUPTED = 130
+
 
 @dataclass(frozen=True)
 class ExitCode:
@@ -27,8 +29,8 @@ CODES = (
     ExitCode(
         1,
         "verification failed or claim contradicted",
-        "A verification failed, or an audit contradicts a claim.",
-        "Do not rely on the file.",
+        "A verification failed, an audit contradicts a claim, or travas has a bug: the message says which.",
+        "Do not rely on the file. Report a bug, without the log.",
     ),
     ExitCode(2, "refused", "Refused; nothing was charged.", "Read the message: it names the value and the remedy."),
     ExitCode(3, "over budget", "Over budget; nothing was charged.", "Do not try again."),
@@ -38,16 +40,9 @@ CODES = (
         "Failed after the charge, which stands.",
         "Read the message before another release.",
     ),
-    ExitCode(5, "out of memory", "Out of memory.", "Use more memory, or an engine that needs less."),
     ExitCode(
-        6,
-        "result not printed",
-        "The result could not be printed; files that were written remain, and so does a charge, which the message names.",
+        INTERRUPTED, "interrupted", "Interrupted by Ctrl-C or SIGTERM; the message says whether the ledger was charged."
     ),
-    ExitCode(70, "bug", "A bug in travas.", "Report it, without the log."),
-    ExitCode(130, "interrupted", "Interrupted; the message says whether the ledger was charged."),
-    ExitCode(141, "broken pipe", "The output was closed, as by `| head`. After a charge, a message names it."),
-    ExitCode(143, "terminated", "Terminated by SIGTERM; the message says whether the ledger was charged."),
 )
 EXIT_CODES = f"Exit codes: {', '.join(f'{entry.code} {entry.short}' for entry in CODES)}."
 """All codes in one sentence, for `--help`."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 import traceback
 from functools import partial
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +17,6 @@ from ..errors import (
     CONFIDENTIAL_HEADING,
     BudgetError,
     ChargedError,
-    OutputError,
     TravasError,
     VerificationError,
     extended,
@@ -41,11 +42,10 @@ from . import (
     verify_command,
 )
 from .budget_command import app as budget_app
-from .console import is_output_failure, print_json, silence
-from .exit_codes import EXIT_CODES
+from .console import print_json, silence
+from .exit_codes import EXIT_CODES, INTERRUPTED
 from .help_pages import HelpfulCommand, HelpfulGroup
 from .option_names import option_name
-from .signals import INTERRUPTED, exit_code, finish
 
 app = typer.Typer(
     name="travas",
@@ -104,66 +104,51 @@ def _root(
 def main() -> None:
     """Run the command line and exit with a code of `exit_codes`. Errors are one line on standard error."""
     silence(False)
+    signal.signal(signal.SIGTERM, _terminate)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # prints ? for ε where the encoding lacks it
-    try:
-        code = _run()
-    except BrokenPipeError:
-        code = 141
-        for stream in (1, 2):
-            _discard(stream)
-    sys.exit(code)
+    sys.exit(_run())
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """Interrupt as Ctrl-C does, through whatever handles that now: a charge defers it."""
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler):  # a shell has started the program in the background, with SIGINT ignored
+        raise KeyboardInterrupt
+    handler(number, frame)
 
 
 def _run() -> int:
     try:
-        try:
-            code = app(prog_name="travas", standalone_mode=False)
-            if code == INTERRUPTED:  # typer's exit code for an interrupt
-                raise KeyboardInterrupt
-            if sys.stdout is not None:  # None if it was closed at startup
-                sys.stdout.flush()
-        finally:
-            finish()
+        code = app(prog_name="travas", standalone_mode=False)
+        if code == INTERRUPTED:  # typer's exit code for an interrupt
+            raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
-    except SystemExit as stop:
-        if isinstance(stop.__context__, BrokenPipeError):  # rich and typer would exit with 1
-            raise stop.__context__ from None
-        raise
     except ChargedError as error:
-        if error.completed and is_output_failure(error.__cause__):
-            return _unprinted(error.__cause__, f"the release is complete, and the charge to {error.account!r} stands")
-        return _fail(_with_options(error), exit_code() if error.interrupted else 4, error)
+        return _fail(_with_options(error), INTERRUPTED if error.interrupted else 4, error)
     except VerificationError as error:
         return _fail(str(error), 1, error)
     except BudgetError as error:
         return _fail(_with_options(error), 3, error)
     except TravasError as error:
-        if isinstance(error, OutputError) and is_output_failure(error.__cause__):
-            return _unprinted(error.__cause__, "files that were written remain")
         return _fail(_with_options(error), 2, error)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         return _fail(f"{error.format_message()} (see {context.command_path if context else 'travas'} --help)", 2)
     except (typer.Abort, KeyboardInterrupt):
-        return _fail("interrupted", exit_code())
-    except BrokenPipeError:
+        return _fail("interrupted", INTERRUPTED)
+    except SystemExit:
         raise
     except BaseException as error:  # a panic of Polars is not an Exception
         return _unexpected(error)
 
 
 def _unexpected(error: BaseException) -> int:
-    """Report what travas did not raise itself. The message may contain data: it is not shown.
-
-    A bug has the exit code 70, `EX_SOFTWARE`: 1 would say that a guarantee does not hold.
-    """
+    """Report what travas did not raise itself, before a charge. The message may contain data: it is not shown."""
     if is_out_of_memory(error):
-        return _fail("out of memory; use a machine with more memory, or a database (travas docs engines)", 5)
+        return _fail("out of memory; use a machine with more memory, or a database (travas docs engines)", 2)
     if isinstance(error, OSError):
-        if is_output_failure(error):
-            return _unprinted(error, "files that were written remain")
         return _fail(f"operating system error: {system_reason(error)}", 2)
     if os.environ.get(_DEBUG):
         print(CONFIDENTIAL_HEADING, file=sys.stderr)
@@ -171,22 +156,8 @@ def _unexpected(error: BaseException) -> int:
     return _fail(
         f"unexpected {type(error).__name__}: this is a bug in travas; please report it, without the log "
         f"({_DEBUG}=1 shows where it happened: confidential, it may quote the log)",
-        70,
+        1,
     )
-
-
-def _unprinted(error: BaseException | None, remains: str) -> int:
-    """Report that a result could not be printed, and what remains."""
-    if isinstance(error, SystemExit):
-        error = error.__context__
-    _discard(1)
-    code = 141 if isinstance(error, BrokenPipeError) else 6
-    return _fail(f"the result could not be printed ({system_reason(error)}); {remains}", code)
-
-
-def _discard(stream: int) -> None:
-    """Discard what is still to be written to a stream that has failed: flushing at exit must not fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
 def _with_options(error: TravasError) -> str:
@@ -211,11 +182,8 @@ def _fail(message: str, code: int, error: TravasError | None = None) -> int:
     from ..sources.log_location import without_secrets
 
     one_line = " ".join(without_secrets(message).splitlines())
-    try:
-        typer.echo(f"travas: {one_line}", err=True)
-    except OSError:  # the exit code still says it
-        _discard(2)
-    if "--json" in sys.argv[1:] and code not in (6, 141):
+    typer.echo(f"travas: {one_line}", err=True)
+    if "--json" in sys.argv[1:]:
         facts = {
             "code": code,
             "kind": type(error).__name__ if error is not None else "Error",
@@ -224,10 +192,5 @@ def _fail(message: str, code: int, error: TravasError | None = None) -> int:
             "charged": isinstance(error, ChargedError),
             "confidential": error.confidential if error is not None else False,
         }
-        try:
-            print_json({"error": facts})
-        except BrokenPipeError:
-            raise
-        except OSError:  # the exit code still says it
-            _discard(1)
+        print_json({"error": facts})
     return code

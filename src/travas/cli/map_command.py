@@ -27,7 +27,6 @@ from .options import (
 from .reading_flags import with_reading
 from .release_output import run_and_print
 from .rewritten_release import print_again, refuse_log_options, verified, write_again
-from .signals import possible
 
 if TYPE_CHECKING:
     from ..maps.map_release import MapRelease
@@ -125,7 +124,7 @@ def process_map(
         approval=charge.approval,
     )
     outcome = run_and_print(request, number, as_json)
-    with outcome.after_release(), possible():
+    with outcome.after_release():
         _write_model(map_release(outcome.release), target, existing, as_json)
 
 

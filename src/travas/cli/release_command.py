@@ -12,7 +12,6 @@ from .console import console, grid, phases, print_json
 from .options import AsJson, Quiet
 from .project_flags import ProjectPath, with_project_options
 from .release_output import release_facts, show_release
-from .signals import possible
 
 if TYPE_CHECKING:
     from ..project.project_release import ReleasedPeriod
@@ -46,7 +45,7 @@ def release(
     released_period = project_period(opened, period)
     with phases() as watch:
         made = make_release(opened, released_period, watch)
-    with made.outcome.after_release(), possible():
+    with made.outcome.after_release():
         add_report(opened, made)
         _show(made, None if released_period is None else released_period.name, as_json)
 

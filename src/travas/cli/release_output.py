@@ -17,14 +17,13 @@ from ..request import Request
 from .budget_command import charged, print_charge
 from .console import grid, panel, phases, print_json, print_notes
 from .guarantee_output import guarantee_facts
-from .signals import possible
 
 
 def run_and_print(request: Request, stated_cases: int | None, as_json: bool) -> Outcome:
     """Make a release with an output; print it, what was charged and, marked, what is confidential."""
     with phases() as watch:
         outcome = run(request, watch)
-    with outcome.after_release(), possible():
+    with outcome.after_release():
         _print_outcome(outcome, cast("Path | StandardOutput", outcome.output), stated_cases, as_json)
     return outcome
 
