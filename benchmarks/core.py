@@ -107,14 +107,15 @@ end()
 """
 WRITE_XES = """
 import travas
-release = travas.Release(travas.mechanism("optimal", 1, "1e-6"), *load(PATH))
+from travas.mechanisms import mechanism as by_name
+release = travas.Release(by_name("optimal", 1, "1e-6"), *load(PATH))
 begin()
 release.write(OUT, existing="replace")
 end()
 """
 WRITE_PM4PY = """
 import pm4py, travas
-release = travas.Release(travas.mechanism("optimal", 1, "1e-6"), *load(PATH))
+release = travas.Release(by_name("optimal", 1, "1e-6"), *load(PATH))
 frame = release.to_pandas()
 begin()
 pm4py.write_xes(frame, OUT, variant_str=VARIANT)
@@ -122,7 +123,8 @@ end()
 """
 NOISE = """
 import os, numpy as np
-from travas import Variants, mechanism
+from travas import Variants
+from travas.mechanisms import mechanism
 counts = np.random.default_rng(0).geometric(0.05, 1_000_000)
 begin()
 rule = mechanism("optimal", 1, "1e-6")

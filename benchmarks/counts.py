@@ -19,7 +19,9 @@ import polars as pl
 from harness import DATA, HERE, spread
 from sampled_metrics import similarity_of_samples
 
-from travas import Variants, mechanism, read, relative_log_similarity
+from travas import Variants, read
+from travas.evaluation.metrics import relative_log_similarity
+from travas.mechanisms import mechanism
 from travas.trusted.samplers import Seeded
 
 RUNS = int(os.environ.get("RUNS", 3))

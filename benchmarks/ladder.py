@@ -16,8 +16,10 @@ from zlib import crc32
 
 from harness import DATA, spread
 
-from travas import Variants, mechanism, read, relative_log_similarity, summary
+from travas import Variants, read
 from travas.evaluation.compare import covered_cases
+from travas.evaluation.metrics import relative_log_similarity
+from travas.mechanisms import mechanism
 from travas.trusted.samplers import Seeded
 
 RUNS = 5
@@ -69,7 +71,7 @@ def main(files: tuple[str, ...]) -> bool:
     with ProcessPoolExecutor(2) as pool:
         jobs = [(file, name, *rest) for file, *rest in keys for name in ("optimal", "ladder")]
         found = pool.map(cell, jobs)
-        uniqueness = {file: summary(read(DATA / file)).trace_uniqueness for file in files}
+        uniqueness = {file: read(DATA / file).summary().trace_uniqueness for file in files}
         for file, epsilon, delta in keys:
             full, ladder = next(found), next(found)
             gain = ladder[0] - full[0]

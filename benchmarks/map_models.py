@@ -16,8 +16,10 @@ from zlib import crc32
 
 from harness import DATA, spread
 
-from travas import MapRelease, Trace, Variants, mechanism, read
+from travas import MapRelease, Variants, read
 from travas.evaluation.pm4py_models import fitness_and_precision, map_fitness_and_precision
+from travas.mechanisms import mechanism
+from travas.model.traces import Trace
 from travas.trusted.samplers import Seeded
 
 LOGS = (

@@ -12,7 +12,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 import ot
 log = read(PATH)
-release = travas.mechanism("optimal", EPSILON, DELTA).release(log)
+release = travas.Optimal(EPSILON, DELTA).release(log)
 true, private = dict(log.items()), dict(zip(release.variants, release.counts))
 left, right = list(true), list(private)
 """
@@ -78,7 +78,7 @@ from travas.evaluation.pm4py_models import fitness_and_precision
 from travas.trusted.samplers import Seeded
 log = read(PATH)
 true = dict(log.items())
-rule = travas.mechanism("optimal", EPSILON, DELTA)
+rule = travas.Optimal(EPSILON, DELTA)
 def private(seed):
     release = rule.with_random_bytes(Seeded(seed)).release(log)
     return dict(zip(release.variants, release.counts))

@@ -18,20 +18,11 @@ from pathlib import Path
 
 import polars as pl
 
-from travas import (
-    BudgetError,
-    Ledger,
-    Optimal,
-    Period,
-    Reading,
-    Release,
-    Request,
-    Variants,
-    read,
-    relative_log_similarity,
-    run,
-)
+from travas import BudgetError, Ledger, Optimal, Period, Reading, Release, Variants, read
+from travas.evaluation.metrics import relative_log_similarity
 from travas.model.mechanism import Mechanism
+from travas.pipeline import run
+from travas.request import Request
 from travas.trusted.numbers import as_text
 
 DATA = Path(os.environ.get("TRAVAS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))

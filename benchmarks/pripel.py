@@ -15,8 +15,10 @@ import numpy as np
 import pandas as pd
 from harness import DATA
 
-from travas import Details, Reading, read, relative_log_similarity
+from travas import Reading, read
 from travas.evaluation.details import time_distance
+from travas.evaluation.metrics import relative_log_similarity
+from travas.model.totals import Details
 from travas.sources.encoded_cases import EncodedTotals
 
 CASE, ACTIVITY, TIME = "case:concept:name", "concept:name", "time:timestamp"

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from travas import relative_log_similarity
-from travas.evaluation.metrics import both
+from travas.evaluation.metrics import both, relative_log_similarity
 from travas.model.traces import Trace
 
 SAMPLE = 3_000

@@ -115,7 +115,7 @@ import ibis.backends.pyspark, travas
 begin()
 variants = travas.read(events)
 assert len(variants) == 10_000_000, len(variants)
-print(len(travas.mechanism("optimal", epsilon=1, delta="1e-6").release(variants).variants), "kept")
+print(len(travas.Optimal(epsilon=1, delta="1e-6").release(variants).variants), "kept")
 end()
 """
 )

@@ -29,7 +29,9 @@ from zlib import crc32
 from harness import DATA, SCRATCH, finish, row, spread
 from sampled_metrics import Counts, sampled
 
-from travas import Variants, mechanism, read, relative_log_similarity
+from travas import Variants, read
+from travas.evaluation.metrics import relative_log_similarity
+from travas.mechanisms import mechanism
 from travas.model.traces import Trace
 from travas.trusted.samplers import Seeded
 

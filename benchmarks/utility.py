@@ -23,8 +23,9 @@ from zlib import crc32
 import numpy as np
 from harness import DATA
 
-from travas import Variants, absolute_log_difference, mechanism, read, relative_log_similarity
-from travas.evaluation.metrics import _edit_distances
+from travas import Variants, read
+from travas.evaluation.metrics import _edit_distances, absolute_log_difference, relative_log_similarity
+from travas.mechanisms import mechanism
 from travas.model.release import Frequencies
 from travas.trusted.samplers import Seeded
 

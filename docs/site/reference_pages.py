@@ -226,15 +226,8 @@ def topic_of(name: str) -> str:
 
 
 def module_of(name: str) -> str:
-    """Return the module that `travas.public` imports a name from."""
-    return _modules()[name]
-
-
-@cache
-def _modules() -> dict[str, str]:
-    tree = ast.parse(Path(travas.__file__).with_name("public.py").read_text())
-    own = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level == 1]
-    return {alias.name: f"travas.{node.module}" for node in own for alias in node.names}
+    """Return the module that defines a public name."""
+    return f"travas.{travas._MODULES[name]}"
 
 
 def _documented(name: str) -> bool:

@@ -1,4 +1,7 @@
-"""Release event logs under differential privacy: as variants, synthetic logs or process maps, each with a guarantee."""
+"""Release event logs under differential privacy: as variants, synthetic logs or process maps, each with a guarantee.
+
+A name is imported when it is first used, so that `import travas` is instant.
+"""
 
 from __future__ import annotations
 
@@ -6,49 +9,141 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .public import *  # noqa: F403
-    from .public import __all__ as __all__
-else:
-    _LATE = {
-        "Audit": "travas.evaluation.audit",
-        "Finding": "travas.evaluation.audit",
-        "audit": "travas.evaluation.audit",
-        "AttributeDistance": "travas.evaluation.details",
-        "AttributeMeasurements": "travas.synthesis.attribute_measurements",
-        "AttributeQuality": "travas.synthesis.detail_quality",
-        "DetailComparison": "travas.evaluation.details",
-        "DurationQuality": "travas.synthesis.detail_quality",
-        "LengthQuality": "travas.synthesis.quality",
-        "MapActivity": "travas.maps.map_release",
-        "MapComparison": "travas.evaluation.map_comparison",
-        "MapCounts": "travas.maps.map_counts",
-        "MapDurations": "travas.maps.map_durations",
-        "MapMeasurements": "travas.maps.map_measurements",
-        "MapNode": "travas.maps.map_release",
-        "MapPair": "travas.maps.map_release",
-        "MapRelease": "travas.maps.map_release",
-        "MeasuredNumber": "travas.synthesis.measured_numbers",
-        "Measurements": "travas.synthesis.measurements",
-        "PairQuality": "travas.synthesis.quality",
-        "ProcessMap": "travas.mechanisms.process_map",
-        "Quality": "travas.synthesis.quality",
-        "Quartiles": "travas.maps.map_durations",
-        "Synthesis": "travas.mechanisms.synthesis_mechanism",
-        "SyntheticRelease": "travas.synthesis.synthetic_release",
-        "ThroughputQuality": "travas.synthesis.detail_quality",
-        "TimeDistance": "travas.evaluation.details",
-        "TimeMeasurements": "travas.synthesis.time_measurements",
-        "write_report": "travas.report.report_file",
-    }
+    from ._version import __version__
+    from .budget.account import Budget
+    from .budget.ledger import Ledger
+    from .budget.plan import plan
+    from .budget.policy import Policy
+    from .errors import BudgetError, ChargedError, LogError, ParameterError, TravasError
+    from .evaluation.audit import audit
+    from .evaluation.compare import compare
+    from .evaluation.forecast import forecast
+    from .functions import anonymize, process_map, read, synthesize
+    from .maps.map_release import MapRelease
+    from .mechanisms import from_description
+    from .mechanisms.ladder import Ladder
+    from .mechanisms.optimal import Optimal
+    from .mechanisms.prefix_tree import PrefixTree
+    from .mechanisms.process_map import ProcessMap
+    from .mechanisms.sacofa import SaCoFa
+    from .mechanisms.synthesis_mechanism import Synthesis
+    from .mechanisms.travas import Travas
+    from .mechanisms.utravas import UTravas
+    from .model.abstraction import Abstraction
+    from .model.detail_options import Attribute, Times
+    from .model.mechanism import Mechanism
+    from .model.release import Release, VariantRelease
+    from .model.variants import Variants
+    from .report.report_file import write_report
+    from .sources.doctor.visit import doctor
+    from .sources.period import Period
+    from .sources.reading import Reading
+    from .synthesis.synthetic_release import SyntheticRelease
+    from .trusted.guarantee import Guarantee, PrivacyUnit, Standing
+    from .verification.saved_release import open_release
+    from .verification.verify import verify
 
-    def __getattr__(name: str) -> Any:
-        """A public name, imported when it is first used: the command line can handle Ctrl-C before anything is imported."""
-        if name in _LATE:  # they import numpy or the report, which not every program needs
-            return getattr(import_module(_LATE[name]), name)
-        try:
-            return getattr(import_module("travas.public"), name)
-        except AttributeError:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+__all__ = [
+    "Abstraction",
+    "Attribute",
+    "Budget",
+    "BudgetError",
+    "ChargedError",
+    "Guarantee",
+    "Ladder",
+    "Ledger",
+    "LogError",
+    "MapRelease",
+    "Mechanism",
+    "Optimal",
+    "ParameterError",
+    "Period",
+    "Policy",
+    "PrefixTree",
+    "PrivacyUnit",
+    "ProcessMap",
+    "Reading",
+    "Release",
+    "SaCoFa",
+    "Standing",
+    "Synthesis",
+    "SyntheticRelease",
+    "Times",
+    "Travas",
+    "TravasError",
+    "UTravas",
+    "VariantRelease",
+    "Variants",
+    "__version__",
+    "anonymize",
+    "audit",
+    "compare",
+    "doctor",
+    "forecast",
+    "from_description",
+    "open_release",
+    "plan",
+    "process_map",
+    "read",
+    "synthesize",
+    "verify",
+    "write_report",
+]
 
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *import_module("travas.public").__all__})
+_MODULES = {
+    "Abstraction": "model.abstraction",
+    "Attribute": "model.detail_options",
+    "Budget": "budget.account",
+    "BudgetError": "errors",
+    "ChargedError": "errors",
+    "Guarantee": "trusted.guarantee",
+    "Ladder": "mechanisms.ladder",
+    "Ledger": "budget.ledger",
+    "LogError": "errors",
+    "MapRelease": "maps.map_release",
+    "Mechanism": "model.mechanism",
+    "Optimal": "mechanisms.optimal",
+    "ParameterError": "errors",
+    "Period": "sources.period",
+    "Policy": "budget.policy",
+    "PrefixTree": "mechanisms.prefix_tree",
+    "PrivacyUnit": "trusted.guarantee",
+    "ProcessMap": "mechanisms.process_map",
+    "Reading": "sources.reading",
+    "Release": "model.release",
+    "SaCoFa": "mechanisms.sacofa",
+    "Standing": "trusted.guarantee",
+    "Synthesis": "mechanisms.synthesis_mechanism",
+    "SyntheticRelease": "synthesis.synthetic_release",
+    "Times": "model.detail_options",
+    "Travas": "mechanisms.travas",
+    "TravasError": "errors",
+    "UTravas": "mechanisms.utravas",
+    "VariantRelease": "model.release",
+    "Variants": "model.variants",
+    "__version__": "_version",
+    "anonymize": "functions",
+    "audit": "evaluation.audit",
+    "compare": "evaluation.compare",
+    "doctor": "sources.doctor.visit",
+    "forecast": "evaluation.forecast",
+    "from_description": "mechanisms",
+    "open_release": "verification.saved_release",
+    "plan": "budget.plan",
+    "process_map": "functions",
+    "read": "functions",
+    "synthesize": "functions",
+    "verify": "verification.verify",
+    "write_report": "report.report_file",
+}
+"""Where each public name is defined."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -16,6 +16,7 @@ from sampled_losses import View
 import travas
 from travas import Mechanism, Reading
 from travas.mechanisms import MECHANISMS as ALL
+from travas.mechanisms import mechanism as by_name
 from travas.mechanisms.gaussian_mechanism import GaussianMechanism
 
 EPSILON, DELTA = "0.5", "0.05"
@@ -40,7 +41,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def _made(name: str) -> Callable[[], Mechanism]:
-    return lambda: travas.mechanism(name, EPSILON, DELTA, **OPTIONS.get(name, {}))
+    return lambda: by_name(name, EPSILON, DELTA, **OPTIONS.get(name, {}))
 
 
 MECHANISMS: dict[str, Callable[[], Mechanism]] = {name: _made(name) for name in ALL}

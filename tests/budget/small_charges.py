@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from travas import Ledger, mechanism
+from travas import Ledger
 from travas.budget.account import Account
+from travas.mechanisms import mechanism
 from travas.model.mechanism import Mechanism
 
 LOG = {("register", "visit", "release"): 20, ("register", "release"): 2}

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from travas import MissingExtraError, ParameterError, PrivacyUnit, mechanism, plan
+from travas import ParameterError, PrivacyUnit, plan
 from travas.budget.accounting import Spending, _Grid, _interval, _slack, basic, compose
+from travas.errors import MissingExtraError
+from travas.mechanisms import mechanism
 from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.model.mechanism import Pair
 from travas.search.person_tables import GaussianTable
@@ -124,7 +126,7 @@ def test_the_grid_makes_no_event_less_revealing(
 
 
 def test_one_release_costs_what_its_table_spends() -> None:
-    from travas import mechanism
+    from travas.mechanisms import mechanism
 
     for name in ("optimal", "travas"):
         rule = mechanism(name, "0.5", "1e-4")

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from conftest import Run
-from travas import BudgetError, Ledger, ParameterError, PrivacyUnit, Reading, anonymize, mechanism
+from travas import BudgetError, Ledger, ParameterError, PrivacyUnit, Reading, anonymize
+from travas.mechanisms import mechanism
 from travas.model.mechanism import Mechanism
 from travas.sources.log_location import location_of
 from travas.sources.reading import DuplicateCases

@@ -11,12 +11,14 @@ import attrs
 import pytest
 
 from conftest import Run
-from travas import BudgetError, Ledger, ParameterError, Period, Reading, Request, mechanism, read, run
+from travas import BudgetError, Ledger, ParameterError, Period, Reading, read
 from travas.budget.account import Account, Entry
 from travas.budget.accounting import Spending, basic
 from travas.budget.periods import ChargedPeriod, alternatives
-from travas.mechanisms import from_description
+from travas.mechanisms import from_description, mechanism
 from travas.model.variants import Roles
+from travas.pipeline import run
+from travas.request import Request
 
 ROLES = Roles("case_id", ("activity",), "timestamp")
 RULE = Period("2026-01", end_activities=("end",), grace="7d")

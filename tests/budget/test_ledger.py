@@ -16,19 +16,17 @@ from travas import (
     BudgetError,
     ChargedError,
     Ledger,
-    LedgerError,
     LogError,
-    MissingExtraError,
-    OutputError,
     ParameterError,
     PrivacyUnit,
     anonymize,
     from_description,
-    mechanism,
 )
 from travas.budget.account import Account, Entry
 from travas.budget.accounting import Spending, compose
 from travas.budget.ledger import Book
+from travas.errors import LedgerError, MissingExtraError, OutputError
+from travas.mechanisms import mechanism
 from travas.model.mechanism import Mechanism
 
 

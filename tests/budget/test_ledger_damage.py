@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
-from travas import Ledger, LedgerError, PrivacyUnit, mechanism
+from travas import Ledger, PrivacyUnit
 from travas.budget.ledger_file import open_ledger
+from travas.errors import LedgerError
+from travas.mechanisms import mechanism
 
 ONE = mechanism("optimal", 1, "1e-6")
 

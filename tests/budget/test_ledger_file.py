@@ -10,16 +10,11 @@ import pytest
 from small_charges import HALF, LOG, charge
 
 from conftest import Run
-from travas import (
-    BudgetError,
-    Ledger,
-    LedgerError,
-    ParameterError,
-    anonymize,
-)
+from travas import BudgetError, Ledger, ParameterError, anonymize
 from travas.budget import ledger, ledger_file
 from travas.budget.ledger import default_path
 from travas.budget.ledger_file import open_ledger
+from travas.errors import LedgerError
 
 
 def test_only_its_owner_may_read_it(book: Ledger) -> None:

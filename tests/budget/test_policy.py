@@ -11,26 +11,15 @@ from typing import Any
 import pytest
 
 from conftest import Run
-from travas import (
-    Approval,
-    BudgetError,
-    Ledger,
-    ParameterError,
-    Policy,
-    PolicyError,
-    PolicyRule,
-    PrivacyUnit,
-    Request,
-    anonymize,
-    mechanism,
-    process_map,
-    run,
-    synthesize,
-)
-from travas.budget.policy import RULES
+from travas import BudgetError, Ledger, ParameterError, Policy, PrivacyUnit, anonymize, process_map, synthesize
+from travas.budget.account import Approval
+from travas.budget.policy import RULES, PolicyRule
+from travas.errors import PolicyError
+from travas.mechanisms import mechanism
 from travas.model import explain
 from travas.outputs.example import write_hospital_log
-from travas.pipeline import Phase
+from travas.pipeline import Phase, run
+from travas.request import Request
 from travas.sources.example_log import ExampleLog, hospital_traces
 
 RULE = {

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
-from travas import (
-    Ledger,
-)
+from travas import Ledger
 
 
 def test_budgets_on_the_command_line(travas: Run, small_csv: Path, tmp_path: Path, ledger_path: Path) -> None:

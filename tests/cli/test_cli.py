@@ -127,7 +127,7 @@ def test_the_demo_makes_all_kinds_of_release_with_pictures_and_a_summary(travas:
     assert (
         page.count("<svg") >= 4 + 3 and "<script" not in page and "http://" not in page.replace("http://www.w3.org", "")
     )
-    log = package.summary(read(tmp_path / "demo" / "hospital.csv"))
+    log = read(tmp_path / "demo" / "hospital.csv").summary()
     assert log.cases == 4000 and log.variants > 500
     assert travas("demo", "-o", tmp_path / "demo").code == 0
 

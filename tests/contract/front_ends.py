@@ -16,7 +16,9 @@ from unittest import mock
 
 import travas as package
 from travas import Ledger, TravasError
-from travas.request import GuaranteeRule
+from travas.mechanisms import mechanism as by_name
+from travas.pipeline import run as run_request
+from travas.request import GuaranteeRule, Request
 from travas.web import jobs, tasks
 from travas.web.failures import in_words
 from travas.web.recipe import Recipe
@@ -67,15 +69,15 @@ FrontEnd = Callable[[Case, "Run"], str]
 def by_a_request(case: Case, _: Run) -> str:
     """Python, with an output: what is written belongs to the run."""
     try:
-        request = package.Request(
+        request = Request(
             source=case.log,
-            mechanism=package.mechanism(case.mechanism, case.epsilon, case.delta, **case.python_options),
+            mechanism=by_name(case.mechanism, case.epsilon, case.delta, **case.python_options),
             output=case.output,
             ledger=Ledger(case.ledger),
             dataset=case.dataset,
             guarantee=case.guarantee,
         )
-        package.run(request)
+        run_request(request)
     except TravasError as error:
         return str(error)
     return ""
@@ -90,7 +92,7 @@ def by_a_function(case: Case, _: Run) -> str:
             make: Any = package.synthesize if case.mechanism == "synthesis" else package.process_map
             release = make(case.log, epsilon=case.epsilon, delta=case.delta, **case.python_options, **charge)
         else:
-            mechanism = package.mechanism(case.mechanism, case.epsilon, case.delta, **case.python_options)
+            mechanism = by_name(case.mechanism, case.epsilon, case.delta, **case.python_options)
             release = package.anonymize(case.log, mechanism, guarantee=case.guarantee, **charge)
     except TravasError as error:
         return str(error)

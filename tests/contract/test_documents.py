@@ -22,6 +22,7 @@ from reference_pages import TOPICS, names_of, reference_pages
 from travas.cli import main as cli
 from travas.cli.exit_codes import CODES
 from travas.mechanisms import MECHANISMS
+from travas.mechanisms import mechanism as by_name
 from travas.outputs.guarantee_fields import FIELDS
 from travas.project.project_options import OPTIONS
 
@@ -154,7 +155,7 @@ def test_every_project_option_and_exit_code_is_documented() -> None:
 @pytest.mark.parametrize("words", [("optimal",), ("ladder",), ("synthesis",), ("map",), ("travas", "patient")])
 def test_every_field_of_a_guarantee_file_is_documented(words: tuple[str, ...], tmp_path: Path) -> None:
     unit = travas.PrivacyUnit("patient", 5) if words[1:] else travas.PrivacyUnit("case", 1)
-    mechanism = travas.mechanism(words[0], 1, "1e-6", unit=unit)
+    mechanism = by_name(words[0], 1, "1e-6", unit=unit)
     log = travas.Variants.from_mapping({("a", "b"): 100})
     if words[1:]:
         path = tmp_path / "log.csv"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
-from travas import Reading, Standing, Variants, mechanism, read, verify
-from travas.mechanisms import MECHANISMS
+from travas import Reading, Standing, Variants, read, verify
+from travas.mechanisms import MECHANISMS, mechanism
 from travas.outputs.write import writers
 
 TREES = ("prefix-tree", "sacofa", "sacofa-published")

@@ -10,7 +10,8 @@ import pytest
 from compared_engines import ALL, Engine, duckdb, folder
 from engine_twins import DEFAULT, NAMES, ODD, ODD_COLUMNS, log, random_log, twin
 
-from travas import LogError, Reading, mechanism
+from travas import LogError, Reading
+from travas.mechanisms import mechanism
 
 MICROSECONDS = "holds microseconds: nanoseconds do not fit in it"
 GAPS: dict[tuple[str, str], str] = {

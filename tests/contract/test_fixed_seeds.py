@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from travas import Variants, mechanism
+from travas import Variants
 from travas.maps.map_release import MapRelease
-from travas.mechanisms import MECHANISMS
+from travas.mechanisms import MECHANISMS, mechanism
 from travas.model.plain import plain
 from travas.trusted.samplers import Seeded
 

@@ -32,6 +32,7 @@ from conftest import Run, unmeasured
 from travas import Ledger, TravasError
 from travas.budget.ledger import Book
 from travas.budget.ledger_file import OpenLedger
+from travas.errors import OutputError, VerificationError
 
 Made = Callable[[Case], str]
 
@@ -147,7 +148,7 @@ def test_a_release_without_a_guarantee_is_made_where_it_is_accepted(name: str, c
     assert (
         case.charges == 1 and stated["standing"] == "not established" and b"not established" in case.output.read_bytes()
     )
-    with pytest.raises(package.VerificationError):
+    with pytest.raises(VerificationError):
         package.verify(f"{case.output}.guarantee.json", case.output)
 
 
@@ -199,7 +200,7 @@ def test_the_charge_is_on_the_disk_before_any_noise(
 
 
 FAILURES: dict[str, BaseException] = {
-    "our own": package.OutputError("out: cannot be written, the disk is full"),
+    "our own": OutputError("out: cannot be written, the disk is full"),
     "the system's": OSError(28, "No space left on device"),
     "a bug that quotes the log": KeyError("CANARY"),
     "memory": MemoryError("CANARY"),

@@ -16,8 +16,10 @@ import pytest
 
 import travas
 from travas import progress
+from travas.budget.account import Approval
 from travas.errors import ChargedError, ParameterError
-from travas.pipeline import Phase
+from travas.mechanisms import mechanism as by_name
+from travas.pipeline import Phase, run
 from travas.request import Request
 from travas.sources.reading import Reading
 
@@ -175,7 +177,7 @@ def test_a_release_that_was_published_is_complete_whatever_fails_then(
     logging.getLogger("travas").addHandler(handler)
     try:
         with pytest.raises(ChargedError, match="^the release is complete, but .* 'hospital' stands") as failed:
-            travas.run(Request({("a",): 50}, travas.Optimal(1, "1e-6"), **asked), watch)
+            run(Request({("a",): 50}, travas.Optimal(1, "1e-6"), **asked), watch)
     finally:
         logging.getLogger("travas").removeHandler(handler)
     assert failed.value.completed and output.is_file() and SECRET not in str(failed.value)
@@ -205,7 +207,7 @@ def test_a_mechanism_is_not_a_name() -> None:
 
 @pytest.mark.parametrize("value", ["Required", "requird", None, True])
 def test_a_misspelt_rule_never_allows_what_has_no_guarantee(value: Any) -> None:
-    unproven = travas.mechanism("utravas-published", 1, "1e-6")
+    unproven = by_name("utravas-published", 1, "1e-6")
     with pytest.raises(ParameterError, match="use one of required, not required") as refused:
         travas.anonymize({("a",): 50}, unproven, guarantee=value)
     assert refused.value.field == "guarantee"
@@ -239,7 +241,7 @@ def test_every_field_of_a_request_is_checked_when_it_is_made(option: str, value:
 @pytest.mark.parametrize("value", [3, None, "\ud800"])
 def test_an_approval_is_checked_when_it_is_made(option: str, value: Any) -> None:
     with pytest.raises(ParameterError, match=f"^{option} is ") as refused:
-        travas.Approval(**{option: value})
+        Approval(**{option: value})
     assert refused.value.field == option
 
 

@@ -10,8 +10,9 @@ import pytest
 from compared_engines import Engine, csv, duckdb, parquet, postgres, spark
 
 from timed_log import timed_frame
-from travas import Reading, mechanism
+from travas import Reading
 from travas.maps.map_measurements import MapMeasurements
+from travas.mechanisms import mechanism
 from travas.mechanisms.process_map import ProcessMap
 from travas.model.plain import plain
 from travas.model.totals import Details

@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import travas
-from travas import Guarantee, ParameterError, PrivacyUnit, Standing, Variants, from_description, mechanism
+from travas import Guarantee, ParameterError, PrivacyUnit, Standing, Variants, from_description
 from travas.cli import mechanism_flags
 from travas.maps.map_release import MapRelease
-from travas.mechanisms import MECHANISMS, stated_mechanism
+from travas.mechanisms import MECHANISMS, mechanism, stated_mechanism
 from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.stated_mechanism import DETAILS
 from travas.model.mechanism import Mechanism

@@ -28,6 +28,8 @@ from travas.mechanisms import MECHANISMS
 from travas.mechanisms.process_map import ProcessMap
 from travas.outputs.write import writers
 from travas.pipeline import Phase
+from travas.pipeline import run as run_request
+from travas.request import Request
 from travas.web import tasks
 from travas.web.recipe import Recipe
 
@@ -164,14 +166,14 @@ def check(rule: Mechanism, suffix: str, logs: Logs, monkeypatch: pytest.MonkeyPa
     with replaying(monkeypatch):
         for log in logs:
             steps: list[tuple[str, float]] = []
-            request = package.Request(
+            request = Request(
                 source=log,
                 mechanism=rule,
                 output=log.parent / f"release{suffix}",
                 ledger=Ledger(log.parent / "ledger.db"),
                 dataset="hospital",
             )
-            package.run(request, lambda phase, share, steps=steps: steps.append((phase, share)))  # type: ignore[misc]
+            run_request(request, lambda phase, share, steps=steps: steps.append((phase, share)))  # type: ignore[misc]
             after = [step for step in steps if step[0] != Phase.READING]
             seen.append((contents(log.parent), charged(log.parent), after))
     assert seen[0] == seen[1] and len(seen[0][0]) == 3
@@ -187,8 +189,8 @@ def test_models_of_a_map_are_equal(suffix: str, logs: Logs, monkeypatch: pytest.
         for log in logs:
             numbers = count()
             monkeypatch.setattr("uuid.uuid4", lambda numbers=numbers: UUID(int=next(numbers)))
-            request = package.Request(source=log, mechanism=RULES["map with its parts"].made())
-            made = package.run(request).release
+            request = Request(source=log, mechanism=RULES["map with its parts"].made())
+            made = run_request(request).release
             assert isinstance(made, package.MapRelease)
             text = made.model(log.parent / f"model{suffix}").read_text()
             # pm4py numbers silent transitions and arcs of a Petri net in the order of a set of objects

@@ -11,9 +11,11 @@ import pytest
 
 import travas as package
 from conftest import Run
-from travas import Ledger, Request, TravasError
+from travas import Ledger, TravasError
 from travas.budget.account import Approval
+from travas.mechanisms import mechanism as by_name
 from travas.model.abstraction import Abstraction
+from travas.request import Request
 from travas.web import tasks
 from travas.web.recipe import Recipe
 from travas.web.typed_period import TypedPeriod
@@ -34,13 +36,13 @@ CASES: dict[str, tuple[Request, list[Any], Recipe]] = {
         Recipe(timestamps="none"),
     ),
     "variants by travas": (
-        _request(package.mechanism("travas", 1, "1e-6", 5), attrs.evolve(PATIENT)),
+        _request(by_name("travas", 1, "1e-6", 5), attrs.evolve(PATIENT)),
         ["anonymize", "--mechanism", "travas", "--minimum-cases", 5, "--unit", "patient", "--max-cases", 2],
         Recipe("travas", unit="patient", max_cases="2").with_option("minimum_cases", 5),
     ),
     "a ladder of cases closed in a month": (
         _request(
-            package.mechanism("ladder", 1, "1e-6", rungs="full,first"),
+            by_name("ladder", 1, "1e-6", rungs="full,first"),
             package.Reading(abstraction=Abstraction.parse("fold | prefix:8"), period=PERIOD),
         ),
         ["anonymize", "--ladder", "full,first", "--abstraction", "fold | prefix:8",

@@ -13,6 +13,7 @@ import pytest
 import travas
 from travas import Mechanism, ParameterError, PrivacyUnit
 from travas.cli.mechanism_flags import build
+from travas.model.detail_options import BudgetShares
 from travas.project.project_file import Project
 from travas.trusted.guarantee import ONE_CASE
 from travas.web.recipe import Recipe
@@ -53,7 +54,7 @@ STATED: dict[str, tuple[Stated, PrivacyUnit, Mechanism]] = {
             **RATE,
             times=travas.Times(zone="Europe/Berlin"),
             attributes=(AGE,),
-            shares=travas.BudgetShares(times="0.1", attributes="0.2"),
+            shares=BudgetShares(times="0.1", attributes="0.2"),
         ),
     ),
     "without times": ({"mechanism": "synthesis", "without": "times"}, ONE_CASE, travas.Synthesis(**RATE)),

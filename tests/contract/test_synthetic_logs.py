@@ -21,10 +21,13 @@ from front_ends import FRONT_ENDS, Case
 from numpy.typing import NDArray
 
 from conftest import Run
-from travas import Ledger, PrivacyUnit, Request, Variants, mechanism, run, verify
+from travas import Ledger, PrivacyUnit, Variants, verify
+from travas.mechanisms import mechanism
 from travas.mechanisms.gaussian_mechanism import MOST_KEYS
 from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.model.plain import plain
+from travas.pipeline import run
+from travas.request import Request
 from travas.trusted.stage_check import GaussianNoise
 
 

@@ -14,6 +14,7 @@ import pytest
 import travas
 from conftest import Run
 from travas import Ledger, LogError, Optimal, ParameterError
+from travas.budget.account import Approval
 from travas.pipeline import run
 from travas.request import Request
 
@@ -39,7 +40,7 @@ STATED: dict[str, tuple[str, Callable[[], Any]]] = {
     "end activity": ("end_activities", lambda: travas.Period("2025-01", end_activities=(HALF,))),
     "group": ("abstraction", lambda: travas.Abstraction.from_json([{"group": [[HALF, "a"]]}])),
     "only": ("abstraction", lambda: travas.Abstraction.from_json([{"only": ["a", HALF]}])),
-    "reason": ("reason", lambda: travas.Approval(reason=HALF)),
+    "reason": ("reason", lambda: Approval(reason=HALF)),
 }
 
 

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from conftest import Run
-from travas import EmptyLogError, Ledger, ParameterError, PrivacyUnit
+from travas import Ledger, ParameterError, PrivacyUnit
+from travas.errors import EmptyLogError
 from travas.evaluation.kinds import ADVICE, ALTERNATIVES, MapTrial, Trial, advice, mechanisms, outlooks, trials
 
 FEW = {("a", "b"): 700, ("a", "c"): 300}

@@ -16,9 +16,11 @@ from scipy.stats import binom
 
 import travas as package
 from conftest import Run
-from travas import Audit, EmptyLogError, Reading
+from travas import Reading
+from travas.errors import EmptyLogError
 from travas.evaluation.audit import (
     ERROR_RATE,
+    Audit,
     binomial_tail,
     chance_of_text,
     guesses,
@@ -27,6 +29,7 @@ from travas.evaluation.audit import (
     markov,
     same_error,
 )
+from travas.mechanisms import mechanism
 
 Trace = tuple[str, ...]
 RARE: dict[Trace, int] = {("a", f"step {number}"): 1 for number in range(200)}
@@ -78,7 +81,7 @@ def test_a_method_that_makes_up_traces_is_not_accused_of_rare_ones() -> None:
 @pytest.mark.parametrize("name", ["optimal", "travas", "ladder"])
 def test_releases_of_travas_are_not_contradicted(name: str, frequencies: Any, seed: int) -> None:
     log = {(f"v{number}", *"abc"[: number % 3]): 1 + number % 50 * (number % 7) for number in range(300)} | FREQUENT
-    release = package.anonymize(log, package.mechanism(name, 1, "1e-3"), frequencies=frequencies)
+    release = package.anonymize(log, mechanism(name, 1, "1e-3"), frequencies=frequencies)
     result = claim(log, release, delta="1e-3")
     assert not result.contradictions, [(found.name, found.p_value, found.observed) for found in result.contradictions]
     assert "private" not in result.verdict

@@ -13,9 +13,10 @@ import pytest
 
 from conftest import Run
 from timed_log import timed_frame
-from travas import Attribute, Details, ParameterError, Reading, Times, compare, read, synthesize
+from travas import Attribute, ParameterError, Reading, Times, compare, read, synthesize
 from travas.evaluation.details import compare_details, detailed_log, fetched_cases
 from travas.model.release import Profile
+from travas.model.totals import Details
 from travas.sources.encoded_cases import EncodedCases
 from travas.synthesis.synthetic_release import SyntheticRelease
 

@@ -15,7 +15,8 @@ import polars as pl
 import pytest
 
 from conftest import Run
-from travas import LogError, MissingExtraError, OutputError
+from travas import LogError
+from travas.errors import MissingExtraError, OutputError
 from travas.evaluation import experiment as experiments
 from travas.evaluation.compare import METRICS
 from travas.evaluation.experiment import experiment, measure, seeded_release

@@ -13,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Run
-from travas import EmptyLogError, ParameterError, Variants, mechanism
+from travas import ParameterError, Variants
+from travas.errors import EmptyLogError
 from travas.evaluation.forecast import ABSTRACTIONS, LOOKING, chances, forecast
+from travas.mechanisms import mechanism
 from travas.mechanisms.optimal import Optimal
 from travas.model import explain
 from travas.model.abstraction import Abstraction, parse_ladder

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from conftest import Run
-from travas import LogError, MapRelease, ParameterError, Reading, Variants, compare, mechanism, process_map, read
+from travas import LogError, MapRelease, ParameterError, Reading, Variants, compare, process_map, read
 from travas.evaluation.compare import released_variants
 from travas.evaluation.map_comparison import compare_map
 from travas.evaluation.pm4py_models import map_fitness_and_precision
 from travas.maps.map_release import map_release
+from travas.mechanisms import mechanism
 from travas.model.abstraction import parse_ladder
 from travas.model.traces import Trace
 from travas.outputs.example import write_hospital_log

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment, linprog
 
 from conftest import Run
-from travas import LogError, ParameterError, Variants, mechanism, read
+from travas import LogError, ParameterError, Variants, read
 from travas.evaluation import metrics
 from travas.evaluation.compare import DEFAULT_METRICS, METRICS, compare
 from travas.evaluation.metrics import absolute_log_difference, relative_log_similarity
+from travas.mechanisms import mechanism
 
 Log = dict[tuple[str, ...], int]
 names = st.sampled_from(["a", "b", "ab", "a,b", "<x>", "𝄞"])

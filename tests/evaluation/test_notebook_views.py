@@ -36,7 +36,7 @@ def test_plain_texts_of_confidential_results_are_marked() -> None:
     """Consoles, tracebacks and `text/plain` of notebooks show these."""
     forecast = travas.forecast(LOG, [travas.Optimal(1, "1e-6")], parse_ladder("full"))
     of_map = MapComparison(0.1, 0.9, 0.1, 3, None)
-    results = (travas.compare(LOG, LOG), forecast, travas.summary(travas.read(LOG)), of_map, DetailComparison(None, ()))
+    results = (travas.compare(LOG, LOG), forecast, travas.read(LOG).summary(), of_map, DetailComparison(None, ()))
     for result in results:
         assert repr(result).startswith(f"{CONFIDENTIAL_HEADING}: {type(result).__name__}(")
     assert "cases=100, " in repr(forecast)

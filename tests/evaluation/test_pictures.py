@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from travas import Variants, anonymize, mechanism
+from travas import Variants, anonymize
 from travas.evaluation import views as pictures
 from travas.evaluation.forecast import chances, forecast
+from travas.mechanisms import mechanism
 from travas.model.abstraction import parse_ladder
 from travas.plots import figures
 

@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 
 import travas
-from travas import MapRelease, ParameterError, Variants, mechanism
+from travas import MapRelease, ParameterError, Variants
+from travas.errors import OutputError
 from travas.maps.map_counts import choose_cap, cut, kept_pairs
 from travas.maps.map_durations import _quantile
 from travas.maps.map_measurements import SIZE_CELLS, MapMeasurements
+from travas.mechanisms import mechanism
 from travas.model.plain import measurements_from_plain, plain
 from travas.model.traces import Trace
 from travas.outputs.write import MAP_SUFFIXES, writers
@@ -196,7 +198,7 @@ def test_every_format_is_written_with_its_guarantee(tmp_path: Path) -> None:
         path = released.write(tmp_path / f"map{suffix}")
         checked = travas.verify(f"{path}.guarantee.json", path)
         assert any("only the digest" in note for note in checked.notes) == (suffix != ".json")
-    with pytest.raises(travas.OutputError, match="process map; supported: .json, .csv"):
+    with pytest.raises(OutputError, match="process map; supported: .json, .csv"):
         released.write(tmp_path / "map.xes")
 
 
@@ -230,7 +232,7 @@ def test_models_of_a_map(suffix: str, tmp_path: Path) -> None:
     path = made({("a", "b", "c"): 4000, ("a", "c"): 2000}).model(tmp_path / f"model{suffix}")
     root = ElementTree.parse(path).getroot()
     assert {"a", "b", "c"} <= {text for element in root.iter() for text in (element.get("name"), element.text) if text}
-    with pytest.raises(travas.OutputError, match="exists"):
+    with pytest.raises(OutputError, match="exists"):
         made().model(path)
     assert sorted(each.name for each in tmp_path.iterdir()) == [path.name]
 
@@ -259,9 +261,9 @@ def test_a_model_is_discovered_although_paths_are_missing(tmp_path: Path) -> Non
     hidden = replace(released, measurements=replace(released.measurements, pairs=noisy))
     assert hidden.model(tmp_path / "model.pnml").is_file()
     nothing = replace(released.measurements, pairs=np.zeros_like(noisy))
-    with pytest.raises(travas.OutputError, match="no pairs"):
+    with pytest.raises(OutputError, match="no pairs"):
         replace(released, measurements=nothing).model(tmp_path / "none.pnml")
-    with pytest.raises(travas.OutputError, match="use .bpmn"):
+    with pytest.raises(OutputError, match="use .bpmn"):
         released.model(tmp_path / "model.png")
 
 

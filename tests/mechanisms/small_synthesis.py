@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from travas import Variants, mechanism
+from travas import Variants
+from travas.mechanisms import mechanism
 from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.model.traces import Trace
 from travas.synthesis.measurements import Measurements

@@ -12,18 +12,8 @@ import pytest
 from foreign_package import LOG, write_package
 
 from conftest import Run
-from travas import (
-    Ledger,
-    LogError,
-    Optimal,
-    ParameterError,
-    Standing,
-    Variants,
-    VerificationError,
-    anonymize,
-    compare,
-    verify,
-)
+from travas import Ledger, LogError, Optimal, ParameterError, Standing, Variants, anonymize, compare, verify
+from travas.errors import VerificationError
 from travas.evaluation.experiment import measure
 from travas.evaluation.grid import read_grid
 from travas.mechanisms import extensions, from_description, mechanism

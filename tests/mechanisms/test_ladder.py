@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from conftest import Run
-from travas import ParameterError, Standing, Variants, anonymize, compare, mechanism, read, verify
+from travas import ParameterError, Standing, Variants, anonymize, compare, read, verify
 from travas.evaluation.compare import covered_cases
+from travas.mechanisms import mechanism
 from travas.mechanisms.ladder import CASES_SHARE, CHOICE_SHARE, Ladder
 from travas.mechanisms.prefix_tree import TwoSidedNoise
 from travas.model.abstraction import Abstraction, Grouped, parse_ladder

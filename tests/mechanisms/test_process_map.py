@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from silent_noise import without_noise
 
-from travas import ParameterError, Standing, Variants, VerificationError, mechanism
+from travas import ParameterError, Standing, Variants
+from travas.errors import VerificationError
 from travas.maps.map_measurements import SIZE_CELLS, MapMeasurements, pair_cells
 from travas.maps.map_release import MapRelease
+from travas.mechanisms import mechanism
 from travas.mechanisms.coded_traces import CodedTraces
 from travas.mechanisms.gaussian_mechanism import MOST_ACTIVITIES, MOST_KEYS
 from travas.mechanisms.map_sums import pairs_of, rework_of, size_sums, with_other

@@ -18,29 +18,29 @@ import pytest
 from timed_log import timed_frame
 from travas import (
     Attribute,
-    BudgetShares,
-    Details,
     Ledger,
     LogError,
     ParameterError,
     PrivacyUnit,
-    Request,
     Standing,
     Synthesis,
     SyntheticRelease,
     Times,
     TravasError,
     Variants,
-    VerificationError,
     from_description,
     read,
-    run,
     synthesize,
 )
+from travas.errors import VerificationError
 from travas.mechanisms import gaussian_mechanism
 from travas.mechanisms.gaussian_mechanism import calibrated_noise
 from travas.mechanisms.synthesis_stages import CONTROL_FLOW, TIMES
+from travas.model.detail_options import BudgetShares
 from travas.model.questions import CellQuestion, Question
+from travas.model.totals import Details
+from travas.pipeline import run
+from travas.request import Request
 from travas.search.calibration import calibrate, largest_mu, split_delta
 from travas.sources.reading import Reading
 from travas.trusted.samplers import Seeded

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import Ledger, Mechanism, ParameterError, Standing, Variants, anonymize, mechanism, read
+from travas import Ledger, Mechanism, ParameterError, Standing, Variants, anonymize, read
 from travas.evaluation.published import SaCoFaPublished, choose, geometric_up_to
-from travas.mechanisms import prefix_tree
+from travas.mechanisms import mechanism, prefix_tree
 from travas.mechanisms.prefix_tree import PrefixTree, TwoSidedNoise
 from travas.mechanisms.sacofa import SaCoFa, eventually_follows
 from travas.mechanisms.trie import Trie

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from travas import Guarantee, ParameterError, PrivacyUnit, Standing, Variants, mechanism
-from travas.mechanisms import MECHANISMS
+from travas import Guarantee, ParameterError, PrivacyUnit, Standing, Variants
+from travas.mechanisms import MECHANISMS, mechanism
 from travas.mechanisms.prefix_tree import Tree
 from travas.mechanisms.sacofa import SaCoFa
 from travas.mechanisms.selection import PartitionSelection

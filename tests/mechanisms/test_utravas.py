@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import ParameterError, Variants, mechanism
+from travas import ParameterError, Variants
 from travas.evaluation.published import UTravasPublished
+from travas.mechanisms import mechanism
 from travas.mechanisms.travas import Travas
 from travas.mechanisms.utravas import UTravas, dropped_estimate, merged_runs
 from travas.trusted.numbers import ONE
@@ -80,4 +81,4 @@ def test_as_published_it_takes_the_splits_that_look_best_on_the_true_log() -> No
 def test_splits_are_a_whole_number(splits: object) -> None:
     for name in ("utravas", "utravas-published"):
         with pytest.raises(ParameterError, match="splits is"):
-            mechanism(name, 1, "0.1", splits=splits)  # type: ignore[arg-type]
+            mechanism(name, 1, "0.1", splits=splits)

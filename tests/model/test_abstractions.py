@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Run
-from travas import LogError, ParameterError, Reading, Variants, anonymize, read, summary
+from travas import LogError, ParameterError, Reading, Variants, anonymize, read
 from travas.errors import CONFIDENTIAL
 from travas.model.abstraction import FULL, Abstraction, parse_ladder
 
@@ -150,7 +150,7 @@ def test_activities_of_several_columns() -> None:
 def test_the_rule_goes_with_the_log_and_into_the_release(small_csv: Path) -> None:
     reading = Reading(abstraction="prefix:1")
     variants = read(small_csv, reading)
-    assert variants.abstraction == Abstraction.parse("prefix:1") and summary(variants).variants == 2
+    assert variants.abstraction == Abstraction.parse("prefix:1") and variants.summary().variants == 2
     assert read(variants, Reading()) is variants
     release = anonymize(small_csv, epsilon=2, delta="0.01", reading=reading)
     assert release.abstractions == (reading.abstraction,) and release.is_abstracted

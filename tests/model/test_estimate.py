@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Run
-from travas import Optimal, ParameterError, Variants, anonymize, mechanism, read
+from travas import Optimal, ParameterError, Variants, anonymize, read
+from travas.mechanisms import mechanism
 from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.travas import Travas
 from travas.model.estimate import MOST_THRESHOLDS, _whole, estimate

@@ -7,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from travas import KeepCurve, Optimal
+from travas import Optimal
 from travas.model.explain import HALF
+from travas.model.keep_curve import KeepCurve
 from travas.trusted.tables import NoiseTable
 
 SLOW_CURVES = [("0.1", "1e-6", 109), ("0.01", "1e-12", 2234)]

@@ -13,6 +13,7 @@ import travas
 from travas import Ledger, Mechanism, Optimal, ParameterError, ProcessMap, Reading, Variants, anonymize
 from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.model import explain
+from travas.pipeline import run
 from travas.request import Request
 from travas.trusted.samplers import Seeded
 
@@ -67,7 +68,7 @@ def test_a_column_that_a_released_log_has_twice_is_refused_before_the_charge(
     counts = Variants.from_mapping({(("a", "b"),): 500}, ("concept:name", second))
     if mechanism is not AGES:  # counts have no attributes
         with pytest.raises(ParameterError, match=f"activities has '{second}'") as refused:
-            travas.run(Request(counts, mechanism, **asked))
+            run(Request(counts, mechanism, **asked))
         assert refused.value.field == "activities" and not book.account("ward").entries
     with pytest.raises(ParameterError, match="activities"):
         Request(tmp_path / "log.csv", mechanism, Reading(activities=("concept:name", second)), **asked)

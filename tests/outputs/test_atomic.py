@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from travas import OutputError
+from travas.errors import OutputError
 from travas.outputs import atomic, target_locks
 from travas.outputs.atomic import Existing, atomic_output, reserved
 

@@ -9,9 +9,11 @@ from typing import Literal
 import polars as pl
 import pytest
 
-from travas import Optimal, PrivacyUnit, Reading, Request, Variants, anonymize, open_release, read, run
+from travas import Optimal, PrivacyUnit, Reading, Variants, anonymize, open_release, read
 from travas.model.release import VariantRelease
 from travas.model.traces import Trace
+from travas.pipeline import run
+from travas.request import Request
 from travas.trusted.samplers import Seeded
 
 LOG = {("frequent",): 900, ("rare",): 45, **{(f"very rare {number}",): 13 for number in range(16)}}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from travas import OutputError
+from travas.errors import OutputError
 from travas.outputs.inputs import check_not_input, check_not_same
 
 ROWS = "case,activity\n1,a\n"

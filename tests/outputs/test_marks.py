@@ -11,6 +11,7 @@ import pytest
 
 import travas
 from travas import Optimal, Reading, verify
+from travas.errors import VerificationError
 from travas.model.abstraction import Abstraction
 from travas.model.release import COMPLETENESS, TIMES_MARK, VariantRelease
 
@@ -109,5 +110,5 @@ def test_a_changed_mark_is_noticed(mark: str, tmp_path: Path) -> None:
     stated = json.loads(guarantee.read_text())
     stated["release"]["sha256"] = file_digest(path)
     guarantee.write_text(json.dumps(stated))
-    with pytest.raises(travas.VerificationError, match="not those that travas writes"):
+    with pytest.raises(VerificationError, match="not those that travas writes"):
         verify(guarantee, path)

@@ -11,8 +11,10 @@ import pytest
 import travas as package
 from conftest import Run
 from travas import Optimal, ParameterError, verify
+from travas.errors import VerificationError
 from travas.model.release_kind import NO_TIMES
 from travas.outputs.guarantee_file import file_digest
+from travas.request import Request
 from travas.verification.release_file import read_release
 
 PARAMETERS = ("--epsilon", "1", "--delta", "1e-6")
@@ -65,7 +67,7 @@ def test_times_that_were_put_back_are_noticed(tmp_path: Path) -> None:
     stated = json.loads(guarantee.read_text())
     stated["release"]["sha256"] = file_digest(path)
     guarantee.write_text(json.dumps(stated))
-    with pytest.raises(package.VerificationError, match="not those that travas writes"):
+    with pytest.raises(VerificationError, match="not those that travas writes"):
         verify(guarantee, path)
 
 
@@ -75,7 +77,7 @@ def test_times_that_the_guarantee_denies_are_noticed(tmp_path: Path) -> None:
     stated = json.loads(guarantee.read_text())
     stated["timestamps"], stated["release"]["timestamps"] = NO_TIMES, "none"
     guarantee.write_text(json.dumps(stated))
-    with pytest.raises(package.VerificationError, match="not those that travas writes"):
+    with pytest.raises(VerificationError, match="not those that travas writes"):
         verify(guarantee, path)
 
 
@@ -83,7 +85,7 @@ def test_a_guarantee_with_an_unknown_rule_for_timestamps_is_refused(tmp_path: Pa
     path = package.anonymize({("b", "a"): 300}, OPTIMAL).without_timestamps().write(tmp_path / "out.csv")
     guarantee = Path(f"{path}.guarantee.json")
     guarantee.write_text(guarantee.read_text().replace('"timestamps": "none"', '"timestamps": "real"'))
-    with pytest.raises(package.VerificationError, match="timestamps is 'real'"):
+    with pytest.raises(VerificationError, match="timestamps is 'real'"):
         verify(guarantee, path)
 
 
@@ -98,5 +100,5 @@ def test_other_kinds_and_other_words_are_refused(small_csv: Path, tmp_path: Path
     ran = travas("anonymize", small_csv, *PARAMETERS, "--timestamps", "real", "-o", tmp_path / "out.csv")
     assert ran.code == 2 and "--timestamps" in ran.err and "artificial, none" in ran.err
     with pytest.raises(ParameterError, match="only variants") as caught:
-        package.Request({("b", "a"): 300}, package.Synthesis(epsilon=1, delta="1e-6"), timestamps="none")
+        Request({("b", "a"): 300}, package.Synthesis(epsilon=1, delta="1e-6"), timestamps="none")
     assert caught.value.field == "timestamps"

@@ -11,7 +11,7 @@ import pytest
 
 import travas
 from conftest import Run
-from travas import OutputError
+from travas.errors import OutputError
 from travas.outputs.example import write_hospital_log
 from travas.outputs.picture_file import write_picture
 from travas.web import tasks

@@ -14,7 +14,8 @@ import pytest
 import travas as package
 from conftest import Run
 from timed_log import timed_frame
-from travas import Attribute, Optimal, OutputError, ParameterError, Times, VerificationError, verify
+from travas import Attribute, Optimal, ParameterError, Times, verify
+from travas.errors import OutputError, VerificationError
 from travas.model.release import Profile
 from travas.outputs.profiles import MISSING, escape_for_excel
 from travas.synthesis.synthetic_release import SyntheticRelease

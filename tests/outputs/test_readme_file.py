@@ -10,13 +10,15 @@ import pytest
 
 import travas
 from conftest import Run
-from travas import Mechanism, OutputError, Reading
+from travas import Mechanism, Reading
+from travas.errors import OutputError
+from travas.mechanisms import mechanism as by_name
 from travas.outputs.readme_file import readme_path
 
 LOG: Mapping[tuple[str, ...], int] = {("a", "b", "c"): 4000, ("a", "c"): 2000}
 KINDS: dict[str, tuple[Mechanism, str]] = {
     "variants": (travas.Optimal(epsilon=1, delta="1e-6"), "It contains sequences of activities"),
-    "ladder": (travas.mechanism("ladder", "1", "1e-6"), "can be incomplete"),
+    "ladder": (by_name("ladder", "1", "1e-6"), "can be incomplete"),
     "synthetic": (travas.Synthesis(epsilon=1, delta="1e-6"), "It contains a synthetic log"),
     "map": (travas.ProcessMap(epsilon=1, delta="1e-6"), "It contains a process map"),
 }
@@ -64,7 +66,7 @@ def test_it_names_the_person_that_is_protected(tmp_path: Path, travas: Run) -> N
 def test_without_a_guarantee_it_says_so(tmp_path: Path) -> None:
     made = travas.anonymize(
         LOG,
-        travas.mechanism("prefix-tree", "1", "1e-6", max_length=3, prune=2),
+        by_name("prefix-tree", "1", "1e-6", max_length=3, prune=2),
         guarantee="not required",
         reading=Reading(),
     )

@@ -12,16 +12,8 @@ import polars as pl
 import pytest
 
 from timed_log import timed_frame
-from travas import (
-    Attribute,
-    LogError,
-    SyntheticRelease,
-    Times,
-    VerificationError,
-    synthesize,
-    verify,
-    write_report,
-)
+from travas import Attribute, LogError, SyntheticRelease, Times, synthesize, verify, write_report
+from travas.errors import VerificationError
 from travas.model.release import Profile
 from travas.outputs.guarantee_file import file_digest, guarantee_path
 from travas.verification.measured_file import read_synthetic

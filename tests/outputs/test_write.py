@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import travas
-from travas import OutputError, Reading, VerificationError, mechanism, read, verify
+from travas import Reading, read, verify
+from travas.errors import OutputError, VerificationError
+from travas.mechanisms import mechanism
 from travas.model.release import VariantRelease
 from travas.verification.release_file import read_release
 
@@ -267,7 +269,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(suffix: str, tmp_path: Path)
     """A limit of 20 KB on every file of the process stands for the full disk."""
     script = f"""
 import resource, sys, travas
-from travas import mechanism
+from travas.mechanisms import mechanism
 from travas.model.release import VariantRelease
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -276,7 +278,7 @@ name = lambda n: "".join(hashlib.sha256(f"{{n}} {{part}}".encode()).hexdigest() 
 made = VariantRelease.of(mechanism("optimal", "1", "1e-6"), tuple((name(n),) for n in range(100)), (14,) * 100)
 try:
     made.write({str(tmp_path / ("out" + suffix))!r})
-except travas.OutputError as error:
+except OutputError as error:
     print(error)
 """
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

@@ -15,8 +15,12 @@ import pytest
 
 import travas as package
 from conftest import Run
-from travas import VerificationError, anonymize, mechanism, write_report
-from travas.mechanisms import MECHANISMS
+from travas import anonymize, write_report
+from travas.budget.account import Approval
+from travas.budget.policy import PolicyRule
+from travas.errors import VerificationError
+from travas.mechanisms import MECHANISMS, mechanism
+from travas.mechanisms import mechanism as by_name
 from travas.outputs.example import write_hospital_log
 from travas.pipeline import run
 from travas.report.content import read_content
@@ -109,7 +113,7 @@ def test_a_report_is_on_a_verified_release_only(tmp_path: Path, travas: Run) -> 
 def test_no_guarantee_no_report(tmp_path: Path) -> None:
     for place, chosen in enumerate(
         (
-            package.mechanism("utravas-published", 1, "1e-6"),
+            by_name("utravas-published", 1, "1e-6"),
             MECHANISMS["optimal"](1, "1e-6", random_bytes=Seeded(1)),
         )
     ):
@@ -270,16 +274,16 @@ def test_the_unit_has_a_noun_for_people(name: str, tmp_path: Path) -> None:
 STRICT = package.Policy(
     "Strict",
     (
-        package.PolicyRule("epsilon_per_release", "0.1", "small"),
-        package.PolicyRule("delta_per_release", "1e-3", "small"),
-        package.PolicyRule("epsilon_per_year", 4, "small"),
-        package.PolicyRule("reason", True, "why"),
-        package.PolicyRule("sign_off", True, "who"),
+        PolicyRule("epsilon_per_release", "0.1", "small"),
+        PolicyRule("delta_per_release", "1e-3", "small"),
+        PolicyRule("epsilon_per_year", 4, "small"),
+        PolicyRule("reason", True, "why"),
+        PolicyRule("sign_off", True, "who"),
     ),
 )
 
 
-def charged(epsilon: int, ledger: package.Ledger, approval: package.Approval) -> Any:
+def charged(epsilon: int, ledger: package.Ledger, approval: Approval) -> Any:
     chosen = mechanism("optimal", epsilon, "1e-6")
     return run(Request(LOG, chosen, ledger=ledger, dataset="ward", approval=approval)).release
 
@@ -288,7 +292,7 @@ def test_every_rule_of_the_policy_is_checked_against_the_guarantee_and_the_charg
     """A release at ε = 3, made without a policy, was reported as made under one that allows at most 0.1."""
     ledger = package.Ledger(tmp_path / "ledger.db")
     ledger.create_account("ward")
-    approval = package.Approval("For the yearly statistics")
+    approval = Approval("For the yearly statistics")
     path = tmp_path / "r.json"
     for epsilon in (2, 3):
         release = charged(epsilon, ledger, approval)
@@ -310,7 +314,7 @@ def test_every_rule_of_the_policy_is_checked_against_the_guarantee_and_the_charg
 def test_a_later_reason_is_shown_as_later(tmp_path: Path) -> None:
     ledger = package.Ledger(tmp_path / "ledger.db")
     ledger.create_account("ward")
-    approval = package.Approval("The first reason", "A. Officer")
+    approval = Approval("The first reason", "A. Officer")
     release = charged(1, ledger, approval)
     path, account = release.write(tmp_path / "r.json"), ledger.account("ward")
     files = f"{path}.guarantee.json", path

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import DATA
-from travas import Reading, read, summary
+from travas import Reading, read
 
 
 def rows() -> dict[str, list[str]]:
@@ -24,7 +24,7 @@ def rows() -> dict[str, list[str]]:
 def test_counts_equal_the_readme(name: str, data: Path) -> None:
     events, cases, activities, variants = map(int, rows()[name][3:7])
     longest = int(rows()[name][9])
-    found = summary(read(data / name, Reading(order="file")))
+    found = read(data / name, Reading(order="file")).summary()
     assert (found.events, found.cases, found.activities, found.variants) == (events, cases, activities, variants)
     assert found.longest_trace == longest
     assert found.trace_uniqueness == variants / cases
@@ -32,9 +32,9 @@ def test_counts_equal_the_readme(name: str, data: Path) -> None:
 
 def test_lifecycle_makes_more_activities(data: Path) -> None:
     reading = Reading(activities=("concept:name", "lifecycle:transition"))
-    found = summary(read(data / "bpic2013-incidents.xes.gz", reading))
+    found = read(data / "bpic2013-incidents.xes.gz", reading).summary()
     assert (found.activities, found.variants) == (13, 2278)
 
 
 def test_a_stable_sort_by_time_changes_two_variants_of_hospital_billing(data: Path) -> None:
-    assert summary(read(data / "hospital-billing.csv.gz")).variants == 1022
+    assert read(data / "hospital-billing.csv.gz").summary().variants == 1022

@@ -22,19 +22,8 @@ from scipy.stats import binom
 
 from conftest import Run
 from servers import missing
-from travas import (
-    Ledger,
-    LogError,
-    Optimal,
-    ParameterError,
-    PrivacyUnit,
-    Reading,
-    Variants,
-    anonymize,
-    mechanism,
-    read,
-    summary,
-)
+from travas import Ledger, LogError, Optimal, ParameterError, PrivacyUnit, Reading, Variants, anonymize, read
+from travas.mechanisms import mechanism
 from travas.sources.engines import spark as engine
 from travas.sources.engines.remote import RemoteVariants
 from travas.sources.reading import BY_QUERY
@@ -160,7 +149,7 @@ def test_a_release_for_persons(counted: Counted, spark: Any) -> None:
 
 
 def test_summary_and_alphabet(singletons: Path) -> None:
-    found = summary(read(f"spark:{singletons}"))
+    found = read(f"spark:{singletons}").summary()
     assert (found.events, found.cases, found.variants) == (4 * SINGLETONS + 100, SINGLETONS + 100, SINGLETONS + 1)
     assert (found.activities, found.longest_trace) == (2 * SINGLETONS + 2, 4)
 

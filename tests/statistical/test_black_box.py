@@ -16,8 +16,8 @@ import pytest
 from numpy.typing import NDArray
 from statistics_of_noise import delta_at_least
 
-from travas import Variants, mechanism
-from travas.mechanisms import MECHANISMS
+from travas import Variants
+from travas.mechanisms import MECHANISMS, mechanism
 
 VARIANTS = 15_000
 EPSILON, DELTA = "1", "0.05"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from statistics_of_noise import fits
 
-from travas import mechanism
+from travas.mechanisms import mechanism
 from travas.mechanisms.selection import PartitionSelection
 from travas.search.table_builders import laplace_table
 from travas.trusted.numbers import ONE

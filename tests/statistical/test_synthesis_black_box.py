@@ -23,8 +23,8 @@ from scipy.stats import binom
 from statistics_of_noise import FALSE_ALARM, delta_at_least
 
 from conftest import Run
-from travas import Variants, mechanism
-from travas.mechanisms import coded_traces
+from travas import Variants
+from travas.mechanisms import coded_traces, mechanism
 from travas.mechanisms.coded_traces import CodedTraces
 from travas.mechanisms.gaussian_mechanism import MOST_KEYS
 from travas.mechanisms.synthesis_mechanism import Synthesis

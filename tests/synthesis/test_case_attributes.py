@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from timed_log import timed_frame
-from travas import Attribute, CaseColumn, Synthesis, SyntheticRelease, read
+from travas import Attribute, Synthesis, SyntheticRelease, read
+from travas.model.case_columns import CaseColumn
 from travas.model.totals import Details
 from travas.sources.reading import Reading
 from travas.synthesis.attribute_measurements import OTHER

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import LogError, ParameterError, Standing, Variants, mechanism
+from travas import LogError, ParameterError, Standing, Variants
+from travas.mechanisms import mechanism
 from travas.mechanisms.synthesis_stages import CONTROL_FLOW
 from travas.model.trace_features import (
     BUCKETS,

@@ -13,7 +13,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom, norm
 
-from travas import ParameterError, VerificationError
+from travas import ParameterError
+from travas.errors import VerificationError
 from travas.search.calibration import BITS, StagePlan, calibrate, largest_mu, normal_tail_bounds
 from travas.trusted import stage_check
 from travas.trusted.samplers import discrete_gaussian

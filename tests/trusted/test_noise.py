@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import ParameterError, VerificationError
+from travas import ParameterError
+from travas.errors import VerificationError
 from travas.search.table_builders import (
     exponential_bounds,
     optimal_table,

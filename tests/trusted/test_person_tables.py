@@ -16,7 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import PrivacyUnit, Standing, Variants, VerificationError, anonymize, mechanism, verify
+from travas import PrivacyUnit, Standing, Variants, anonymize, verify
+from travas.errors import VerificationError
+from travas.mechanisms import mechanism
 from travas.mechanisms.selection import PartitionSelection
 from travas.search import person_tables
 from travas.search.person_tables import GaussianTable, joint_noise, threshold_of, variance_of

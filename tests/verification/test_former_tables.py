@@ -10,17 +10,9 @@ from typing import Any
 
 import pytest
 
-from travas import (
-    ParameterError,
-    PrivacyUnit,
-    Standing,
-    Variants,
-    VerificationError,
-    anonymize,
-    from_description,
-    mechanism,
-    verify,
-)
+from travas import ParameterError, PrivacyUnit, Standing, Variants, anonymize, from_description, verify
+from travas.errors import VerificationError
+from travas.mechanisms import mechanism
 from travas.mechanisms.optimal import Optimal
 from travas.mechanisms.selection import PartitionSelection
 from travas.search.person_tables import GaussianTable

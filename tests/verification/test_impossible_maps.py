@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from travas import LogError, VerificationError, process_map, verify
+from travas import LogError, process_map, verify
+from travas.errors import VerificationError
 from travas.verification.measured_file import read_map
 
 LOG = {("a", "b", "c"): 3000, ("a", "c"): 1500}

@@ -19,13 +19,13 @@ from travas import (
     Optimal,
     PrefixTree,
     Variants,
-    VerificationError,
     anonymize,
     doctor,
     process_map,
     synthesize,
     verify,
 )
+from travas.errors import VerificationError
 from travas.model.abstraction import Abstraction
 from travas.sources.example_log import hospital_log
 from travas.verification.release_file import read_release

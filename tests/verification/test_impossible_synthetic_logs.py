@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from travas import LogError, Synthesis, SyntheticRelease, VerificationError, anonymize, verify
+from travas import LogError, Synthesis, SyntheticRelease, anonymize, verify
+from travas.errors import VerificationError
 from travas.verification.measured_file import read_synthetic
 
 LOG: dict[tuple[str, ...], int] = {

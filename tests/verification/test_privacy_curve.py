@@ -12,14 +12,16 @@ from typing import Any
 import pytest
 
 from conftest import Run
-from travas import MeasurementLosses, Mechanism, PrivacyUnit, Synthesis, Times, VerificationError, mechanism
+from travas import Mechanism, PrivacyUnit, Synthesis, Times
 from travas.budget.accounting import Spending, compose
-from travas.mechanisms import MECHANISMS
+from travas.errors import VerificationError
+from travas.mechanisms import MECHANISMS, mechanism
 from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.utravas import UTravas
 from travas.search.loss_bounds import of_pairs, of_response
 from travas.trusted.guarantee import ONE_CASE, Standing
 from travas.trusted.numbers import ONE
+from travas.trusted.unit_losses import MeasurementLosses
 from travas.verification.privacy_curve import ComposedCurve, points, privacy_curve, table_step, weights_of
 
 ROUNDING = Fraction(1, 1 << 98)  # what compositions cut from the ends

@@ -12,6 +12,7 @@ import pytest
 
 import travas
 from travas import Standing
+from travas.errors import VerificationError
 from travas.model.traces import Trace
 from travas.sources.example_log import hospital_log
 from travas.trusted.samplers import Seeded
@@ -209,9 +210,7 @@ def test_a_damaged_release_is_refused_in_one_line(name: str, tmp_path: Path, exa
     stated = json.loads(guarantee.read_text())
     stated["release"]["sha256"] = sha256(path.read_bytes()).hexdigest()
     guarantee.write_text(json.dumps(stated))
-    with pytest.raises(
-        (travas.VerificationError, travas.LogError), match=f"{REFUSED}|cannot have released"
-    ) as refused_there:
+    with pytest.raises((VerificationError, travas.LogError), match=f"{REFUSED}|cannot have released") as refused_there:
         travas.verify(guarantee, path)
     assert "\n" not in str(refused_there.value)
     if kind == "a process map":  # which a comparison opens as well

@@ -13,12 +13,13 @@ import attrs
 import pytest
 
 import travas
+from travas.errors import EmptyLogError
 from travas.evaluation.kinds import EPSILONS, coverage
 from travas.mechanisms import MECHANISMS
 from travas.model.release_kind import KINDS
 from travas.outputs.example import write_hospital_log
 from travas.plots.charts import guess_chart, keep_curve
-from travas.sources.doctor.diagnosis import PROPOSED
+from travas.sources.doctor.diagnosis import PROPOSED, Observation
 from travas.web import tasks
 from travas.web.activity import ActivityLog
 from travas.web.browsers import Browser
@@ -89,7 +90,7 @@ def test_findings_on_the_page_have_no_numbers_to_choose_by_and_no_flags(tmp_path
     shown = list(findings_of(found))
     assert shown and not {"size", "persons"} & {each.topic for each in shown}
     assert "--" not in repr(shown)
-    repeated = travas.Observation("duplicates", "set duplicate_events to 'drop'", "choice", "duplicate_events")
+    repeated = Observation("duplicates", "set duplicate_events to 'drop'", "choice", "duplicate_events")
     [words] = [each.text for each in findings_of(replace(found, findings=(repeated,)))]
     assert words == "set duplicate_events to 'drop' (“Duplicate events”, step Columns, More)"
 
@@ -132,7 +133,7 @@ def test_coverage_is_the_share_of_cases() -> None:
     assert {(cell.kind, cell.epsilon): cell.share for cell in one.cells} == dict.fromkeys(product(KINDS, EPSILONS), 1)
     rare = coverage({(f"a{n}", f"b{n}"): 1 for n in range(50)}, "1e-6")
     assert rare.share("variants", "1") == 0
-    with pytest.raises(travas.EmptyLogError, match="nothing to forecast"):
+    with pytest.raises(EmptyLogError, match="nothing to forecast"):
         coverage({}, "1e-6")
 
 

@@ -23,12 +23,11 @@ def inspect_log(
 
     Example: travas inspect hospital.xes.gz
     """
-    from ..model.variants import summary
     from ..sources.engine import read
 
     with progress("reading the log") as watch:
         variants = read(log, reading, watch)
-    facts = asdict(summary(variants))
+    facts = asdict(variants.summary())
     if as_json:
         unit = {"unit": variants.unit.name, "max_cases": variants.unit.max_cases, "counted": variants.counted}
         print_json(facts | unit | {"confidential": True, "notes": list(variants.notes)})

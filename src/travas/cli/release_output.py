@@ -75,9 +75,8 @@ def _output_of(kind: Kind) -> ModuleType:
 
 def _confidential(released: Release, variants: Variants) -> Any:
     from ..evaluation.compare import covered_cases
-    from ..model.variants import summary
 
-    original = summary(variants)
+    original = variants.summary()
     table = grid()
     counted = (original.cases, explain.pairs(released.mechanism)), (original.variants, "variants")
     table.add_row("read", ", ".join(number_of(*size) for size in (*counted, (original.events, "events"))))

@@ -7,10 +7,8 @@ from importlib import import_module
 from typing import Any, Literal, cast
 
 from ..errors import ParameterError, TravasError, shown
-from ..model.abstraction import Abstraction
 from ..model.mechanism import Mechanism
 from ..model.mechanism_value import References
-from ..model.traces import Activity
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit
 from ..trusted.numbers import MAX_EPSILON, Number, exact_delta, exact_epsilon
 from .extensions import Maker, extension, options_of, refuse_unknown
@@ -118,51 +116,15 @@ def mechanism(
     delta: Number,
     minimum_cases: int | None = None,
     *,
-    splits: int | None = None,
-    max_length: int | None = None,
-    prune: int | None = None,
-    alphabet: Sequence[Activity] | None = None,
-    rungs: str | Sequence[Abstraction | str] | None = None,
-    shares: str | Sequence[Number] | None = None,
-    parts: Sequence[str] | None = None,
     unit: PrivacyUnit = ONE_CASE,
+    **options: Any,
 ) -> Mechanism:
-    """Build a mechanism by name. `travas.Optimal(...)` and the other classes are the typed equivalents.
-
-    Args:
-        name: One of travas, an entry point of the group `travas.mechanisms`, or `package.module:Class`.
-        epsilon: ε for one unit.
-        delta: δ for one unit.
-        minimum_cases: optimal, travas, ladder: never release a variant with fewer cases.
-        splits: utravas: number of runs.
-        max_length: prefix-tree, sacofa: maximum number of activities per variant.
-        prune: prefix-tree, sacofa: threshold that noisy counts must exceed.
-        alphabet: prefix-tree, sacofa, synthesis, map: a public list of the activities.
-        rungs: ladder: abstractions from fine to coarse.
-        shares: ladder: the share of (ε, δ) of each rung, or `adaptive`.
-        parts: map: what to measure beyond counts: `durations`, `rework` and `throughput`.
-        unit: The protected unit.
-
-    Returns:
-        The mechanism.
-
-    Raises:
-        ParameterError: The mechanism does not exist, does not have an option that is set, or a value is invalid.
-    """
-    options = {
-        "minimum_cases": minimum_cases,
-        "splits": splits,
-        "max_length": max_length,
-        "prune": prune,
-        "alphabet": alphabet,
-        "rungs": rungs,
-        "shares": shares,
-        "parts": parts,
-    }
-    stated = {option: value for option, value in options.items() if value is not None}
+    """Build any mechanism by its name and the options of its class, for experiments."""
+    if minimum_cases is not None:
+        options["minimum_cases"] = minimum_cases
     maker = find_mechanism(name, "follow")
-    refuse_unknown(name, maker, stated)
-    return _made(name, maker, epsilon, delta, unit, stated)
+    refuse_unknown(name, maker, options)
+    return _made(name, maker, epsilon, delta, unit, options)
 
 
 def _unit(description: Any) -> PrivacyUnit:

@@ -103,6 +103,23 @@ class Variants:
 
         return np.array([len(key) for key in self.keys], dtype=np.int64) // CODE_BYTES
 
+    def summary(self) -> Summary:
+        """Return the size and shape of the log. Confidential.
+
+        Returns:
+            Numbers of events, cases, activities and variants, and the longest trace.
+        """
+        lengths = self.lengths()
+        cases = int(self.counts.sum())
+        return Summary(
+            events=int(lengths @ self.counts),
+            cases=cases,
+            activities=len(self.alphabet),
+            variants=len(self),
+            trace_uniqueness=len(self) / cases if cases else 0.0,
+            longest_trace=int(lengths.max(initial=0)),
+        )
+
     def items(self) -> Iterator[tuple[Trace, int]]:
         """Return every trace with its true count, for metrics and tests. Confidential.
 
@@ -238,24 +255,3 @@ class Summary:
 
     def __repr__(self) -> str:
         return confidential_repr(self)
-
-
-def summary(variants: Variants) -> Summary:
-    """Summarise the size and shape of the original log. Confidential.
-
-    Args:
-        variants: The variants of the log.
-
-    Returns:
-        The summary.
-    """
-    lengths = variants.lengths()
-    cases = int(variants.counts.sum())
-    return Summary(
-        events=int(lengths @ variants.counts),
-        cases=cases,
-        activities=len(variants.alphabet),
-        variants=len(variants),
-        trace_uniqueness=len(variants) / cases if cases else 0.0,
-        longest_trace=int(lengths.max(initial=0)),
-    )

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from ..model.release import ReleasedLog
 from ..model.traces import Trace
-from ..model.variants import Variants, summary
+from ..model.variants import Variants
 from ..plots.chevrons import chevrons, colours_of
 from ..plots.html import render
 from ..plots.map_graph import directly_follows, released_graph
@@ -66,7 +66,7 @@ class DemoPictures:
         Returns:
             The pictures.
         """
-        before = summary(log)
+        before = log.summary()
         return cls(
             _map(*_columns(log)),
             _map(variants.variants, variants.counts),
