@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -17,9 +16,8 @@ from ..model.traces import Trace
 from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..sources.reading import CASE, Reading
 from ..sources.tabular.column_names import recognised
-from ..sources.tabular.csv_reader import dialect_of
+from ..sources.tabular.csv_reader import table_of
 from ..sources.tabular.table_columns import Columns
-from ..sources.unpacking import chunks
 
 Timeline = tuple[datetime, ...]
 
@@ -109,11 +107,7 @@ def _frame(source: Any, reading: Reading) -> pl.DataFrame | None:
     path = Path(source)
     try:
         if suffix_of(path, CSV_SUFFIXES):
-            with closing(chunks(path, lambda _: None)) as pieces:
-                dialect = dialect_of(next(pieces, b""), reading)
-            return pl.read_csv(
-                path, infer_schema=False, separator=dialect.delimiter, quote_char=dialect.quote, glob=False
-            )
+            return table_of(path, reading, lambda _: None)
         if suffix_of(path, PARQUET_SUFFIXES):
             return pl.read_parquet(path, glob=False)
         return _of_xes(path) if suffix_of(path, XES_SUFFIXES) else None

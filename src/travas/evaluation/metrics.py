@@ -153,16 +153,12 @@ def _check_memory(rows: int, columns: int) -> None:
     if needed > available:
         raise LogError(
             f"comparing {rows:,} with {columns:,} variants needs about {needed / 2**30:,.1f} GB of memory and "
-            f"{available / 2**30:,.1f} GB are free; compare generalised logs, or use a larger machine"
+            f"this machine has {available / 2**30:,.1f} GB; compare generalised logs, or use a larger machine"
         )
 
 
 def _available_memory() -> int:
-    try:
-        with open("/proc/meminfo") as lines:  # noqa: PTH123
-            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration):
-        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
 # ---------------------------------------------------------------------------------------------------- simple figures
