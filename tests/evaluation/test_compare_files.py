@@ -73,3 +73,13 @@ def test_what_is_not_json_is_refused(constant: str, tmp_path: Path) -> None:
         package.read(path)
     with pytest.raises(LogError, match="not a release of travas"):
         package.compare(LOG, path)
+
+
+@pytest.mark.parametrize("frequencies", ["estimated", "spread", "noisy"])
+def test_a_comparison_states_which_counts_it_used(frequencies: Any, tmp_path: Path) -> None:
+    """Spread counts lift the similarity: a number without this is misread."""
+    release, path = package.anonymize(LOG, epsilon=5, delta="1e-2", frequencies=frequencies), tmp_path / "release.csv"
+    release.write(path)
+    for released in (release, path):
+        assert package.compare(LOG, released, ["case_coverage"]).as_json()["frequencies"] == frequencies
+    assert package.compare(LOG, LOG, ["case_coverage"]).frequencies == ""

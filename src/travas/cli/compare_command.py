@@ -83,6 +83,8 @@ def _show_comparison(comparison: Comparison) -> None:
             table.add_row(f"{count:,}", f"{other:,}", " → ".join(map(str, trace)))
         out.print()
         out.print(table)
+    if comparison.counts_in_words:
+        out.print(f"counts of the release: {comparison.counts_in_words}")
     for remark in comparison.remarks:
         out.print(f"note: {remark}")
     if comparison.details is not None:

@@ -39,6 +39,13 @@ if TYPE_CHECKING:
     from .map_comparison import MapComparison
 
 
+COUNTS = {
+    "estimated": "each variant's own cases, estimated; the released log is smaller than the original",
+    "spread": "with a share of the cases that were not released, for similarity studies",
+    "noisy": "with the noise as it was drawn",
+}
+"""Which counts of a release were compared, in words."""
+
 MODEL_METRICS = ("fitness", "precision")
 
 Better = Literal["higher", "lower", "closer to zero"]
@@ -167,12 +174,14 @@ class Comparison:
         remarks: Remarks about the two logs.
         details: How far times and attributes of a synthetic log are from the original; None without metrics of them.
         process_map: How far the numbers of a process map are from the original; None for an event log.
+        frequencies: Which counts of the release were compared; empty if it is not known.
     """
 
     values: dict[str, Any]
     remarks: tuple[str, ...]
     details: DetailComparison | None = None
     process_map: MapComparison | None = None
+    frequencies: str = ""
 
     def __repr__(self) -> str:
         return confidential_repr(self)
@@ -180,7 +189,8 @@ class Comparison:
     def _repr_html_(self) -> str:
         """The comparison in a notebook, marked confidential."""
         meanings = {name: find_metric(name).meaning for name in self.values}
-        return comparison_html(self.values, meanings, self.in_words(), self.remarks)
+        counts = (f"Counts of the release: {self.counts_in_words}",) if self.frequencies else ()
+        return comparison_html(self.values, meanings, self.in_words(), (*counts, *self.remarks))
 
     def in_words(self) -> dict[str, str]:
         """Return what is said about a process map, or about times and attributes, by its name.
@@ -199,7 +209,13 @@ class Comparison:
         """
         parts = {"details": self.details, "process_map": self.process_map}
         stated = {name: part.as_json() for name, part in parts.items() if part is not None}
-        return {name: _plain(name, value) for name, value in self.values.items()} | stated
+        counts = {"frequencies": self.frequencies} if self.frequencies else {}
+        return {name: _plain(name, value) for name, value in self.values.items()} | stated | counts
+
+    @property
+    def counts_in_words(self) -> str:
+        """Which counts of the release were compared; empty if it is not known."""
+        return COUNTS.get(self.frequencies, "")
 
 
 def compare(
@@ -267,7 +283,7 @@ def compare(
         from .views import draw_comparison
 
         draw_comparison(before, after, Path(plot))
-    return Comparison(values, _remarks(before, after), details)
+    return Comparison(values, _remarks(before, after), details, None, frequencies_of(released))
 
 
 def _values(names: Sequence[str], before: Variants, after: Variants, rules: Sequence[Abstraction]) -> dict[str, Any]:
@@ -485,6 +501,16 @@ def abstractions_of(released: Any) -> tuple[Abstraction, ...]:
     if isinstance(released, Release):
         return released.used_abstractions
     return released_abstractions(Path(released)) if isinstance(released, str | Path) else (FULL,)
+
+
+def frequencies_of(released: Any) -> str:
+    """Return which counts a release of variants has, as it or its guarantee file states; empty for other logs."""
+    if isinstance(released, Release):
+        return str(getattr(released, "frequencies", "")) if released.mechanism.kind == "variants" else ""
+    if not isinstance(released, str | Path) or not guarantee_path(Path(released)).is_file():
+        return ""
+    stated = load(guarantee_path(Path(released)))
+    return str(stated["release"].get("frequencies", "")) if stated.get("kind", "variants") == "variants" else ""
 
 
 def reading_of(released: Any, reading: Reading) -> Reading:
