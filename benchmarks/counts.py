@@ -2,7 +2,7 @@
 
 For the paper's 50 cells, and at ε = 1, δ = 1e-6 on all public logs: the mean of |count − true cases| / true cases over the
 released variants, and the exact relative log similarity (of logs with many variants, that of samples). RUNS seeded draws.
-Writes benchmarks/results/counts.csv and prints the table of docs/utility-variants.md.
+Writes benchmarks/results/counts.csv and prints its means; docs/utility-variants.md has those by ε and δ.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def main() -> None:
     cells = found.group_by("study", "log", "epsilon", "delta", maintain_order=True).mean()
     print("| log | ε | δ | released | error: own | spread | similarity: own | spread |\n|---|--:|--:|" + "--:|" * 5)
     for row in cells.iter_rows(named=True):
-        errors = (f"{row[f'{kind}_error'] or 0:.2f}" for kind in ("own", "spread"))
+        errors = ("–" if (of := row[f"{kind}_error"]) is None else f"{of:.2f}" for kind in ("own", "spread"))
         similar = (f"{row[f'{kind}_similarity']:.3f}" for kind in ("own", "spread"))
         at = (row["log"], row["epsilon"], row["delta"], f"{row['released']:,.0f}")
         print(f"| {' | '.join((*at, *errors, *similar))} |")

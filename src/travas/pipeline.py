@@ -29,7 +29,6 @@ from .model.mechanism import Mechanism
 from .model.release import Release, VariantRelease, check_columns
 from .model.variants import Roles, Variants
 from .outputs.inputs import check_not_input
-from .outputs.standard_output import StandardOutput
 from .outputs.write import ReservedRelease, check_output, reserved_release
 from .request import Request
 from .sources.engine import assumptions_of, read
@@ -67,7 +66,7 @@ class Outcome:
 
     release: Release
     account: Account | None
-    output: Path | StandardOutput | None
+    output: Path | None
     variants: Variants
     policy: Policy | None
 

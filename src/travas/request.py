@@ -26,7 +26,6 @@ from .model.release import (
 from .model.release_kind import KINDS
 from .model.variants import Variants
 from .outputs.atomic import Existing
-from .outputs.standard_output import StandardOutput
 from .sources.reading import DEFAULT_READING, Reading, released_columns
 
 GuaranteeRule = Literal["required", "not required"]
@@ -44,7 +43,7 @@ _CHOICES = {
 _TYPES: dict[str, tuple[Any, str]] = {
     "mechanism": (Mechanism, "a mechanism such as Optimal(epsilon=1, delta='1e-6')"),
     "reading": (Reading, "Reading(...)"),
-    "output": (Path | StandardOutput | None, "Path(...)"),
+    "output": (Path | None, "Path(...)"),
     "ledger": (Ledger | None, "Ledger(path)"),
     "dataset": (str | None, "the name of a data set"),
     "policy": (Policy | None, "Policy.load(path)"),
@@ -81,7 +80,7 @@ class Request:
     source: Any
     mechanism: Mechanism
     reading: Reading = DEFAULT_READING
-    output: Path | StandardOutput | None = None
+    output: Path | None = None
     existing: Existing = "fail"
     frequencies: Frequencies = "estimated"
     timestamps: Timestamps = "artificial"

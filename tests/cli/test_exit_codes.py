@@ -31,7 +31,7 @@ def test_a_summary_that_fails_says_that_the_release_is_complete_and_charged(
 ) -> None:
     monkeypatch.setattr("travas.model.variants.summary", fail(error))
     book, out = tmp_path / "book.db", tmp_path / "out.json"
-    ran = travas(command, small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", out, "--ledger", book)
+    ran = travas(command, small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", out, "--ledger", book, "--confidential")
     assert ran.code == 4 and len(ran.err.splitlines()) == 1 and "CANARY" not in ran.err
     assert "the release is complete" in ran.err and "the charge to" in ran.err and "stands" in ran.err
     assert out.is_file() and len(Ledger(book).history()) == 1

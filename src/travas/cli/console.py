@@ -48,21 +48,11 @@ def silence(wanted: bool) -> bool:
     return wanted
 
 
-_ON_STANDARD_ERROR = ContextVar("results on standard error", default=False)
-"""Whether a release goes to standard output, so that results do not."""
-
-
-def results_to_standard_error(wanted: bool) -> None:
-    """Set whether results are printed on standard error, because a release goes to standard output."""
-    _ON_STANDARD_ERROR.set(wanted)
-
-
 def console() -> Any:
     """Return the console for results. It has no colours unless it is a terminal."""
     from rich.console import Console
 
-    elsewhere = _ON_STANDARD_ERROR.get()
-    return Console(stderr=elsewhere, soft_wrap=True, highlight=False, markup=False, emoji=False, quiet=_QUIET.get())
+    return Console(soft_wrap=True, highlight=False, markup=False, emoji=False, quiet=_QUIET.get())
 
 
 def panel(content: Any, title: str, colour: str) -> None:

@@ -48,15 +48,15 @@ def _show(diagnosis: LogDiagnosis) -> None:
         out.print("Fix the problems above, or use the options that they name. Then:")
     lines, tables = diagnosis.command_lines(), diagnosis.toml()
     if tables == ("[reading]",):
-        out.print("To read this log, no options are needed:")
+        out.print("To release this log, no options of the reading are needed:")
         out.print(f"  {lines[0]}\n")
         out.print(_NOT_PROPOSED)
         return
-    out.print("To read this log, choose one of:" if len(lines) > 1 else "To read this log:")
+    out.print("To release this log, choose one of:" if len(lines) > 1 else "To release this log:")
     for line in lines:
         out.print(f"  {line}")
     out.print()
-    out.print("The same options work for travas anonymize and all other commands. In travas.toml:")
+    out.print("The same options work for all other commands. In travas.toml:")
     for text in tables:
         out.print(text)
         out.print()

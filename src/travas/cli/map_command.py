@@ -16,6 +16,7 @@ from .mechanism_flags import build
 from .options import (
     Alphabet,
     AsJson,
+    Confidential,
     Force,
     OptionalDelta,
     OptionalEpsilon,
@@ -80,6 +81,7 @@ def process_map(
     ] = None,
     force: Force = False,
     stated_cases: StatedCases = None,
+    confidential: Confidential = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
     *,
@@ -123,7 +125,7 @@ def process_map(
         policy=charge.policy(),
         approval=charge.approval,
     )
-    outcome = run_and_print(request, number, as_json)
+    outcome = run_and_print(request, number, as_json, confidential)
     with outcome.after_release():
         _write_model(map_release(outcome.release), target, existing, as_json)
 

@@ -14,9 +14,8 @@ from ..budget.ledger import Ledger
 from ..errors import ParameterError
 from ..model.explain import check_stated_cases
 from ..model.release import Profile
-from ..outputs.standard_output import StandardOutput
 from ..trusted.numbers import typed_whole_number
-from .console import results_to_standard_error, silence
+from .console import silence
 
 Log = Annotated[
     str,
@@ -62,18 +61,9 @@ Output = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="The file to write: .xes, .xes.gz, .csv, .csv.gz, .parquet or .json; - for standard output with "
-        "--output-format and --guarantee-file.",
+        help="The file to write: .xes, .xes.gz, .csv, .csv.gz, .parquet or .json.",
         metavar="OUT",
     ),
-]
-OutputFormat = Annotated[
-    str | None,
-    typer.Option(help="The format of -o -: xes, xes.gz, csv, csv.gz, parquet or json.", metavar="FORMAT"),
-]
-GuaranteeFile = Annotated[
-    Path | None,
-    typer.Option(help="The file for the guarantee of -o -.", metavar="FILE"),
 ]
 TableProfile = Annotated[
     str,
@@ -95,6 +85,13 @@ SignedOffBy = Annotated[str, typer.Option(help="Who has signed off the release; 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output.")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", help="Print nothing but errors, and JSON with --json.", callback=silence)
+]
+Confidential = Annotated[
+    bool,
+    typer.Option(
+        "--confidential",
+        help="Also print how much of the original log was released, on standard error. Do not publish it.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result, or the error, as one JSON object.")]
 
@@ -119,30 +116,6 @@ def refuse_options(options: Mapping[str, object], why: str) -> None:
 def ledger_of(path: Path | None) -> Ledger:
     """Open the ledger that an option names, by default that of the user. It is created if it does not exist."""
     return Ledger.default() if path is None else Ledger(path)
-
-
-def output_target(
-    output: Path, output_format: str | None, guarantee_file: Path | None, as_json: bool
-) -> Path | StandardOutput:
-    """Where a release goes. If that is standard output, nothing else is printed there."""
-    results_to_standard_error(str(output) == "-")
-    if str(output) != "-":
-        if output_format is not None or guarantee_file is not None:
-            raise ParameterError(
-                "output_format and guarantee_file are for standard output; leave them out, or set output to '-'",
-                field="output_format" if output_format is not None else "guarantee_file",
-            )
-        return output
-    if output_format is None or guarantee_file is None:
-        raise ParameterError(
-            "output is '-', which has no name; also set output_format, such as csv, and guarantee_file, where the "
-            "guarantee goes",
-            field="output_format",
-            other_fields=("guarantee_file",),
-        )
-    if as_json:
-        raise ParameterError("output is '-' and --json is set, but both use standard output; use a file name")
-    return StandardOutput(output_format, guarantee_file)
 
 
 def panel_option(kind: Any, panel: str, about: str, metavar: str | None = None, values: Sequence[str] = ()) -> Any:

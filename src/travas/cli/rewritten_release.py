@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from ..model.release import Profile, Release
 from ..outputs.atomic import Existing
-from ..outputs.standard_output import StandardOutput
 from ..sources.reading import DEFAULT_READING, Reading
 from .charge_flags import Charge
 from .console import print_json, progress
@@ -41,21 +40,17 @@ def verified(release: Path, read: Callable[[Path], ReadRelease]) -> ReadRelease:
     return source
 
 
-def write_again(
-    made: Release, release: Path, output: Path | StandardOutput, existing: Existing, profile: Profile = "travas"
-) -> None:
+def write_again(made: Release, release: Path, output: Path, existing: Existing, profile: Profile = "travas") -> None:
     """Write what was made from a release, without overwriting any of its files."""
     from ..outputs.inputs import check_not_same
     from ..outputs.readme_file import release_files
-    from ..outputs.standard_output import naming_the_guarantee
     from ..outputs.write import write_release
 
-    with naming_the_guarantee(output):
-        check_not_same(release_files(output), release_files(release), "release that is read, or one of its files")
+    check_not_same(release_files(output), release_files(release), "release that is read, or one of its files")
     write_release(made, output, existing, profile)
 
 
-def print_again(made: Release, output: Path | StandardOutput, stated_cases: int | None, as_json: bool) -> None:
+def print_again(made: Release, output: Path, stated_cases: int | None, as_json: bool) -> None:
     """Print what was written, all of which is public."""
     if as_json:
         print_json(release_facts(made, output, stated_cases) | {"ledger": None})

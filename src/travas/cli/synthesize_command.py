@@ -20,17 +20,15 @@ from .mechanism_flags import StatedMechanism, build, flags_of
 from .options import (
     Alphabet,
     AsJson,
+    Confidential,
     Force,
-    GuaranteeFile,
     OptionalDelta,
     OptionalEpsilon,
     OptionalLog,
     Output,
-    OutputFormat,
     Quiet,
     StatedCases,
     TableProfile,
-    output_target,
     stated_number,
 )
 from .reading_flags import with_reading
@@ -67,10 +65,9 @@ def synthesize(
         typer.Option(help="With --from: seed of the generation. Default: that of the release.", metavar="NUMBER"),
     ] = None,
     profile: TableProfile = "travas",
-    output_format: OutputFormat = None,
-    guarantee_file: GuaranteeFile = None,
     force: Force = False,
     stated_cases: StatedCases = None,
+    confidential: Confidential = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
     *,
@@ -90,13 +87,12 @@ def synthesize(
     number = stated_number(stated_cases)
     existing: Existing = "replace" if force else "fail"
     checked_profile = check_profile(profile, "artificial")
-    target = output_target(output, output_format, guarantee_file, as_json)
     if release is not None:
         options = {"LOG": log, "--epsilon": epsilon, "--delta": delta, "--alphabet": alphabet}
         refuse_log_options({**options, **flags_of(details)}, charge, reading)
         made = _generated_again(release, cases, seed)
-        write_again(made, release, target, existing, checked_profile)
-        print_again(made, target, number, as_json)
+        write_again(made, release, output, existing, checked_profile)
+        print_again(made, output, number, as_json)
         return
     if log is None or epsilon is None or delta is None:
         raise ParameterError("a log with --epsilon and --delta is required, or a release with --from")
@@ -107,7 +103,7 @@ def synthesize(
         source=log,
         mechanism=build(stated, epsilon, delta, reading.privacy_unit),
         reading=reading,
-        output=target,
+        output=output,
         existing=existing,
         profile=checked_profile,
         times=times_rule(details),
@@ -116,7 +112,7 @@ def synthesize(
         policy=charge.policy(),
         approval=charge.approval,
     )
-    run_and_print(request, number, as_json)
+    run_and_print(request, number, as_json, confidential)
 
 
 def _generated_again(release: Path, cases: str | None, seed: str | None) -> SyntheticRelease:

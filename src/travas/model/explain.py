@@ -223,7 +223,15 @@ def check_stated_cases(value: int | None) -> int | None:
 def pairs(mechanism: Mechanism, person: str = PERSON) -> str:
     """Return what the total of all counts is a number of; if units are counted, a unit can have several variants."""
     by_case = mechanism.unit.is_case or mechanism.counted == "cases"
-    return "cases" if by_case else f"{person}–variant pairs"
+    if not by_case:
+        return f"{person}–variant pairs"
+    return "cases" if mechanism.unit.is_case else "counted cases"
+
+
+def original_cases(mechanism: Mechanism) -> str:
+    """Return what a measured number of cases counts: with a unit, not all cases of the log."""
+    unit = mechanism.unit
+    return "cases in the original log" if unit.is_case else f"counted cases (at most {unit.max_cases} per {unit.name})"
 
 
 def of_missing(estimate: Estimate | None, noun: str) -> str | None:

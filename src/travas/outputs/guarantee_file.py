@@ -13,7 +13,6 @@ from typing import Any
 from ..model.mechanism import Mechanism
 from ..model.release_kind import NO_TIMES
 from ..trusted.numbers import as_text, rounded_up
-from .standard_output import StandardOutput
 
 FORMAT = "travas guarantee"
 
@@ -28,10 +27,8 @@ ASSUMED_PUBLIC = (
 )
 
 
-def guarantee_path(release: Path | StandardOutput) -> Path:
-    """Return the path of the guarantee file: `OUT.guarantee.json` next to the release, unless that has no file."""
-    if isinstance(release, StandardOutput):
-        return release.guarantee
+def guarantee_path(release: Path) -> Path:
+    """Return the path of the guarantee file: `OUT.guarantee.json` next to the release."""
     return release.with_name(release.name + ".guarantee.json")
 
 

@@ -11,10 +11,9 @@ from pathlib import Path
 from ..errors import OutputError
 from ..sources.folders import is_pattern
 from .readme_file import release_files
-from .standard_output import StandardOutput, naming_the_guarantee
 
 
-def check_not_input(output: Path | StandardOutput, inputs: Iterable[str | Path], ledger: Path | None = None) -> None:
+def check_not_input(output: Path, inputs: Iterable[str | Path], ledger: Path | None = None) -> None:
     """Raise OutputError if a release would overwrite one of its inputs or become part of the log.
 
     Links are followed, also inside folders. Its guarantee file and README are checked as well.
@@ -28,13 +27,12 @@ def check_not_input(output: Path | StandardOutput, inputs: Iterable[str | Path],
         OutputError: The output is an input or the ledger, lies in a folder of the log, or matches its glob.
     """
     targets = release_files(output)
-    with naming_the_guarantee(output):
-        for given in map(Path, inputs):
-            for target in targets:
-                _check_log(target, given)
-        if ledger is not None:
-            journals = [ledger.with_name(ledger.name + end) for end in ("-journal", "-wal")]
-            check_not_same(targets, [ledger, *journals], "ledger")
+    for given in map(Path, inputs):
+        for target in targets:
+            _check_log(target, given)
+    if ledger is not None:
+        journals = [ledger.with_name(ledger.name + end) for end in ("-journal", "-wal")]
+        check_not_same(targets, [ledger, *journals], "ledger")
 
 
 def check_not_same(targets: Iterable[Path], files: Iterable[Path], what: str, field: str = "output") -> None:

@@ -13,7 +13,6 @@ from ..model.release import Frequencies, Release, ReleasedLog, VariantRelease
 from ..model.release_kind import Kind
 from ..trusted.guarantee import Standing
 from .guarantee_file import guarantee_path
-from .standard_output import StandardOutput
 
 _CONTENTS: dict[Kind, str] = {
     "variants": "sequences of activities of the original log, with numbers of cases",
@@ -44,13 +43,8 @@ def readme_path(release: Path) -> Path:
     return release.with_name(release.name + ".README.txt")
 
 
-def release_files(release: Path | StandardOutput) -> tuple[Path, ...]:
-    """Return all files of a release in the order in which they appear: README, guarantee and the release itself.
-
-    A release that goes to standard output has a guarantee file only.
-    """
-    if isinstance(release, StandardOutput):
-        return (release.guarantee,)
+def release_files(release: Path) -> tuple[Path, ...]:
+    """Return all files of a release in the order in which they appear: README, guarantee and the release itself."""
     return readme_path(release), guarantee_path(release), release
 
 

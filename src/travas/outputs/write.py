@@ -16,18 +16,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..errors import OutputError, system_reason
+from ..errors import OutputError
 from ..model.release import Profile, Release, check_profile, frequencies_of, timestamps_of
 from ..model.release_kind import EVENT_LOGS, Kind
 from ..plots.figures import new_figure
 from ..sources.formats import suffix_of
-from .atomic import Existing, Reservation, cannot_write, check_target, is_system_error, reserved, scratch_file
+from .atomic import Existing, Reservation, cannot_write, check_target, is_system_error, reserved
 from .event_tables import write_csv, write_csv_gz, write_parquet
 from .guarantee_file import describe, file_digest, guarantee_path
 from .json_writer import write_json
 from .profiles import PROFILE_WRITERS, check_profile_format
 from .readme_file import readme_path, readme_text, release_files
-from .standard_output import StandardOutput, check_standard_output, naming_the_guarantee, send
 from .xes_writer import write_xes, write_xes_gz
 
 WRITERS: dict[str, Callable[[Any, Path], None]] = {
@@ -67,7 +66,7 @@ class ReservedRelease:
         profile: For which program it is written.
     """
 
-    target: Path | StandardOutput
+    target: Path
     suffix: str
     profile: Profile
     _files: Reservation
@@ -97,9 +96,8 @@ class ReservedRelease:
             facts |= {"assumptions": list(release.assumptions)} if release.assumptions else {}
             text = json.dumps(describe(release.mechanism, facts, release.reading), indent=2, ensure_ascii=False)
             promise.write_text(text + "\n", encoding="utf-8")
-            if isinstance(self.target, Path):
-                readme = self._files.partial(readme_path(self.target))
-                readme.write_text(readme_text(release, self.target, about), encoding="utf-8", newline="\n")
+            readme = self._files.partial(readme_path(self.target))
+            readme.write_text(readme_text(release, self.target, about), encoding="utf-8", newline="\n")
         except Exception as error:
             if is_system_error(error):
                 raise cannot_write(self._files.targets[-1], error) from None
@@ -114,40 +112,14 @@ class ReservedRelease:
         self._files.publish()
 
 
-class PipedRelease(ReservedRelease):
-    """A release that goes to standard output, after its guarantee file has appeared."""
-
-    def write(self, release: Release, about: Sequence[str] = ()) -> None:
-        """Publish the guarantee, then send the release. It can be interrupted, because its reader may be slow.
-
-        Args:
-            release: What to write.
-            about: Unused: there is no README.
-
-        Raises:
-            OutputError: The reader has left, or its disk is full. The guarantee stays: its digest shows that what was read
-                is not complete.
-        """
-        super().write(release, about)
-        self._files.publish()
-        try:
-            send(self._content)
-        except OSError as error:
-            kept = f"a part of the release may have been written, and {str(guarantee_path(self.target))!r} is kept"
-            raise OutputError(f"standard output cannot be written: {system_reason(error)}; {kept}") from error
-
-    def publish(self) -> None:
-        """Do nothing: everything has left."""
-
-
 @contextmanager
 def reserved_release(
-    target: Path | StandardOutput, existing: Existing, kind: Kind, profile: Profile = "travas"
+    target: Path, existing: Existing, kind: Kind, profile: Profile = "travas"
 ) -> Iterator[ReservedRelease]:
     """Reserve the names of a release, its guarantee and its README.
 
     Args:
-        target: The release; the suffix determines the format. On standard output, only the guarantee has a name.
+        target: The release; the suffix determines the format.
         existing: `"fail"` refuses names that exist; `"replace"` replaces the files when they are published.
         kind: The kind of release.
         profile: For which program it is written.
@@ -159,15 +131,11 @@ def reserved_release(
         OutputError: The suffix is not supported, or a file exists, cannot be written, or is reserved by another run.
     """
     suffix = check_output(target, existing, kind, profile)
-    with naming_the_guarantee(target), reserved(release_files(target), existing) as files:
-        if isinstance(target, Path):
-            yield ReservedRelease(target, suffix, profile, files, files.partial(target))
-        else:
-            with scratch_file(target.guarantee) as content:
-                yield PipedRelease(target, suffix, profile, files, content)
+    with reserved(release_files(target), existing) as files:
+        yield ReservedRelease(target, suffix, profile, files, files.partial(target))
 
 
-def check_output(target: Path | StandardOutput, existing: Existing, kind: Kind, profile: Profile = "travas") -> str:
+def check_output(target: Path, existing: Existing, kind: Kind, profile: Profile = "travas") -> str:
     """Raise OutputError if a release cannot be written, without changing anything.
 
     Args:
@@ -186,22 +154,14 @@ def check_output(target: Path | StandardOutput, existing: Existing, kind: Kind, 
     check_profile_format(profile, suffix, kind)
     if suffix in (".png", ".pdf"):
         new_figure((1, 1))  # raises if the extra is missing
-    with naming_the_guarantee(target):
-        for file in release_files(target):
-            check_target(file, existing)
-    if isinstance(target, StandardOutput):
-        check_standard_output()
+    for file in release_files(target):
+        check_target(file, existing)
     return suffix
 
 
-def _suffix(target: Path | StandardOutput, kind: Kind) -> str:
-    """The format of a release, by its name or as stated."""
+def _suffix(target: Path, kind: Kind) -> str:
+    """The format of a release, by its name."""
     known = tuple(writers(kind))
-    if isinstance(target, StandardOutput):
-        if target.suffix not in known:
-            names = ", ".join(suffix[1:] for suffix in known)
-            raise OutputError(f"output_format is {target.format!r}; use one of {names}", field="output_format")
-        return target.suffix
     suffix = suffix_of(target, known)
     if suffix is None:
         what = "release" if kind in EVENT_LOGS else kind
@@ -211,14 +171,12 @@ def _suffix(target: Path | StandardOutput, kind: Kind) -> str:
     return suffix
 
 
-def write_release(
-    release: Release, path: Path | StandardOutput, existing: Existing, profile: Profile = "travas"
-) -> Path | StandardOutput:
+def write_release(release: Release, path: Path, existing: Existing, profile: Profile = "travas") -> Path:
     """Write a release, its guarantee and its README; none is visible before all are complete.
 
     Args:
         release: The release.
-        path: The file to write, whose suffix determines the format, or standard output.
+        path: The file to write, whose suffix determines the format.
         existing: `"fail"` refuses names that exist; `"replace"` replaces them.
         profile: For which program it is written.
 

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Literal
 
 from ..maps.map_release import MapNode, MapPair, MapRelease, NodeKind
+from ..model import explain
 from ..model.traces import Trace
 from ..trusted.numbers import as_text
 from .svg import activity_text
@@ -235,7 +236,7 @@ def _captions(release: MapRelease) -> tuple[str, ...]:
     false = f"About {release.expected_false_pairs:.1f} pairs are expected to be there by noise alone."
     line = (
         f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}: {guarantee.standing}. "
-        f"{math.floor(total.low):,} to {math.ceil(total.high):,} cases (95 %). {false}"
+        f"{math.floor(total.low):,} to {math.ceil(total.high):,} {explain.original_cases(release.mechanism)} (95 %). {false}"
     )
     if "durations" not in release.parts:
         return (line,)

@@ -174,11 +174,15 @@ class MapDecision(Decision):
         if self.release is None:
             return ()
         total = self.release.total
+        cases = explain.original_cases(self.release.mechanism)
         interval = f"{math.floor(total.low):,} to {math.ceil(total.high):,}, 95 %"
         return (
             Figure(f"{len(self.release.activities):,}", "activities with their own node"),
             Figure(f"{len(self.release.pairs):,}", "pairs of activities that follow each other"),
-            Figure(f"{max(round(total.value), 0):,}", f"cases, as measured ({interval})"),
+            Figure(
+                f"{max(round(total.value), 0):,}",
+                f"{cases}, as measured ({interval})",
+            ),
         )
 
     @property

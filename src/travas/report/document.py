@@ -334,9 +334,12 @@ def _quality_words(content: ReportContent) -> list[tuple[str, str]]:
     made = content.synthetic
     if made is None:
         return []
-    measured = made.quality()
+    measured, cases = made.quality(), explain.original_cases(made.mechanism)
     facts = [
-        ("Original log", f"{measured.cases.low:,.0f} to {measured.cases.high:,.0f} cases (95 %), as measured"),
+        (
+            "Original log",
+            f"{measured.cases.low:,.0f} to {measured.cases.high:,.0f} {cases} (95 %), as measured",
+        ),
         (
             "Share of released variants",
             f"{made.share_released:.1%} of the {sum(made.counts):,} cases; all others are generated",
@@ -355,9 +358,12 @@ def _of_map(content: ReportContent) -> list[tuple[str, str]]:
     made = content.process_map
     if made is None:
         return []
-    total = made.total
+    total, cases = made.total, explain.original_cases(made.mechanism)
     facts = [
-        ("Original log", f"{math.floor(total.low):,} to {math.ceil(total.high):,} cases (95 %), as measured"),
+        (
+            "Original log",
+            f"{math.floor(total.low):,} to {math.ceil(total.high):,} {cases} (95 %), as measured",
+        ),
         ("False pairs", f"about {made.expected_false_pairs:.1f} of the pairs are expected to be there by noise alone"),
         ("Measurements", f"SHA-256 {made.measurements.digest}"),
     ]

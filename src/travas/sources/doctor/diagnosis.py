@@ -24,6 +24,10 @@ PROPOSED = (
 _FLAGS = {"activities": "activity"}
 
 
+STILL_TO_SET = "--epsilon EPSILON --delta DELTA -o OUT"
+"""What the doctor does not propose: it must not be chosen by looking at the log."""
+
+
 @dataclass(frozen=True)
 class Observation:
     """One thing that the doctor found. Confidential.
@@ -80,12 +84,13 @@ class LogDiagnosis:
         return tuple(attrs.evolve(self.reading, **setting) for setting in settings)
 
     def command_lines(self) -> tuple[str, ...]:
-        """Return the options that read this log, as a command line; several if something is left open.
+        """Return the command that releases this log, but for its parameters and output; several if something is left open.
 
         Returns:
             The command lines.
         """
-        return tuple(shlex.join(["travas", "inspect", self.source, *_options(reading)]) for reading in self.readings)
+        commands = (["travas", "anonymize", self.source, *_options(reading)] for reading in self.readings)
+        return tuple(f"{shlex.join(command)} {STILL_TO_SET}" for command in commands)
 
     def toml(self) -> tuple[str, ...]:
         """Return the `[reading]` table of a `travas.toml`; several if something is left open.

@@ -184,17 +184,14 @@ def _persons(cases: pl.Series, persons: pl.Series, unit: str) -> Observation:
     pairs = pl.DataFrame({_CASE: cases, "unit": persons})
     known = pairs.drop_nulls().filter(pl.col("unit") != "").unique()
     shared = known.group_by(_CASE).len().filter(pl.col("len") > 1).height
-    numbers = known.group_by("unit").len()["len"].to_list()
     if shared:
         return Observation(
             "persons",
             f"column {unit!r}: {number_of(shared, 'cases')} with several values: it is not one person per case",
         )
-    mean = sum(numbers) / max(len(numbers), 1)
     return Observation(
         "persons",
-        f"column {unit!r} may identify the person: {number_of(len(numbers), 'persons')}, {mean:.1f} cases each on average, at "
-        f"most {max(numbers, default=0):,}; to protect persons, set unit, and choose max_cases without these numbers",
+        f"column {unit!r} may identify the person; to protect persons, set unit, and choose max_cases without the log",
         "choice",
         "unit",
     )
