@@ -57,9 +57,8 @@ def run_and_print(request: Request, stated_cases: int | None, as_json: bool, con
 def print_confidential(released: Release, variants: Variants) -> None:
     """Print how much of the original log was released, and what is odd about it, on standard error."""
     from ..evaluation.compare import covered_cases
-    from ..model.variants import summary
 
-    original, pairs = summary(variants), explain.pairs(released.mechanism)
+    original, pairs = variants.summary(), explain.pairs(released.mechanism)
     sizes = (original.cases, pairs), (original.variants, "variants"), (original.events, "events")
     lines = [CONFIDENTIAL_HEADING, "read: " + ", ".join(number_of(*size) for size in sizes)]
     if isinstance(released, VariantRelease) and released.mechanism.generalises:
