@@ -5,6 +5,7 @@ python benchmarks/leaderboard.py RESULTS_FOLDER DOCS_FOLDER
 
 from __future__ import annotations
 
+import csv
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -143,7 +144,7 @@ def _how_measured(results: Results) -> Iterator[str]:
         f"Two samples of one log differ, so that the original itself reaches less than 1 ({reached}), and releases with many "
         "variants, such as synthetic logs, are rated too low."
     )
-    yield "\nMore metrics, intervals, and which runs failed: [the leaderboard, log by log](leaderboard-logs.md)."
+    yield "\nMore metrics, intervals, and which runs failed: [leaderboard.csv](data/leaderboard.csv)."
 
 
 def _mechanisms(results: Results) -> Iterator[str]:
@@ -164,23 +165,14 @@ def _mechanisms(results: Results) -> Iterator[str]:
 # ------------------------------------------------------------------------------------------------------- log by log
 
 
-def page_of_logs(results: Results) -> Iterator[str]:
-    """All metrics of every mechanism on every log."""
-    yield "# The leaderboard, log by log\n"
-    yield "The numbers behind [the leaderboard](leaderboard.md): means with half the width of their 95 % intervals, at ε = 1."
-    yield "Higher similarity and coverage are better, and so are a lower difference and fewer fake variants."
-    yield "The [metrics](metrics.md) are exact, but for the similarity of samples; there the difference is not measured (–)."
-    failed = results.runs.filter(pl.col("error").is_not_null())
-    for log, file in results.files.items():
-        samples = f": similarity of samples, at most {results.ceilings[log]:.3f}" if log in results.sampled else ""
-        yield f"\n## {log}\n\n`{file}`{samples}."
+def rows_of_logs(results: Results) -> Iterator[list[str]]:
+    """All metrics of every mechanism on every log: means with half the width of their 95 % intervals."""
+    yield ["log", "delta", "mechanism", *COLUMNS.values()]
+    for log in results.files:
         for delta in results.deltas:
-            yield f"\nδ = {delta_text(delta)}:\n\n| mechanism | {' | '.join(COLUMNS.values())} |"
-            yield "|---|" + "--:|" * len(COLUMNS)
             for row in results.ranked(log, delta):
-                yield f"| {row['label']} | {' | '.join(_measured(results, row, metric) for metric in COLUMNS)} |"
-        for (label,), runs in failed.filter(pl.col("log") == log).group_by("label", maintain_order=True):
-            yield f"\n{len(runs)} of the runs of {label} failed, the first because {runs['error'][0]}."
+                cells = [_measured(results, row, metric) for metric in COLUMNS]
+                yield [log, delta_text(delta), str(row["label"]), *cells]
 
 
 def _measured(results: Results, row: Row, metric: str) -> str:
@@ -225,6 +217,7 @@ def picture(results: Results) -> bytes:
 
 if __name__ == "__main__":
     found, docs = results_in(Path(sys.argv[1])), Path(sys.argv[2])
-    for name, lines in (("leaderboard.md", main_page(found)), ("leaderboard-logs.md", page_of_logs(found))):
-        (docs / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (docs / "leaderboard.md").write_text("\n".join(main_page(found)) + "\n", encoding="utf-8")
+    with (docs / "data" / "leaderboard.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows_of_logs(found))
     (docs / "images" / "leaderboard.png").write_bytes(picture(found))

@@ -1,6 +1,6 @@
 """The paper's figures beside ours, and the bars of the study: `make reproduce` runs the grid first.
 
-python benchmarks/reproduce.py RESULTS.parquet     the tables of docs/reproduce-cells.md, and what is out of three errors
+python benchmarks/reproduce.py RESULTS.parquet     the tables of docs/data/reproduced-study.csv, and what is out of three errors
 python benchmarks/reproduce.py --thresholds GRID   the maximum lengths and thresholds of experiments/defensible.toml
 """
 
