@@ -12,7 +12,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import polars as pl
 from leaderboard_results import (
     NOTHING,
     ORIGINS,
