@@ -5,7 +5,7 @@ COPY dist/*.whl /wheels/
 # All extras but models (pm4py is AGPL) and spark (needs Java).
 RUN python -m venv /opt/travas \
     && /opt/travas/bin/pip install --no-cache-dir --no-compile \
-        "$(ls /wheels/*.whl)[pandas,metrics,accounting,plot,web,excel,compression,sql]"
+        "$(ls /wheels/*.whl)[pandas,metrics,plot,web,excel,compression,sql]"
 
 FROM python:${PYTHON}-slim-bookworm
 LABEL org.opencontainers.image.title="travas" \

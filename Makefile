@@ -12,7 +12,7 @@ BIN := .venv/bin
 
 # What the README's commands and examples need; databases, Spark and pm4py are left to '.[all]'.
 .venv/installed: .venv/made pyproject.toml Makefile
-	$(BIN)/pip install --quiet --editable '.[plot,metrics,pandas,accounting,web]'
+	$(BIN)/pip install --quiet --editable '.[plot,metrics,pandas,web]'
 	touch $@
 
 .venv/installed-test: .venv/installed

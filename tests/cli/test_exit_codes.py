@@ -91,7 +91,7 @@ main()
 """
 
 
-READ, CHARGE, DRAW = "travas.pipeline:read", "travas.budget.ledger.Ledger:charge", "travas.privacy.noise.Noise:draw"
+READ, CHARGE, DRAW = "travas.pipeline:read", "travas.budget.ledger.Ledger:charge", "travas.trusted.tables.Noise:draw"
 
 
 @pytest.mark.parametrize(

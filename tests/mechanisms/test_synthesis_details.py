@@ -49,7 +49,7 @@ from travas.trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibr
 
 AGE = Attribute("age", bins=[0, 20, 40, 60, 80])
 EVERYTHING = Details("read", ("sex",), ("age",))
-MU = largest_mu(Fraction(1), split_delta(Fraction(1, 10**6), 1)[0])
+MU = largest_mu(Fraction(1), split_delta(Fraction(1, 10**6))[0])
 
 
 def rule(**options: Any) -> Synthesis:

@@ -91,7 +91,6 @@ SMOKES: dict[str, Smoke] = {
     "pandas": script(PANDAS),
     "metrics": command("compare", "hospital.csv", "release.json"),
     "models": command("compare", "hospital.csv", "release.json", "--metric", "fitness"),
-    "accounting": command("budget", "plan", "--releases", "12", *PARAMETERS),
     "plot": command("verify", "release.json.guarantee.json", "release.json", "--curve", "--plot", "curve.png"),
     "web": serve,
     "excel": command("inspect", "hospital.xlsx"),

@@ -68,7 +68,7 @@ def fits(drawn: NDArray[np.int64], edges: list[int], probabilities: NDArray[np.f
 def test_tails_of_calibration_and_verifier_agree(x: str) -> None:
     point = Fraction(x)
     low, high = (Fraction(bound, 1 << BITS) for bound in normal_tail_bounds(point))
-    other_low, other_high = stage_check._tail(point)
+    other_low, other_high = stage_check.tail_bounds(point)
     assert low <= high and high - low < Fraction(1, 2**300)
     assert other_low <= low and high <= other_high
     assert other_high - other_low <= Fraction(2, 10**90)
@@ -78,8 +78,8 @@ def test_tails_of_calibration_and_verifier_agree(x: str) -> None:
 def test_far_tails_are_bounded_on_the_safe_side() -> None:
     low, high = normal_tail_bounds(Fraction(20))
     assert low == 0 and high == normal_tail_bounds(Fraction(14))[1] > 0
-    assert stage_check._tail(Fraction(20)) == (Fraction(0), stage_check._tail(Fraction(14))[1])
-    assert stage_check._tail(Fraction(-20))[1] == 1
+    assert stage_check.tail_bounds(Fraction(20)) == (Fraction(0), stage_check.tail_bounds(Fraction(14))[1])
+    assert stage_check.tail_bounds(Fraction(-20))[1] == 1
 
 
 def test_the_verifier_bounds_pi() -> None:

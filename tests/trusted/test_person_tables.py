@@ -23,7 +23,7 @@ from travas.mechanisms.selection import PartitionSelection
 from travas.search import person_tables
 from travas.search.person_tables import GaussianTable, joint_noise, threshold_of, variance_of
 from travas.search.table_builders import optimal_table, table_from
-from travas.trusted.composition import composed_delta
+from travas.trusted.losses import joint, lattice
 from travas.trusted.numbers import ONE
 from travas.trusted.tables import Noise, NoiseTable
 
@@ -44,7 +44,7 @@ def table_of(weights: Sequence[int]) -> NoiseTable:
 
 
 def bound(weights: Sequence[int], epsilon: Fraction, delta: Fraction, counts: int) -> Fraction:
-    return composed_delta(weights, math.floor(growth_below(epsilon) * (1 << 192)), delta, counts)
+    return joint(weights, counts, lattice(weights, epsilon)).delta(epsilon)
 
 
 def hockey_stick(weights: Sequence[int], epsilon: Fraction, counts: int) -> Fraction:
@@ -134,14 +134,11 @@ def test_exact_on_gaussian_tables(sigma: Fraction, threshold: int, counts: int, 
     assert fewer == sorted(fewer)  # fewer changed counts never cost more
 
 
-@pytest.mark.parametrize(("counts", "most_cells"), [(2, 4), (3, 7), (3, 11)])
-def test_cells_that_noise_shares_cost_more_never_less(
-    counts: int, most_cells: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(("counts", "interval"), [(2, "1/4"), (3, "1/10"), (3, "1/3")])
+def test_losses_that_share_cells_cost_more_never_less(counts: int, interval: str) -> None:
     weights = weights_of(GaussianTable(Fraction(5, 2), 7).table())
     fine = bound(weights, Fraction(1, 2), Fraction(1, 10**9), counts)
-    monkeypatch.setattr("travas.trusted.composition._MOST_CELLS", most_cells)
-    coarse = bound(weights, Fraction(1, 2), Fraction(1, 10**9), counts)
+    coarse = joint(weights, counts, Fraction(interval)).delta(Fraction(1, 2))
     assert hockey_stick(weights, Fraction(1, 2), counts) <= fine < coarse < 1
 
 

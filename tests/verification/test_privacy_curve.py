@@ -13,16 +13,14 @@ import pytest
 
 from conftest import Run
 from travas import Mechanism, PrivacyUnit, Synthesis, Times
-from travas.budget.accounting import Spending, compose
 from travas.errors import VerificationError
 from travas.mechanisms import MECHANISMS, mechanism
 from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.utravas import UTravas
-from travas.search.loss_bounds import of_pairs, of_response
 from travas.trusted.guarantee import ONE_CASE, Standing
+from travas.trusted.losses import Grid, Measurements, Step, composed, of_pairs, of_response
 from travas.trusted.numbers import ONE
-from travas.trusted.unit_losses import MeasurementLosses
-from travas.verification.privacy_curve import ComposedCurve, points, privacy_curve, table_step, weights_of
+from travas.verification.privacy_curve import points, privacy_curve
 
 ROUNDING = Fraction(1, 1 << 98)  # what compositions cut from the ends
 PERSON = PrivacyUnit("patient", 3)
@@ -64,12 +62,10 @@ def test_the_curve_keeps_what_is_stated_and_falls(name: str, options: dict[str, 
 def test_the_curve_is_computed_from_the_noise_that_is_sampled(name: str, options: dict[str, Any]) -> None:
     """Every table that a release samples is in what the mechanism states about its losses, and no other."""
     rule = made(name, options)
-    losses = rule.unit_losses()
-    assert losses is not None
-    parts = losses if isinstance(losses, tuple) else (losses,)
-    stated = {id(part.noise) for part in parts if part.noise is not None}
+    losses = rule.losses()
+    stated = {id(part.noise) for part in losses if part.noise is not None}
     sampled = {id(noise) for noise in rule.tables()} or {id(getattr(rule, "noise", None))}
-    assert stated == (sampled if isinstance(losses, MeasurementLosses) or rule.tables() else set())
+    assert stated == (sampled if isinstance(losses[0], Measurements) or rule.tables() else set())
 
 
 def test_times_are_part_of_the_curve() -> None:
@@ -84,7 +80,7 @@ def test_one_count_is_the_sum_over_all_outputs_of_all_counts(epsilon: str) -> No
     """Slow twin: the distribution of the whole output for every count, as fractions, in both directions."""
     rule = mechanism("optimal", "1", "0.01")
     assert isinstance(rule, PartitionSelection)
-    weights = [Fraction(weight, ONE) for weight in weights_of(rule.noise.table)]
+    weights = [Fraction(weight, ONE) for weight in list(rule.noise.weights)]
 
     def output(count: int) -> dict[int | None, Fraction]:
         found: dict[int | None, Fraction] = {}
@@ -114,17 +110,10 @@ def test_a_person_with_three_counts_is_the_sum_over_all_tuples(epsilon: str) -> 
     for chosen in product(pairs, repeat=3):
         p, q = (math.prod(pair[side] / ONE for pair in chosen) for side in (0, 1))
         exact += max(0.0, p - math.exp(float(at)) * q)
-    above, below = (of_pairs(pairs, Fraction(1, 400), side).repeated(3).delta(at) for side in ("above", "below"))
+    grid = Grid(Fraction(1, 400))
+    above, below = (of_pairs(pairs, grid, side).repeated(3).delta(at) for side in ("above", "below"))
     assert float(below) <= exact + 1e-12 and exact - 1e-12 <= float(above)
     assert float(above) - float(below) < 0.01
-
-
-def test_a_composition_agrees_with_dp_accounting() -> None:
-    """Two codes with nothing in common: exact integers here, Google's privacy-loss distributions in the ledger."""
-    rule = mechanism("optimal", "1", "1e-3", unit=PERSON)
-    other = compose([Spending("optimal", Fraction(1), Fraction(1, 1000), PERSON)])
-    for point in points(rule, [Fraction(step, 4) for step in range(5)]):
-        assert float(other.delta(point.epsilon)) == pytest.approx(float(point.at_most), rel=2e-3)
 
 
 def test_discrete_laplace_noise_is_randomised_response() -> None:
@@ -134,7 +123,9 @@ def test_discrete_laplace_noise_is_randomised_response() -> None:
         chance = [(1 - ratio) / (1 + ratio) * ratio ** abs(x) for x in range(-400, 402)]
         for at in (0.0, epsilon / 2, epsilon):
             exact = sum(max(0.0, p - math.exp(at) * q) for p, q in pairwise(chance))
-            bound = of_response(Fraction(epsilon), Fraction(0), Fraction(epsilon) / 8, "above").delta(Fraction(at))
+            bound = of_response(Fraction(epsilon), Fraction(0), Grid(Fraction(epsilon) / 8), "above").delta(
+                Fraction(at)
+            )
             assert float(bound) == pytest.approx(exact, abs=1e-9)
 
 
@@ -142,7 +133,7 @@ def test_what_two_logs_reach_in_utravas_is_below_its_curve() -> None:
     """The means of two runs, enumerated for a frequent variant, tell less than both runs."""
     rule = made("utravas", {"splits": 2})
     assert isinstance(rule, UTravas)
-    weights = [weight / ONE for weight in weights_of(rule.run.noise.table)]
+    weights = [weight / ONE for weight in rule.run.noise.weights]
 
     def means(count: int) -> dict[int, float]:
         found: dict[int, float] = {}
@@ -161,29 +152,23 @@ def test_noise_that_spends_more_has_a_curve_above_what_is_stated(fault: str) -> 
     """The curve does not believe the stated (ε, δ): it is computed from the table."""
     rule = mechanism("travas", "0.5", "0.05")
     assert isinstance(rule, PartitionSelection)
-    weights = weights_of(rule.noise.table)
+    weights = list(rule.noise.weights)
     if fault == "k - 1 for k":
         weights = weights[1:-1]
         weights[len(weights) // 2] += ONE - sum(weights)
     else:
         weights = [weights[0] + weights[1], *weights[2:]]
     pairs = list(zip([*weights, 0], [0, *weights], strict=True))
-    assert of_pairs(pairs, Fraction(1, 1000), "below").delta(Fraction(1, 2)) > Fraction(1, 20)
+    assert of_pairs(pairs, Grid(Fraction(1, 1000)), "below").delta(Fraction(1, 2)) > Fraction(1, 20)
 
 
-def test_a_table_too_long_for_the_grid_is_bounded_by_what_it_was_verified_for() -> None:
+def test_a_table_too_long_for_the_grid_is_bounded_by_what_it_was_verified_for(monkeypatch: pytest.MonkeyPatch) -> None:
     rule = mechanism("optimal", "1", "1e-3")
     assert isinstance(rule, PartitionSelection)
-    exact = ComposedCurve((table_step(rule.noise, 2, 2),))
-    from travas.verification import privacy_curve as module
-
-    longest, module._LONGEST = module._LONGEST, 3
-    try:
-        bounded = ComposedCurve((table_step(rule.noise, 2, 2),))
-    finally:
-        module._LONGEST = longest
-    at = Fraction(1)
-    assert bounded.at(at).reached == 0 and bounded.at(at).at_most >= exact.at(at).at_most
+    step = Step(Fraction(2), Fraction(2, 1000), rule.noise, counts=2, reached=2)
+    exact = composed([(step, 1)], "above").delta(Fraction(1))
+    monkeypatch.setattr("travas.trusted.losses._LONGEST", 3)
+    assert composed([(step, 1)], "above").delta(Fraction(1)) >= exact
 
 
 def test_no_curve_without_a_guarantee() -> None:

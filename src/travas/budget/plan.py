@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..errors import MissingExtraError, ParameterError
+from ..errors import ParameterError
 from ..mechanisms.optimal import Optimal
 from ..model.explain import HALF
 from ..trusted.numbers import MAX_EPSILON, Number, exact_delta, exact_epsilon, rounded_down, whole_number
@@ -24,8 +24,8 @@ class Plan:
     epsilon: Fraction
     delta: Fraction
     basic: tuple[Fraction, Fraction]
-    exact: tuple[Fraction, Fraction] | None
-    """For `optimal` and a budget with exact composition; None if dp-accounting is not installed."""
+    exact: tuple[Fraction, Fraction]
+    """For `optimal` and a budget with exact composition."""
 
     @property
     def periods(self) -> tuple[Fraction, Fraction]:
@@ -50,10 +50,7 @@ def plan(releases: int, *, epsilon: Number, delta: Number) -> Plan:
     whole_number(releases, "releases", 1, MAX_RELEASES)
     total = exact_epsilon(epsilon), exact_delta(delta)
     basic = total[0] / releases, total[1] / releases
-    try:
-        candidates = [_largest(releases, *total, rounded_down(basic[1] * share, 3)) for share in _SHARES if basic[1]]
-    except MissingExtraError:
-        return Plan(releases, *total, basic, None)
+    candidates = [_largest(releases, *total, rounded_down(basic[1] * share, 3)) for share in _SHARES if basic[1]]
     return Plan(releases, *total, basic, max([basic, *candidates]))
 
 

@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from ..errors import ParameterError
 from ..model.mechanism import Mechanism
 from ..model.traces import Activity
-from ..search.calibration import StagePlan, calibrate, largest_mu, split_delta
-from ..search.gaussian_losses import GaussianLoss
+from ..search.calibration import StagePlan, calibrate
 from ..trusted.guarantee import Guarantee, Replacement, Replacing, Standing
+from ..trusted.losses import Losses, Measurements
 from ..trusted.numbers import as_text
 from ..trusted.stage_check import GaussianNoise, replace_one
 from ..trusted.stages import STANDARD_DEVIATION, Stage
 from ..trusted.tables import Noise
-from ..trusted.unit_losses import MeasurementLosses
 from .prefix_tree import public_alphabet
 
 MOST_KEYS = 64
@@ -69,14 +68,9 @@ class GaussianMechanism(Mechanism):
         epsilon = replace_one(self.noise.calibration)
         return "any mechanism" if epsilon is None else Replacement(epsilon, self.delta)
 
-    def gaussian_loss(self) -> GaussianLoss:
-        """From ε and δ alone: the same for every division into stages, and for every unit."""
-        gaussian_delta, revealed = split_delta(self.delta, 1)
-        return GaussianLoss(largest_mu(self.epsilon, gaussian_delta), revealed, self.delta)
-
-    def unit_losses(self) -> MeasurementLosses:
+    def losses(self) -> Losses:
         """By the theorem; a subclass may state what neighbouring logs reach."""
-        return MeasurementLosses(self.noise)
+        return (Measurements(self.noise),)
 
     def constants(self) -> dict[str, Any]:
         """The constants of the noise and of all stages, as plain values.

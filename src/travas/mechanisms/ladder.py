@@ -21,9 +21,9 @@ from ..model.release import VariantRelease
 from ..model.traces import Trace
 from ..model.variants import Variants
 from ..trusted.guarantee import GroupStep, Guarantee, Standing
+from ..trusted.losses import Losses, Step
 from ..trusted.numbers import Number, as_text, exact
 from ..trusted.tables import Noise, NoiseTable
-from ..trusted.unit_losses import LossStep
 from .optimal import Optimal
 from .prefix_tree import TwoSidedNoise
 from .selection import minimum_number
@@ -208,16 +208,16 @@ class Ladder(Mechanism):
     def tables(self) -> tuple[Noise, ...]:
         return tuple(selection.noise for _, selection in self.spending())
 
-    def unit_losses(self) -> tuple[LossStep, ...]:
+    def losses(self) -> Losses:
         """The number of cases, the choice of a rung, and the rungs; neighbouring logs reach the number and the first rung."""
         cases, rest = self.unit.max_cases, self.epsilon * (1 - CASES_SHARE)
-        steps = [LossStep(self.epsilon * CASES_SHARE, cases=cases, reached=1 if cases == 1 else 0)]
+        steps = [Step(self.epsilon * CASES_SHARE, cases=cases, reached=1 if cases == 1 else 0)]
         if self.chooses:
-            steps.append(LossStep(self.epsilon * CHOICE_SHARE))
+            steps.append(Step(self.epsilon * CHOICE_SHARE))
             rest -= self.epsilon * CHOICE_SHARE
         shares = self.shares if isinstance(self.shares, tuple) else (Fraction(1),)
         for index, (noise, share) in enumerate(zip(self.tables(), shares, strict=True)):
-            steps.append(LossStep(rest * share, self.delta * share, noise, cases, reached=1 if index == 0 else 0))
+            steps.append(Step(rest * share, self.delta * share, noise, cases, reached=1 if index == 0 else 0))
         return tuple(steps)
 
     def _promise(self) -> Guarantee:

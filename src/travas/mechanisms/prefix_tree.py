@@ -20,10 +20,10 @@ from ..model.traces import Activity, Trace
 from ..model.variants import Variants
 from ..search.table_builders import laplace_table
 from ..trusted.guarantee import GroupStep, Guarantee, Standing
+from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text, whole_number
 from ..trusted.samplers import DiscreteLaplace, RandomBytes
 from ..trusted.tables import Noise
-from ..trusted.unit_losses import LossStep
 from .trie import Prefixes, Trie
 
 if TYPE_CHECKING:
@@ -167,15 +167,15 @@ class Tree(Mechanism):
             "level_delta": as_text(self.noise.delta),
         }
 
-    def unit_losses(self) -> tuple[LossStep, ...]:
+    def losses(self) -> Losses:
         return (self._level_loss(self.epsilon),)
 
-    def _level_loss(self, epsilon: Fraction) -> LossStep:
+    def _level_loss(self, epsilon: Fraction) -> Step:
         """The levels with this ε for all of them; neighbouring logs reach one level: a case of one activity."""
         cases, levels = self.unit.max_cases, self.max_length
         is_reached = cases == 1 or self.noise.table is not None
         reached = 1 if is_reached else 0
-        return LossStep(epsilon / levels, self.delta / levels, self.noise.table, cases, levels, reached)
+        return Step(epsilon, self.delta, self.noise.table, cases, levels, reached)
 
     def unit_terms(self) -> dict[str, Any]:
         return super().unit_terms() | {"step_delta": as_text(self.level.delta * self.max_length)}

@@ -11,8 +11,8 @@ import attrs
 from ..model.traces import Trace
 from ..model.variants import Variants
 from ..trusted.guarantee import GroupStep
+from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text
-from ..trusted.unit_losses import LossStep
 from .prefix_tree import Tree, TwoSidedNoise, grow
 from .trie import Trie
 
@@ -55,9 +55,9 @@ class SaCoFa(Tree):
     def level(self) -> GroupStep:
         return self.part(self.epsilon * (1 - RULES_SHARE) / self.max_length, self.delta / self.max_length)
 
-    def unit_losses(self) -> tuple[LossStep, ...]:
+    def losses(self) -> Losses:
         """The rules, which nothing is claimed to reach, and the levels."""
-        return LossStep(self.epsilon * RULES_SHARE), self._level_loss(self.epsilon * (1 - RULES_SHARE))
+        return Step(self.epsilon * RULES_SHARE), self._level_loss(self.epsilon * (1 - RULES_SHARE))
 
     def parameters(self) -> dict[str, Any]:
         return super().parameters() | {"rules_epsilon": as_text(self.step.epsilon * RULES_SHARE)}

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import attrs
@@ -14,17 +13,17 @@ import attrs
 from ..errors import ParameterError, shown
 from ..model.estimate import Estimate, estimate
 from ..model.keep_curve import KeepCurve
-from ..model.mechanism import Mechanism, Pair
+from ..model.mechanism import Mechanism
 from ..model.mechanism_value import References
 from ..model.release import VariantRelease
 from ..model.variants import Variants
 from ..search.person_tables import GaussianTable, joint_noise, verified_noise
 from ..search.table_builders import check_buildable, predicted_length
 from ..trusted.guarantee import Guarantee, Standing
+from ..trusted.losses import Losses, Step
 from ..trusted.numbers import whole_number
 from ..trusted.samplers import RandomBytes
 from ..trusted.tables import Noise, NoiseTable
-from ..trusted.unit_losses import SelectionLosses
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +36,6 @@ PersonTable = GaussianTable | Literal["composed"]
 """The noise of a unit with several counts: a table for all of them together, or one for each with its part of (ε, δ)."""
 
 MAX_MINIMUM_CASES = 10**9
-_LONGEST_PAIRS = 100_000  # entries; for longer tables, the losses are bounded by (ε, δ)
 
 
 def minimum_number(value: int) -> int:
@@ -135,22 +133,10 @@ class PartitionSelection(Mechanism):
         """c: the smallest noisy count."""
         return self._curve.centre
 
-    def loss_pairs(self) -> list[Pair] | None:
-        """Return, for one count, the weights of N against those of N + 1: the losses of the sampled table."""
-        if self._curve.longest > _LONGEST_PAIRS:
-            return None
-        bounds = [0, *self._curve.table.boundaries()]
-        weights = [above - below for below, above in pairwise(bounds)]
-        return list(zip([*weights, 0], [0, *weights], strict=True))
-
-    def unit_losses(self) -> SelectionLosses:
-        """Every count of a unit changes by one."""
-        return SelectionLosses(self.noise, self.unit.max_cases)
-
-    @property
-    def loss_counts(self) -> int:
-        """Every count of a unit has independent noise."""
-        return self.unit.max_cases
+    def losses(self) -> Losses:
+        """Every count of a unit changes by one, and some pair of neighbouring logs changes all of them."""
+        counts = self.unit.max_cases
+        return (Step(self.epsilon, self.delta, self.noise, counts=counts, reached=counts),)
 
     def _promise(self) -> Guarantee:
         if self.verified_units:

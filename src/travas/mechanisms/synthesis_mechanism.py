@@ -32,9 +32,10 @@ from ..synthesis.measurements import ACTIVITIES, LENGTHS, REFINEMENT, TRANSITION
 from ..synthesis.randomness import new_seed
 from ..synthesis.synthetic_release import GENERATED_TIMES, SyntheticRelease
 from ..trusted.guarantee import Guarantee
+from ..trusted.losses import Losses
+from ..trusted.losses import Measurements as NoisySums
 from ..trusted.numbers import as_text
 from ..trusted.samplers import Seeded
-from ..trusted.unit_losses import MeasurementLosses
 from .coded_traces import CodedTraces, activity_sums, context_sums, length_sums, transition_sums
 from .detail_stages import measure_attribute, measure_times
 from .gaussian_mechanism import (
@@ -156,14 +157,14 @@ class Synthesis(GaussianMechanism):
         attributes = (f"the attributes that are released and their bins {public}",) if self.attributes else ()
         return replace(promised, assumptions=(*promised.assumptions, *times, *attributes))
 
-    def unit_losses(self) -> MeasurementLosses:
+    def losses(self) -> Losses:
         """A frequent variant, or new cases of one activity that is known: they add to the lengths and to two transitions."""
         variants, lengths, transitions = (self.noise.stage(name) for name in (VARIANTS, LENGTHS, TRANSITIONS))
         cases = self.unit.max_cases
         two_transitions = 2 * math.isqrt(transitions.contribution**2 // 2) ** 2
         frequent = (cases * variants.contribution) ** 2
         rare = cases**2 * (lengths.contribution**2 + two_transitions)
-        return MeasurementLosses(self.noise, ((frequent, Fraction(0)), (rare, variants.delta)))
+        return (NoisySums(self.noise, ((frequent, Fraction(0)), (rare, variants.delta))),)
 
     @property
     def timestamp_kind(self) -> TimestampKind:

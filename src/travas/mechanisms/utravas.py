@@ -17,10 +17,10 @@ from ..model.release import VariantRelease
 from ..model.variants import Variants
 from ..search.table_builders import travas_threshold
 from ..trusted.guarantee import Guarantee, Standing
+from ..trusted.losses import Losses, Step
 from ..trusted.numbers import whole_number
 from ..trusted.samplers import RandomBytes
 from ..trusted.tables import Noise, NoiseTable
-from ..trusted.unit_losses import LossStep
 from .travas import Travas
 
 if TYPE_CHECKING:
@@ -80,11 +80,11 @@ class UTravas(Mechanism):
     def keep_curve(self) -> KeepCurve:
         return self._curve
 
-    def unit_losses(self) -> tuple[LossStep, ...]:
+    def losses(self) -> Losses:
         """All runs of all counts. Only their means are released, so nothing is claimed to be reached by several runs."""
-        noise, counts = self.run.noise, self.unit.max_cases
+        counts = self.unit.max_cases
         reached = counts if self.splits == 1 else 0
-        return (LossStep(noise.epsilon, noise.delta, noise, counts=counts * self.splits, reached=reached),)
+        return (Step(self.epsilon, self.delta, self.run.noise, counts=counts * self.splits, reached=reached),)
 
     def _promise(self) -> Guarantee:
         spent = self.splits * self.run.noise.delta_spent * self.step.factor

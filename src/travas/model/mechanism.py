@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ..errors import ParameterError
-from ..search.gaussian_losses import GaussianLoss
 from ..trusted.guarantee import Guarantee, Replacing, Standing
+from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text
 from ..trusted.tables import Noise
-from ..trusted.unit_losses import UnitLosses
 from .estimate import Estimate, measured
 from .keep_curve import KeepCurve
 from .mechanism_value import MechanismValue
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[float], None]
 """Called with the completed share of the work, from 0 to 1."""
-
-Pair = tuple[int, int]
-"""Probabilities of one outcome with and without one unit, times 2^128."""
 
 
 def is_ours(mechanism: Mechanism) -> bool:
@@ -146,34 +142,13 @@ class Mechanism(MechanismValue):
         """
         return None
 
-    def loss_pairs(self) -> list[Pair] | None:
-        """Probabilities of all outcomes of one count with and without a unit, times 2^128; None: only (ε, δ) is known.
+    def losses(self) -> Losses:
+        """State what one unit can change in a release, step by step: the guarantee, the ledger and the curve follow from it.
 
         Returns:
-            The pairs, or None.
+            The steps with the noise that they sample; for a mechanism without a proof here, that its (ε, δ) is all there is.
         """
-        return None
-
-    def gaussian_loss(self) -> GaussianLoss | None:
-        """What its Gaussian noise costs, the same for all options; None where there is none.
-
-        Returns:
-            The loss, or None.
-        """
-        return None
-
-    def unit_losses(self) -> UnitLosses | None:
-        """What one unit changes in each step of a release, from which the privacy curve is computed; None: not known.
-
-        Returns:
-            The steps with the noise that they sample, or None.
-        """
-        return None
-
-    @property
-    def loss_counts(self) -> int:
-        """How many counts of independent noise one unit changes at most, each with the losses of `loss_pairs`."""
-        return 1
+        return (Step(self.epsilon, self.delta),)
 
     @property
     def verified_units(self) -> bool:

@@ -44,10 +44,10 @@ class StagePlan:
     delta_weight: Fraction = Fraction(1)
 
 
-def split_delta(delta: Fraction, selections: int) -> tuple[Fraction, Fraction]:
-    """δ_G and the δ of each selection: nine tenths for the noise, the rest in equal parts for what is selected."""
+def split_delta(delta: Fraction) -> tuple[Fraction, Fraction]:
+    """δ_G and the δ of all selections together: nine tenths for the noise, the rest for what is selected."""
     spare = delta / (1 << 39)
-    return delta * Fraction(9, 10) - spare, delta / 10 / max(selections, 1)
+    return delta * Fraction(9, 10) - spare, delta / 10
 
 
 def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], max_cases: int = 1) -> Calibration:
@@ -66,7 +66,7 @@ def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], 
         ParameterError: A share is not positive, or a case could add nothing to some stage.
     """
     _check(epsilon, delta, plans)
-    gaussian_delta, selections_delta = split_delta(delta, 1)
+    gaussian_delta, selections_delta = split_delta(delta)
     weights = sum(plan.delta_weight for plan in plans if plan.selection is not None)
     mu = largest_mu(epsilon, gaussian_delta)
     stages = []

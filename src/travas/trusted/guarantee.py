@@ -5,19 +5,24 @@ There are no floats: ε and δ are converted to fractions on input.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import Literal
 
 from ..errors import ParameterError, shown
-from .numbers import as_text, exact_delta, exact_epsilon, rounded_down, rounded_up, whole_number
+from .numbers import (
+    GROWTH_BITS,
+    as_text,
+    exact_delta,
+    exact_epsilon,
+    growth_bounds,
+    rounded_down,
+    rounded_up,
+    whole_number,
+)
 
 MAX_CASES = 1000
-
-_BITS = 192
 
 Counted = Literal["units", "cases"]
 """What is counted: units, each at most once per variant, or cases."""
@@ -143,15 +148,12 @@ class Guarantee:
         """
         if isinstance(self.replacing, Replacement):
             return self.replacing.epsilon, self.replacing.delta
-        factor = Fraction(2) if self.replacing == "two counts" else 1 + _exponential_above(self.epsilon)
+        factor = (
+            Fraction(2)
+            if self.replacing == "two counts"
+            else 1 + Fraction(growth_bounds(self.epsilon)[1], 1 << GROWTH_BITS)
+        )
         return 2 * self.epsilon, min(factor * self.delta, Fraction(1))
-
-
-def _exponential_above(power: Fraction, digits: int = 30) -> Fraction:
-    """Return a decimal above e^power: `decimal` rounds its exponential correctly, so the next number is above."""
-    context = Context(prec=digits, rounding=ROUND_CEILING)
-    exponent = context.divide(Decimal(power.numerator), Decimal(power.denominator))
-    return Fraction(context.exp(exponent).next_plus(context))
 
 
 @dataclass(frozen=True)
@@ -177,9 +179,9 @@ def step(epsilon: Fraction, delta: Fraction, max_cases: int, counted: Counted) -
     """
     if max_cases == 1 or counted == "units":
         return GroupStep(epsilon / max_cases, delta / max_cases, Fraction(max_cases))
-    growth = math.ceil(_exponential_above(epsilon / max_cases, 90) * (1 << _BITS))
+    _, growth = growth_bounds(epsilon / max_cases)
     total = 0
     for _ in range(max_cases):
-        total = (1 << _BITS) - (-total * growth >> _BITS)  # 1 + e^ε'·total, rounded up
-    factor = Fraction(total, 1 << _BITS)
+        total = (1 << GROWTH_BITS) - (-total * growth >> GROWTH_BITS)  # 1 + e^ε'·total, rounded up
+    factor = Fraction(total, 1 << GROWTH_BITS)
     return GroupStep(epsilon / max_cases, rounded_down(delta / factor), factor)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeGuard, overload
 
 from ..errors import ParameterError, shown
@@ -20,6 +21,9 @@ BITS = 128
 
 ONE = 1 << BITS
 """The integer that represents probability one."""
+
+GROWTH_BITS = 192
+"""Bits after the point of a bound of e^ε."""
 
 MAX_EPSILON = Fraction(20)
 
@@ -200,3 +204,15 @@ def rounded_up(value: Fraction, digits: int = 20) -> str:
         return "0"
     unit = _unit(value, digits)
     return as_text(math.ceil(value / unit) * unit)
+
+
+_DOWN, _UP = Context(prec=110, rounding=ROUND_FLOOR), Context(prec=110, rounding=ROUND_CEILING)
+
+
+@lru_cache(maxsize=1 << 12)
+def growth_bounds(power: Fraction) -> tuple[int, int]:
+    """Integers around e^power·2^192: `decimal` rounds its exponential correctly, so its neighbours are bounds."""
+    above, below = Decimal(power.numerator), Decimal(power.denominator)
+    low = Fraction(_DOWN.exp(_DOWN.divide(above, below)).next_minus(_DOWN))
+    high = Fraction(_UP.exp(_UP.divide(above, below)).next_plus(_UP))
+    return math.floor(low * (1 << GROWTH_BITS)), math.ceil(high * (1 << GROWTH_BITS))

@@ -1,7 +1,7 @@
 """The verifier of Gaussian measurements: recomputes every inequality of the theorem and refuses what does not hold.
 
 It shares no code with the calibration. Tails of the normal distribution come from the alternating series of the error
-function in decimal arithmetic of 200 digits, e^ε from the standard library's correctly rounded exponential. Theorem
+function in integers of 512 bits, e^ε from the standard library's correctly rounded exponential. Theorem
 and lemmas: docs/mechanisms/synthesis.md.
 """
 
@@ -27,6 +27,8 @@ _CONTEXT = Context(prec=200, rounding=ROUND_HALF_EVEN, Emin=-(10**6), Emax=10**6
 _MARGIN = Fraction(1, 10**90)
 _FAR = 14
 _PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679")
+_UNITS = 512
+_ROOT = math.isqrt(math.floor(2 * Fraction(_PI) * (1 << 2 * _UNITS)))  # √(2π) in units of 2^−512
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,8 @@ def reached(squared_norm: int, epsilon: Fraction) -> Fraction:
     mu = Fraction(math.isqrt((squared_norm << 200) // variance), 1 << 100)
     if not mu:
         return Fraction(0)
-    near = _tail(epsilon / mu - mu / 2)[0]
-    far = _tail(epsilon / mu + mu / 2)[1]
+    near = tail_bounds(epsilon / mu - mu / 2)[0]
+    far = tail_bounds(epsilon / mu + mu / 2)[1]
     growth = Fraction(_CONTEXT.next_plus(_CONTEXT.exp(_as_decimal(epsilon)))) * (1 + _MARGIN)
     return max(Fraction(0), near - growth * far - SMOOTHING_DELTA * (1 + growth))
 
@@ -181,52 +183,60 @@ def _check_threshold(stage: Stage, cases: int) -> None:
     if selection is None:
         return
     others = (cases - 1) * selection.most
-    unseen = others * _tail(Fraction(stage.threshold, STANDARD_DEVIATION))[1] if others else Fraction(0)
+    unseen = others * tail_bounds(Fraction(stage.threshold, STANDARD_DEVIATION))[1] if others else Fraction(0)
     for keys in range(selection.fewest, selection.most + 1):
         sum_of_cases = cases * math.isqrt(stage.contribution**2 // keys)
         if stage.threshold <= sum_of_cases:  # g is convex below τ only
             raise VerificationError(f"the threshold of {stage.name!r} is below what one person can add")
-        passing = _tail(Fraction(stage.threshold - sum_of_cases, STANDARD_DEVIATION))[1]
+        passing = tail_bounds(Fraction(stage.threshold - sum_of_cases, STANDARD_DEVIATION))[1]
         if keys * passing + unseen > stage.delta:
             raise VerificationError(
                 f"the threshold of {stage.name!r} is too low for {keys} keys of one case: nothing can be drawn"
             )
 
 
-def _gaussian_delta(calibration: Calibration, epsilon: Fraction, persons: int = 1) -> Fraction:
-    """At least δ_μ(ε) for μ² = persons·M²·ΣΔ²/(S² − r²); δ_μ grows with μ, so μ may be rounded up."""
+def dominating_pair(calibration: Calibration) -> tuple[Fraction, Fraction]:
+    """μ, rounded up, and δ_T: together N(μ, 1) against N(0, 1) and a part that reveals everything dominate a release."""
+    return _mu(calibration), 1 - math.prod((1 - stage.delta for stage in calibration.stages), start=Fraction(1))
+
+
+def _mu(calibration: Calibration, persons: int = 1) -> Fraction:
+    """At least μ for μ² = persons·M²·ΣΔ²/(S² − r²)."""
     squares = persons * sum((calibration.max_cases * stage.contribution) ** 2 for stage in calibration.stages)
     variance = STANDARD_DEVIATION**2 - SMOOTHING_VARIANCE
-    mu = Fraction(math.isqrt((squares << 200) // variance) + 1, 1 << 100)
-    near = _tail(epsilon / mu - mu / 2)[1]
-    far = _tail(epsilon / mu + mu / 2)[0]
+    return Fraction(math.isqrt((squares << 200) // variance) + 1, 1 << 100)
+
+
+def _gaussian_delta(calibration: Calibration, epsilon: Fraction, persons: int = 1) -> Fraction:
+    """At least δ_μ(ε) for μ² = persons·M²·ΣΔ²/(S² − r²); δ_μ grows with μ, so μ may be rounded up."""
+    mu = _mu(calibration, persons)
+    near = tail_bounds(epsilon / mu - mu / 2)[1]
+    far = tail_bounds(epsilon / mu + mu / 2)[0]
     growth = Fraction(_CONTEXT.next_minus(_CONTEXT.exp(_as_decimal(epsilon)))) * (1 - _MARGIN)
     return max(Fraction(0), near - growth * far)
 
 
-def _tail(x: Fraction) -> tuple[Fraction, Fraction]:
+def tail_bounds(x: Fraction) -> tuple[Fraction, Fraction]:
     """Bounds of Q(x), the upper tail of the standard normal distribution.
 
-    Q(x) = 1/2 − Σ_k (−1)^k·x^(2k+1)/(2^k·k!·(2k+1))/√(2π). For |x| ≤ 14 the terms add up to less than e^98 < 10^43 in
-    size; every operation of 200 digits errs by 10^−199 of its result, there are fewer than 2^13 of them, and π is
-    known to 10^−100. So all errors together, that of rounding x included, are below 10^−90.
+    Q(x) = 1/2 − Σ_k (−1)^k·x^(2k+1)/(2^k·k!·(2k+1))/√(2π), in units of 2^−512. For x ≤ 14 the terms add up to less than
+    e^98 < 2^142 in size. Every rounding loses at most two units, which grow by at most that factor on their way; there are
+    fewer than 2^12 terms, so less than 2^168 units are lost. π is known to 10^−100: all errors together are below 10^−90.
     """
+    if x < 0:
+        low, high = tail_bounds(-x)
+        return 1 - high, 1 - low
     if x > _FAR:
-        return Fraction(0), _tail(Fraction(_FAR))[1]
-    if x < -_FAR:
-        return 1 - _tail(Fraction(_FAR))[1], Fraction(1)
-    context = _CONTEXT
-    point = _as_decimal(x)
-    step = context.divide(context.multiply(point, point), Decimal(-2))
+        return Fraction(0), tail_bounds(Fraction(_FAR))[1]
+    point = (x.numerator << _UNITS) // x.denominator
+    half_square = point * point >> _UNITS + 1
     power, total, index = point, point, 0
-    while (
-        power.copy_abs() > Decimal("1e-150") or index < 200
-    ):  # from the 200th on, terms fall below half of the one before
+    while power:
         index += 1
-        power = context.divide(context.multiply(power, step), Decimal(index))
-        total = context.add(total, context.divide(power, Decimal(2 * index + 1)))
-    root = context.sqrt(context.multiply(Decimal(2), _PI))
-    value = Fraction(1, 2) - Fraction(context.divide(total, root))
+        power = (power * half_square >> _UNITS) // index
+        term = power // (2 * index + 1)
+        total += term if index % 2 == 0 else -term
+    value = Fraction(1, 2) - Fraction(total, _ROOT)
     return max(Fraction(0), value - _MARGIN), value + _MARGIN
 
 

@@ -9,15 +9,14 @@ docs/mechanisms/optimal.md, docs/mechanisms/travas.md, docs/mechanisms/persons.m
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ..errors import VerificationError
-from .composition import composed_delta
+from .losses import hockey_stick, joint, lattice
 from .numbers import ONE, as_text, rounded_up
 from .samplers import RandomBytes
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:  # importing numpy takes a tenth of a second, and `travas --he
     import numpy as np
     from numpy.typing import NDArray
 
-
-_BITS = 192  # after the point of a rational near e^ε
 
 _HALF = 64
 
@@ -116,17 +113,21 @@ class Noise:
     delta_spent: Fraction = field(init=False)
 
     def __post_init__(self) -> None:
-        growth = _growth_for_verification(self.epsilon)
         if self.counts == 1:
-            spent = _spent(_weights(self.table), growth)
+            spent = hockey_stick(_weights(self.table), self.epsilon)
         else:
-            spent = composed_delta(list(_weights(self.table)), growth, self.delta, self.counts)
+            spent = joint(self.weights, self.counts, lattice(self.weights, self.epsilon)).delta(self.epsilon)
         if spent > self.delta:
             raise VerificationError(
                 f"the noise table spends delta {rounded_up(spent)}, more than the {as_text(self.delta)} requested: "
                 "it must not be sampled"
             )
         object.__setattr__(self, "delta_spent", spent)
+
+    @cached_property
+    def weights(self) -> list[int]:
+        """P[N = j]·2^128, j = 1, 2, …"""
+        return list(_weights(self.table))
 
     def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
         """Draw `size` independent N, distributed exactly as the table: N = 1 + #{j < length : P[N ≤ j]·2^128 ≤ U}.
@@ -157,12 +158,6 @@ class Noise:
         return drawn
 
 
-def joint_delta(noise: Noise, epsilon: Fraction) -> Fraction:
-    """An upper bound of δ at another ε ≥ 0, for all counts that the noise was verified for together."""
-    weights = list(_weights(noise.table))
-    return composed_delta(weights, _growth_for_verification(epsilon), noise.delta, noise.counts)
-
-
 def _weights(table: NoiseTable) -> Iterator[int]:
     """P[N = j]·2^128, j = 1, 2, …, from the arrays that are sampled; refused unless they are a distribution."""
     below = total = 0
@@ -174,22 +169,3 @@ def _weights(table: NoiseTable) -> Iterator[int]:
         below = boundary
     if total != ONE:
         raise VerificationError("the noise table does not add up to one and must not be sampled")
-
-
-def _spent(weights: Iterator[int], growth: int) -> Fraction:
-    """δ for one count that changes by one, in the worse direction."""
-    rising = falling = previous = 0
-    for weight in weights:
-        rising += max(0, (weight << _BITS) - growth * previous)
-        falling += max(0, (previous << _BITS) - growth * weight)
-        previous = weight
-    falling += previous << _BITS
-    return Fraction(max(rising, falling), ONE << _BITS)
-
-
-def _growth_for_verification(epsilon: Fraction) -> int:
-    """Return an integer g with g/2^192 ≤ e^ε: `decimal` rounds its exponential correctly, so the next lower is below."""
-    context = Context(prec=100, rounding=ROUND_FLOOR)
-    power = context.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
-    below: Any = context.exp(power).next_minus(context)
-    return math.floor(Fraction(below) * (1 << _BITS))
