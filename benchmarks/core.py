@@ -67,7 +67,7 @@ pm4py.get_variants(pandas.read_parquet(PATH))
 end()
 """
 READ_XES = """
-import numpy, travas.sources.xes.xes_reader
+import numpy, travas.sources.xes
 from travas import read
 begin()
 read(PATH)

@@ -28,7 +28,7 @@ FINE = 1 << 70
 
 RELEASE = """
 import json, sys, time
-import numpy, polars, travas, travas.sources.xes.xes_reader
+import numpy, polars, travas, travas.sources.xes
 path, out, file = sys.argv[1:]
 spent = 0.0
 class Timed(travas.Ledger):

@@ -39,13 +39,13 @@ begin()
 end()
 """
 OURS = """
-import numpy, polars, travas, travas.sources.tabular.tables, travas.outputs.write  # imports are counted on neither side
+import numpy, polars, travas, travas.sources.parquet, travas.outputs.write  # imports are counted on neither side
 begin()
 travas.anonymize(PATH, epsilon=1, delta="1e-6").write(OUT, existing="replace")
 end()
 """
 TOTALS = """
-import numpy, polars, travas, travas.sources.tabular.tables
+import numpy, polars, travas, travas.sources.parquet
 from travas.model import questions as q
 from travas.model.totals import Details
 variants = travas.read(PATH, travas.Reading(details=Details("read")))
@@ -62,7 +62,7 @@ for kind in (q.StartWeekdays, q.StartHours, q.EventWeekdays, q.EventHours):
 end()
 """
 READ = """
-import numpy, polars, travas, travas.sources.tabular.tables
+import numpy, polars, travas, travas.sources.parquet
 begin()
 travas.read(PATH)
 end()

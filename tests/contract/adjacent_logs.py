@@ -12,7 +12,7 @@ from typing import Any, Literal
 import pytest
 
 from travas import Reading, Variants
-from travas.sources.row_selection import DuplicateEvents, Lifecycle
+from travas.sources.reading import DuplicateEvents, Lifecycle
 from travas.trusted.guarantee import Counted
 
 TIE = "lifecycle:transition"  # orders ties, and is the lifecycle of the event

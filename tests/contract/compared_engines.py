@@ -25,7 +25,7 @@ def folder(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.Fixt
     for place, part in enumerate(frame.iter_slices(-(-frame.height // 3))):
         part.write_parquet(tmp_path / f"{place}.parquet")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("travas.sources.tabular.events.EVENTS_PER_PART", max(frame.height // 3, 1))
+        patch.setattr("travas.sources.events.EVENTS_PER_PART", max(frame.height // 3, 1))
         return read(tmp_path, reading)
 
 

@@ -103,7 +103,7 @@ def test_the_number_of_passes_changes_nothing(suffix: str, tmp_path: Path, monke
         return path
 
     expected = {order: variants(write(), Reading(order=order)) for order in ("file", "time")}
-    monkeypatch.setattr("travas.sources.tabular.events.EVENTS_PER_PART", 1)
+    monkeypatch.setattr("travas.sources.events.EVENTS_PER_PART", 1)
     assert {order: variants(path, Reading(order=order)) for order in expected} == expected  # type: ignore[arg-type]
     rows[150], rows[170] = ("c1", "", "2020-01-01"), ("", "a", "2020-01-01")
     with pytest.raises(LogError, match="1 event without a case, the first at row 171"):
@@ -114,35 +114,13 @@ def test_the_number_of_passes_changes_nothing(suffix: str, tmp_path: Path, monke
         variants(write(), Reading(on_missing="drop"))
 
 
-def test_cases_of_equal_hashes_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hashes stand for cases while a file is read. If two share one, it is read with others, and never counted so."""
-    rows = [(f"c{n % 13}" if n % 17 else "", f"a{n * 7 % 5}") for n in range(200)]
-    frame = pl.DataFrame(rows, schema=["case_id", "activity"], orient="row")
-    frame.write_parquet(path := tmp_path / "log.parquet")
-    reading = Reading(order="file", on_missing="drop")
-    expected = variants(frame, reading)
-    seeds = []
-
-    def few_at_first(name: pl.Expr, seed: int) -> pl.Expr:
-        seeds.append(seed)
-        return pl.when(name.is_not_null()).then(name.hash(seed) % (12 if seed < worst else 2**40))
-
-    monkeypatch.setattr("travas.sources.tabular.events._hashed", few_at_first)
-    for worst in (0, 1, 2):
-        assert variants(path, reading) == expected
-        assert max(seeds) == worst
-    worst = 3
-    with pytest.raises(LogError, match="changed while it was being read"):
-        variants(path, reading)
-
-
 def test_tables_are_of_databases_only(small_csv: Path, travas: Run) -> None:
     with pytest.raises(ParameterError, match="table is set but .* is not a database"):
         variants(small_csv, Reading(table="events"))
     with pytest.raises(ParameterError, match="table and query are both set"):
         Reading(table="events", query="SELECT 1")
     with pytest.raises(LogError, match="https://: unsupported URL scheme"):
-        variants("https://example.org/log.xes")
+        variants("https://example.org/log.xes", Reading())
     ran = travas("inspect", small_csv, "--query", "SELECT 1")
     assert (ran.code, ran.out) == (2, "") and "is not a database" in ran.err
 

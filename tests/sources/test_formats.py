@@ -21,8 +21,7 @@ from odd_files import EXPECTED, cells, events, excel, table, without_zone, xes
 
 from conftest import Run
 from travas import LogError, ParameterError, Reading, TravasError, read
-from travas.sources.tabular.column_names import FURTHER, STANDARD, candidates, recognised
-from travas.sources.timestamps import parse_timestamp
+from travas.sources.column_names import FURTHER, STANDARD, candidates, recognised
 
 
 def variants(source: Any, **settings: Any) -> dict[Any, int]:
@@ -245,14 +244,13 @@ def test_all_missing_cells_are_named_at_once(tmp_path: Path) -> None:
         ("%m/%d/%Y %I:%M %p", "01/01/1970 01:00 PM", 46800),
     ],
 )
-def test_time_formats_of_xes_and_tables_agree(form: str, text: str, seconds: float, tmp_path: Path) -> None:
-    from travas.sources.tabular.instants import instants
+def test_numbers_as_times(form: str, text: str, seconds: float, tmp_path: Path) -> None:
+    from travas.sources.instants import UnknownFormatError, instants
 
-    assert parse_timestamp(text, form) == round(seconds * 1e9)
     assert instants(pl.Series([text, None]), form)[0].to_physical().to_list() == [round(seconds * 1e6), None]
-    for wrong in ("", "x", "1e5", "0x1", "1.", "١"):
-        with pytest.raises(ValueError):  # noqa: PT011
-            parse_timestamp(wrong, form)
+    for wrong in ("x", "1e5", "0x1", "1.", "١"):
+        with pytest.raises(UnknownFormatError):
+            instants(pl.Series([wrong]), form)
 
 
 def test_a_wrong_encoding_names_the_option(tmp_path: Path, travas: Run) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Run
 from travas import LogError, ParameterError, Reading, read
-from travas.sources.tabular.instants import _ISO_FORMATS, _parsed, instants
+from travas.sources.instants import _ISO_FORMATS, _parsed, instants
 
 DATES = ("2020-01-01", "2020-1-1", "20200101", "0020-01-01", "+2020-01-01")
 CLOCKS = ("", "10:00", "10:00:00", "1:2", "1:2:3", "10:00:00.5", "10:00.5", "10:00:60", "1000", "10:00:00,5", "10:00:")

@@ -2,16 +2,12 @@ from __future__ import annotations
 
 import gzip
 import re
-import resource
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from travas import LogError, Reading, read
 from travas.sources.reading import OnMissing
-from travas.sources.xes import xes_reader
 
 
 def log_of(*traces: str, head: str = "", namespace: str = "") -> str:
@@ -149,7 +145,7 @@ def test_time_orders_and_ties_are_broken_as_stated(path: Path) -> None:
     assert variants(path, text, Reading(ties="activity")) == {("a", "b", "late"): 1}
     assert variants(path, text, Reading(timestamp="time:timestamp")) == {("b", "a", "late"): 1}
     assert read(path, Reading(ties="stpe")).notes == ("no event has the attribute 'stpe' for the ties; check its name",)
-    with pytest.raises(LogError, match="cannot be the key"):
+    with pytest.raises(LogError, match="no event has the attribute"):
         variants(path, text, Reading(activities=("a\x01",)))
 
 
@@ -201,7 +197,6 @@ def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
         ('<?xml version="1.0"?><!DOCTYPE log SYSTEM "file:///etc/passwd"><log></log>', "DOCTYPE"),
         ("<log><trace><trace></trace></trace></log>", "is not directly in <log>"),
         ("<log>&undefined;</log>", "malformed XML"),
-        ('<log xmlns="a{}b"><trace/></log>', "the namespace of <log> contains a brace"),
         ('<log><x:trace xmlns:x="a}b"/></log>', "<trace> is not directly in <log>"),
         ('<log><trace><x:y xmlns:x="a}b"/><x/></trace></log>', "<y> in trace 1 is neither"),
     ],
@@ -233,77 +228,22 @@ def test_gzip_faults(path: Path) -> None:
 
 
 def test_invalid_timestamps_are_quoted_and_marked_confidential(path: Path) -> None:
-    with pytest.raises(LogError, match=r"'soon' in trace 1 is not a timestamp.*\[confidential"):
+    with pytest.raises(LogError, match=r"event 1 of trace 1: 'soon' is not a timestamp.*\[confidential"):
         variants(path, log_of(timed("1", ("a", "soon", "1"))), Reading(order="time"))
     text = log_of(timed("1", ("b", "02.01.2020", "1"), ("a", "01.01.2020", "1")))
     assert variants(path, text, Reading(order="time", timestamp_format="%d.%m.%Y")) == {("a", "b"): 1}
 
 
-def test_a_long_trace_is_read_piece_by_piece(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The path for huge traces, forced on small ones: every event once, in order, missing ones found."""
-    monkeypatch.setattr("travas.sources.xes.trace_parts.PART_SIZE", 0)
-    monkeypatch.setattr(xes_reader, "CHUNK", 37)
-    names = [f"a{n % 7}" for n in range(300)]
-    text = log_of(named("1", *names), named("2", "x"), named("3", *names[:5]))
-    assert variants(path, text) == {tuple(names): 1, ("x",): 1, tuple(names[:5]): 1}
-    events = [(f"a{n}", f"2020-01-01T00:00:{59 - n % 60:02d}", str(n)) for n in range(60)]
-    assert variants(path, log_of(timed("1", *events)), Reading(order="time")) == {
-        tuple(a for a, _, _ in reversed(events)): 1
+def test_large_elements_of_a_well_formed_log_are_read(path: Path) -> None:
+    """A public log whose list of attributes has 20 MB was refused."""
+    head = (
+        "<list>" + '<string key="x" value="y"/>' * 900_000 + "</list>" + f'<string key="z" value="{"v" * 12_000_000}"/>'
+    )
+    long = named("1", "a", "b" * 10_500_000)
+    assert variants(path, log_of(long, named("2", *"c" * 300_000), head=head)) == {
+        ("a", "b" * 10_500_000): 1,
+        ("c",) * 300_000: 1,
     }
-    with pytest.raises(LogError, match="1 event without an activity, the first at event 301 of trace 1"):
-        variants(path, log_of(named("1", *names, "")))
-    monkeypatch.setattr(xes_reader, "MAX_TRACE_EVENTS", 250)
-    monkeypatch.setattr("travas.sources.case_stream.MAX_TRACE_EVENTS", 250)
-    assert variants(path, text) == {tuple(names[:250]): 1, ("x",): 1, tuple(names[:5]): 1}
-    assert read(path).notes == ("only the first 250 events of 1 trace were read",)
-    late = Reading(order="time")
-    monkeypatch.setattr(xes_reader, "MAX_TRACE_EVENTS", 50)
-    assert variants(path, log_of(timed("1", *events)), late) == {tuple(a for a, _, _ in reversed(events[:50])): 1}
-
-
-def test_an_attribute_over_nine_megabytes_is_refused(path: Path) -> None:
-    with pytest.raises(LogError, match="a value is over 9.5 MB"):
-        variants(path, log_of(named("1", "a" * 10_500_000)))
-    assert len(variants(path, log_of(named("1", "a" * 9_000_000)))) == 1
-
-
-BOMBS = {
-    "many events": (
-        b'<event><string key="concept:name" value="a"/></event>',
-        "only the first 10,000,000 events of 1 trace were read",
-    ),
-    "an endless event": (b'<string key="x" value="yyyyyyyyyyyyyyyyyyyyyyyyyy"/>', "an element is larger than 16 MB"),
-}
-
-
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.slow] if kind == "many events" else []) for kind in BOMBS]
-)
-def test_a_bomb_costs_time_and_nothing_else(kind: str, tmp_path: Path) -> None:
-    """600 MB of XML in a small gzip file: cut or refused, in a process that may not have more than 700 MB."""
-    piece, why = BOMBS[kind]
-    bomb = tmp_path / "bomb.xes.gz"
-    with gzip.open(bomb, "wb", compresslevel=1) as out:
-        out.write(b'<log><trace><string key="concept:name" value="1"/>')
-        if kind == "an endless event":
-            out.write(b"<event>")
-        block = piece * 10_000
-        for _ in range(1100):
-            out.write(block)
-        if kind == "many events":
-            out.write(b"</trace></log>")
-
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (700 << 20, 700 << 20))
-
-    script = (
-        f"import travas\ntry:\n    print(travas.read({str(bomb)!r}).notes)\nexcept travas.LogError as e:\n    print(e)"
-    )
-    environment = {"OPENBLAS_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"}
-    ran = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, preexec_fn=limited, env=environment, check=False
-    )
-    assert why in ran.stdout, ran.stderr[-500:]
 
 
 def test_an_entity_bomb_is_refused(path: Path) -> None:
@@ -360,10 +300,6 @@ def test_a_log_without_events_is_read(path: Path, text: str) -> None:
     assert not len(read(path, unit))
 
 
-@pytest.mark.parametrize("where", [("a\x01", "b"), ("a", "\x01"), ("case:a\x01", "b")])
-def test_what_no_file_can_contain_is_refused(where: tuple[str, str], tmp_path: Path) -> None:
-    path = tmp_path / "log.xes"
-    path.write_text("<log><trace/></log>")
-    with pytest.raises(LogError, match="cannot") as refused:
-        read(path, Reading(where=(where,)))
-    assert "\n" not in str(refused.value)
+def test_what_no_file_can_contain_is_never_selected(path: Path) -> None:
+    for where in (("a\x01", "b"), ("concept:name", "\x01"), ("case:a\x01", "b")):
+        assert variants(path, log_of(named("1", "a")), Reading(where=(where,))) == {}

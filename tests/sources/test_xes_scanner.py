@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from travas import Reading, TravasError, read
+from travas.model.totals import Details
+from travas.sources import xes
 from travas.sources.doctor.xes_events import xes_table
-from travas.sources.xes import xes_reader
-from travas.sources.xes.xes_scanner import PlainTrace, TraceScanner, is_scannable
+from travas.sources.xes import TraceScanner, is_scannable
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- header -->\n<log xes.version="1.0" xmlns="http://www.xes-standard.org/">\n'
 
@@ -39,6 +40,9 @@ READINGS = {
     "drop": Reading(on_missing="drop", duplicate_cases="merge"),
     "columns": Reading(activities=("concept:name", "org:resource"), duplicate_cases="separate"),
     "unit": Reading(unit="patient", max_cases=2),
+    "lifecycle": Reading(lifecycle="complete", where=(("org:resource", "ä"),), order="time", ties="org:resource"),
+    "where": Reading(where=(("case:patient", "p1"),)),
+    "details": Reading(details=Details("read", ("patient", "org:resource")), on_missing="drop"),
     "absent": Reading(activities=("nothing",), on_missing="drop"),
 }
 
@@ -47,12 +51,12 @@ def outcome(path: Path, reading: Reading, scans: bool, monkeypatch: pytest.Monke
     """What a log is read as, or why it is refused."""
     with monkeypatch.context() as patch:
         if not scans:
-            patch.setattr(xes_reader, "is_scannable", lambda root, head: False)
+            patch.setattr(xes, "is_scannable", lambda root, head: False)
         try:
             found = read(path, reading)
         except TravasError as error:
             return str(error)
-        return list(found.items()), found.notes
+        return dict(found.items()), found.notes
 
 
 def is_read_alike(text: str | bytes, path: Path, monkeypatch: pytest.MonkeyPatch, *readings: Reading) -> None:
@@ -66,13 +70,13 @@ def test_plain_traces_bypass_the_parser(tmp_path: Path, monkeypatch: pytest.Monk
     path = tmp_path / "log.xes"
     is_read_alike(PLAIN, path, monkeypatch)
     fed: list[bytes] = []
-    parse = xes_reader.XesDocument._feed_parser
+    parse = xes._Document._parse
 
-    def watched(self: xes_reader.XesDocument, piece: bytes) -> None:
+    def watched(self: xes._Document, piece: bytes) -> None:
         fed.append(piece)
         parse(self, piece)
 
-    monkeypatch.setattr(xes_reader.XesDocument, "_feed_parser", watched)
+    monkeypatch.setattr(xes._Document, "_parse", watched)
     assert sum(count for _, count in read(path).items()) == len(TRACES)
     assert b"".join(fed).count(b"<trace>") == 2  # the header and the first trace, then a piece that shows where it is
 
@@ -198,7 +202,7 @@ def test_every_encoding_is_read_or_refused_as_by_the_parser(
     text: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_read_alike(text, tmp_path / "log.xes", monkeypatch, Reading(order="file"))
-    monkeypatch.setattr(xes_reader, "CHUNK", 1)
+    monkeypatch.setattr(xes, "CHUNK", 1)
     is_read_alike(text, tmp_path / "log.xes", monkeypatch, Reading(order="file"))
 
 
@@ -212,7 +216,7 @@ def test_utf_8_is_scanned(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
         found.append(is_scannable(root, head))
         return found[-1]
 
-    monkeypatch.setattr(xes_reader, "is_scannable", watched)
+    monkeypatch.setattr(xes, "is_scannable", watched)
     assert dict(read(path).items()) == {("é",): 5} and found == [True]
 
 
@@ -242,12 +246,12 @@ def test_pieces_of_any_size_give_the_same_result(size: int, tmp_path: Path, monk
     path = tmp_path / "log.xes.gz"
     path.write_bytes(gzip.compress((HEAD + "".join([*TRACES, *ODD.values()][:14]) + "</log>").encode()))
     whole = outcome(path, Reading(duplicate_cases="separate"), False, monkeypatch)
-    monkeypatch.setattr(xes_reader, "CHUNK", size)
+    monkeypatch.setattr(xes, "CHUNK", size)
     assert outcome(path, Reading(duplicate_cases="separate"), True, monkeypatch) == whole
 
 
 def test_a_long_trace_goes_to_the_parser_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("travas.sources.xes.xes_scanner._LONGEST", 2000)
+    monkeypatch.setattr("travas.sources.xes._LONGEST", 2000)
     text = HEAD + "".join([*TRACES, trace(50, *"abc" * 30), *(trace(60 + n, "b") for n in range(5))]) + "</log>"
     is_read_alike(text, tmp_path / "log.xes", monkeypatch)
 
@@ -258,12 +262,12 @@ def test_a_log_without_plain_traces_is_soon_left_to_the_parser(tmp_path: Path, m
     tried: list[bytes] = []
     scan = TraceScanner.scan
 
-    def watched(self: TraceScanner, text: bytes) -> PlainTrace | None:
+    def watched(self: TraceScanner, text: bytes) -> object:
         tried.append(text)
         return scan(self, text)
 
     monkeypatch.setattr(TraceScanner, "scan", watched)
-    monkeypatch.setattr(xes_reader, "CHUNK", 4096)
+    monkeypatch.setattr(xes, "CHUNK", 4096)
     assert dict(read(path).items()) == {("a&b",): 1000}
     assert 0 < len(tried) < 200
 
@@ -272,7 +276,7 @@ def test_the_doctor_sees_the_same_events(tmp_path: Path, monkeypatch: pytest.Mon
     path = tmp_path / "log.xes"
     path.write_text(HEAD + "".join([*TRACES, ODD["two values"], ODD["no time"], ODD["entity"], *TRACES[:3]]) + "</log>")
     table, findings, choices = xes_table([path])
-    monkeypatch.setattr(xes_reader, "is_scannable", lambda root, head: False)
+    monkeypatch.setattr(xes, "is_scannable", lambda root, head: False)
     slow, others, decisions = xes_table([path])
     assert table.equals(slow) and (findings, choices) == (others, decisions)
     assert table.height > 20 and "case:patient" in table.columns

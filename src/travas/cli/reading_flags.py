@@ -8,8 +8,7 @@ from typing import Any, get_args
 from ..errors import ParameterError
 from ..sources.formats import Format
 from ..sources.period import Period
-from ..sources.reading import DuplicateCases, OnMissing, Order, Reading
-from ..sources.row_selection import DuplicateEvents, Lifecycle, parse_where
+from ..sources.reading import DuplicateCases, DuplicateEvents, Lifecycle, OnMissing, Order, Reading, parse_where
 from ..trusted.numbers import typed_whole_number
 from .options import panel_option, with_options
 

@@ -13,11 +13,11 @@ from lxml import etree
 
 from ..errors import LogError
 from ..model.traces import Trace
+from ..sources.column_names import recognised
+from ..sources.columns import Columns
+from ..sources.csv_files import table_of
 from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..sources.reading import CASE, Reading
-from ..sources.tabular.column_names import recognised
-from ..sources.tabular.csv_reader import table_of
-from ..sources.tabular.table_columns import Columns
 
 Timeline = tuple[datetime, ...]
 

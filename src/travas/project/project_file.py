@@ -19,8 +19,7 @@ from ..model.abstraction.rules import read_activities
 from ..model.mechanism import Mechanism
 from ..sources.log_location import url_scheme
 from ..sources.period import Period
-from ..sources.reading import Reading
-from ..sources.row_selection import parse_where
+from ..sources.reading import Reading, parse_where
 from ..trusted.guarantee import PrivacyUnit
 from ..trusted.numbers import as_text, exact, typed_whole_number
 from .project_options import BY_NAME, OPTIONS, SECTIONS, ProjectOption, Values

@@ -6,7 +6,7 @@ import codecs
 import re
 
 from ..errors import LogError, ParameterError
-from .wording import EXPORT_AGAIN
+from .messages import EXPORT_AGAIN
 
 _UNICODE = {f"utf-{size}{kind}" for size in (16, 32) for kind in ("", "-le", "-be")} | {"utf-8", "utf-8-sig"}
 _SEVERAL_BYTES = {

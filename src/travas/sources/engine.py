@@ -120,9 +120,9 @@ def _engine(source: Any, progress: Progress) -> Engine:
         return Files(progress)
     library = _library(source)
     if library == "pm4py":
-        from .pm4py_logs import Pm4pyLog
+        from .files import TraceLogs
 
-        return Pm4pyLog()
+        return TraceLogs()
     if library == "pyspark":
         from .engines.spark import Spark
 

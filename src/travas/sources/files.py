@@ -69,22 +69,22 @@ class Files:
         if formats or (len(paths) > 1 and form in _ONE_FILE):
             raise LogError(f"{where}: several files are one log only if all are XES, all CSV, all Parquet or all Arrow")
         if form == "xlsx":
-            from .tabular.excel import read_excel
+            from .excel import read_excel
 
             return read_excel(paths[0], reading, where)
         if reading.sheet is not None:
             raise ParameterError(f"sheet is {reading.sheet!r} but {where} is not an Excel workbook", field="sheet")
         if form == "xes":
-            from .xes.xes_reader import read_xes
+            from .xes import read_xes
 
             return read_xes(paths, reading, self.progress, where)
         if form in ("csv", "tsv"):
-            from .tabular.csv_reader import read_csv
+            from .csv_files import read_csv
 
             if form == "tsv" and reading.delimiter is None:
                 reading = attrs.evolve(reading, delimiter="\t")
             return read_csv(paths, reading, where, self.progress)
-        from .tabular.tables import read_arrow, read_parquet
+        from .parquet import read_arrow, read_parquet
 
         return (read_parquet if form == "parquet" else read_arrow)(paths, reading, where)
 
@@ -172,6 +172,17 @@ class Frames:
 
     def variants(self, source: object, reading: Reading) -> Variants:
         """Return the variants of a data frame."""
-        from .tabular.frames import read_frame
+        from .frames import read_frame
 
         return read_frame(source, reading)
+
+
+@dataclass(frozen=True)
+class TraceLogs:
+    """Event logs of pm4py."""
+
+    def variants(self, source: object, reading: Reading) -> Variants:
+        """Return the variants of an event log."""
+        from .pm4py_logs import read_pm4py_log
+
+        return read_pm4py_log(source, reading)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
 import attrs
@@ -12,12 +14,17 @@ from ..model.abstraction import FULL, Abstraction
 from ..model.totals import NO_DETAILS, Details
 from ..model.variants import Roles
 from ..trusted.guarantee import ONE_CASE, Counted, PrivacyUnit
+from .column_names import STANDARD
 from .encodings import check_encoding
 from .formats import Format
 from .period import Period
-from .row_selection import DuplicateEvents, Lifecycle, check_where
-from .tabular.column_names import STANDARD
-from .timestamps import check_format
+
+Lifecycle = Literal["all", "complete", "start"]
+DuplicateEvents = Literal["keep", "drop"]
+
+LIFECYCLE = "lifecycle:transition"
+TRACE_LEVEL = "case:"
+"""Prefix of trace attributes of XES in `where`, as in pm4py's data frames."""
 
 Order = Literal["file", "time"]
 OnMissing = Literal["fail", "drop"]
@@ -41,6 +48,17 @@ BY_QUERY = (
 ATTRIBUTE_NUMBER = r"^[+-]?[0-9]{1,15}([.][0-9]{1,15})?([eE][+-]?[0-9]{1,2})?$"
 """Text that is a number. Every engine parses it to the same float; other text is a missing number."""
 
+NUMBERED = {
+    "epoch-seconds": (0, 1_000_000),
+    "epoch-milliseconds": (0, 1_000),
+    "epoch-microseconds": (0, 1),
+    "excel": (25_569, 86_400_000_000),
+}
+"""Formats that are numbers: the number of 1970-01-01 and the microseconds of one unit. `excel` counts days from 1900."""
+
+
+_SAMPLE = datetime(2001, 2, 3, 16, 5, 6, 789000, tzinfo=UTC)
+
 _SETTINGS = (
     "case", "timestamp", "timestamp_format", "order", "ties", "on_missing", "duplicate_cases", "unit", "max_cases",
     "counted", "table", "delimiter", "quote", "encoding", "lifecycle", "duplicate_events", "format", "sheet",
@@ -51,6 +69,66 @@ _LATER: dict[str, Any] = {"lifecycle": "all", "duplicate_events": "keep", "forma
 
 QUERY_USED = "a query was used"
 """Replaces the text of a query in descriptions, because it may name persons."""
+
+
+def spellings(lifecycle: Lifecycle) -> tuple[str, ...]:
+    """Return the values of a transition: lower case, capitalised and upper case.
+
+    >>> spellings("complete")
+    ('complete', 'Complete', 'COMPLETE')
+    """
+    return (lifecycle, lifecycle.capitalize(), lifecycle.upper())
+
+
+def by_column(where: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Return the values that are selected, by column.
+
+    >>> by_column([("ward", "A"), ("ward", "B"), ("kind", "urgent")])
+    {'ward': ('A', 'B'), 'kind': ('urgent',)}
+    """
+    values: dict[str, tuple[str, ...]] = {}
+    for column, value in where:
+        values[column] = (*values.get(column, ()), value)
+    return values
+
+
+def _check_where(where: object) -> None:
+    """Raise ParameterError unless this is a tuple of pairs of text, neither of which is empty."""
+    if not isinstance(where, tuple):
+        raise ParameterError(f"where is {shown(where)}; use pairs such as (('ward', 'A'),)", field="where")
+    for pair in where:
+        is_pair = isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(part, str) and part for part in pair)
+        if not is_pair:
+            raise ParameterError(
+                "where must consist of pairs of a column and a value, both text and not empty, such as ('ward', 'A')",
+                field="where",
+            )
+        check_encodable("where", *pair)
+
+
+def parse_where(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Parse `COLUMN=VALUE`, as on the command line; the first equals sign separates them."""
+    pairs = []
+    for text in texts:
+        column, sign, value = text.partition("=")
+        if not (column and sign and value):
+            raise ParameterError(f"where is {shown(text)}; use COLUMN=VALUE", field="where")
+        pairs.append((column, value))
+    return tuple(pairs)
+
+
+def _check_format(form: str) -> None:
+    """Raise ParameterError unless this is a format of `datetime.strptime` or of numbers, before any log is opened."""
+    if form in NUMBERED:
+        return
+    try:
+        datetime.strptime(_SAMPLE.strftime(form), form)
+    except (ValueError, re.error, UnicodeError, OverflowError):
+        raise ParameterError(
+            f"timestamp_format is {form!r}, which is not a format of strptime; try '%Y-%m-%d %H:%M:%S', or one of "
+            f"{', '.join(NUMBERED)}",
+            field="timestamp_format",
+        ) from None
 
 
 def _abstraction(rule: Abstraction | str) -> Abstraction:
@@ -136,7 +214,7 @@ class Reading:
         self._check_choices()
         self._check_characters()
         self._check_unit()
-        check_where(self.where)
+        _check_where(self.where)
         names = {"case": [self.case], "activities": self.activities, "timestamp": [self.timestamp]}
         names |= {"ties": [self.ties], "sheet": [self.sheet]}
         for field, column in ((field, column) for field, columns in names.items() for column in columns):
@@ -170,7 +248,7 @@ class Reading:
         if self.encoding is not None:
             check_encoding(self.encoding)
         if self.timestamp_format is not None:
-            check_format(self.timestamp_format)
+            _check_format(self.timestamp_format)
 
     def _check_choices(self) -> None:
         for name, choices in _CHOICES.items():

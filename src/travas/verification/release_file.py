@@ -190,7 +190,7 @@ def read_table(path: Path) -> pl.DataFrame:
     """The events of a CSV or Parquet release as they are in the file; in CSV everything is text."""
     import polars as pl
 
-    from ..sources.tabular.tables import polars_faults, scan_parquet
+    from ..sources.parquet import polars_faults, scan_parquet
 
     with polars_faults(str(path), "a release of travas"):
         frame = scan_parquet([path]).collect() if path.suffix.lower() == ".parquet" else _read_csv(path)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import LogError
+from ..sources.column_names import recognised
 from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..sources.reading import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading
-from ..sources.tabular.column_names import recognised
 from .failures import known_as
 from .jobs import Job, JobWatch, Limits
 from .unpacking import FileContent, file_content
@@ -99,7 +99,7 @@ def _head(path: Path) -> bytes:
 
 
 def _csv(path: Path, reading: Reading) -> Preview:
-    from ..sources.tabular.csv_reader import dialect_of
+    from ..sources.csv_files import dialect_of
 
     head = _head(path)
     dialect = dialect_of(head, reading)

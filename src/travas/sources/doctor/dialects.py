@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 
 from ...errors import LogError
+from ..csv_files import dialect_of, table_of
 from ..reading import Reading
-from ..tabular.csv_reader import dialect_of, table_of
 from ..unpacking import chunks
 from .diagnosis import Observation
 

@@ -9,14 +9,14 @@ import attrs
 import polars as pl
 
 from ...errors import LogError
+from ..csv_files import table_of
+from ..excel import sheet_names, sheet_table
 from ..files import file_format
 from ..folders import listing
 from ..formats import FOLDER_SUFFIXES, SUFFIXES, Format, suffix_of
+from ..frames import column_of_pandas
+from ..parquet import polars_faults, scan_arrow, scan_parquet
 from ..reading import Reading
-from ..tabular.csv_reader import table_of
-from ..tabular.excel import sheet_names, sheet_table
-from ..tabular.frames import column_of_pandas
-from ..tabular.tables import polars_faults, scan_arrow, scan_parquet
 from ..unpacking import packing_of
 from .diagnosis import Observation, ReadingChoice
 from .dialects import dialect_findings

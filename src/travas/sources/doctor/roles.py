@@ -5,8 +5,8 @@ from __future__ import annotations
 import attrs
 import polars as pl
 
+from ..column_names import candidates, plain, recognised
 from ..reading import Reading
-from ..tabular.column_names import candidates, plain, recognised
 from .diagnosis import Observation, ReadingChoice
 from .time_formats import TimeValues, examples, times_of
 

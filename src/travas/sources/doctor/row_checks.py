@@ -8,11 +8,10 @@ import attrs
 import polars as pl
 
 from ...errors import number_of
-from ..reading import Reading
-from ..row_selection import spellings
-from ..tabular.column_names import plain, recognised
-from ..tabular.column_types import is_name_type, is_ordered
-from ..tabular.instants import TIME, UnknownFormatError, parsed_microseconds
+from ..column_names import plain, recognised
+from ..columns import is_name_type, is_ordered
+from ..instants import TIME, UnknownFormatError, parsed_microseconds
+from ..reading import Reading, spellings
 from .diagnosis import Observation
 from .time_formats import TimeValues
 

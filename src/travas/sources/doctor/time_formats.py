@@ -10,7 +10,7 @@ from itertools import product
 
 import polars as pl
 
-from ..tabular.instants import instants, matching, recognised_instants
+from ..instants import instants, matching, recognised_instants
 
 _DATES = (
     "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d",

@@ -3,120 +3,69 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from ..case_stream import CaseStream, StreamedCase
-from ..reading import ACTIVITY, CASE, TIMESTAMP, Reading
-from ..row_selection import LIFECYCLE, TRACE_LEVEL
-from ..tabular.column_names import plain
-from ..unpacking import chunks
-from ..xes.xes_reader import CHUNK, XesDocument
-from ..xes.xes_scanner import PlainTrace
+from ..column_names import plain
+from ..reading import ACTIVITY, CASE, LIFECYCLE, TIMESTAMP, TRACE_LEVEL
+from ..xes import Values, read_traces
 from .diagnosis import Observation, ReadingChoice
 from .roles import UNIT_WORDS
 
 _KEYS = (ACTIVITY, TIMESTAMP, LIFECYCLE)
-_AS_TRACES = Reading(
-    order="time", timestamp=TIMESTAMP, duplicate_cases="separate", on_missing="drop", activities=(ACTIVITY,)
-)
 
 
-class TraceNames(CaseStream):
-    """Counts the names of traces; their events are collected elsewhere."""
+class _Events:
+    """Collects traces."""
 
-    def __init__(self, where: str, names: Counter[str]) -> None:
-        super().__init__(where, _AS_TRACES)
-        self._names = names
+    def __init__(self) -> None:
+        self.is_escaped, self.stray = False, 0
+        self.columns: list[list[bytes | None]] = [[] for _ in _KEYS]
+        self.own: dict[str, dict[int, bytes]] = {}
+        self.lengths: list[int] = []
 
-    def finish(self, case: StreamedCase) -> None:
-        """Count the name of a trace."""
-        self._names[case.name] += 1
-
-
-class XesEvents(XesDocument):
-    """Collects the events of a document instead of its variants."""
-
-    scanned_keys = _KEYS
-
-    def __init__(self, where: str, columns: dict[str, list[bytes | None]], names: Counter[str]) -> None:
-        super().__init__(where, _AS_TRACES, TraceNames(where, names))
-        self._columns_read = columns
-
-    def _take(self, piece: Any) -> None:
-        events = list(piece.iterchildren(self.paths.event_tag))
-        self._check_places(piece, len(list(piece.iterdescendants("{*}event"))))
-        case = self.case
-        self._identify(piece)
-        values = [*(column(piece) for column in self.paths.columns), self.paths.transitions(piece)]
-        if any(len(column) not in (0, len(events)) for column in values):
-            read = [{child.get("key"): child.get("value") for child in event} for event in events]
-            values = [[row.get(key) for row in read] for key in _KEYS]
-        table = self._columns_read
-        for key, column in zip(_KEYS, values, strict=True):
-            table[key] += map(_encoded, column or [None] * len(events))
-        table[CASE] += [_encoded(case.name or None)] * len(events)
-        for child in piece:
-            case.own.setdefault(child.get("key", ""), child.get("value", ""))
-        for key, value in case.own.items():
-            self._person(key, value.encode(), len(events))
-
-    def _take_plain(self, trace: PlainTrace) -> bool:
-        table = self._columns_read
-        for wanted, column in zip(_KEYS, trace.columns, strict=True):
-            table[wanted] += column
-        name = trace.own.get(ACTIVITY.encode(), b"")
-        table[CASE] += [name or None] * trace.events
-        for key, value in trace.own.items():
-            self._person(self.texts[key], value, trace.events)
-        self.case.name = name.decode()
-        self.cases.finish(self.case)
-        self.case = self._new_case()
-        return True
-
-    def _person(self, key: str, value: bytes, number: int) -> None:
-        """Keep the value of an attribute of a trace whose name says that it may identify a person."""
-        if _may_name_persons(key):
-            column = self._columns_read.setdefault(f"{TRACE_LEVEL}{key}", [])
-            column += [None] * (len(self._columns_read[CASE]) - number - len(column)) + [value] * number
-
-
-def _encoded(value: str | None) -> bytes | None:
-    return None if value is None else value.encode()
+    def add(self, own: Mapping[bytes, bytes], columns: Sequence[Values], events: int) -> None:
+        for collected, values in zip(self.columns, columns, strict=True):
+            collected += values
+        for key, value in own.items():
+            if _is_read(key):
+                self.own.setdefault(key.decode(), {})[len(self.lengths)] = value
+        self.lengths.append(events)
 
 
 @lru_cache(1000)
-def _may_name_persons(key: str) -> bool:
-    return plain(key) in UNIT_WORDS
+def _is_read(key: bytes) -> bool:
+    """Return whether an attribute of traces is their name, or may identify a person."""
+    return key.decode() == ACTIVITY or plain(key.decode()) in UNIT_WORDS
 
 
 def xes_table(paths: Sequence[Path]) -> tuple[pl.DataFrame, list[Observation], list[ReadingChoice]]:
-    """Return the events of XES files, what there is to say about their traces, and what is left open.
-
-    Args:
-        paths: The files.
-
-    Returns:
-        The table with the column names of pm4py; missing values are null.
-    """
-    columns: dict[str, list[bytes | None]] = {name: [] for name in (CASE, *_KEYS)}
-    names: Counter[str] = Counter()
+    """Return the events of XES files with the column names of pm4py, what there is to say about traces, and choices."""
+    events = _Events()
     for path in paths:
-        document = XesEvents(str(path), columns, names)
-        for chunk in chunks(path, lambda _: None, CHUNK):
-            document.feed(chunk)
-        document.close()
-    height = len(columns[CASE])
-    filled = {name: values + [None] * (height - len(values)) for name, values in columns.items()}
-    table = pl.DataFrame(filled, schema=dict.fromkeys(filled, pl.Binary)).cast(pl.String)
-    findings, choices = _trace_findings(names)
-    if table[LIFECYCLE].null_count() == height:
-        table = table.drop(LIFECYCLE)
-    return table, findings, choices
+        read_traces(path, _KEYS, events)
+    owner = pl.Series(
+        list(chain.from_iterable([n] * length for n, length in enumerate(events.lengths))), dtype=pl.Int64
+    )
+    table = {key: _texts(values) for key, values in zip(_KEYS, events.columns, strict=True)}
+    names = events.own.pop(ACTIVITY, {})
+    for key, values in {ACTIVITY: names, **events.own}.items():
+        of_trace = _texts([values.get(number) for number in range(len(events.lengths))])
+        table[f"{TRACE_LEVEL}{key}"] = of_trace.gather(owner)
+    findings, choices = _trace_findings(
+        Counter(names.get(number, b"").decode() for number in range(len(events.lengths)))
+    )
+    if table[LIFECYCLE].null_count() == len(owner):
+        del table[LIFECYCLE]
+    return pl.DataFrame({CASE: table.pop(CASE), **table}), findings, choices
+
+
+def _texts(values: Sequence[bytes | None]) -> pl.Series:
+    return pl.Series(values, dtype=pl.Binary).cast(pl.String)
 
 
 def _trace_findings(names: Counter[str]) -> tuple[list[Observation], list[ReadingChoice]]:

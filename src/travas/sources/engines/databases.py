@@ -18,11 +18,10 @@ import polars as pl
 
 from ...errors import LogError, MissingExtraError, ParameterError, TravasError
 from ...model.variants import Variants
+from ..columns import Columns
+from ..events import table_variants
 from ..log_location import database_file, url_scheme
 from ..reading import Reading
-from ..tabular.events import Events
-from ..tabular.table_columns import Columns
-from ..tabular.tables import variants_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,7 +55,7 @@ def read_database(source: str | Path, reading: Reading) -> Variants:
         source, reading, lambda names: Columns.of(reading, names, database_name(source, reading))
     )
     with _plain_words(f"{where}: cannot be read", "convert the columns in a query, or export the log"):
-        return variants_of(Events(sorted_rows(frame, reading).lazy(), reading, where))
+        return table_variants(sorted_rows(frame, reading).lazy(), reading, where)
 
 
 def without_row_order(reading: Reading, what: str) -> Reading:

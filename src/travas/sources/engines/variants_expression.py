@@ -23,11 +23,9 @@ import attrs
 
 from ...errors import CONFIDENTIAL, LogError, ParameterError, number_of
 from ...model.calendar import FIRST_INSTANT, LAST_INSTANT
-from ..contribution_bounding import several_units
-from ..reading import Reading
-from ..row_selection import by_column, spellings
-from ..tabular.table_columns import Columns, lifecycle_note
-from ..wording import NO_EVENTS, MissingValues, left_out_note, missing_values
+from ..columns import Columns, lifecycle_note
+from ..messages import NO_EVENTS, MissingValues, left_out_note, missing_values, several_units
+from ..reading import Reading, by_column, spellings
 from .clocks import Clock, plain_clock
 from .closed_rows import COUNTS, END, MOMENT, closed_rows, is_one_of
 
@@ -85,7 +83,7 @@ class Query:
         return _is_dated(self.events[str(columns.timestamp)].type())
 
     def _selected(self) -> ir.Table:
-        """Return the events of the lifecycle and with the values that are set (`sources.row_selection`)."""
+        """Return the events of the lifecycle and with the values that are set (`sources.reading`)."""
         table, lifecycle = self.events, self.reading.lifecycle
         for name, values in by_column(self.reading.where).items():
             table = table.filter(is_one_of(self.as_bytes(self.name(table[name])), values, self.as_bytes))

@@ -8,8 +8,7 @@ from typing import Any, get_args
 import attrs
 from nicegui import ui
 
-from ...sources.reading import DuplicateCases, OnMissing, Order, Reading
-from ...sources.row_selection import DuplicateEvents, Lifecycle
+from ...sources.reading import DuplicateCases, DuplicateEvents, Lifecycle, OnMissing, Order, Reading
 from ..field_labels import READING
 from ..parts import typed_text
 

@@ -9,7 +9,8 @@ from typing import Literal
 
 from ..errors import CONFIDENTIAL, LogError, number_of
 
-_LONGEST_NAME = 60
+LONGEST_NAME = 60
+"""How much of a name is shown."""
 
 NO_EVENTS = "the log has no events; check that it is the right one"
 """A note rather than an error, because whether a log is empty may depend on one case."""
@@ -26,7 +27,7 @@ WITHOUT_TIMES = ", or release a synthetic log without times (times=None)"
 
 def available_names(present: Sequence[str], most: int, missing: str = "") -> str:
     """Return the end of a message about a missing name: the closest match and the available names."""
-    names = [name[:_LONGEST_NAME] for name in present]  # without a header, a name can be a whole row or more
+    names = [name[:LONGEST_NAME] for name in present]  # without a header, a name can be a whole row or more
     near = get_close_matches(missing, names, n=1)
     hint = f"did you mean {near[0]!r}? Available:" if near else "available:"
     return f"{hint} {', '.join(map(repr, names[:most]))}{', …' if len(names) > most else ''} {CONFIDENTIAL}"
@@ -84,4 +85,12 @@ def missing_values(
         f"{where}: {'; '.join(parts)}; fix the log, or {remedy} {CONFIDENTIAL}",
         field="on_missing",
         other_fields=("times",) if avoidable else (),
+    )
+
+
+def several_units(where: str, unit: str, case: str) -> LogError:
+    """Return the error for a case with several values of the unit."""
+    return LogError(
+        f"{where}: the case {case[:60]!r} has several values of the unit {unit!r}; a case must have exactly one; "
+        f"fix the log {CONFIDENTIAL}"
     )

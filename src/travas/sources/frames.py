@@ -7,12 +7,11 @@ from typing import Any, Literal
 import attrs
 import polars as pl
 
-from ...errors import CONFIDENTIAL, LogError, MissingExtraError
-from ...model.variants import Variants
-from ..reading import Reading
-from .events import Events
-from .table_columns import Columns
-from .tables import variants_of
+from ..errors import CONFIDENTIAL, LogError, MissingExtraError
+from ..model.variants import Variants
+from .columns import Columns
+from .events import table_variants
+from .reading import Reading
 
 _WHERE = "data frame"
 _PM4PY_KEYS = {
@@ -40,7 +39,7 @@ def read_frame(frame: Any, reading: Reading) -> Variants:
         reading = _noted_by_pm4py(frame, reading)
         lazy = (_from_arrow(frame) if _is_arrow(frame) else _from_pandas(frame, reading)).lazy()
     try:
-        return variants_of(Events(lazy, reading, _WHERE))
+        return table_variants(lazy, reading, _WHERE)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:  # their messages may quote a cell
         raise LogError(f"{_WHERE}: cannot be read ({type(error).__name__}); collect or convert it first") from None
 

@@ -9,19 +9,18 @@ from typing import Any
 
 import polars as pl
 
-from ...errors import LogError, MissingExtraError
-from ...model.variants import Variants
-from ..reading import Reading
-from ..wording import available_names
-from .events import Events
-from .tables import variants_of
+from ..errors import LogError, MissingExtraError
+from ..model.variants import Variants
+from .events import table_variants
+from .messages import available_names
+from .reading import Reading
 
 _EMPTY_NAME = "__UNNAMED__"
 
 
 def read_excel(path: Path, reading: Reading, where: str) -> Variants:
     """Read the variants of a sheet of a workbook."""
-    return variants_of(Events(sheet_table(path, reading.sheet, where).lazy(), reading, where))
+    return table_variants(sheet_table(path, reading.sheet, where).lazy(), reading, where)
 
 
 def sheet_table(path: Path, sheet: str | None, where: str) -> pl.DataFrame:

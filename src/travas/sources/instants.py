@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import cast
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...errors import ParameterError
-from ...model.calendar import DAY, FIRST_INSTANT, LAST_INSTANT
-from ..timestamps import NUMBER, NUMBERED, parse_timestamp
+from ..errors import ParameterError
+from ..model.calendar import DAY, FIRST_INSTANT, LAST_INSTANT
+from .reading import NUMBERED
 
 TIME, NANOSECONDS, AWARE = "time", "nanoseconds", "aware"
+
+_NUMBER = r"[+-]?[0-9]{1,16}(?:[.,][0-9]{1,20})?"
+"""Whole or decimal, with a point or a comma."""
 
 _MICROSECONDS = pl.Datetime("us")
 _ISO_FORMATS = [
@@ -132,7 +136,7 @@ def _parsed(texts: pl.Series, form: str) -> pl.Series:
     if form in NUMBERED:
         start, unit = NUMBERED[form]
         number = texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
-        is_number = texts.str.contains(f"^(?:{NUMBER})$").fill_null(False)
+        is_number = texts.str.contains(f"^(?:{_NUMBER})$").fill_null(False)
         micros = ((number - start) * unit).set(~is_number, None)
         return micros.cast(pl.Int64, strict=False).cast(_MICROSECONDS)
     form = form.replace(".%f", "%.f")
@@ -152,6 +156,8 @@ def _parsed(texts: pl.Series, form: str) -> pl.Series:
 
 def _strptime(text: str, form: str) -> int | None:
     try:
-        return parse_timestamp(text, form.replace("%.f", ".%f")) // 1000
+        moment = datetime.strptime(text, form.replace("%.f", ".%f"))
     except ValueError:
         return None
+    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds

@@ -16,17 +16,16 @@ from typing import Literal
 import polars as pl
 import polars.selectors as cs
 
-from ...errors import CONFIDENTIAL, LogError, ParameterError
-from ...model.escaped_names import original_name
-from ...model.mechanism import Progress
-from ...model.release import TIMES_MARK
-from ...model.variants import Variants
-from ..reading import CASE, TIMESTAMP, Reading
-from ..unpacking import chunks, content, packing_of
-from .events import Events
+from ..errors import CONFIDENTIAL, LogError, ParameterError
+from ..model.escaped_names import original_name
+from ..model.mechanism import Progress
+from ..model.release import TIMES_MARK
+from ..model.variants import Variants
+from .columns import Columns
+from .events import table_variants
 from .quoting import FaultKind, first_fault
-from .table_columns import Columns
-from .tables import variants_of
+from .reading import CASE, TIMESTAMP, Reading
+from .unpacking import chunks, content, packing_of
 
 _DELIMITERS = ",;\t|"
 _LEAST_ROW = 32  # bytes; an estimate of the number of rows from the file size
@@ -66,8 +65,14 @@ def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Prog
         tables = [_with_original_names(file.table()) for file in files]
         if len(files) > 1:
             tables = [_needed(table, reading, file.path) for table, file in zip(tables, files, strict=True)]
-        events = Events(pl.concat(tables), reading, where, lambda: _blank_lines(files), whole_rows=True)
-        return variants_of(events, size // _LEAST_ROW)
+        return table_variants(
+            pl.concat(tables),
+            reading,
+            where,
+            height=size // _LEAST_ROW,
+            blank_rows=lambda: _blank_lines(files),
+            whole_rows=True,
+        )
     except pl.exceptions.NoDataError:
         raise LogError(f"{where}: the file has no header; check that it is the right file") from None
     except pl.exceptions.PolarsError as error:

@@ -1,0 +1,250 @@
+"""The columns of a table: set in the reading, or recognised by their usual names; and the accepted types.
+
+Types are decided by the schema alone (docs/reading.md, lemma 6). In a type whose values are converted together, such as
+integers that become floats because one is missing, or decimals with the scale of the longest, one case can change another.
+Such columns are refused, and the message names a conversion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import attrs
+import polars as pl
+
+from ..errors import CONFIDENTIAL, LogError
+from ..model.totals import NO_DETAILS, Details
+from ..model.variants import Roles
+from .column_names import candidates, recognised
+from .messages import LONGEST_NAME, available_names
+from .reading import TRACE_LEVEL, Reading, by_column
+
+_NAMES = "text, whole numbers, true or false, categories, dates and timestamps"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that are read of a table.
+
+    Attributes:
+        case: The case.
+        activities: The parts of an activity.
+        timestamp: The time; None if it is not read.
+        ties: What orders simultaneous events, if it is a column.
+        unit: The person.
+        by_time: Whether events are ordered by time.
+        details: What is read in addition to the variants.
+        lifecycle: The transition, if only some are read.
+        where: The accepted values by column, for the rows that are read.
+        stated: The columns for the guarantee, where they differ from those of the table.
+        attribute_columns: The columns of case attributes, where they differ from their names.
+    """
+
+    case: str
+    activities: tuple[str, ...]
+    timestamp: str | None = None
+    ties: str | None = None
+    unit: str | None = None
+    by_time: bool = False
+    details: Details = NO_DETAILS
+    lifecycle: str | None = None
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    stated: Roles | None = None
+    attribute_columns: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attribute_columns", self.attribute_columns or self.attributes)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of all case attributes, those with names before those with numbers."""
+        return (*self.details.attributes, *self.details.numbers)
+
+    @property
+    def roles(self) -> Roles:
+        """The columns as stated in the guarantee file and the ledger."""
+        return self.stated or Roles(self.case, self.activities, self.timestamp, self.lifecycle)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns that are read, each once."""
+        single = (self.case, *self.activities, self.timestamp, self.ties, self.unit, self.lifecycle)
+        return [name for name in dict.fromkeys((*single, *self.attribute_columns, *self.where)) if name is not None]
+
+    @property
+    def parts(self) -> list[str]:
+        """What the parts of an activity are called where the columns do not matter any more."""
+        return [f"activity {index}" for index in range(len(self.activities))]
+
+    @property
+    def attribute_roles(self) -> list[str]:
+        """What the attributes are called there."""
+        return [f"attribute {index}" for index in range(len(self.attributes))]
+
+    @classmethod
+    def of(cls, reading: Reading, present: Sequence[str], where: str) -> Columns:
+        """Map the reading onto the columns of a table. All columns that are missing are named in one error."""
+        search = _Search(present)
+        case = search.column(reading.case, "case")
+        activities = tuple(search.column(name, "activity") for name in reading.activities or (None,))
+        timestamp: str | None = None
+        has_times = (reading.timestamp or recognised("timestamp", present)) in present
+        details = reading.details.settled("recorded" if has_times else "not recorded")
+        if reading.by_time() or details.times == "read":
+            timestamp = search.column(reading.timestamp, "timestamp")
+        elif reading.order is None and (timestamp := recognised("timestamp", present)) is None:
+            search.no_timestamp()
+        ties = None if (tie := reading.tie_column()) is None else search.column(tie, "ties")
+        unit = None if reading.unit is None else search.column(_spelled(reading.unit, present), "unit")
+        for name in details.attributes:
+            search.column(name, "attribute", "attributes")
+        for name in details.numbers:
+            search.column(name, "attribute", "bins")
+        lifecycle = None if reading.lifecycle == "all" else search.column(None, "lifecycle")
+        selected = {search.column(name, "where"): values for name, values in by_column(reading.where).items()}
+        search.check(where)
+        by_time = timestamp is not None and reading.order != "file"
+        return cls(case, activities, timestamp, ties, unit, by_time, details, lifecycle, selected)
+
+
+def _spelled(unit: str, present: Sequence[str]) -> str:
+    """Return the column of a unit, which is the same attribute of a trace with and without `case:`, as in XES."""
+    other = unit.removeprefix(TRACE_LEVEL) if unit.startswith(TRACE_LEVEL) else TRACE_LEVEL + unit
+    return other if unit not in present and other in present else unit
+
+
+class _Search:
+    """Finds columns, and collects what is missing for one error."""
+
+    def __init__(self, present: Sequence[str]) -> None:
+        self._present = present
+        self._problems: list[tuple[str, str]] = []  # (field, problem)
+        self._missing = ""
+
+    def column(self, name_set: str | None, role: str, field: str = "") -> str:
+        """Return the column of a role. `field` is the parameter that sets it, if it is not named like the role."""
+        name = name_set if name_set is not None else recognised(role, self._present)
+        if name is not None and name in self._present:
+            return name
+        if name_set is not None:
+            self._problems.append((field or role, f"no column {name_set!r} for the {role}"))
+            self._missing = self._missing or name_set
+        elif several := candidates(role, self._present):
+            shown_names = " or ".join(repr(name[:LONGEST_NAME]) for name in several[:4])
+            self._problems.append((role, f"the {role} column may be {shown_names}; set {role}"))
+        else:
+            self._problems.append((role, f"no {role} column recognised; set {role}"))
+        return ""
+
+    def no_timestamp(self) -> None:
+        self.column(None, "timestamp")
+        _, problem = self._problems.pop()
+        self._problems.append(("order", f"{problem}, or set order to 'file' if the rows of every case are in order"))
+
+    def check(self, where: str) -> None:
+        """Raise LogError with everything that is missing."""
+        if not self._problems:
+            return
+        field, *others = dict.fromkeys(field for field, _ in self._problems)
+        problems = "; ".join(dict.fromkeys(problem for _, problem in self._problems))
+        raise LogError(
+            f"{where}: {problems}; {available_names(self._present, 30, self._missing)}",
+            field=field,
+            other_fields=tuple(others),
+        )
+
+
+def columns_of(reading: Reading, schema: Mapping[str, pl.DataType], where: str) -> Columns:
+    """Map the reading onto the columns of a table, and check their types."""
+    columns = Columns.of(reading, list(schema), where)
+    if (
+        reading.details.times == "if recorded"
+        and columns.timestamp is not None
+        and not is_time(schema[columns.timestamp])
+    ):
+        # numbers order events, but are not times
+        reading = attrs.evolve(reading, details=reading.details.settled("not recorded"))
+        columns = Columns.of(reading, list(schema), where)
+    for name in columns.names:
+        if f"{name}_duplicated_0" in schema:
+            raise LogError(f"{where}: two columns are named {name!r}; rename one {CONFIDENTIAL}")
+    _check_types(columns, schema, where)
+    if reading.period is not None and not is_dated(schema[str(columns.timestamp)]):
+        raise LogError(
+            f"{where}: column {columns.timestamp!r} has type {schema[str(columns.timestamp)]}, which has no dates for a "
+            f"period; convert it to a timestamp {CONFIDENTIAL}"
+        )
+    return columns
+
+
+def lifecycle_note(reading: Reading, present: Sequence[str]) -> tuple[str, ...]:
+    """Return a note if a log has transitions and all of them are read; by the names of its columns alone."""
+    column = recognised("lifecycle", present)
+    if reading.lifecycle != "all" or column is None or column in reading.activities:
+        return ()
+    return (
+        f"the log has the lifecycle column {column[:LONGEST_NAME]!r} and all its events are read; if an activity has a "
+        "start and a complete event, set lifecycle to 'complete' or 'start'",
+    )
+
+
+def _check_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str) -> None:
+    """Raise LogError if the type of a column is not accepted for its role."""
+    for name in (columns.case, columns.unit, *columns.activities, columns.lifecycle, *columns.where):
+        if name is not None and not is_name_type(schema[name]):
+            raise LogError(
+                f"{where}: column {name!r} has type {schema[name]}, whose values are not exact identifiers; accepted types are "
+                f"{_NAMES}; convert it, for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
+            )
+    for name in (columns.timestamp, columns.ties):
+        if name is not None and not is_ordered(schema[name]):
+            raise LogError(
+                f"{where}: column {name!r} has type {schema[name]}, which cannot order events; accepted types are text, "
+                f"numbers, dates and timestamps; convert it, for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
+            )
+    unfit = [(name, "not exact names") for name in columns.details.attributes if not is_name_type(schema[name])]
+    unfit += [(name, "not numbers") for name in columns.details.numbers if not _is_number(schema[name])]
+    if columns.details.times == "read" and not is_time(schema[str(columns.timestamp)]):
+        unfit.append((str(columns.timestamp), "not dates or timestamps, so that durations cannot be measured"))
+    for name, what in unfit:
+        raise LogError(
+            f"{where}: column {name!r} has type {schema[name]}, whose values are {what}; convert it, "
+            f"for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
+        )
+
+
+def _is_number(kind: pl.DataType) -> bool:
+    return _is_text(kind) or kind.is_numeric() or isinstance(kind, pl.Null)
+
+
+def is_dated(kind: pl.DataType) -> bool:
+    """Return whether values of a type have a date, or are texts that can have one."""
+    return not (kind.is_numeric() or isinstance(kind, pl.Time | pl.Duration))
+
+
+def is_time(kind: pl.DataType) -> bool:
+    """Return whether values of a type are instants, or texts that can be."""
+    return _is_text(kind) or isinstance(kind, pl.Datetime | pl.Date | pl.Null)
+
+
+def is_name_type(kind: pl.DataType) -> bool:
+    """Return whether the text of a value depends on that value and the type alone."""
+    if isinstance(kind, pl.Decimal):
+        return kind.scale == 0
+    other = pl.Boolean | pl.Binary | pl.Date | pl.Datetime | pl.Null
+    return _is_text(kind) or kind.is_integer() or isinstance(kind, other)
+
+
+def is_ordered(kind: pl.DataType) -> bool:
+    """Return whether values of a type have an order."""
+    return _is_text(kind) or kind.is_numeric() or kind.is_temporal() or isinstance(kind, pl.Null)
+
+
+def _is_text(kind: pl.DataType) -> bool:
+    return isinstance(kind, pl.String | pl.Categorical | pl.Enum)
+
+
+def _as_text(name: str, kind: pl.DataType) -> str:
+    """Return a Polars expression that converts the column: floats to whole numbers, others to text."""
+    return f"pl.col({name!r}).cast({'pl.Int64' if kind.is_float() else 'pl.String'})"

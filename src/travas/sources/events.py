@@ -1,0 +1,531 @@
+"""The rule from events to variants, once for all sources: a table of events becomes cases, and cases are counted.
+
+Every step is a rule on one row or one case (docs/reading.md). Columns are encoded while they are read, so that memory holds
+a few numbers per event and no text. A table is read in one or several frames, each with complete cases: what is counted of
+a frame does not depend on the others. Events are sorted in parts of a frame, a part being the cases with certain hashes.
+
+Contribution bounding reads only a unit's own cases:
+
+    digest  of a case: MD5 of the UTF-8 bytes of its identifier as text; digests are compared byte by byte
+    cases   the `max_cases` cases of each unit with the smallest digests are counted
+    units   every different variant of a unit has the smallest digest of its cases; the `max_cases` variants with the
+            smallest digests are counted, each once
+
+Privacy requires only that no unit changes what is counted of another. MD5 only spreads the identifiers and keeps nothing
+secret: anyone who can choose identifiers can choose which of their own cases are counted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+import polars.selectors as cs
+from numpy.typing import NDArray
+
+from ..errors import CONFIDENTIAL, LogError
+from ..model.totals import Totals
+from ..model.traces import CODE, CODE_BYTES, Activity
+from ..model.variants import Variants
+from .columns import Columns, columns_of, lifecycle_note
+from .encoded_cases import Coded, EncodedCases, EncodedTotals
+from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, aware, instants, whole_microseconds
+from .messages import (
+    NO_EVENTS,
+    UNTIMED,
+    MissingValues,
+    UseOfTimestamps,
+    left_out_note,
+    missing_values,
+    several_units,
+    several_values_notes,
+)
+from .period import Period, microseconds
+from .reading import ATTRIBUTE_NUMBER, Reading, released_columns, spellings
+
+EVENTS_PER_PART = 32_000_000
+"""Sorting a part takes about 60 bytes per event."""
+
+PARTS_PER_FRAME = 4
+"""An event outside the current part takes 20 bytes; with times or ties as text, a frame is a single part."""
+
+COUNT = "count"
+_CASE, _TIE, _ROW, _UNIT, _DIGEST, _SELECTED, _FIRST = "case", "tie", "row", "unit", "digest", "selected", "first"
+_MOMENT, _CLOSINGS, _LAST = "moment", "closings", "last"
+
+
+def _row(index: int) -> str:
+    return f"row {index + 1:,} (not counting the header)"
+
+
+@dataclass(frozen=True)
+class Table:
+    """What every source becomes: one row per event, in the order of the source.
+
+    Attributes:
+        rows: The rows, or those of some complete cases.
+        columns: Which columns are read.
+        where: The name of the log in messages.
+        height: The approximate number of rows, if the log may not fit into memory.
+        blank_rows: Returns the rows that are no events although they are not complete.
+        whole_rows: No column may be skipped, because an error in one would shift all others.
+        place: The words for a row in messages.
+        is_named: Whether messages name the columns.
+    """
+
+    rows: pl.LazyFrame
+    columns: Columns
+    where: str
+    height: int = 0
+    blank_rows: Callable[[], list[int]] = list
+    whole_rows: bool = False
+    place: Callable[[int], str] = _row
+    is_named: bool = True
+
+    @property
+    def frames(self) -> int:
+        """How many frames the table is read in. A person's cases may be in any of them."""
+        columns, kinds = self.columns, self.rows.collect_schema()
+        sorted_by = [kinds[name] for name in (columns.timestamp, columns.ties) if name is not None]
+        light = all(kind.is_temporal() or kind.is_numeric() for kind in sorted_by)
+        return self.height // (EVENTS_PER_PART * (PARTS_PER_FRAME if light else 1)) + 1
+
+
+def log_of(table: Table, reading: Reading, notes: Sequence[str] = ()) -> Variants:
+    """Return the variants of a table and the number of cases of each, with `totals` if details are read. Confidential."""
+    counting, frames = Counting(reading), table.frames
+    hashed = _hash(table.columns.case, table.rows.collect_schema()[table.columns.case])
+    for number in range(frames):
+        counting.add(table, table.rows if frames == 1 else table.rows.filter(hashed % frames == number))
+    return counting.variants(notes)
+
+
+def table_variants(
+    rows: pl.LazyFrame,
+    reading: Reading,
+    where: str,
+    *,
+    height: int = 0,
+    blank_rows: Callable[[], list[int]] = list,
+    whole_rows: bool = False,
+) -> Variants:
+    """Return the variants of any table, whose columns are set or recognised; `height` is about its number of rows."""
+    schema = rows.collect_schema()
+    table = Table(rows, columns_of(reading, schema, where), where, height, blank_rows, whole_rows)
+    return log_of(table, reading, lifecycle_note(reading, list(schema)))
+
+
+class Counting:
+    """Counts the cases of tables, of which no case is in two; `missing` is what is missing in them."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.missing: dict[str, MissingValues] = {}
+        self.remedy = "set on_missing to 'drop'"
+        self._last: Table | None = None
+        self._noted: Table | None = None
+        self._counted: list[pl.DataFrame] = []
+        self._categories: dict[str, pl.Categories] = {}  # of all frames, so that their codes can be compared
+        self._held: list[pl.DataFrame] = []  # without rows; the codes are forgotten with the last column that has them
+        self._is_zoned = False
+
+    def add(self, table: Table, rows: pl.LazyFrame) -> None:
+        """Count the cases of some rows of a table: no other rows are of the same cases."""
+        frame = _Frame(table, self.reading, self._categories)
+        events = frame.events(rows)
+        self._held.append(events.clear())
+        if any(events[name].null_count() for name in frame.needed):
+            if table is not self._noted:  # once for all frames of a table
+                self._noted = table
+                self.note_missing(frame.missing())
+            events = events.drop_nulls(list(frame.needed))
+        self._last = table
+        self._is_zoned = frame.is_zoned
+        if self.missing and self.reading.on_missing == "fail":
+            return
+        events = frame.of_period(frame.dated(events))
+        owners = None
+        if table.columns.unit is not None:
+            owners, nobody = frame.owners(events)
+            self.note_missing(nobody)
+        self._counted.append(frame.counted(events, owners))
+
+    def note_missing(self, found: Sequence[MissingValues]) -> None:
+        """Note values that are missing."""
+        for each in found:
+            earlier = self.missing.get(each.what)
+            self.missing[each.what] = each if earlier is None else replace(earlier, number=earlier.number + each.number)
+
+    def variants(self, notes: Sequence[str] = ()) -> Variants:
+        """Return the variants of everything that was added, with notes about it; LogError if values are missing."""
+        assert self._last is not None
+        reading, columns = self.reading, self._last.columns
+        if self.missing and reading.on_missing == "fail":
+            raise self._refused(self._last)
+        traces, cases = self._traces(columns)
+        alphabet, codes = _encoded(traces, columns.parts, self._categories)
+        lengths = traces[columns.parts[0]].list.len().to_numpy().astype(np.int64)
+        content, ends = codes.tobytes(), (np.cumsum(lengths) * CODE_BYTES).tolist()
+        left_out = [left_out_note(each.number, each.what) for each in self.missing.values()]
+        several = {}
+        if cases is not None:
+            names = zip(columns.attributes, columns.attribute_roles, strict=True)
+            several = {name: int(cases[_several(role)].sum()) for name, role in names}
+        return Variants(
+            alphabet,
+            [content[begin:end] for begin, end in zip([0, *ends], ends, strict=False)],
+            traces[COUNT].cast(pl.Int64).to_numpy(),
+            released_columns(columns.roles.activities),
+            (*(left_out if left_out or traces.height else [NO_EVENTS]), *notes, *several_values_notes(several)),
+            unit=reading.privacy_unit,
+            counted=reading.counts_of,
+            roles=columns.roles,
+            totals=None if cases is None else self._totals(columns, cases, alphabet),
+        )
+
+    def _refused(self, table: Table) -> LogError:
+        """Return the error about all missing values."""
+        use: UseOfTimestamps = "for order" if table.columns.by_time else "for times"
+        return missing_values(table.where, list(self.missing.values()), self.remedy, use)
+
+    def _traces(self, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+        """Return the traces with their counts, and the counted cases if details are read."""
+        counted = self._counted
+        cases = counted[0] if len(counted) == 1 else pl.concat(counted)
+        if COUNT in cases.columns:
+            if len(counted) > 1:
+                cases = cases.lazy().group_by(columns.parts).agg(pl.col(COUNT).sum()).collect()
+            return cases, None
+        if columns.unit is not None and len(counted) > 1:
+            cases = _kept(cases.lazy(), columns.parts, self.reading).collect()
+        traces = cases.lazy().group_by(columns.parts).len(COUNT).collect()
+        return traces, cases if columns.details else None
+
+    def _totals(self, columns: Columns, cases: pl.DataFrame, alphabet: list[Activity]) -> Totals:
+        """Return the answers about the counted cases."""
+        details, named = columns.details, len(columns.details.attributes)
+        _, codes = _encoded(cases, columns.parts, self._categories, alphabet)
+        attributes = [cases[role] for role in columns.attribute_roles]
+        is_aware: NDArray[np.bool_] | bool = self._is_zoned
+        if AWARE in cases.columns:
+            is_aware = cases[AWARE].explode(empty_as_null=False).to_numpy()
+        encoded = EncodedCases(
+            alphabet,
+            codes,
+            cases[columns.parts[0]].list.len().to_numpy().astype(np.int64),
+            cases[_MOMENT].explode(empty_as_null=False).to_numpy() if details.times == "read" else None,
+            is_aware,
+            {name: _coded_values(values) for name, values in zip(details.attributes, attributes[:named], strict=True)},
+            {
+                name: values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+                for name, values in zip(details.numbers, attributes[named:], strict=True)
+            },
+        )
+        return EncodedTotals(encoded, details)
+
+
+class _Frame:
+    """How rows of a table become events, and events become cases."""
+
+    def __init__(self, table: Table, reading: Reading, categories: dict[str, pl.Categories]) -> None:
+        self.table, self.columns, self.reading, self._categories = table, table.columns, reading, categories
+        self._schema = table.rows.collect_schema()
+        columns = self.columns
+        self.needed = {_CASE: columns.case} | dict(zip(columns.parts, columns.activities, strict=True))
+        if columns.timestamp is not None:
+            self.needed[TIME] = columns.timestamp
+        self._selected = conditions(columns, reading)
+        self._reads_times = columns.details.times == "read"
+
+    @property
+    def is_zoned(self) -> bool:
+        """Whether timestamps have a zone, by the type of their column; text is decided value by value."""
+        kind = None if self.columns.timestamp is None else self._schema[self.columns.timestamp]
+        return isinstance(kind, pl.Datetime) and kind.time_zone is not None
+
+    def events(self, rows: pl.LazyFrame) -> pl.DataFrame:
+        """Return the selected rows as numbers; missing values are null."""
+        rows = rows.filter(*self._selected) if self._selected else rows
+        columns_apart = pl.QueryOptFlags(projection_pushdown=not self.table.whole_rows)
+        events = rows.select(**self._numbers).collect(engine="streaming", optimizations=columns_apart)
+        if self.columns.timestamp is None:
+            return events
+        times = events[TIME]
+        events = events.with_columns(self._instants(times))
+        if self._reads_times and times.dtype == pl.String:
+            events = events.with_columns(aware(times, self.reading.timestamp_format))
+        return events
+
+    def dated(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Return complete events with their times in whole microseconds, where they are needed."""
+        if not self._reads_times and self.reading.period is None:
+            return events
+        return events.with_columns(pl.Series(_MOMENT, whole_microseconds(events[TIME])))
+
+    @cached_property
+    def _numbers(self) -> dict[str, pl.Expr]:
+        """The columns of an event; missing values are null."""
+        columns, kinds = self.columns, self._schema
+        read = {_CASE: self._compared(columns.case, _CASE)}
+        read |= {part: self._coded(name, part) for part, name in zip(columns.parts, columns.activities, strict=True)}
+        if columns.timestamp is not None:
+            read[TIME] = _time(columns.timestamp, kinds[columns.timestamp])
+        if columns.ties is not None:
+            read[_TIE] = column_of(columns.ties)
+        if columns.unit is not None:
+            read[_UNIT] = self._compared(columns.unit, _UNIT)
+        named = len(columns.details.attributes)
+        for index, (role, name) in enumerate(zip(columns.attribute_roles, columns.attribute_columns, strict=True)):
+            read[role] = self._coded(name, role) if index < named else _number(name, kinds[name])
+        return read
+
+    def _coded(self, column: str, role: str) -> pl.Expr:
+        """Encode names as numbers, those of cases for this frame only."""
+        categories = pl.Categories.random()
+        return _name(column).cast(
+            pl.Categorical(categories if role == _CASE else self._categories.setdefault(role, categories))
+        )
+
+    def _compared(self, column: str, role: str) -> pl.Expr:
+        """Encode identifiers that are only compared; integers stay as they are."""
+        return column_of(column) if self._schema[column].is_integer() else self._coded(column, role)
+
+    def missing(self) -> list[MissingValues]:
+        """Return the values that are missing in selected rows of the table."""
+        is_selected = pl.all_horizontal(self._selected) if self._selected else pl.lit(True)
+        lacking = {role: self._numbers[role].is_null() for role in self.needed}
+        table = self.table.rows.select(**lacking, **{_SELECTED: is_selected}).with_row_index(_ROW)
+        rows = table.filter(_SELECTED, pl.any_horizontal(list(self.needed))).collect(engine="streaming")
+        rows = rows.filter(~pl.col(_ROW).is_in(self.table.blank_rows()))
+        found = []
+        for role, column in self.needed.items():
+            if len(numbers := rows.filter(pl.col(role))[_ROW]):
+                what = {_CASE: "events without a case", TIME: UNTIMED}.get(role, "events without an activity")
+                first = self.table.place(int(numbers[0]))
+                found.append(MissingValues(what, len(numbers), first, column if self.table.is_named else ""))
+        return found
+
+    def _instants(self, times: pl.Series) -> list[pl.Series]:
+        try:
+            return instants(times, self.reading.timestamp_format)
+        except UnknownFormatError as error:
+            text, form, column = str(error), self.reading.timestamp_format, str(self.columns.timestamp)
+        is_selected = pl.all_horizontal(self._selected) if self._selected else pl.lit(True)
+        cells = {TIME: column_of(column).cast(pl.String), _SELECTED: is_selected}
+        values = self.table.rows.select(**cells).with_row_index(_ROW)
+        first = values.filter(_SELECTED, pl.col(TIME) == text).select(pl.col(_ROW).min())
+        place = self.table.place(int(first.collect(engine="streaming").item()))
+        place = f"column {column!r}, {place}" if self.table.is_named else place
+        kind = "in ISO 8601" if form is None else f"of the format {form!r}"
+        raise LogError(
+            f"{self.table.where}, {place}: {text[:60]!r} is not a timestamp {kind}; fix the log, or set timestamp_format "
+            f"{CONFIDENTIAL}",
+            field="timestamp_format",
+        )
+
+    def of_period(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Return the events of the period: those of cases that are closed in it, up to their closing."""
+        period = self.reading.period
+        if period is None:
+            return events
+        parts = []
+        for part in _in_parts(events):
+            ordered = part.sort(self._sort_keys(part), maintain_order=True, nulls_last=True)
+            parts.append(_closed(ordered, period, self.columns.parts[0]))
+        return pl.concat(parts)
+
+    def owners(self, events: pl.DataFrame) -> tuple[pl.DataFrame, list[MissingValues]]:
+        """Return the unit and the digest of every case that has a unit, and the cases without one."""
+        unit = str(self.reading.unit)
+        values = pl.col(_UNIT).drop_nulls()
+        owners = events.lazy().group_by(_CASE).agg(values.n_unique().alias("values"), values.first()).collect()
+        texts = owners[_CASE].cast(pl.String)
+        if (several := owners["values"] > 1).any():
+            raise several_units(self.table.where, unit, str(texts.filter(several).min()))
+        nobody, missing = owners["values"] == 0, []
+        if number := int(nobody.sum()):
+            first = f"case {str(texts.filter(nobody).min())[:60]!r}"
+            missing.append(MissingValues(f"cases without the unit {unit!r}", number, first))
+        digests = pl.Series(_DIGEST, [case_digest(text) for text in texts], dtype=pl.Binary)
+        return owners.select(_CASE, _UNIT).with_columns(digests).filter(~nobody), missing
+
+    def counted(self, events: pl.DataFrame, owners: pl.DataFrame | None) -> pl.DataFrame:
+        """Return the cases that are counted of these; with neither units nor details, their traces with `COUNT`."""
+        parts, tables = self.columns.parts, []
+        for part in _in_parts(events.drop(_UNIT, strict=False)):
+            cases = self._cases(part)
+            if owners is not None:
+                cases = _kept(cases.join(owners.lazy(), on=_CASE), parts, self.reading).drop(_CASE)
+            elif not self.columns.details:
+                cases = cases.group_by(parts).len(COUNT)
+            else:
+                cases = cases.drop(_CASE)
+            tables.append(cases.collect())
+        return tables[0] if len(tables) == 1 else pl.concat(tables)
+
+    def _cases(self, events: pl.DataFrame) -> pl.LazyFrame:
+        """Group events by case: the names of its activities as numbers, and its details."""
+        by = self._sort_keys(events) if self.columns.by_time else []
+        ordered = events
+        if by and not (len(by) == 1 and events[TIME].is_sorted()):
+            ordered = events.sort(by, maintain_order=True, nulls_last=True)
+        parts, roles = self.columns.parts, self.columns.attribute_roles
+        times = (_MOMENT, AWARE) if self._reads_times else ()
+        # Polars cannot group by lists of categoricals and something else
+        lists = [pl.col(parts).to_physical(), *(pl.col(name) for name in times if name in events.columns)]
+        if self.reading.duplicate_events == "drop":
+            same = [name for name in (_CASE, TIME, NANOSECONDS, *parts) if name in events.columns]
+            ordered = ordered.with_columns((pl.int_range(pl.len()).over(same) == 0).alias(_FIRST))
+            lists = [each.filter(pl.col(_FIRST)) for each in lists]
+        codes = {name: pl.col(name).to_physical() for name in roles}
+        several = [(code.min() != code.max()).fill_null(False).alias(_several(name)) for name, code in codes.items()]
+        if self.reading.ties != "activity":
+            firsts = [pl.col(name).drop_nulls().first() for name in roles]
+            return ordered.lazy().group_by(_CASE).agg(*lists, *firsts, *several)
+        cases = ordered.lazy().group_by(_CASE).agg(*lists, *several)
+        # of simultaneous events with the same name, the smallest value: rows may have no order
+        for name in roles:
+            own = events.lazy().filter(pl.col(name).is_not_null())
+            value = pl.col(name).cast(pl.String) if isinstance(events[name].dtype, pl.Categorical) else pl.col(name)
+            values = own.sort([*by, value], maintain_order=True).group_by(_CASE).agg(pl.col(name).first())
+            cases = cases.join(values, on=_CASE, how="left")
+        return cases
+
+    def _sort_keys(self, events: pl.DataFrame) -> list[pl.Expr]:
+        """Return the keys of a stable sort by time; one sort of the whole log also orders the events of each case."""
+        by: list[pl.Expr] = [pl.col(name) for name in (TIME, NANOSECONDS) if name in events.columns]
+        if self.reading.ties == "activity":
+            return by + [pl.col(part).cast(pl.String) for part in self.columns.parts]
+        if _TIE not in events.columns:
+            return by
+        kind, tie = events[_TIE].dtype, pl.col(_TIE)
+        if kind.is_numeric() or kind.is_temporal():
+            return [*by, tie]
+        # whole numbers by size, then other texts, then what is missing
+        tie = tie.cast(pl.String)
+        tie = pl.when(tie != "").then(tie)
+        number = pl.when(tie.str.contains(r"^[+-]?[0-9]{1,18}$")).then(tie).cast(pl.Int64, strict=False)
+        return [*by, number, pl.when(number.is_null()).then(tie)]
+
+
+def conditions(columns: Columns, reading: Reading) -> list[pl.Expr]:
+    """Return the conditions on the rows that are read; none by default."""
+    selected = [
+        column_of(name).cast(pl.String).is_in(list(values)).fill_null(False) for name, values in columns.where.items()
+    ]
+    if (lifecycle := reading.lifecycle) != "all" and columns.lifecycle is not None:
+        matches = _name(columns.lifecycle).is_in(list(spellings(lifecycle)))
+        selected.append(matches.fill_null(lifecycle == "complete"))
+    return selected
+
+
+def case_digest(case: str) -> bytes:
+    """Return the digest that decides whether a case is counted."""
+    return hashlib.md5(case.encode(), usedforsecurity=False).digest()
+
+
+def _kept(cases: pl.LazyFrame, parts: list[str], reading: Reading) -> pl.LazyFrame:
+    """Select the cases that are counted. Applied to the selections of frames, it selects what it would of the whole."""
+    if reading.counts_of == "units":
+        cases = cases.group_by(_UNIT, *parts).agg(pl.all().sort_by(_DIGEST).first())
+    return cases.filter(pl.col(_DIGEST).rank("ordinal").over(_UNIT) <= reading.privacy_unit.max_cases)
+
+
+def _closed(events: pl.DataFrame, period: Period, activity: str) -> pl.DataFrame:
+    """Select the events of cases that are closed in a period, up to their closing (docs/mechanisms/periods.md).
+
+    The events of each case are in order, and complete.
+    """
+    rows, moment = events.lazy().filter(pl.col(_MOMENT) < microseconds(period.end)), pl.col(_MOMENT)
+    if (gap := period.gap_length) is None:
+        is_end = pl.col(activity).cast(pl.String).is_in(list(period.end_activities))
+        before = is_end.cast(pl.UInt32).cum_sum() - is_end.cast(pl.UInt32)
+        last = moment.filter(is_end).first()
+        rows = rows.with_columns(before.over(_CASE).alias(_CLOSINGS), last.over(_CASE).alias(_LAST))
+        rows = rows.filter(pl.col(_CLOSINGS) == 0)
+    else:
+        is_late = (moment.diff() >= gap // timedelta(microseconds=1)).fill_null(False)
+        rows = rows.with_columns(is_late.cast(pl.UInt32).cum_sum().over(_CASE).alias(_CLOSINGS))
+        rows = rows.filter(pl.col(_CLOSINGS) == 0).with_columns(moment.max().over(_CASE).alias(_LAST))
+    first, after = (microseconds(instant) for instant in period.last_events)
+    within = pl.col(_LAST).is_between(first, after, closed="left")
+    return rows.filter(within).drop(_CLOSINGS, _LAST).collect()
+
+
+def _in_parts(events: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Yield the events in parts, each with complete cases."""
+    parts = events.height // EVENTS_PER_PART + 1
+    part = pl.col(_CASE).to_physical().hash() % parts
+    yield from (events.filter(part == number) for number in range(parts)) if parts > 1 else (events,)
+
+
+def _encoded(
+    table: pl.DataFrame, parts: list[str], categories: dict[str, pl.Categories], alphabet: list[Activity] | None = None
+) -> tuple[list[Activity], NDArray[np.uint32]]:
+    """Return the activities that occur, and the codes of the activities of all rows, one after another."""
+    names = table.select(pl.col(part).explode(empty_as_null=False) for part in parts)
+    kinds = names.unique()
+    texts = kinds.select(pl.col(part).cat.to(pl.Categorical(categories[part])).cast(pl.String) for part in parts)
+    activities: list[Activity] = [row[0] for row in texts.rows()] if len(parts) == 1 else list(texts.rows())
+    alphabet = activities if alphabet is None else alphabet
+    code_of = {activity: code for code, activity in enumerate(alphabet)}
+    new = np.array([code_of[activity] for activity in activities], dtype=CODE)
+    if len(parts) == 1:
+        old = kinds.to_series().to_numpy()
+        dense = np.zeros(int(old.max(initial=0)) + 1, dtype=CODE)
+        dense[old] = new
+        return alphabet, dense[names.to_series().to_numpy()]
+    kinds = kinds.with_columns(pl.Series("code", new))
+    coded = names.join(kinds, on=parts, how="left", maintain_order="left")["code"].to_numpy()
+    return alphabet, coded.astype(CODE, copy=False)
+
+
+def _coded_values(values: pl.Series) -> Coded:
+    """Return the values of an attribute by case as indexes into those that occur."""
+    texts = values.unique().drop_nulls().cast(pl.String).to_list()
+    table = {text: code for code, text in enumerate(texts)}
+    codes = values.cast(pl.String).replace_strict(table, default=-1, return_dtype=pl.Int32).fill_null(-1)
+    return Coded(codes.to_numpy(), texts)
+
+
+def _several(role: str) -> str:
+    """The column of cases that says whether an attribute has several values in a case."""
+    return f"several {role}"
+
+
+def column_of(name: str) -> pl.Expr:
+    """Return the column of exactly this name; `pl.col` interprets some names as patterns."""
+    return cs.by_name(name).as_expr()
+
+
+def _name(column: str) -> pl.Expr:
+    """Return a value as text; empty text is null."""
+    text = column_of(column).cast(pl.String)
+    return pl.when(text != "").then(text)
+
+
+def _hash(column: str, kind: pl.DataType) -> pl.Expr:
+    """Hash a case identifier; equal for equal cases in any file."""
+    value = column_of(column)
+    return (value if kind.is_numeric() else value.cast(pl.String)).hash()
+
+
+def _number(column: str, kind: pl.DataType) -> pl.Expr:
+    """Return a number; NaN and text that is not a plain decimal number are null."""
+    if kind.is_numeric():
+        return column_of(column).cast(pl.Float64).fill_nan(None)
+    text = column_of(column).cast(pl.String)
+    return pl.when(text.str.contains(ATTRIBUTE_NUMBER)).then(text).cast(pl.Float64, strict=False)
+
+
+def _time(column: str, kind: pl.DataType) -> pl.Expr:
+    """Return the timestamp column; NaN and empty text are null."""
+    if kind.is_temporal() or kind.is_numeric():
+        return column_of(column).fill_nan(None) if kind.is_float() else column_of(column)
+    text = column_of(column).cast(pl.String)
+    return pl.when(text != "").then(text)

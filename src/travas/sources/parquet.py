@@ -1,0 +1,55 @@
+"""Parquet and Arrow IPC files (Feather): the types of the columns come from the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+
+from ..errors import LogError
+from ..model.variants import Variants
+from .events import table_variants
+from .reading import Reading
+
+
+def read_parquet(paths: Sequence[Path], reading: Reading, where: str) -> Variants:
+    """Read the variants of `.parquet` files; the order of the files is the order of the rows."""
+    with polars_faults(where, "Parquet"):
+        rows = scan_parquet(paths)
+        return table_variants(rows, reading, where, height=rows.select(pl.len()).collect().item())
+
+
+def read_arrow(paths: Sequence[Path], reading: Reading, where: str) -> Variants:
+    """Read the variants of Arrow IPC files, also called Feather; the order of the files is the order of the rows."""
+    with polars_faults(where, "Arrow"):
+        rows = scan_arrow(paths)
+        return table_variants(rows, reading, where, height=rows.select(pl.len()).collect().item())
+
+
+def scan_parquet(paths: Sequence[Path]) -> pl.LazyFrame:
+    """Return the rows of `.parquet` files."""
+    return pl.scan_parquet(list(paths), glob=False, hive_partitioning=False)
+
+
+def scan_arrow(paths: Sequence[Path]) -> pl.LazyFrame:
+    """Return the rows of Arrow IPC files."""
+    return pl.scan_ipc(list(paths), glob=False, hive_partitioning=False)
+
+
+@contextmanager
+def polars_faults(where: str, form: str) -> Iterator[None]:
+    """Replace the errors of Polars: their messages may quote the data, and a damaged file can make it panic."""
+    try:
+        yield
+    except LogError:
+        raise
+    except pl.exceptions.SchemaError:
+        raise LogError(f"{where}: the files have different columns or types; use the files of one log") from None
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt | MemoryError):
+            raise
+        raise LogError(
+            f"{where}: cannot be read as {form} ({type(error).__name__}); check that the file is complete"
+        ) from None

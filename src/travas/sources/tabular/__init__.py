@@ -1,1 +1,0 @@
-"""Tables: CSV, Excel, Parquet and Arrow files and data frames, read with Polars."""

@@ -1,0 +1,254 @@
+"""Logs that come trace by trace, as from XES: turned into columns and counted some at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..errors import CONFIDENTIAL, LogError
+from ..model.escaped_names import original_name
+from ..model.variants import Roles, Variants
+from .columns import Columns, lifecycle_note
+from .events import Counting, Table, conditions
+from .messages import WITHOUT_TIMES, MissingValues, available_names, left_out_note
+from .reading import ACTIVITY, ATTRIBUTE_NUMBER, LIFECYCLE, TIMESTAMP, TRACE_LEVEL, Reading, by_column
+
+EVENTS_PER_FRAME = 250_000
+_NAMELESS = "traces without a name, which may be part of one case"
+_CASE, _NAME, _TRACE, _TIME, _TIE, _UNIT, _LIFECYCLE = "case", "name", "trace", "time", "tie", "unit", "lifecycle"
+
+Present = tuple[set[str], set[str]]
+"""The keys of attributes of traces, and of events."""
+
+
+class TraceLog:
+    """Collects traces as columns, and counts their cases: `text` is the type of values."""
+
+    def __init__(self, where: str, reading: Reading, text: type[pl.Binary | pl.String] = pl.Binary) -> None:
+        self.where, self.reading, self._text = where, reading, text
+        details = reading.details.settled("recorded")  # the standard has a time for every event
+        reads_times = reading.by_time() or details.times == "read"
+        self._activities = reading.activities or (ACTIVITY,)
+        self._time = (reading.timestamp or TIMESTAMP) if reads_times else None
+        self._unit = None if reading.unit is None else reading.unit.removeprefix(TRACE_LEVEL)
+        self._case = (reading.case or ACTIVITY).removeprefix(TRACE_LEVEL)
+        attributes = (*details.attributes, *details.numbers)
+        of_trace = [name.removeprefix(TRACE_LEVEL) for name in by_column(reading.where) if name.startswith(TRACE_LEVEL)]
+        of_event = [name for name in by_column(reading.where) if not name.startswith(TRACE_LEVEL)]
+        lifecycle = () if reading.lifecycle == "all" else (LIFECYCLE,)
+        tie = reading.tie_column()
+        every = (*self._activities, self._time, tie, *attributes, *lifecycle, *of_event)
+        self.event_keys = [key for key in dict.fromkeys(every) if key is not None]
+        self.names = (*self._activities, self._case, self._unit, tie, self._time, *lifecycle, *of_event, *of_trace)
+        own = (self._case, self._unit, *(name.removeprefix(TRACE_LEVEL) for name in attributes), *of_trace)
+        self.trace_keys = [key for key in dict.fromkeys(own) if key is not None]
+        self._columns = Columns(
+            _CASE,
+            tuple(f"activity {index}" for index in range(len(self._activities))),
+            None if self._time is None else _TIME,
+            None if tie is None else _TIE,
+            None if self._unit is None else _UNIT,
+            reading.by_time(),
+            details,
+            _LIFECYCLE if lifecycle else None,
+            {f"where {index}": values for index, values in enumerate(by_column(reading.where).values())},
+            Roles(
+                reading.case or ACTIVITY,
+                self._activities,
+                self._time,
+                LIFECYCLE if lifecycle else None,
+                is_every_trace=reading.duplicate_cases == "separate",
+            ),
+            tuple(f"attribute {index}" for index in range(len(attributes))),
+        )
+        self.is_escaped, self.stray = False, 0
+        self._counting = Counting(reading)
+        self._seen: set[tuple[str, str]] = set()
+        self._frames: list[pl.DataFrame] = []  # of cases that may have further traces
+        self._names: list[pl.DataFrame] = []
+        self._traces = self._empty = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        self._events: list[list[Any]] = [[] for _ in self.event_keys]
+        self._own: list[list[Any]] = [[] for _ in self.trace_keys]
+        self._lengths: list[int] = []
+        self._height = 0
+
+    def add(self, own: Mapping[Any, Any], columns: Sequence[Sequence[Any]], events: int) -> None:
+        """Add a trace: its own attributes, and the values of each key in its events; None where an event has none."""
+        for collected, values in zip(self._events, columns, strict=True):
+            collected.extend(values)
+        for key, own_values in zip(self.trace_keys, self._own, strict=True):
+            own_values.append(own.get(key.encode() if self._text is pl.Binary else key))
+        self._lengths.append(events)
+        self._height += events
+        if self._height >= EVENTS_PER_FRAME:
+            self.flush()
+
+    def flush(self) -> None:
+        """Count the cases that were added."""
+        first = self._traces
+        lengths = np.array(self._lengths, dtype=np.int64)
+        self._traces += len(lengths)
+        self._empty += int((lengths == 0).sum())
+        owner = pl.Series(_TRACE, np.repeat(np.arange(first + 1, self._traces + 1), lengths))
+        events = {key: self._series(values) for key, values in zip(self.event_keys, self._events, strict=True)}
+        traces = {key: self._series(values) for key, values in zip(self.trace_keys, self._own, strict=True)}
+        self._seen |= {("event", key) for key, values in events.items() if values.null_count() < len(values)}
+        self._seen |= {("trace", key) for key, values in traces.items() if values.null_count() < len(values)}
+        of_trace = {key: values.gather(owner - first - 1) for key, values in traces.items()}
+        starts = np.cumsum(lengths) - lengths
+        numbers = pl.Series("event", np.arange(len(owner)) - np.repeat(starts, lengths) + 1)
+        self._forget()
+        rows = pl.DataFrame(self._roles(events, of_trace) | {_TRACE: owner, "event": numbers})
+        if self.reading.duplicate_cases != "separate":
+            rows = self._named(rows)
+        if self.reading.duplicate_cases == "merge":
+            self._frames.append(rows)
+        else:
+            self._count(rows)
+
+    def _series(self, values: list[Any]) -> pl.Series:
+        try:
+            return pl.Series(values, dtype=self._text).cast(pl.String)
+        except UnicodeError:
+            raise LogError(
+                f"{self.where}: a name contains a lone surrogate, which is not text; fix it {CONFIDENTIAL}"
+            ) from None
+
+    def _roles(self, events: Mapping[str, pl.Series], traces: Mapping[str, pl.Series]) -> dict[str, Any]:
+        """Return the columns by what they are read as."""
+        columns, details = self._columns, self._columns.details
+        roles: dict[str, Any] = {
+            name: events[key] for name, key in zip(columns.activities, self._activities, strict=True)
+        }
+        if self.is_escaped:
+            roles = {name: _unescaped(values) for name, values in roles.items()}
+        roles[_NAME] = traces[self._case]
+        if self._time is not None:
+            roles[_TIME] = events[self._time]
+        if columns.ties is not None:
+            roles[_TIE] = events[str(self.reading.tie_column())]
+        if self._unit is not None:
+            roles[_UNIT] = traces[self._unit]
+        if columns.lifecycle is not None:
+            roles[_LIFECYCLE] = events[LIFECYCLE]
+        for column, name in zip(columns.where, by_column(self.reading.where), strict=True):
+            key = name.removeprefix(TRACE_LEVEL)
+            roles[column] = traces[key] if name.startswith(TRACE_LEVEL) else events[name]
+        for index, (column, name) in enumerate(zip(columns.attribute_columns, columns.attributes, strict=True)):
+            own = traces[name.removeprefix(TRACE_LEVEL)]  # the value of the trace, or else that of its event
+            is_own = own.str.contains(ATTRIBUTE_NUMBER) if index >= len(details.attributes) else own != ""
+            roles[column] = own.zip_with(is_own.fill_null(False), events[name])
+        return roles
+
+    def _named(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return the events of traces with a name; note those without among the traces that are read."""
+        traces = rows.lazy().filter(*conditions(self._columns, self.reading)).select(_TRACE, _NAME)
+        traces = traces.unique(maintain_order=True).with_columns(pl.col(_NAME).replace("", None))
+        names = traces.collect()
+        if nameless := names[_NAME].null_count():
+            first = f"trace {int(names.filter(pl.col(_NAME).is_null())[_TRACE][0]):,}"
+            self._counting.note_missing([MissingValues(_NAMELESS, nameless, first)])
+            rows = rows.filter(pl.col(_NAME) != "")
+        self._names.append(names.drop_nulls())
+        return rows
+
+    def _count(self, rows: pl.DataFrame) -> None:
+        by_trace = self.reading.duplicate_cases == "separate"
+        rows = rows.with_columns(pl.col(_TRACE if by_trace else _NAME).alias(_CASE))
+
+        def place(row: int) -> str:
+            return f"event {int(rows['event'][row]):,} of trace {int(rows[_TRACE][row]):,}"
+
+        table = Table(rows.lazy(), self._columns, self.where, place=place, is_named=False)
+        self._counting.add(table, table.rows)
+
+    def variants(self, present: Callable[[], Present]) -> Variants:
+        """Return the variants of everything that was added; `present` names the attributes that there are."""
+        if self._lengths or not self._traces:
+            self.flush()
+        if self._frames:
+            self._count(pl.concat(self._frames))
+        if self.stray:
+            stray = MissingValues("events outside any trace, so without a case", self.stray, "log level")
+            self._counting.note_missing([stray])
+        if self.reading.duplicate_cases == "fail":
+            self._check_names()
+        if _NAMELESS in self._counting.missing:
+            self._counting.remedy += ", or set duplicate_cases to 'separate' if every trace is a case"
+        notes = [*self._unseen(present), *self._lifecycle_note(present)]
+        if self._empty:
+            notes.append(left_out_note(self._empty, "traces without events"))
+        return self._counting.variants(notes)
+
+    def _check_names(self) -> None:
+        names = pl.concat(self._names)
+        if names[_NAME].n_unique() == names.height:
+            return
+        second = names.filter(~pl.col(_NAME).is_first_distinct()).row(0, named=True)
+        first = int(names.filter(pl.col(_NAME) == second[_NAME])[_TRACE][0])
+        raise LogError(
+            f"{self.where}: traces {first:,} and {second[_TRACE]:,} have the same name; set duplicate_cases to 'merge' if "
+            f"they are one case, or to 'separate' if they are different cases {CONFIDENTIAL}",
+            field="duplicate_cases",
+        )
+
+    def _unseen(self, present: Callable[[], Present]) -> list[str]:
+        """Return notes about attributes that nothing has; LogError if this is why values are missing, which are refused."""
+        reading, notes = self.reading, []
+        wanted = [("event", key, "activity") for key in self._activities]
+        wanted += [("event", self._time, "timestamp")] if self._time is not None else []
+        wanted += [("trace", self._case, "case")] if reading.case and reading.duplicate_cases != "separate" else []
+        wanted += [("trace", self._unit, "unit")] if self._unit is not None else []
+        for name in by_column(reading.where):
+            level = "trace" if name.startswith(TRACE_LEVEL) else "event"
+            wanted.append((level, name.removeprefix(TRACE_LEVEL), "where"))
+        unseen = [each for each in wanted if each[:2] not in self._seen]
+        released = [
+            name
+            for name in self._columns.attributes
+            if not {("trace", name.removeprefix(TRACE_LEVEL)), ("event", name)} & self._seen
+        ]
+        if not (unseen or released) or not self._traces:
+            return self._tie_note()
+        of_trace, of_event = present()
+        for level, key, role in unseen:
+            if not (found := of_trace if level == "trace" else of_event):
+                continue
+            what, hint = f"no {level} has the attribute {key!r} for the {role}", _available(found, 10, key)
+            if reading.on_missing == "fail" and self._counting.missing:
+                if role == "timestamp" and not reading.by_time():
+                    remedy = f"set timestamp to the attribute that has the times{WITHOUT_TIMES}"
+                    message = f"{self.where}: {what}; {remedy}; {hint}"
+                    raise LogError(message, field="timestamp", other_fields=("times",))
+                raise LogError(f"{self.where}: {what}; {hint}")
+            notes.append(f"{what}; {hint}")
+        for key in released:
+            hint = _available(of_trace | of_event, 30, key)
+            notes.append(f"no trace or event has the attribute {key!r}: it is missing in every case; {hint}")
+        return notes + self._tie_note()
+
+    def _tie_note(self) -> list[str]:
+        tie = self.reading.tie_column()
+        if tie is None or not self._traces or ("event", tie) in self._seen:
+            return []
+        return [f"no event has the attribute {tie!r} for the ties; check its name"]
+
+    def _lifecycle_note(self, present: Callable[[], Present]) -> Sequence[str]:
+        if self.reading.lifecycle != "all" or not self._traces:
+            return ()
+        return lifecycle_note(self.reading, sorted({LIFECYCLE} & present()[1]))
+
+
+def _available(names: set[str], most: int, missing: str) -> str:
+    return available_names(sorted(names, key=lambda name: (":" not in name, name)), most, missing)
+
+
+def _unescaped(names: pl.Series) -> pl.Series:
+    escaped = names.filter(names.str.contains("\\u{", literal=True)).unique()
+    return names.replace(escaped, list(map(original_name, escaped))) if len(escaped) else names

@@ -1,0 +1,352 @@
+"""XES files, read trace by trace into columns: strict about what a case is, lenient about sizes.
+
+Most traces of most logs consist of nothing but `<trace>`, `<event>` and attributes such as
+`<string key="concept:name" value="x-ray"/>`. One regular expression checks that a trace is such a plain one, byte by byte,
+and takes the values out, several times as fast as a parser that builds a tree. Whatever else XML allows (an entity, a
+comment, a nested attribute, a key that occurs twice in an event …) is not plain, and goes to the parser.
+
+The parser sees the rest of the document, so a plain trace may be left out only where the parser is directly inside `<log>`.
+This is so behind a piece of the document that
+
+1. begins behind `</trace>` and ends in `</trace>`,
+2. contains neither `<!` nor `<?`, and
+3. contains the end of a trace that the parser has reported, directly in `<log>`, and after it no trace is open.
+
+By 3 the parser is outside comments, sections and instructions somewhere in the piece, and by 1 and 2 none begins there.
+So every `<` after it starts a tag, because XML allows it in no attribute value. The last one is `</trace>`, and nothing is
+open then but `<log>`. A plain trace is complete in itself, so behind it the same holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from lxml import etree
+
+from ..errors import CONFIDENTIAL, LogError
+from ..model.escaped_names import ESCAPED
+from ..model.mechanism import Progress
+from ..model.variants import Variants
+from .encodings import check_xml_encoding
+from .messages import EXPORT_AGAIN
+from .reading import Reading
+from .trace_tables import Present, TraceLog
+from .unpacking import chunks
+
+CHUNK = 1 << 18
+_HEAD_BYTES = 200
+_LONGEST = 4 << 20  # longer traces go to the parser
+_PATIENCE = 100  # the parser reads the rest once this many more traces were not plain than plain
+
+END = b"</trace>"
+_SPACE = rb"[ \t\r\n]*+"
+_TEXT = rb'[^"<&\x00-\x1f]*+'
+_KIND = rb"<(?:string|date|int|float|boolean|id) key=\""
+_OWN = re.compile(rb"%s(%s)\" value=\"(%s)\"%s/>" % (_KIND, _TEXT, _TEXT, _SPACE))
+_HEAD = re.compile(
+    rb"%s<trace>%s(?:%s%s\" value=\"%s\"%s/>%s)*+" % (_SPACE, _SPACE, _KIND, _TEXT, _TEXT, _SPACE, _SPACE)
+)
+_NOT_XML = re.compile("[\ufffe\uffff]")
+_UTF_8 = re.compile(
+    rb"""(?:\xef\xbb\xbf)?(?:<\?xml\s+version\s*=\s*["']1\.0["'](?:\s+encoding\s*=\s*["'](?i:utf-8)["'])?"""
+    rb"""(?:\s+standalone\s*=\s*["'](?:yes|no)["'])?\s*\?>|\s*<[^?\0])"""
+)
+
+Values = Sequence[bytes | None]
+
+
+class TraceSink(Protocol):
+    """Takes the traces of a document."""
+
+    is_escaped: bool
+    stray: int
+
+    def add(self, own: Mapping[bytes, bytes], columns: Sequence[Values], events: int) -> None:
+        """Take a trace: its own attributes, and the values of each key in its events; None where an event has none."""
+
+
+def read_xes(paths: Sequence[Path], reading: Reading, progress: Progress, where: str) -> Variants:
+    """Read the variants of XES files, which may be compressed; several files are one log."""
+    traces = TraceLog(where, reading)
+    for number, path in enumerate(paths):
+        read_traces(path, traces.event_keys, traces, partial(_part, progress, number, len(paths)))
+        traces.flush()
+    return traces.variants(partial(_present, paths[0]))
+
+
+def _part(progress: Progress, done: int, number: int, share: float) -> None:
+    progress((done + share) / number)
+
+
+def read_traces(path: Path, keys: Sequence[str], sink: TraceSink, progress: Progress = lambda _: None) -> None:
+    """Hand over the traces of a file, with the values of these keys of their events."""
+    sink.is_escaped = False
+    document = _Document(str(path), keys, sink, TraceScanner(keys))
+    try:
+        document.read(chunks(path, progress, CHUNK))
+    except etree.XMLSyntaxError as error:
+        if document.has_skipped:
+            error = _in_file(path) or error
+        raise _malformed(str(path), error) from None
+
+
+def _in_file(path: Path) -> etree.XMLSyntaxError | None:
+    """Return the error of a document with its position in the file: the parser must see all of it."""
+    try:
+        _Document(str(path), (), _Nothing(), None).read(chunks(path, lambda _: None, CHUNK))
+    except etree.XMLSyntaxError as error:
+        return error
+    return None
+
+
+class _Nothing:
+    """Forgets the traces."""
+
+    is_escaped, stray = False, 0
+
+    def add(self, own: Mapping[bytes, bytes], columns: Sequence[Values], events: int) -> None:
+        """Forget a trace."""
+
+
+class _Document:
+    """Feeds the parser, hands over traces, and keeps the tree small by removing what was read."""
+
+    def __init__(self, where: str, keys: Sequence[str], sink: TraceSink, scanner: TraceScanner | None) -> None:
+        self.where, self.sink = where, sink
+        self.keys = {key: index for index, key in enumerate(keys)}
+        self.parser = etree.XMLPullParser(
+            events=("start", "end"), tag=("{*}log", "{*}trace"), resolve_entities=False, no_network=True, load_dtd=False,
+            huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False,
+        )  # fmt: skip
+        self.root: Any = None
+        self.trace: Any = None
+        self.trace_tag = self.event_tag = ""
+        self.number = 0
+        self.head = self.prolog = b""
+        self.scanner, self.not_plain, self.has_skipped = scanner, 0, False
+        self.is_declared = self.is_behind_end = self.is_in_log = self.has_ended = self.is_in_body = False
+
+    def read(self, content: Iterable[bytes]) -> None:
+        """Read a document: plain traces without the parser, everything else with it."""
+        rest = b""
+        for chunk in content:
+            begin, text = 0, rest + chunk
+            if self.root is None:
+                begin = self._read_prolog(text)
+            end = text.find(END, max(len(rest) - len(END), begin))
+            while end >= 0 and self.scanner is not None:
+                end += len(END)
+                self._read_piece(text[begin:end])
+                begin, end = end, text.find(END, end)
+            rest = text[begin:]
+            if self.scanner is None or len(rest) > _LONGEST:
+                self._parse(rest)
+                rest = b""
+        self._parse(rest)
+        root = self.parser.close()
+        if root is not self.root:
+            raise LogError(
+                f"{self.where}: not an XES log, the root element is not <log>; check that it is the right file"
+            )
+        self._stray(root[:])
+
+    def _read_prolog(self, text: bytes) -> int:
+        """Feed what is before `<log>` tag by tag: no DOCTYPE, which allows entities, reaches the parser.
+
+        Returns the number of bytes that were fed.
+        """
+        begin = 0
+        self.head = self.head or text[:_HEAD_BYTES]
+        while self.root is None and begin < len(text):
+            end = text.find(b">", begin) + 1 or len(text)
+            self.prolog += text[begin:end].replace(b"\0", b"")  # so that UTF-16 reads like ASCII
+            if not self.is_declared:  # the first tag is the declaration, if there is one
+                check_xml_encoding(self.where, self.prolog)
+                self.is_declared = b">" in self.prolog
+            if b"<!DOCTYPE" in self.prolog:
+                raise LogError(f"{self.where}: the file has a DOCTYPE, which XES does not need; remove it")
+            self.prolog = self.prolog[-len(b"<!DOCTYPE") :] if self.is_declared else self.prolog
+            self._parse(text[begin:end])
+            begin = end
+        return begin
+
+    def _read_piece(self, piece: bytes) -> None:
+        """Read a piece of the document that ends in `</trace>`."""
+        if self.is_in_log and self.scanner is not None:
+            if (trace := self.scanner.scan(piece)) is not None:
+                self.sink.add(*trace)
+                self.number += 1
+                self.not_plain, self.has_skipped = max(self.not_plain - 1, 0), True
+                return
+            self.not_plain += 1
+            if self.not_plain >= _PATIENCE:
+                self.scanner = None
+        is_whole = self.is_behind_end
+        self._parse(piece)
+        self.is_behind_end = True
+        self.is_in_log = (
+            is_whole and self.has_ended and self.trace is None and b"<!" not in piece and b"<?" not in piece
+        )
+
+    def _parse(self, piece: bytes) -> None:
+        self.has_ended = self.is_behind_end = False
+        self.parser.feed(piece)
+        for event, element in self.parser.read_events():
+            if event == "start":
+                self._start(element)
+            elif element is self.trace:
+                self._take(element)
+                element.clear()
+                self.trace, self.has_ended = None, True
+        if self.root is not None and len(self.root) > 1:
+            self._stray(self.root[:-1])  # the last child may still be open
+            del self.root[:-1]
+
+    def _start(self, element: Any) -> None:
+        parent = element.getparent()
+        if parent is None:
+            if element.getroottree().docinfo.doctype:
+                raise LogError(f"{self.where}: the file has a DOCTYPE, which XES does not need; remove it")
+            self.root, prefix = element, element.tag.removesuffix("log")
+            self.trace_tag, self.event_tag = f"{prefix}trace", f"{prefix}event"
+            self.scanner = self.scanner if is_scannable(element, self.head) else None
+        elif parent is not self.root or element.tag != self.trace_tag:
+            raise LogError(
+                f"{self.where}: <{_local_name(element)}> is not directly in <log>; XES requires <trace> in <log>"
+            )
+        else:
+            self.trace = element
+            if not self.is_in_body:
+                self._read_header(element.itersiblings(preceding=True))  # what follows may have been parsed already
+                self.is_in_body = True
+
+    def _read_header(self, children: Iterable[Any]) -> None:
+        """Note whether names are escaped: a release of travas says so before its first trace (docs/outputs.md)."""
+        self.sink.is_escaped = self.sink.is_escaped or any(child.get("key") == ESCAPED for child in children)
+
+    def _stray(self, children: list[Any]) -> None:
+        """Count events outside traces."""
+        if not self.is_in_body:
+            self._read_header(children)
+        for child in children:
+            if child.tag == self.event_tag:
+                self.sink.stray += 1
+            elif _local_name(child) == "event":
+                raise LogError(f"{self.where}: an <event> in <log> is in another namespace than <log>; {EXPORT_AGAIN}")
+
+    def _take(self, trace: Any) -> None:
+        """Hand over a trace: of several attributes with the same key the first."""
+        own: dict[bytes, bytes] = {}
+        columns: list[list[bytes | None]] = [[] for _ in self.keys]
+        events = 0
+        self.number += 1
+        for child in trace:
+            if child.tag == self.event_tag:
+                events += 1
+                found: dict[int, bytes] = {}
+                for attribute in child:
+                    if (index := self.keys.get(attribute.get("key"))) is not None and index not in found:
+                        found[index] = attribute.get("value", "").encode()
+                for index, column in enumerate(columns):
+                    column.append(found.get(index))
+            elif (key := child.get("key")) is None:
+                if (name := _local_name(child)) == "event":
+                    raise self._misplaced("an <event>", "is in another namespace than <log>")
+                raise self._misplaced(f"<{name[:60]}>", "is neither an <event> nor an attribute with a key")
+            else:
+                own.setdefault(key.encode(), child.get("value", "").encode())
+        if events != sum(1 for _ in trace.iterdescendants("{*}event")):
+            raise self._misplaced(
+                "an <event>", "is inside an event or an attribute, or in another namespace than <log>"
+            )
+        self.sink.add(own, columns, events)
+
+    def _misplaced(self, element: str, problem: str) -> LogError:
+        """Return the error for an element of a trace that may be an event and would not be counted."""
+        return LogError(f"{self.where}: {element} in trace {self.number:,} {problem}; {EXPORT_AGAIN} {CONFIDENTIAL}")
+
+
+def _local_name(element: Any) -> str:
+    """Return the name of an element without its namespace."""
+    name: str = element.tag.rpartition("}")[2]
+    return name
+
+
+def _malformed(where: str, error: etree.XMLSyntaxError) -> LogError:
+    """Return the error for what the parser refuses."""
+    entries: Any = error.error_log
+    last = entries[-1] if len(entries) else None
+    (line, column), kind = error.position, last.type_name if last else ""
+    if last and not line:
+        line, column = last.line, last.column
+    reason = kind.removeprefix("ERR_").replace("_", " ").lower() or "syntax error"
+    return LogError(f"{where}: malformed XML at line {line}, column {column} ({reason}); {EXPORT_AGAIN} {CONFIDENTIAL}")
+
+
+def _present(path: Path) -> Present:
+    """Return the keys of the attributes of the first traces of a file, and of their events."""
+    parser = etree.XMLPullParser(
+        events=("end",), tag="{*}trace", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True
+    )
+    traces: list[Any] = []
+    with closing(chunks(path, lambda _: None, CHUNK)) as content:
+        while not traces and (chunk := next(content, b"")):
+            parser.feed(chunk)
+            traces += [trace for _, trace in parser.read_events()]
+    own = {key for trace in traces for child in trace if (key := child.get("key"))}
+    return own, {key for trace in traces for event in trace.iterchildren("{*}event") for key in _keys(event)}
+
+
+def _keys(event: Any) -> Iterator[str]:
+    yield from (key for attribute in event if (key := attribute.get("key")))
+
+
+def is_scannable(root: Any, head: bytes) -> bool:
+    """Return whether the traces of a document can be plain: it is UTF-8, and `<log>` has no prefix, as they have none."""
+    return root.prefix is None and _UTF_8.match(head) is not None
+
+
+class TraceScanner:
+    """Takes the values of some keys out of plain traces."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        """Prepare to read the values of these keys of events; each is read once."""
+        self._width = len(keys)
+        names = [re.escape(key.encode()) for key in keys]
+        # a group that is set already makes the match fail: this key was there before
+        kinds = [rb'(?(%d)(?!))%s" value="(%s)' % (number, name, _TEXT) for number, name in enumerate(names, start=1)]
+        other = rb'(?!(?:%s)")' % rb"|".join(names) if names else b""
+        kinds.append(rb'%s%s" value="%s' % (other, _TEXT, _TEXT))
+        attribute = rb"%s(?:%s)\"%s/>%s" % (_KIND, rb"|".join(kinds), _SPACE, _SPACE)
+        self._event = re.compile(rb"<event>%s(?:%s)*+</event>%s" % (_SPACE, attribute, _SPACE))
+
+    def scan(self, text: bytes) -> tuple[dict[bytes, bytes], list[list[bytes | None]], int] | None:
+        """Return what a sink takes of a trace; None if it is not plain or has no events.
+
+        Args:
+            text: What follows the end of a trace, up to and including the end of the next one.
+        """
+        if not _is_xml_text(text):
+            return None
+        parts: list[Any] = self._event.split(text)
+        step = self._width + 1
+        between = parts[::step]
+        if between.pop() != END or not between or any(between[1:]) or _HEAD.fullmatch(between[0]) is None:
+            return None
+        own = dict(reversed(_OWN.findall(between[0])))
+        return own, [parts[index::step] for index in range(1, step)], len(between)
+
+
+def _is_xml_text(text: bytes) -> bool:
+    """Return whether text is UTF-8 without the two characters above the control characters that XML excludes."""
+    if text.isascii():
+        return True
+    try:
+        return _NOT_XML.search(text.decode()) is None
+    except UnicodeDecodeError:
+        return False

@@ -1,1 +1,0 @@
-"""XES files, read trace by trace in constant memory."""
