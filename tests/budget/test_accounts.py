@@ -84,7 +84,7 @@ def test_a_refused_release_takes_over_nothing(book: Ledger) -> None:
         charge(book, None, "/data/a.csv")
     book.create_budget("hospital", epsilon=2, delta="1e-5")
     for refused in (book.check, book.charge):
-        with pytest.raises(BudgetError, match=r"ε = 0, .* \(counting 2 earlier releases of /data/a.csv\)"):
+        with pytest.raises(BudgetError, match=r"ε = 0, .* \(counting 2 releases of /data/a.csv without a name\)"):
             refused("hospital", "/data/a.csv", ONE, "case_id")
     assert counted(book) == {"hospital": 0, "/data/a.csv": 2}
 

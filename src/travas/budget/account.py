@@ -321,87 +321,70 @@ class Account:
         columns may differ too, and the definition of a case: each guarantee holds for all that is recorded of a person.
         Periods must be disjoint, or the same, under one rule.
         """
-        spending, case, period = release.spending, release.case, release.period
-        if self.unit is not None:
-            self._check_column(self.unit, spending.unit)
-        for entry in self.entries:
-            if self.unit is None and entry.spending.unit.name != spending.unit.name:
-                raise self._other_unit(entry.spending.unit, spending.unit)
-            if self.unit is None and not _same_case(entry.case, case):
-                raise self._other_case(entry.case, case)
-            if period is not None and entry.period is not None and spending.unit.is_case:
-                self._check_period(period, entry.period)
-        if self.budget is None:
-            return
+        self._check_unit(release)
+        period = release.period if release.spending.unit.is_case else None
+        for earlier in (entry.period for entry in self.entries if entry.period is not None):
+            if period is not None and (reason := period.conflict(earlier)) is not None:
+                remedy = "use the rule and the periods of the earlier releases, or another data set"
+                raise self._refused(reason, remedy, *(period.changed_rules(earlier) or ["period"]))
+        if self.budget is not None:
+            self._check_budget(self.budget, release)
+
+    def _check_budget(self, budget: Budget, release: Entry) -> None:
+        """Refuse a release that the budget does not allow."""
+        spending = release.spending
         if spending.standing is Standing.NOT_ESTABLISHED:
-            raise BudgetError(
-                f"{self.label}: the guarantee of this release is not established, so its cost is not known and cannot be "
-                "charged to a budget; nothing was released; use another mechanism, or a data set without a budget",
-                field="mechanism",
-            )
+            why = "the guarantee of this release is not established, so its cost is not known"
+            raise self._refused(why, "use another mechanism, or a data set without a budget", "mechanism")
         if self.has_unknown_cost:
-            raise BudgetError(
-                f"{self.label}: the guarantee of an earlier release is not established, so what was spent is not known; "
-                "nothing was released; use a data set without a budget",
-                field="dataset",
-            )
-        together = self._alternatives_with(spending, period)
-        if all(map(self.budget.allows, together)):
+            why = "the guarantee of an earlier release is not established, so what was spent is not known"
+            raise self._refused(why, "use a data set without a budget", "dataset")
+        together = self._alternatives_with(spending, release.period)
+        if all(map(budget.allows, together)):
             return
         asked = f"ε = {as_text(spending.epsilon)}, δ = {as_text(spending.delta)}"
-        if self.budget.composition == "exact":
-            asked += f", for a total of δ = {rounded_up(max(map(self.budget.delta_used, together)), 4)}"
+        if budget.composition == "exact":
+            asked += f", for a total of δ = {rounded_up(max(map(budget.delta_used, together)), 4)}"
         raise BudgetError(f"{self.label}: {self.remainder}; this release needs {asked}; nothing was released")
+
+    def _check_unit(self, release: Entry) -> None:
+        """Refuse a unit, or a definition of a case, that is not that of the earlier releases."""
+        now = release.spending.unit
+        if self.unit is not None:
+            self._check_column(self.unit, now)
+            return
+        for entry in self.entries:
+            before = entry.spending.unit
+            if before.name != now.name:
+                why = f"its releases have the unit {before.name!r}, this one has {now.name!r}; such guarantees do not compose"
+                remedy = f"use {'no unit and no max_cases' if before.is_case else f'unit={before.name!r}'}, or another data set"
+                if self.dataset is not None and not before.is_case and not now.is_case:
+                    command = shlex.join(["travas", "budget", "unit", self.dataset, "person", now.name])
+                    remedy += f"; if both identify the same persons, give them a common name, such as `{command}`"
+                raise self._refused(why, remedy, "unit")
+            if not _same_case(entry.case, release.case):
+                cases = entry.case, release.case
+                why = f"its releases have the case {cases[0]!r}, this one has {cases[1]!r}; such guarantees do not compose"
+                if EVERY_TRACE in cases:
+                    remedy = "use the duplicate_cases of the earlier releases, or another data set"
+                    raise self._refused(why, remedy, "duplicate_cases")
+                raise self._refused(why, f"use case={entry.case!r}, or another data set", "case")
 
     def _check_column(self, unit: UnitName, protected: PrivacyUnit) -> None:
         """Refuse a unit that is not known to be that of the data set. The first release may use any column."""
         known = ", ".join(map(repr, self.unit_columns))
         if protected.is_case:
-            hint = f": {known}" if known else ""
-            raise BudgetError(
-                f"{self.label}: its releases protect one {unit.name}, this one a single case; nothing was released; "
-                f"set unit to the column that identifies the {unit.name}{hint}",
-                field="unit",
-            )
+            why = f"its releases protect one {unit.name}, this one a single case"
+            remedy = f"set unit to the column that identifies the {unit.name}{f': {known}' if known else ''}"
+            raise self._refused(why, remedy, "unit")
         if known and protected.name not in self.unit_columns:
             command = shlex.join(["travas", "budget", "unit", self.label, unit.name, protected.name])
-            raise BudgetError(
-                f"{self.label}: {protected.name!r} is not known as a column that identifies one {unit.name} (known: "
-                f"{known}); nothing was released; if it does, run `{command}`",
-                field="unit",
-            )
+            why = f"{protected.name!r} is not known as a column that identifies one {unit.name} (known: {known})"
+            raise self._refused(why, f"if it does, run `{command}`", "unit")
 
-    def _check_period(self, period: ChargedPeriod, earlier: ChargedPeriod) -> None:
-        if (reason := period.conflict(earlier)) is not None:
-            changed = period.changed_rules(earlier) or ["period"]
-            raise BudgetError(
-                f"{self.label}: {reason}; nothing was released; use the rule and the periods of the earlier releases, or "
-                "another data set",
-                field=changed[0],
-                other_fields=tuple(changed[1:]),
-            )
-
-    def _other_unit(self, before: PrivacyUnit, now: PrivacyUnit) -> BudgetError:
-        remedy = "no unit and no max_cases" if before.is_case else f"unit={before.name!r}"
-        same = ""
-        if not before.is_case and not now.is_case and self.dataset is not None:
-            command = shlex.join(["travas", "budget", "unit", self.dataset, "person", now.name])
-            same = f"; if both identify the same persons, give them a common name, such as `{command}`"
-        return BudgetError(
-            f"{self.label}: its releases have the unit {before.name!r}, this one has {now.name!r}; such guarantees do not "
-            f"compose; nothing was released; use {remedy}, or another data set{same}",
-            field="unit",
-        )
-
-    def _other_case(self, before: str | None, now: str | None) -> BudgetError:
-        remedy, field = f"case={before!r}", "case"
-        if EVERY_TRACE in (before, now):
-            remedy, field = "the duplicate_cases of the earlier releases", "duplicate_cases"
-        return BudgetError(
-            f"{self.label}: its releases have the case {before!r}, this one has {now!r}; such guarantees do not compose; "
-            f"nothing was released; use {remedy}, or another data set",
-            field=field,
-        )
+    def _refused(self, why: str, remedy: str, *fields: str) -> BudgetError:
+        message = f"{self.label}: {why}; nothing was released; {remedy}"
+        return BudgetError(message, field=fields[0], other_fields=fields[1:])
 
 
 def _same_case(one: str | None, other: str | None) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from unicodedata import normalize
 
 import attrs
 
-from ..errors import BudgetError, LedgerError, ParameterError
+from ..errors import BudgetError, LedgerError, ParameterError, number_of
 from ..model.mechanism import Mechanism
 from ..trusted.numbers import Number
 from .account import (
@@ -117,56 +118,43 @@ class Book:
         return Account(dataset, self._budgets.get(dataset), entries, None, self._units.get(dataset))
 
     @cached_property
-    def _owners(self) -> dict[int, str]:
-        """The data set of every charge that has one, by number.
+    def history(self) -> tuple[Entry, ...]:
+        """All charges, each with the data set that it belongs to.
 
         A charge without a name belongs to the first data set that a release of the same file was charged to, if the costs
         of both add up.
         """
         accounts = {name: self.named(name) for name in self.names}
-        owners = {entry.number: entry.dataset for entry in self.entries if entry.dataset is not None}
-        for entry in self.entries:
-            if entry.dataset is None:
-                for release in self._by_location.get(str(entry.location), ()):
-                    if accounts[str(release.dataset)].adds_up(entry, release):
-                        owners[entry.number] = str(release.dataset)
-                        break
-        return owners
+
+        def owner(entry: Entry) -> str | None:
+            earlier = self._releases.get(entry.location, ())
+            fitting = (str(each.dataset) for each in earlier if accounts[str(each.dataset)].adds_up(entry, each))
+            return entry.dataset or next(fitting, None)
+
+        return tuple(replace(entry, dataset=owner(entry)) for entry in self.entries)
 
     @cached_property
-    def _by_location(self) -> dict[str, list[Entry]]:
-        """The charges to data sets, by the file that was released."""
-        listed: dict[str, list[Entry]] = {}
+    def _releases(self) -> dict[str | None, list[Entry]]:
+        """The charges to data sets by name, by the file that was released."""
+        listed: defaultdict[str | None, list[Entry]] = defaultdict(list)
         for entry in self.entries:
-            if entry.dataset is not None and entry.location is not None:
-                listed.setdefault(entry.location, []).append(entry)
+            if entry.dataset is not None:
+                listed[entry.location].append(entry)
         return listed
 
     def account(self, dataset: str) -> Account:
         """Return a data set with all charges that belong to it."""
-        return self._with(self.named(dataset), self.entries_of(dataset))
+        return replace(self.named(dataset), entries=tuple(entry for entry in self.history if entry.dataset == dataset))
 
     def at(self, location: str) -> Account:
         """Return the account of a file: what was charged without a name and belongs to no data set."""
-        free = (entry for entry in self.entries if entry.location == location and entry.number not in self._owners)
+        free = (entry for entry in self.history if entry.dataset is None and entry.location == location)
         return Account(None, None, tuple(free), location)
-
-    @staticmethod
-    def _with(account: Account, entries: Iterable[Entry]) -> Account:
-        return replace(account, entries=tuple(replace(entry, dataset=account.dataset) for entry in entries))
-
-    def entries_of(self, dataset: str) -> tuple[Entry, ...]:
-        """Return all charges that belong to a data set, in order."""
-        return tuple(entry for entry in self.entries if self._owners.get(entry.number) == dataset)
 
     def accounts(self) -> list[Account]:
         """Return all accounts: by name, then those without a name by location."""
-        free = {str(entry.location) for entry in self.entries if entry.number not in self._owners}
+        free = {str(entry.location) for entry in self.history if entry.dataset is None}
         return [*map(self.account, sorted(self.names)), *map(self.at, sorted(free))]
-
-    def history(self) -> list[Entry]:
-        """Return all charges, each with the data set that it belongs to."""
-        return [replace(entry, dataset=self._owners.get(entry.number)) for entry in self.entries]
 
     def admitted(self, release: Entry) -> Account:
         """Return the account that a release is charged to, as it is before the charge. Raises BudgetError if it is refused.
@@ -174,24 +162,19 @@ class Book:
         Without a name it is the data set of an earlier release of the same file, or the file itself.
         """
         if release.dataset is None:
-            account, more = self._of_location(release), []
-        else:
-            account, free = (
-                self.named(release.dataset),
-                () if release.location is None else self.at(release.location).entries,
-            )
-            more = [entry for entry in free if account.adds_up(entry, release)]
-            account = self._with(
-                account, sorted([*self.entries_of(release.dataset), *more], key=lambda entry: entry.number)
-            )
+            account = self._of_location(release)
+            account.admit(release)
+            return account
+        account = self.account(release.dataset)
+        free = () if release.location is None else self.at(release.location).entries
+        more = [replace(entry, dataset=release.dataset) for entry in free if account.adds_up(entry, release)]
+        account = replace(account, entries=tuple(sorted([*account.entries, *more], key=lambda entry: entry.number)))
         try:
             account.admit(release)
         except BudgetError as error:
             if not more:
                 raise
-            counted = (
-                f"(counting {len(more)} earlier release{'s' if len(more) > 1 else ''} of {readable(release.location)})"
-            )
+            counted = f"(counting {number_of(len(more), 'releases')} of {readable(release.location)} without a name)"
             raise BudgetError(f"{error} {counted}", field=error.field, other_fields=error.other_fields) from None
         return account
 
@@ -202,8 +185,8 @@ class Book:
                 "dataset is not set; the ledger can identify a log that is not a file only by name; set dataset",
                 field="dataset",
             )
-        earlier = self._by_location.get(release.location, ())
-        accounts = [self.account(name) for name in dict.fromkeys(str(entry.dataset) for entry in earlier)]
+        names = dict.fromkeys(str(entry.dataset) for entry in self._releases.get(release.location, ()))
+        accounts = [self.account(name) for name in names]
         fitting = (each for each in accounts if each.entries and each.adds_up(each.entries[0], release))
         return next(fitting, accounts[0] if accounts else self.at(release.location))
 
@@ -427,7 +410,7 @@ class Ledger:
             The charges, the earliest first.
         """
         with open_ledger(self.path) as ledger:
-            return Book(ledger.records).history()
+            return list(Book(ledger.records).history)
 
     @contextmanager
     def _locked(self) -> Iterator[OpenLedger]:
