@@ -73,4 +73,4 @@ def in_the_web_app(name: str, log: Path, output: Path) -> None:
     recipe = Recipe(name, EPSILON, DELTA, ())
     ledger = log.parent / "ledger.db"
     reading = recipe.reading(Reading(order="file"))
-    tasks.draw(log, "log.csv", reading, recipe, 1 << 30, ledger, "", "original", output, lambda *_: None)
+    tasks.draw(log, "log.csv", reading, recipe, ledger, "", "original", output, lambda *_: None)

@@ -129,9 +129,7 @@ def web_task(case: Case) -> Callable[..., tasks.Drawn]:
     options = case.options | ({"alphabet": "\n".join(case.alphabet)} if case.alphabet else {})
     recipe = Recipe(case.mechanism, case.epsilon, case.delta, tuple(sorted(options.items())))
     reading = recipe.reading(package.Reading())
-    return partial(
-        tasks.draw, case.log, "log.csv", reading, recipe, 1 << 30, case.ledger, case.dataset, "original", case.output
-    )
+    return partial(tasks.draw, case.log, "log.csv", reading, recipe, case.ledger, case.dataset, "original", case.output)
 
 
 class _Here:

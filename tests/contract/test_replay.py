@@ -241,7 +241,7 @@ def test_the_web_app_draws_the_same(name: str, logs: Logs, monkeypatch: pytest.M
             reading = recipe.reading(package.Reading())
             ledger, output = folder / "ledger.db", folder / "release.json"
             watch: Any = lambda *step, steps=steps: steps.append(step)  # noqa: E731
-            tasks.draw(log, "log.csv", reading, recipe, 1 << 30, ledger, "hospital", "original", output, watch)
+            tasks.draw(log, "log.csv", reading, recipe, ledger, "hospital", "original", output, watch)
             seen.append((contents(folder), charged(folder), [step for step in steps if step[0] != Phase.READING]))
     assert seen[0] == seen[1]
 

@@ -122,7 +122,7 @@ def test_all_build_the_same_request(
     approval = Approval("agreed", "the officer")
     with pytest.raises(TravasError, match="not run"):
         tasks.draw(
-            small_csv, "log.csv", recipe.reading(package.Reading()), recipe, 1 << 30, ledger, "hospital", "original", output,
+            small_csv, "log.csv", recipe.reading(package.Reading()), recipe, ledger, "hospital", "original", output,
             lambda *_: None, approval,
         )  # fmt: skip
     assert len(seen) == 2, "the command line was refused"

@@ -74,7 +74,7 @@ def test_an_error_of_a_reader_is_about_the_file_that_the_user_knows_and_has_its_
     stored = tmp_path / "log-0123.csv"
     stored.write_text(content, encoding="latin-1")
     with pytest.raises(LogError, match=r"^hospital\.csv") as caught:
-        read_log(stored, "hospital.csv", Reading(), 1 << 20, lambda *_: None)
+        read_log(stored, "hospital.csv", Reading(), lambda *_: None)
     assert str(tmp_path) not in str(caught.value)
     assert (caught.value.field, caught.value.other_fields) == (field, other_fields)
 
@@ -114,7 +114,7 @@ def test_every_error_keeps_all_its_fields_between_processes(error: TravasError) 
 def test_a_preview_names_the_file_once(tmp_path: Path) -> None:
     stored = tmp_path / "log-0123.csv"
     with pytest.raises(TravasError, match="^a file.csv: a file or folder cannot be used"):
-        asyncio.run(preview(stored, "a file.csv", 1 << 20))
+        asyncio.run(preview(stored, "a file.csv"))
     stored.touch()
     with pytest.raises(TravasError, match="^a file.csv: the file is empty"):
-        asyncio.run(preview(stored, "a file.csv", 1 << 20))
+        asyncio.run(preview(stored, "a file.csv"))

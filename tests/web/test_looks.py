@@ -32,7 +32,7 @@ def session(tmp_path: Path) -> Session:
 
 
 def lines(session: Session) -> list[tuple[str, str]]:
-    return [(line.name, line.detail) for line in session.owner.activity.read()[0]]
+    return [(line.name, line.detail) for line in session.owner.activity.read()]
 
 
 @pytest.mark.parametrize("view", [FORECAST, COMPARISON, VALUES, FINDINGS])
@@ -65,7 +65,7 @@ def test_a_look_that_cannot_be_recorded_is_refused_each_time(session: Session, v
 
 def page_of(session: Session) -> Any:
     refused: list[str] = []
-    settings = SimpleNamespace(decompressed_limit=1 << 30)
+    settings = SimpleNamespace()
     return SimpleNamespace(session=session, settings=settings, refuse=refused.append, refused=refused)
 
 
@@ -98,5 +98,5 @@ def test_a_comparison_is_in_the_report_of_the_next_release(session: Session, mon
     with pytest.raises(InterruptedError):
         result_compare._compare(page_of(session), released, MagicMock(), MagicMock()).send(None)
     assert session.recipe.looked_at == (COMPARISON,)
-    assert [line.release for line in session.owner.activity.read()[0]] == ["abc"]
+    assert [line.release for line in session.owner.activity.read()] == ["abc"]
     assert Reading(case="number") in started.call_args.args and session.reading not in started.call_args.args

@@ -28,7 +28,7 @@ def quiet(_: str, __: float) -> None:
 
 
 def looked(path: Path, name: str) -> Preview:
-    return look(path, name, 1 << 35, travas.Reading(), quiet)
+    return look(path, name, travas.Reading(), quiet)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".xes", ".xes.gz"])

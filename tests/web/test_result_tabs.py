@@ -132,7 +132,7 @@ def test_before_and_after_compares_with_the_original_itself_and_its_steps_as_rel
     path.write_text("case_id,activity\n" + "".join(f"{case},{name}\n" for case in range(400) for name in "abc"))
     reading = Reading(order="file", abstraction=parse_ladder("prefix:2")[0])
     release = travas.anonymize(path, epsilon=5, delta="0.1", reading=reading)
-    found = compare_release(path, "log.csv", reading, release, 1 << 30, quiet)
+    found = compare_release(path, "log.csv", reading, release, quiet)
     values = {name: value for name, value, _ in found.metrics}
     assert values["case coverage"] == "0.000" and values["case coverage abstracted"] == "1.000"
     assert {(row.before, row.after): row.original for row in found.differences} == {
@@ -144,7 +144,7 @@ def test_before_and_after_of_a_synthetic_log_has_its_times(tmp_path: Path) -> No
     path = tmp_path / "log.csv"
     timed_frame(300).write_csv(path)
     release = travas.synthesize(path, epsilon=4, delta="1e-4", times=travas.Times())
-    found = compare_release(path, "log.csv", Reading(), release, 1 << 30, quiet)
+    found = compare_release(path, "log.csv", Reading(), release, quiet)
     assert "throughput" in {name for name, _, _ in found.metrics} and found.differences
 
 
@@ -155,7 +155,7 @@ def test_an_empty_synthetic_log_is_shown_as_one(tmp_path: Path) -> None:
     assert not release.variants and headings(release) == {"value": "Cases", "origin": "Origin"}
     assert "in the synthetic log" in map_of_release(release).captions[0]
     assert [words.split(":")[0] for words in remarks(release, 0)] == ["Origin"]
-    found = compare_release(path, "log.csv", Reading(), release, 1 << 30, quiet)
+    found = compare_release(path, "log.csv", Reading(), release, quiet)
     assert dict(row[:2] for row in found.metrics)["throughput"] == "one of the two logs has no cases"
     details = travas.compare(path, release).as_json()["details"]
     assert details["times"]["throughput"] is None
@@ -168,7 +168,7 @@ def test_before_and_after_has_the_true_numbers_on_one_side(tmp_path: Path) -> No
     rows = [f"{case},{activity_text(activity)}" for case, trace in enumerate(traces) for activity in trace]
     path.write_text("case_id,activity\n" + "\n".join(rows) + "\n")
     release = travas.anonymize(PAPER_LOG, epsilon=5, delta="0.1")
-    found = compare_release(path, "log.csv", Reading(order="file"), release, 1 << 30, quiet)
+    found = compare_release(path, "log.csv", Reading(order="file"), release, quiet)
     true = {(row.before, row.after): row.original for row in found.differences}
     assert true["register", "visit"] == 35 and true["", "register"] == sum(PAPER_LOG.values())
     assert {name for name, _, _ in found.metrics} >= {"case coverage", "variant coverage", "fake variants"}

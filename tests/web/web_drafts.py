@@ -49,7 +49,7 @@ class Draft:
         self.write_log()
         output, approval = self.archive.folder(asked.id) / RELEASE, Approval(reference=asked.id)
         return tasks.draw(
-            self.log, "log.csv", travas.Reading(), asked.recipe, 1 << 30, self.ledger.path, "data", "copy", output,
+            self.log, "log.csv", travas.Reading(), asked.recipe, self.ledger.path, "data", "copy", output,
             lambda *_: None, approval,
         )  # fmt: skip
 
@@ -58,5 +58,5 @@ class Draft:
         refused: list[str] = []
         return SimpleNamespace(
             session=self.session, services=SimpleNamespace(archive=self.archive), ledger=self.ledger,
-            settings=SimpleNamespace(decompressed_limit=1 << 30), refuse=refused.append, refused=refused,
+            settings=SimpleNamespace(), refuse=refused.append, refused=refused,
         )  # fmt: skip

@@ -22,7 +22,7 @@ from ..outputs.atomic import atomic_output
 from ..outputs.guarantee_file import guarantee_path
 from ..outputs.target_locks import is_reserved
 from .activity import ActivityKind, ActivityLog
-from .recipe import OptionValue, Recipe
+from .recipe import Recipe
 from .result.handover import BUNDLE
 from .storage import private_directory, try_lock
 from .typed_period import TypedPeriod
@@ -71,44 +71,18 @@ class ArchivedRelease:
 
     @classmethod
     def decode(cls, text: str) -> ArchivedRelease:
-        """Return the record of a file; raises ValueError, KeyError, TypeError or RecursionError if it is damaged."""
+        """Return the record of a file; raises ValueError, KeyError, TypeError or AttributeError if it is damaged."""
         fields: dict[str, Any] = json.loads(text)
-        texts = {name: _text(fields[name]) for name in ("id", "dataset", "log", "reason")}
-        return cls(
-            **texts,
-            ledger=_text(fields.get("ledger", "")),
-            asked=_signature(fields["asked"]),
-            recipe=_recipe(fields["recipe"]),
-            sign_offs=tuple(_signature(one) for one in fields["sign_offs"]),
-            deleted=None if fields["deleted"] is None else _signature(fields["deleted"]),
-        )
-
-
-def _text(value: Any) -> str:
-    """Return a text that can be shown; raises TypeError if it is another value, ValueError if it has lone surrogates."""
-    if not isinstance(value, str):
-        raise TypeError("not a text")
-    value.encode()
-    return value
-
-
-def _signature(fields: dict[str, Any]) -> Signature:
-    return Signature(**{name: _text(value) for name, value in fields.items()})
-
-
-def _recipe(fields: dict[str, Any]) -> Recipe:
-    parts: dict[str, Any] = {
-        "options": tuple((_text(name), _option(value)) for name, value in fields["options"]),
-        "period": TypedPeriod(**{name: _text(value) for name, value in fields["period"].items()}),
-        "looked_at": tuple(map(_text, fields["looked_at"])),
-    }
-    return Recipe(**{name: _text(value) for name, value in fields.items() if name not in parts} | parts)
-
-
-def _option(value: Any) -> OptionValue:
-    if isinstance(value, list):
-        return tuple(map(_text, value))
-    return value if isinstance(value, int) else _text(value)
+        recipe = fields["recipe"]
+        options = tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in recipe["options"])
+        parts = {"options": options, "period": TypedPeriod(**recipe["period"]), "looked_at": tuple(recipe["looked_at"])}
+        fields |= {
+            "asked": Signature(**fields["asked"]),
+            "recipe": Recipe(**recipe | parts),
+            "sign_offs": tuple(Signature(**one) for one in fields["sign_offs"]),
+            "deleted": None if fields["deleted"] is None else Signature(**fields["deleted"]),
+        }
+        return cls(**fields)
 
 
 class Archive:
@@ -179,7 +153,7 @@ class Archive:
             return None
         try:
             made = ArchivedRelease.decode((self.folder(release) / _RECORD).read_text(encoding="utf-8"))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
         return made if made.id == release else None
 

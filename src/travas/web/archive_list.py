@@ -78,31 +78,14 @@ def _state(archive: Archive, record: ArchivedRelease, entry: Entry | None) -> Re
 
 
 def reconcile(archive: Archive, ledger: Ledger) -> None:
-    """Bring archive and activity log up to date with the ledger, after a server was killed.
-
-    A charge or sign-off without a line in the activity log gets one. Folders of releases that were asked for with this ledger
-    and never charged to it are removed, and so are files that were left of deleted releases.
-    """
+    """Remove what a killed server left: folders of releases that were never charged to this ledger, and deleted files."""
     charges = {entry.approval.reference for entry in ledger.history()}
-    lines = archive.activity.read()[0]
-    known = {(line.kind, line.release) for line in lines}
-    signed = {(line.release, line.detail) for line in lines if line.kind == "sign-off"}
     recent = (datetime.now(UTC) - _AGE_OF_LEFTOVERS).isoformat(timespec="seconds")
-    for record in reversed(archive.records()):
-        running = archive.is_running(record.id)
-        if record.id in charges and not running:
-            if ("charge", record.id) not in known:
-                archive.record(
-                    "charge", record, record.asked.name,
-                    f"asked for at {record.asked.time}; recorded at the next start of the server",
-                )  # fmt: skip
-            for one in record.sign_offs:
-                if (record.id, one.name) not in signed:
-                    archive.record("sign-off", record, record.asked.name, one.name)
+    for record in archive.records():
         if record.deleted is not None:
             with suppress(OSError):
                 archive.clear(record.id)
         is_ours = record.ledger == str(ledger.path.resolve())
         never_charged = is_ours and record.id not in charges and _state(archive, record, None) is None
-        if never_charged and record.asked.time < recent and not running:
+        if never_charged and record.asked.time < recent and not archive.is_running(record.id):
             archive.forget(record.id)

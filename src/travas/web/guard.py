@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 from .access import Access
 from .entrance import entrance_page
 from .locations import Location
-from .origin import foreign, malformed
+from .origin import foreign
 from .settings import Settings
 
 Message = MutableMapping[str, Any]
@@ -81,9 +81,7 @@ class Guard:
 
     def _answer(self, connection: HTTPConnection) -> Response | None:
         """Return an immediate response; None if the request may pass."""
-        header, path = malformed(connection), connection.scope["path"]
-        if header:
-            return PlainTextResponse(f"travas: the header {header} is missing or malformed\n", 400)
+        path = connection.scope["path"]
         if path == "/health" and connection.scope["type"] == "http":
             return Response(status_code=200)
         why = foreign(connection, self.settings)

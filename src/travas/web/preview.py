@@ -15,7 +15,6 @@ from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suff
 from ..sources.reading import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading
 from .failures import known_as
 from .jobs import Job, JobWatch, Limits
-from .unpacking import FileContent, file_content
 
 SUFFIXES = XES_SUFFIXES + CSV_SUFFIXES + PARQUET_SUFFIXES
 _ROWS = 6
@@ -41,25 +40,15 @@ class Preview:
         return Reading(case=self.case, activities=(self.activity,) if self.activity else (), timestamp=timestamp)
 
 
-async def preview(path: Path, name: str, limit: int, reading: Reading = DEFAULT_READING) -> Preview:
-    """Preview the beginning of a file, in a separate process with limits on memory and time.
-
-    Args:
-        path: The file.
-        name: Its name in messages.
-        limit: The maximum number of bytes after unpacking.
-        reading: Only delimiter, quote and encoding are used.
-
-    Returns:
-        The preview; TravasError if the file is not a log, or is too large.
-    """
-    job = Job(look, path, name, limit, reading, limits=LIMITS, name=name)
+async def preview(path: Path, name: str, reading: Reading = DEFAULT_READING) -> Preview:
+    """Preview the beginning of a file, in a separate process. Of the reading only delimiter, quote and encoding are used."""
+    job = Job(look, path, name, reading, limits=LIMITS, name=name)
     job.start()
     result: Preview = await job.wait()
     return result
 
 
-def look(path: Path, name: str, limit: int, reading: Reading, watch: JobWatch) -> Preview:
+def look(path: Path, name: str, reading: Reading, watch: JobWatch) -> Preview:
     """Preview the beginning of a file, unpacking at most some megabytes. Raises LogError if it is not a log."""
     kind = suffix_of(path, SUFFIXES)
     if kind is None:
@@ -67,23 +56,11 @@ def look(path: Path, name: str, limit: int, reading: Reading, watch: JobWatch) -
     if not path.stat().st_size:
         raise LogError(f"{name}: the file is empty; check that it is the right file")
     with known_as({str(path): name}):
-        content = file_content(path)
-        _check_kind(path, kind, content)
         if kind in XES_SUFFIXES:
             return _xes(path)
         if kind in CSV_SUFFIXES:
             return _csv(path, reading)
         return _parquet(path)
-
-
-def _check_kind(path: Path, kind: str, content: FileContent) -> None:
-    """Refuse a file whose name contradicts its first bytes."""
-    if content == "parquet" and kind not in PARQUET_SUFFIXES:
-        raise LogError(f"{path}: named {kind}, but its content is Parquet; rename it to .parquet")
-    if content != "parquet" and kind in PARQUET_SUFFIXES:
-        raise LogError(
-            f"{path}: cannot be read as Parquet, its first bytes are different; check that it is the right file"
-        )
 
 
 def _head(path: Path) -> bytes:

@@ -49,7 +49,7 @@ async def start_release(page: Page) -> None:
     approval = Approval(session.reason, session.steps.signed_off_by, reference=asked.id)
     job = Job(
         partial(tasks.draw, approval=approval), session.log, session.name, request.reading, recipe,
-        page.settings.decompressed_limit, page.ledger.path, session.dataset, session.origin,
+        page.ledger.path, session.dataset, session.origin,
         archive.folder(asked.id) / RELEASE, account="" if account is None else account.label,
     )  # fmt: skip
     keep = partial(_keep, session, archive, asked, request.reading)
@@ -128,13 +128,11 @@ def _charged(session: Session, asked: ArchivedRelease, kept: bool, job: Job) -> 
     lines: list[tuple[ActivityKind, str]] = [("charge", f"ε = {asked.recipe.epsilon}, δ = {asked.recipe.delta}")]
     lines += [("sign-off", signature.name) for signature in asked.sign_offs]
     lines += [] if kept else [("not finished", "")]
-    whys = [unrecorded(session, kind, detail, asked.id) for kind, detail in lines]
+    whys = [why for kind, detail in lines if (why := unrecorded(session, kind, detail, asked.id))]
     complete = "" if isinstance(job.error, ChargedError) and job.error.completed else "the release itself is complete: "
     said = [f"{complete}open it under Releases"] if kept and job.error is not None else []
-    for why in filter(None, whys):
-        release = "the release is kept, but" if kept else "the ledger has the charge, but"
-        said.append(f"{release} the activity log has no line about it until travas serve starts again: {why}")
-        break
+    if whys:
+        said.append(f"{'the release is kept' if kept else 'the ledger has the charge'}, but {whys[0]}")
     return "; ".join(said)
 
 

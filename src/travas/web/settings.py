@@ -78,11 +78,6 @@ class Settings:
             return False
 
     @property
-    def decompressed_limit(self) -> int:
-        """How large a compressed log may become."""
-        return 4 * self.upload_limit
-
-    @property
     def cookie(self) -> str:
         """The name of the token's cookie: cookies of one host are shared by its ports."""
         return f"travas-token-{self.port}"

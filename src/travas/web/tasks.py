@@ -35,7 +35,7 @@ class Drawn:
     notes: tuple[str, ...]
 
 
-def examine(path: Path, name: str, limit: int, watch: JobWatch) -> LogDiagnosis:
+def examine(path: Path, name: str, watch: JobWatch) -> LogDiagnosis:
     """Let the doctor examine the original log. Confidential."""
     from ..sources.doctor.visit import doctor
 
@@ -46,7 +46,7 @@ def examine(path: Path, name: str, limit: int, watch: JobWatch) -> LogDiagnosis:
     return replace(diagnosis, source=name, findings=findings)
 
 
-def forecast(path: Path, name: str, reading: Reading, delta: str, limit: int, watch: JobWatch) -> Coverage:
+def forecast(path: Path, name: str, reading: Reading, delta: str, watch: JobWatch) -> Coverage:
     """Try every kind of release on the original log. Confidential; nothing is released and nothing is charged."""
     from ..evaluation.kinds import coverage
 
@@ -87,7 +87,6 @@ def draw(
     name: str,
     reading: Reading,
     recipe: Recipe,
-    limit: int,
     ledger: Path,
     dataset: str,
     origin: LogOrigin,
@@ -162,7 +161,7 @@ def report(
     )
 
 
-def read_log(path: Path, name: str, reading: Reading, limit: int, watch: JobWatch) -> Variants:
+def read_log(path: Path, name: str, reading: Reading, watch: JobWatch) -> Variants:
     """Read the original log. Confidential."""
     from ..sources.engine import read
 

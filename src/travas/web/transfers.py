@@ -148,7 +148,7 @@ async def _stream(request: Request, session: Session | Browser, target: Path, li
 async def open_log(session: Session, path: Path, name: str, settings: Settings) -> Response:
     """Preview the file; if it is a log, it becomes the log of the session."""
     try:
-        session.take(path, name, await preview(path, name, settings.decompressed_limit))
+        session.take(path, name, await preview(path, name))
     except TravasError as error:
         if path.parent == session.folder and path != session.log:
             path.unlink(missing_ok=True)

@@ -49,14 +49,12 @@ class BeforeAfter:
     noun: str
 
 
-def compare_release(
-    path: Path, name: str, reading: Reading, release: Release, limit: int, watch: JobWatch
-) -> BeforeAfter:
+def compare_release(path: Path, name: str, reading: Reading, release: Release, watch: JobWatch) -> BeforeAfter:
     """Read the original log and compare a release with it. Confidential."""
     # of a map, times are not compared
     details = release.mechanism.details if release.mechanism.kind == "synthetic log" else NO_DETAILS
     plain = attrs.evolve(reading, abstraction=FULL, details=details)
-    original = read_log(path, name, plain, limit, watch)
+    original = read_log(path, name, plain, watch)
     watch("comparing", 0.0)
     compared = compare(original, release)
     metrics = [

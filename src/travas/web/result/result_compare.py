@@ -47,8 +47,7 @@ async def _compare(page: Page, released: FinishedRelease, box: ui.column, button
     button.disable()
     with box:
         status = ui.label("Comparing …").props("role=status")
-    limit = page.settings.decompressed_limit
-    job = Job(compare_release, session.log, session.name, released.reading, released.release, limit)
+    job = Job(compare_release, session.log, session.name, released.reading, released.release)
     job.start()
     try:
         compared: BeforeAfter = await job.wait()

@@ -112,7 +112,7 @@ class _Columns:
         assert session.log is not None
         try:
             form = self._more.form()
-            result = await preview(session.log, session.name, page.settings.decompressed_limit, form)
+            result = await preview(session.log, session.name, form)
         except TravasError as error:
             page.refuse(in_words(error))
             return

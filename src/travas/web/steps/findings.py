@@ -92,7 +92,7 @@ def show_findings(page: Page) -> None:
     state = session.steps
     if state.examination is None:
         assert session.log is not None
-        state.examination = Job(tasks.examine, session.log, session.name, page.settings.decompressed_limit)
+        state.examination = Job(tasks.examine, session.log, session.name)
         state.examination.start()
     job = state.examination
 
@@ -163,8 +163,7 @@ async def apply(page: Page, fix: Fix) -> None:
     try:
         reading = attrs.evolve(session.reading, **{fix.name: fix.value})
         if fix.name in _FORM:
-            limit = page.settings.decompressed_limit
-            result = await preview(session.log, session.name, limit, reading)
+            result = await preview(session.log, session.name, reading)
             session.preview = result
             recognised = result.reading()
             reading = attrs.evolve(

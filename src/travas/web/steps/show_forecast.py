@@ -123,8 +123,8 @@ def start(page: Page) -> None:
     except OutputError as error:
         page.refuse(f"the log is not read for a forecast, because that cannot be recorded: {error}")
         return
-    limit, delta = page.settings.decompressed_limit, session.recipe.delta
-    session.start(Job(tasks.forecast, session.log, session.name, reading, delta, limit), keep)
+    delta = session.recipe.delta
+    session.start(Job(tasks.forecast, session.log, session.name, reading, delta), keep)
 
 
 def _heatmap(coverage: Coverage) -> None:
