@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from worst_pairs import MECHANISMS, PAIRS, Pair
 
-from travas.mechanisms import coded_traces, prefix_tree
+from travas.mechanisms import prefix_tree
 from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.trie import Trie
 from travas.model import release
 from travas.model.abstraction import Abstraction
 from travas.search.table_builders import _two_sided, exponential_bounds
 from travas.sources import events
+from travas.trusted import contributions
 from travas.trusted.numbers import ONE
 from travas.trusted.tables import Noise
 
@@ -123,7 +124,7 @@ def _no_normalisation() -> AbstractContextManager[Any]:
         found: Integers = traces.counts * stage.contribution
         return found
 
-    return patch.object(coded_traces, "transition_weights", weights)
+    return patch.object(contributions, "transition_weights", weights)
 
 
 def _cap_from_the_data() -> AbstractContextManager[Any]:

@@ -17,11 +17,12 @@ from travas import MapRelease, ParameterError, Variants
 from travas.errors import OutputError
 from travas.maps.map_counts import choose_cap, cut, kept_pairs
 from travas.maps.map_durations import _quantile
-from travas.maps.map_measurements import SIZE_CELLS, MapMeasurements
+from travas.maps.map_measurements import MapMeasurements
 from travas.mechanisms import mechanism
 from travas.model.plain import measurements_from_plain, plain
 from travas.model.traces import Trace
 from travas.outputs.write import MAP_SUFFIXES, writers
+from travas.trusted.contributions import SIZE_CELLS
 from travas.trusted.samplers import Seeded
 from travas.verification.measured_file import read_map
 

@@ -18,14 +18,14 @@ from silent_noise import without_noise
 
 from travas import ParameterError, Standing, Variants
 from travas.errors import VerificationError
-from travas.maps.map_measurements import SIZE_CELLS, MapMeasurements, pair_cells
+from travas.maps.map_measurements import MapMeasurements, pair_cells
 from travas.maps.map_release import MapRelease
 from travas.mechanisms import mechanism
-from travas.mechanisms.coded_traces import CodedTraces
 from travas.mechanisms.gaussian_mechanism import MOST_ACTIVITIES, MOST_KEYS
-from travas.mechanisms.map_sums import pairs_of, rework_of, size_sums, with_other
+from travas.mechanisms.gaussian_mechanism import coded as coded_traces
 from travas.mechanisms.process_map import ProcessMap
 from travas.model.traces import Trace
+from travas.trusted.contributions import SIZE_CELLS, CodedTraces, pairs_of, rework_of, size_sums, with_other
 from travas.trusted.guarantee import PrivacyUnit
 from travas.trusted.samplers import Seeded
 from travas.trusted.stage_check import GaussianNoise
@@ -136,7 +136,7 @@ def test_fast_sums_are_those_of_the_plain_twin(log: Any, chosen: set[str], cap: 
     variants = Variants.from_mapping(log)
     code_of = {activity: code for code, activity in enumerate(variants.alphabet)}
     codes = [code_of.setdefault(activity, len(code_of)) for activity in activities]
-    coded = CodedTraces.of(variants)
+    coded = coded_traces(variants)
     coded = with_other(CodedTraces(coded.codes, coded.lengths, coded.counts, len(code_of)), np.array(codes))
     pairs = pairs_of(coded)
     found = size_sums(pairs, rule.noise.stage("sizes"))
@@ -153,10 +153,10 @@ def test_fast_sums_are_those_of_the_plain_twin(log: Any, chosen: set[str], cap: 
 
 
 def test_blocks_of_traces_give_the_same_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    coded = CodedTraces.of(Variants.from_mapping(SMALL | STRANGERS_AS_LOG))
+    coded = coded_traces(Variants.from_mapping(SMALL | STRANGERS_AS_LOG))
     labelled = with_other(coded, np.arange(3))
     whole = [pairs_of(labelled), rework_of(labelled)]
-    monkeypatch.setattr("travas.mechanisms.map_sums._BLOCK", 7)
+    monkeypatch.setattr("travas.trusted.contributions.MAP_BLOCK", 7)
     for one, other in zip(whole, [pairs_of(labelled), rework_of(labelled)], strict=True):
         cells = [sorted(zip(each.owner.tolist(), each.cell.tolist(), strict=True)) for each in (one, other)]
         assert cells[0] == cells[1] and len(cells[0]) > 20
@@ -172,7 +172,7 @@ def test_measurements_are_sums_with_the_stated_noise() -> None:
     """Standardised errors of all cells of many releases: mean 0, deviation 1. False alarm 1e-9; 3 % off is seen."""
     rule = process_map("1", "1e-6", alphabet=tuple("abcde"), parts=["rework"])
     variants = Variants.from_mapping(SMALL)
-    coded = CodedTraces.of(variants)
+    coded = coded_traces(variants)
     labelled = with_other(coded, np.array(sorted(range(5), key=variants.alphabet.__getitem__)))
     pairs, rework, cells = pairs_of(labelled), rework_of(labelled), pair_cells(5)
     errors = []

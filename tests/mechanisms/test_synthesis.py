@@ -18,21 +18,22 @@ from silent_noise import without_noise
 from small_synthesis import SMALL, outputs_of, synthesis
 
 from travas import Variants
-from travas.mechanisms import coded_traces
-from travas.mechanisms.coded_traces import (
-    CodedTraces,
+from travas.mechanisms.gaussian_mechanism import MOST_KEYS
+from travas.mechanisms.gaussian_mechanism import coded as coded_traces
+from travas.mechanisms.synthesis_mechanism import Synthesis
+from travas.mechanisms.synthesis_stages import CONTROL_FLOW
+from travas.model.traces import Trace
+from travas.synthesis.measurements import Measurements
+from travas.trusted import contributions
+from travas.trusted.contributions import (
+    LENGTH_EDGES,
     activity_sums,
+    cells,
     context_sums,
+    integer_root,
     length_sums,
     transition_sums,
 )
-from travas.mechanisms.gaussian_mechanism import MOST_KEYS
-from travas.mechanisms.synthesis_mechanism import Synthesis
-from travas.mechanisms.synthesis_stages import CONTROL_FLOW
-from travas.model.integer_root import integer_root
-from travas.model.trace_features import LENGTH_EDGES, cells
-from travas.model.traces import Trace
-from travas.synthesis.measurements import Measurements
 from travas.trusted.guarantee import PrivacyUnit
 from travas.trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Stage
 
@@ -156,7 +157,7 @@ def test_fast_sums_are_those_of_the_plain_twin(
 ) -> None:
     """All stages on all small logs, whatever the size of the blocks: Σ over cases of u_i(x; y)."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coded_traces, "BLOCK", block)
+        patch.setattr(contributions, "BLOCK", block)
         _check_sums(log, chosen, pairs)
 
 
@@ -175,7 +176,7 @@ def _check_sums(log: Any, chosen: set[str], pairs: set[tuple[int, int]]) -> None
     for trace, cases in log.items():
         for stage, vector in added(trace, outputs, rule).items():
             expected[stage].update({cell: cases * value for cell, value in vector.items()})
-    coded = CodedTraces.of(variants)
+    coded = coded_traces(variants)
     code_of = {activity: code for code, activity in enumerate(variants.alphabet)}
     found = activity_sums(coded, np.array([], dtype=np.int64), sums(rule, "activities"))
     assert dict(zip(variants.alphabet, found.tolist(), strict=True)) == expected["activities"]
@@ -195,9 +196,9 @@ def test_blocks_hold_every_trace_once() -> None:
     """A trace is never divided, however long it is; a block has about as many events as it should."""
     lengths = [3, 3, 50, 1, 1, 1, 4]
     log = {(f"{number}",) * length: number + 1 for number, length in enumerate(lengths)}
-    coded = CodedTraces.of(Variants.from_mapping(log))
+    coded = coded_traces(Variants.from_mapping(log))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coded_traces, "BLOCK", 6)
+        patch.setattr(contributions, "BLOCK", 6)
         blocks = list(coded.blocks())
     assert [length for block in blocks for length in block.lengths.tolist()] == lengths
     assert [code for block in blocks for code in block.codes.tolist()] == coded.codes.tolist()
@@ -237,7 +238,7 @@ def test_measurements_are_sums_with_the_stated_noise() -> None:
         for trace, cases in log.items():
             true[sum(len(trace) >= edge for edge in LENGTH_EDGES)] += cases * sums(rule, "lengths").contribution
         errors.append(outputs.lengths - true)
-        coded = CodedTraces.of(variants)
+        coded = coded_traces(variants)
         by_name = sorted(range(5), key=variants.alphabet.__getitem__)
         exact = transition_sums(coded.projected(np.array(by_name)), sums(rule, "transitions"))
         errors.append((outputs.transitions - exact)[cells(5)])

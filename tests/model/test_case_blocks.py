@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from travas.model import questions as q
-from travas.model.case_blocks import case_blocks, distinct
 from travas.model.totals import Details
 from travas.sources import encoded_cases
 from travas.sources.encoded_cases import EncodedCases, EncodedTotals
+from travas.trusted.contributions import case_blocks, distinct
 
 
 @given(lengths=st.lists(st.integers(0, 12), max_size=30), size=st.integers(1, 20))

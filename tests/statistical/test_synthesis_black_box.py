@@ -24,11 +24,12 @@ from statistics_of_noise import FALSE_ALARM, delta_at_least
 
 from conftest import Run
 from travas import Variants
-from travas.mechanisms import coded_traces, mechanism
-from travas.mechanisms.coded_traces import CodedTraces
+from travas.mechanisms import mechanism
 from travas.mechanisms.gaussian_mechanism import MOST_KEYS
 from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.model.traces import Trace
+from travas.trusted import contributions
+from travas.trusted.contributions import CodedTraces
 from travas.trusted.samplers import RandomBytes
 from travas.trusted.stage_check import GaussianNoise
 from travas.trusted.stages import STANDARD_DEVIATION, Stage
@@ -155,7 +156,7 @@ def without_normalisation(monkeypatch: pytest.MonkeyPatch) -> None:
     def weights(traces: CodedTraces, stage: Stage) -> NDArray[np.int64]:
         return traces.counts * stage.contribution
 
-    monkeypatch.setattr(coded_traces, "transition_weights", weights)
+    monkeypatch.setattr(contributions, "transition_weights", weights)
 
 
 def with_half_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,17 +18,6 @@ from hypothesis import strategies as st
 from travas import LogError, ParameterError, Standing, Variants
 from travas.mechanisms import mechanism
 from travas.mechanisms.synthesis_stages import CONTROL_FLOW
-from travas.model.trace_features import (
-    BUCKETS,
-    LENGTH_EDGES,
-    Transitions,
-    bounded_squares,
-    bucket_of,
-    cells,
-    first_occurrences,
-    longest_in,
-    states,
-)
 from travas.model.traces import Trace
 from travas.synthesis.chain import Chain, choose_pairs
 from travas.synthesis.generation import _apportioned, generate
@@ -37,6 +26,18 @@ from travas.synthesis.measurements import Measurements
 from travas.synthesis.randomness import generator
 from travas.synthesis.simulation import Tilt, simulate
 from travas.synthesis.synthetic_release import SyntheticRelease
+from travas.trusted.contributions import (
+    BUCKETS,
+    LENGTH_EDGES,
+    Transitions,
+    bucket_of,
+    cells,
+    first_occurrences,
+    longest_in,
+    norm_weights,
+    squared_norms,
+    states,
+)
 from travas.trusted.samplers import Seeded
 from travas.trusted.stages import STANDARD_DEVIATION
 from travas.verification.measured_file import read_synthetic
@@ -95,10 +96,13 @@ def test_cells_leave_out_what_cannot_occur() -> None:
 
 def test_norms_do_not_overflow() -> None:
     """A square that wrapped around to a small or negative number would let a very long case add without bound."""
-    squares = bounded_squares(np.array([0, 3, 1 << 30, 1 << 32, 1 << 62]))
-    assert squares.tolist() == [0, 9, 1 << 60, 1 << 60, 1 << 60]
+    times = [[3, 4], [1 << 30] * 8, [1 << 62] * 20, [(1 << 25) + 1, 1], [0]]
+    owner = np.repeat(np.arange(len(times)), [len(each) for each in times])
+    squares = squared_norms(owner, np.concatenate([np.array(each, dtype=np.int64) for each in times]), len(times))
+    assert squares.tolist() == [min(sum(c * c for c in each), 1 << 52) for each in times]
     largest = mechanism("synthesis", 20, "0.5").noise.calibration.stages  # type: ignore[attr-defined]
-    assert max(stage.contribution for stage in largest) ** 2 < 1 << 60
+    contribution = max(stage.contribution for stage in largest)
+    assert contribution < 1 << 26 and norm_weights(squares, contribution)[1:3].tolist() == [0, 0]
 
 
 def test_lengths_are_cleaned() -> None:

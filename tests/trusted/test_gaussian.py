@@ -18,7 +18,7 @@ from travas.errors import VerificationError
 from travas.search.calibration import BITS, StagePlan, calibrate, largest_mu, normal_tail_bounds
 from travas.trusted import stage_check
 from travas.trusted.samplers import discrete_gaussian
-from travas.trusted.stage_check import GaussianNoise
+from travas.trusted.stage_check import Draws, GaussianNoise
 from travas.trusted.stages import STANDARD_DEVIATION, Calibration, Selection, Stage
 
 FALSE_ALARM = 1e-9
@@ -285,3 +285,15 @@ def test_blocks_and_sizes() -> None:
     large = discrete_gaussian((1 << 17) + 3, os.urandom)
     assert len(large) == (1 << 17) + 3
     assert all(a != b for a, b in pairwise(large[-4:].tolist()))
+
+
+def test_a_stage_is_drawn_once() -> None:
+    noise = GaussianNoise(calibration())
+    first, second = noise.calibration.stages[0].name, noise.calibration.stages[-1].name
+    draws, sums = Draws(noise, os.urandom), np.zeros(3, dtype=np.int64)
+    assert len(draws.noisy(first, sums)) == 3
+    with pytest.raises(VerificationError):
+        draws.noisy(first, sums)
+    draws.noisy(second, sums)  # another stage is not affected by the refusal
+    with pytest.raises(VerificationError):
+        draws.noisy("unknown", sums)

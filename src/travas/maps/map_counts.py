@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..synthesis.measured_numbers import MeasuredNumber
+from ..trusted.contributions import SIZE_CELLS, nodes_of
 from ..trusted.stages import STANDARD_DEVIATION
-from .map_measurements import PAIRS, REWORK, SIZE_CELLS, SIZES, FloatArray, MapMeasurements, nodes_of, pair_cells
+from .map_measurements import PAIRS, REWORK, SIZES, FloatArray, MapMeasurements, pair_cells
 
 TAIL = 1.5  # cells of M are taken as empty where the sum of all from there on is below this many standard deviations
 CERTAIN = 3.5  # cells of M above this many standard deviations decide about the cap

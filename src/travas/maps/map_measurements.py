@@ -14,6 +14,7 @@ from ..errors import LogError
 from ..model.plain import ActivitySums, as_shape, digest_of
 from ..model.questions import DURATION_BUCKETS
 from ..model.traces import Activity
+from ..trusted.contributions import SIZE_CELLS, nodes_of
 from ..trusted.stages import STANDARD_DEVIATION
 
 FloatArray = NDArray[np.float64]
@@ -27,14 +28,6 @@ ACTIVITIES, SIZES, PAIRS, DURATIONS, REWORK, THROUGHPUT = (
     "throughput",
 )
 """The names of the stages A, M, F, D, R and P."""
-
-SIZE_CELLS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256, 384, 512, 768, 1024)
-"""The largest number of distinct pairs of every cell of M; the last cell also holds cases with more."""
-
-
-def nodes_of(activities: int) -> int:
-    """The number of rows and columns of the table of pairs: the activities, `other`, and START or END."""
-    return activities + 2
 
 
 def pair_cells(activities: int) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ docs/mechanisms/synthesis.md. Which cells are asked for follows from earlier out
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +47,14 @@ from ..synthesis.time_measurements import (
 )
 from ..trusted.stages import Stage
 
-Noisy = Callable[[NDArray[np.int64]], NDArray[np.int64]]
-"""Adds noise to every cell."""
+
+class Noisy(Protocol):
+    """Adds the noise of a stage to its sums, once."""
+
+    def __call__(
+        self, name: str, sums: NDArray[np.int64], where: NDArray[np.bool_] | None = None, /
+    ) -> NDArray[np.int64]: ...
+
 
 StageOf = Callable[[str], Stage]
 """The calibrated stage of a name."""
@@ -70,18 +77,15 @@ def measure_times(
     """
     activities, zone, weekend = flow.activities, settings.zone, settings.weekend
 
-    def asked(question: CellQuestion) -> NDArray[np.int64]:
-        return noisy(totals.sums(question))
-
-    def size(name: str) -> int:
-        return stage(name).contribution
+    def asked(name: str, kind: Callable[..., CellQuestion], **options: Any) -> NDArray[np.int64]:
+        question = kind(contribution=stage(name).contribution, activities=activities, **options)
+        return noisy(name, totals.sums(question))
 
     pairs = choose_timed_pairs(flow)
-    measured = tuple((int(before), int(after)) for before, after in pairs)
-    durations = asked(Durations(contribution=size(DURATIONS), activities=activities, pairs=measured))
-    throughput = asked(Throughput(contribution=size(THROUGHPUT), activities=activities))
-    start_blocks = asked(StartBlocks(contribution=size(START_BLOCKS), activities=activities, zone=zone))
-    blocks = choose_blocks(start_blocks, size(START_BLOCKS), stage(START_BLOCKS).deviation)
+    durations = asked(DURATIONS, Durations, pairs=tuple((int(before), int(after)) for before, after in pairs))
+    throughput = asked(THROUGHPUT, Throughput)
+    start_blocks = asked(START_BLOCKS, StartBlocks, zone=zone)
+    blocks = choose_blocks(start_blocks, stage(START_BLOCKS).contribution, stage(START_BLOCKS).deviation)
     return TimeMeasurements(
         settings=settings,
         pairs=pairs,
@@ -89,17 +93,11 @@ def measure_times(
         throughput=throughput,
         start_blocks=start_blocks,
         blocks=blocks,
-        start_weeks=asked(
-            StartWeeks(contribution=size(START_WEEKS), activities=activities, zone=zone, blocks=tuple(map(int, blocks)))
-        ),
-        start_weekdays=asked(StartWeekdays(contribution=size(START_WEEKDAYS), activities=activities, zone=zone)),
-        start_hours=asked(
-            StartHours(contribution=size(START_HOURS), activities=activities, zone=zone, weekend=weekend)
-        ),
-        event_weekdays=asked(EventWeekdays(contribution=size(EVENT_WEEKDAYS), activities=activities, zone=zone)),
-        event_hours=asked(
-            EventHours(contribution=size(EVENT_HOURS), activities=activities, zone=zone, weekend=weekend)
-        ),
+        start_weeks=asked(START_WEEKS, StartWeeks, zone=zone, blocks=tuple(map(int, blocks))),
+        start_weekdays=asked(START_WEEKDAYS, StartWeekdays, zone=zone),
+        start_hours=asked(START_HOURS, StartHours, zone=zone, weekend=weekend),
+        event_weekdays=asked(EVENT_WEEKDAYS, EventWeekdays, zone=zone),
+        event_hours=asked(EVENT_HOURS, EventHours, zone=zone, weekend=weekend),
     )
 
 
@@ -127,13 +125,13 @@ def _measure_number(
 ) -> AttributeMeasurements:
     name, edges = attribute.name, attribute.edges
     once, again = stage(first_stage(name)), stage(second_stage(name))
-    first = noisy(totals.sums(AttributeBins(contribution=once.contribution, attribute=name, edges=edges)))
+    first = noisy(once.name, totals.sums(AttributeBins(contribution=once.contribution, attribute=name, edges=edges)))
     question: CellQuestion = AttributeBins(contribution=again.contribution, attribute=name, edges=edges)
     if measures_by_last(attribute, first, flow, once, again):
         question = AttributeBinsByLast(
             contribution=again.contribution, attribute=name, edges=edges, activities=flow.activities
         )
-    return AttributeMeasurements(attribute, (), first, noisy(totals.sums(question)))
+    return AttributeMeasurements(attribute, (), first, noisy(again.name, totals.sums(question)))
 
 
 def _measure_name(
@@ -143,7 +141,7 @@ def _measure_name(
     once, again = stage(first_stage(name)), stage(second_stage(name))
     sums = totals.value_sums(AttributeValues(contribution=once.contribution, attribute=name))
     candidates = sorted(value for value in sums if value is not None and value != OTHER)
-    with_noise = noisy(np.array([*(sums[value] for value in candidates), sums.get(None, 0)], dtype=np.int64))
+    with_noise = noisy(once.name, np.array([*(sums[value] for value in candidates), sums.get(None, 0)], dtype=np.int64))
     kept = [index for index in range(len(candidates)) if with_noise[index] > once.threshold]
     values = tuple(candidates[index] for index in kept)
     first = with_noise[[*kept, len(candidates)]]
@@ -155,7 +153,7 @@ def _measure_name(
         )
     else:
         second = _folded(totals, name, values, again)
-    return AttributeMeasurements(attribute, values, first, noisy(second))
+    return AttributeMeasurements(attribute, values, first, noisy(again.name, second))
 
 
 def _folded(totals: Totals, name: str, values: tuple[str, ...], stage: Stage) -> NDArray[np.int64]:

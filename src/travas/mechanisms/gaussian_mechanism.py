@@ -13,16 +13,17 @@ from typing import Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..model.mechanism import Mechanism
-from ..model.traces import Activity
+from ..model.traces import CODE, Activity
+from ..model.variants import Variants
 from ..search.calibration import StagePlan, calibrate
+from ..trusted.contributions import CodedTraces
 from ..trusted.guarantee import Guarantee, Replacement, Replacing, Standing
 from ..trusted.losses import Losses, Measurements
 from ..trusted.numbers import as_text
-from ..trusted.stage_check import GaussianNoise, replace_one
+from ..trusted.stage_check import Draws, GaussianNoise, replace_one
 from ..trusted.stages import STANDARD_DEVIATION, Stage
 from ..trusted.tables import Noise
 from .prefix_tree import public_alphabet
@@ -104,12 +105,15 @@ class GaussianMechanism(Mechanism):
             )
         return tuple(lines)
 
-    def _noisy(self, sums: NDArray[np.int64], where: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-        """Sums with noise; where there is no cell, 0."""
-        measured = np.ones(sums.shape, dtype=bool) if where is None else where
-        noisy = np.zeros_like(sums)
-        noisy[measured] = sums[measured] + self.noise.draw(int(measured.sum()), self.random_bytes)
-        return noisy
+    def _draws(self) -> Draws:
+        """The noise of one release."""
+        return Draws(self.noise, self.random_bytes)
+
+
+def coded(variants: Variants) -> CodedTraces:
+    """The traces of a log, coded by its alphabet: 4 bytes per event."""
+    codes = np.frombuffer(b"".join(variants.keys), dtype=CODE)
+    return CodedTraces(codes, variants.lengths(), variants.counts, len(variants.alphabet))
 
 
 @lru_cache(maxsize=32)

@@ -22,7 +22,6 @@ from ..maps.map_measurements import (
     DURATIONS,
     PAIRS,
     REWORK,
-    SIZE_CELLS,
     SIZES,
     THROUGHPUT,
     MapMeasurements,
@@ -38,19 +37,20 @@ from ..model.totals import NO_DETAILS, Details, check_details
 from ..model.traces import Activity
 from ..model.variants import Variants
 from ..search.calibration import StagePlan
+from ..trusted.contributions import SIZE_CELLS, CodedTraces, activity_sums, pairs_of, rework_of, size_sums, with_other
 from ..trusted.numbers import as_text
 from ..trusted.stage_check import GaussianNoise
 from ..trusted.stages import Selection
-from .coded_traces import CodedTraces, activity_sums
+from .detail_stages import Noisy
 from .gaussian_mechanism import (
     MOST_ACTIVITIES,
     MOST_KEYS,
     GaussianMechanism,
     as_plain_names,
     calibrated_noise,
+    coded,
     small_alphabet,
 )
-from .map_sums import pairs_of, rework_of, size_sums, with_other
 from .prefix_tree import check_width
 
 PARTS = (DURATIONS, REWORK, THROUGHPUT)
@@ -186,8 +186,9 @@ class ProcessMap(GaussianMechanism):
         Returns:
             The noisy measurements.
         """
-        log = CodedTraces.of(variants)
-        selected = self._select_activities(variants, log)
+        noisy = self._draws().noisy
+        log = coded(variants)
+        selected = self._select_activities(variants, log, noisy)
         activities = self._activities(selected)
         code_of = {activity: code for code, activity in enumerate(variants.alphabet)}
         codes = [code_of.setdefault(activity, len(code_of)) for activity in activities]  # of a public one, maybe new
@@ -195,14 +196,14 @@ class ProcessMap(GaussianMechanism):
         labelled = with_other(log, np.array(codes, dtype=np.int64))
         case_pairs = pairs_of(labelled)
         stage = self.noise.stage(SIZES)
-        sizes = self._noisy(size_sums(case_pairs, stage))
+        sizes = noisy(SIZES, size_sums(case_pairs, stage))
         in_cases = (sizes / stage.contribution).tolist()
         cap = choose_cap(in_cases, stage.deviation, self.noise.stage(PAIRS).deviation, len(activities))
         cells = pair_cells(len(activities))
         sums = case_pairs.sums(self.noise.stage(PAIRS), cap, cells.size)
-        pairs = self._noisy(sums.reshape(cells.shape), cells)
-        rework = self._measure_rework(labelled, cap) if REWORK in self.parts else None
-        throughput = self._measure_throughput(variants, activities) if THROUGHPUT in self.parts else None
+        pairs = noisy(PAIRS, sums.reshape(cells.shape), cells)
+        rework = self._measure_rework(labelled, cap, noisy) if REWORK in self.parts else None
+        throughput = self._measure_throughput(variants, activities, noisy) if THROUGHPUT in self.parts else None
         timed = timed_pairs(pairs) if DURATIONS in self.parts else None
         return MapMeasurements(
             contributions=self.contributions,
@@ -213,45 +214,47 @@ class ProcessMap(GaussianMechanism):
             pairs=pairs,
             rework=rework,
             duration_pairs=timed,
-            durations=None if timed is None else self._measure_durations(variants, activities, timed),
+            durations=None if timed is None else self._measure_durations(variants, activities, timed, noisy),
             throughput=throughput,
         )
 
-    def _select_activities(self, variants: Variants, log: CodedTraces) -> dict[Activity, int]:
+    def _select_activities(self, variants: Variants, log: CodedTraces, noisy: Noisy) -> dict[Activity, int]:
         """A: activities whose noisy sum exceeds the threshold."""
         if self.alphabet is not None:
             return {}
         stage = self.noise.stage(ACTIVITIES)
         sums = activity_sums(log, np.empty(0, dtype=np.int64), stage)
-        noisy = self._noisy(sums, sums > 0)
-        kept = np.flatnonzero((sums > 0) & (noisy > stage.threshold))
-        return {variants.alphabet[code]: int(noisy[code]) for code in kept.tolist()}
+        drawn = noisy(ACTIVITIES, sums, sums > 0)
+        kept = np.flatnonzero((sums > 0) & (drawn > stage.threshold))
+        return {variants.alphabet[code]: int(drawn[code]) for code in kept.tolist()}
 
     def _activities(self, selected: dict[Activity, int]) -> tuple[Activity, ...]:
         """The activities that have their own node: a rule on outputs, which keeps the largest of too many."""
         by_sum = sorted(selected, key=lambda activity: (-selected[activity], activity))
         return tuple(sorted(by_sum[:MOST_ACTIVITIES])) if self.alphabet is None else self.alphabet
 
-    def _measure_rework(self, labelled: CodedTraces, cap: int) -> NDArray[np.int64]:
+    def _measure_rework(self, labelled: CodedTraces, cap: int, noisy: Noisy) -> NDArray[np.int64]:
         """R: cases that have an activity, and cases that repeat it."""
         activities = labelled.activities - 1
         sums = rework_of(labelled).sums(self.noise.stage(REWORK), rework_cap(cap, activities), 2 * activities)
-        return self._noisy(sums.reshape(2, activities))
+        return noisy(REWORK, sums.reshape(2, activities))
 
-    def _measure_throughput(self, variants: Variants, activities: tuple[Activity, ...]) -> NDArray[np.int64]:
+    def _measure_throughput(
+        self, variants: Variants, activities: tuple[Activity, ...], noisy: Noisy
+    ) -> NDArray[np.int64]:
         """P: the time from the first to the last event of a case, whatever their activities are."""
         delta = self.noise.stage(THROUGHPUT).contribution
         question = Throughput(contribution=delta, activities=activities, others="node")
-        return self._noisy(_answer(variants, question))
+        return noisy(THROUGHPUT, _answer(variants, question))
 
     def _measure_durations(
-        self, variants: Variants, activities: tuple[Activity, ...], pairs: NDArray[np.int64]
+        self, variants: Variants, activities: tuple[Activity, ...], pairs: NDArray[np.int64], noisy: Noisy
     ) -> NDArray[np.int64]:
         """D: the times between the nodes of pairs that F's output has selected."""
         delta = self.noise.stage(DURATIONS).contribution
         measured = tuple((int(before), int(after)) for before, after in pairs.tolist())
         question = StepDurations(contribution=delta, activities=activities, others="node", pairs=measured)
-        return self._noisy(_answer(variants, question))
+        return noisy(DURATIONS, _answer(variants, question))
 
 
 def _answer(variants: Variants, question: CellQuestion) -> NDArray[np.int64]:

@@ -23,7 +23,6 @@ from ..model.plain import from_plain
 from ..model.release import RESERVED_COLUMNS
 from ..model.release_kind import Kind, TimestampKind
 from ..model.totals import Details, check_details
-from ..model.trace_features import cells
 from ..model.traces import Activity, Trace
 from ..model.variants import Variants
 from ..search.calibration import StagePlan
@@ -31,17 +30,18 @@ from ..synthesis.chain import choose_pairs
 from ..synthesis.measurements import ACTIVITIES, LENGTHS, REFINEMENT, TRANSITIONS, VARIANTS, Measurements
 from ..synthesis.randomness import new_seed
 from ..synthesis.synthetic_release import GENERATED_TIMES, SyntheticRelease
+from ..trusted.contributions import CodedTraces, activity_sums, cells, context_sums, length_sums, transition_sums
 from ..trusted.guarantee import Guarantee
 from ..trusted.losses import Losses
 from ..trusted.losses import Measurements as NoisySums
 from ..trusted.numbers import as_text
 from ..trusted.samplers import Seeded
-from .coded_traces import CodedTraces, activity_sums, context_sums, length_sums, transition_sums
-from .detail_stages import measure_attribute, measure_times
+from .detail_stages import Noisy, measure_attribute, measure_times
 from .gaussian_mechanism import (
     MOST_ACTIVITIES,
     GaussianMechanism,
     as_plain_names,
+    coded,
     small_alphabet,
 )
 from .prefix_tree import check_width
@@ -214,37 +214,38 @@ class Synthesis(GaussianMechanism):
         Returns:
             The noisy measurements.
         """
-        flow = self._measure_control_flow(variants)
+        noisy = self._draws().noisy
+        flow = self._measure_control_flow(variants, noisy)
         totals, stage = variants.totals, self.noise.stage
         if totals is None:
             return flow
-        times = None if self.times is None else measure_times(totals, self.times, flow, stage, self._noisy)
-        attributes = tuple(measure_attribute(totals, part, flow, stage, self._noisy) for part in self.attributes)
+        times = None if self.times is None else measure_times(totals, self.times, flow, stage, noisy)
+        attributes = tuple(measure_attribute(totals, part, flow, stage, noisy) for part in self.attributes)
         return replace(flow, times=times, attributes=attributes)
 
-    def _measure_control_flow(self, variants: Variants) -> Measurements:
+    def _measure_control_flow(self, variants: Variants, noisy: Noisy) -> Measurements:
         """V, A, L, T1 and T2."""
-        log = CodedTraces.of(variants)
-        released = self._release_variants(variants, log)
+        log = coded(variants)
+        released = self._release_variants(log, noisy)
         residual = log.without(np.array([index for index, _ in released], dtype=np.int64))
         traces = variants.traces(index for index, _ in released)
         of_variants = dict(zip(traces, (value for _, value in released), strict=True))
         code_of = {activity: code for code, activity in enumerate(variants.alphabet)}
-        selected = self._select_activities(variants, residual, of_variants, code_of)
+        selected = self._select_activities(variants, residual, of_variants, code_of, noisy)
         activities = self._activities(of_variants, selected)
         # a public activity that the log does not have gets its own code: no event has it
         codes = [code_of.setdefault(activity, len(code_of)) for activity in activities]
         residual = CodedTraces(residual.codes, residual.lengths, residual.counts, len(code_of))
         projected = residual.projected(np.array(codes, dtype=np.int64))
-        lengths = self._noisy(length_sums(projected, self.noise.stage(LENGTHS)))
+        lengths = noisy(LENGTHS, length_sums(projected, self.noise.stage(LENGTHS)))
         allowed = cells(len(activities))
         first, second = self.noise.stage(TRANSITIONS), self.noise.stage(REFINEMENT)
-        transitions = self._noisy(transition_sums(projected, first), allowed)
+        transitions = noisy(TRANSITIONS, transition_sums(projected, first), allowed)
         pairs = choose_pairs(transitions / first.contribution, first.deviation, second.deviation)
         if pairs is None:
-            refinement = self._noisy(transition_sums(projected, second), allowed)
+            refinement = noisy(REFINEMENT, transition_sums(projected, second), allowed)
         else:
-            refinement = self._noisy(context_sums(projected, pairs, second), allowed[pairs[:, 1]])
+            refinement = noisy(REFINEMENT, context_sums(projected, pairs, second), allowed[pairs[:, 1]])
         return Measurements(
             contributions=self.contributions,
             variants=tuple(sorted(of_variants.items())),
@@ -256,12 +257,12 @@ class Synthesis(GaussianMechanism):
             refinement=refinement,
         )
 
-    def _release_variants(self, variants: Variants, log: CodedTraces) -> list[tuple[int, int]]:
+    def _release_variants(self, log: CodedTraces, noisy: Noisy) -> list[tuple[int, int]]:
         """V: variants whose noisy sum exceeds the threshold, by index, with that sum."""
         stage = self.noise.stage(VARIANTS)
-        noisy = self._noisy(log.counts * stage.contribution)
-        kept = np.flatnonzero(noisy > stage.threshold)
-        return list(zip(kept.tolist(), noisy[kept].tolist(), strict=True))
+        drawn = noisy(VARIANTS, log.counts * stage.contribution)
+        kept = np.flatnonzero(drawn > stage.threshold)
+        return list(zip(kept.tolist(), drawn[kept].tolist(), strict=True))
 
     def _select_activities(
         self,
@@ -269,6 +270,7 @@ class Synthesis(GaussianMechanism):
         residual: CodedTraces,
         released: dict[Trace, int],
         code_of: dict[Activity, int],
+        noisy: Noisy,
     ) -> dict[Activity, int]:
         """A: activities of residual cases, beyond those of released variants, whose noisy sum exceeds the threshold."""
         if self.alphabet is not None:
@@ -276,9 +278,9 @@ class Synthesis(GaussianMechanism):
         stage = self.noise.stage(ACTIVITIES)
         known = {code_of[activity] for trace in released for activity in trace}
         sums = activity_sums(residual, np.array(sorted(known), dtype=np.int64), stage)
-        noisy = self._noisy(sums, sums > 0)
-        kept = np.flatnonzero((sums > 0) & (noisy > stage.threshold))
-        return {variants.alphabet[code]: int(noisy[code]) for code in kept.tolist()}
+        drawn = noisy(ACTIVITIES, sums, sums > 0)
+        kept = np.flatnonzero((sums > 0) & (drawn > stage.threshold))
+        return {variants.alphabet[code]: int(drawn[code]) for code in kept.tolist()}
 
     def _activities(self, released: dict[Trace, int], selected: dict[Activity, int]) -> tuple[Activity, ...]:
         """The activities of generated traces: a rule on outputs, which prefers large noisy sums if there are too many."""

@@ -17,10 +17,9 @@ from ..model import questions as q
 from ..model.abstraction import FULL, Abstraction
 from ..model.abstraction.abstraction_steps import FlatLog
 from ..model.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, WEEK_DAYS, WEEKS, WEEKS_PER_BLOCK, zone_offsets
-from ..model.case_blocks import case_blocks, distinct
-from ..model.integer_root import integer_root
 from ..model.totals import Details, Totals, check_details
 from ..model.traces import Activity
+from ..trusted.contributions import case_blocks, distinct, norm_weights, squared_norms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -313,7 +312,5 @@ def _add_counts_by_norm(owner: Integers, cells: Integers, question: q.CellQuesti
         return
     keys, counts = distinct(owner * len(sums) + cells)
     owners, cells = np.divmod(keys, len(sums))
-    squares = np.zeros(int(owners[-1]) + 1, dtype=np.int64)
-    np.add.at(squares, owners, counts * counts)
-    weights = integer_root(question.contribution**2 // np.maximum(squares, 1))
+    weights = norm_weights(squared_norms(owners, counts, int(owners[-1]) + 1), question.contribution)
     np.add.at(sums, cells, counts * weights[owners])

@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.trace_features import cells
+from ..trusted.contributions import cells
 from .measurements import REFINEMENT, TRANSITIONS, Measurements
 
 LEAST_DEVIATIONS = 1.5  # a transition below this many standard deviations is never kept

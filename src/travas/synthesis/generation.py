@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.release import Origin
-from ..model.trace_features import BUCKETS, bucket_of
 from ..model.traces import Trace
+from ..trusted.contributions import BUCKETS, bucket_of
 from .chain import Chain
 from .lengths import Lengths
 from .matching import matched

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.trace_features import longest_in
+from ..trusted.contributions import longest_in
 from .measurements import LENGTHS, Measurements
 
 LEAST = 1.0  # a bucket below this many standard deviations is taken as empty

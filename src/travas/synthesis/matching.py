@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model.trace_features import BUCKETS, bucket_of
+from ..trusted.contributions import BUCKETS, bucket_of
 from .chain import Chain
 from .lengths import Lengths, hazards
 from .randomness import Random

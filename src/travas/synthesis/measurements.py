@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ..errors import LogError
 from ..model.plain import ActivitySums, as_shape, digest_of
-from ..model.trace_features import BUCKETS, states
 from ..model.traces import Activity, Trace
+from ..trusted.contributions import BUCKETS, states
 from ..trusted.stages import STANDARD_DEVIATION
 from .attribute_measurements import AttributeMeasurements
 from .time_measurements import TimeMeasurements

@@ -8,8 +8,8 @@ from statistics import NormalDist
 import numpy as np
 
 from ..model.explain import EMPTY_SYNTHETIC
-from ..model.trace_features import BUCKETS, LENGTH_EDGES, cells
 from ..model.traces import Activity
+from ..trusted.contributions import BUCKETS, LENGTH_EDGES, cells
 from .chain import Chain, order_one
 from .detail_quality import (
     AttributeQuality,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.trace_features import Transitions, bucket_of, states
+from ..trusted.contributions import Transitions, bucket_of, states
 from .chain import Chain
 from .randomness import Random
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _MAX_STAGES = 1000
 _MAX_CASES = 1000
+_MAX_CONTRIBUTION = 1 << 26  # sums over 10^11 cases fit into 64 bits
 _CONTEXT = Context(prec=200, rounding=ROUND_HALF_EVEN, Emin=-(10**6), Emax=10**6)
 _MARGIN = Fraction(1, 10**90)
 _FAR = 14
@@ -71,6 +72,27 @@ class GaussianNoise:
             The values.
         """
         return discrete_gaussian(size, random_bytes)
+
+
+class Draws:
+    """The noise of one release: every stage can be drawn once, for the theorem counts it once."""
+
+    def __init__(self, noise: GaussianNoise, random_bytes: RandomBytes) -> None:
+        self._noise, self._random_bytes = noise, random_bytes
+        self._drawn: set[str] = set()
+
+    def noisy(self, name: str, sums: NDArray[np.int64], where: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        """The sums of a stage with noise; where there is no cell, 0."""
+        import numpy as np
+
+        self._noise.stage(name)  # raises if it was not verified
+        if name in self._drawn:
+            raise VerificationError(f"the measurement {name!r} was drawn already: a stage is measured once")
+        self._drawn.add(name)
+        measured = np.ones(sums.shape, dtype=bool) if where is None else where
+        noisy = np.zeros_like(sums)
+        noisy[measured] = sums[measured] + self._noise.draw(int(measured.sum()), self._random_bytes)
+        return noisy
 
 
 def verify_calibration(calibration: Calibration) -> Fraction:
@@ -166,8 +188,8 @@ def _check_form(calibration: Calibration) -> None:
     if not 1 <= calibration.max_cases <= _MAX_CASES or calibration.epsilon <= 0 or not 0 < calibration.delta < 1:
         raise VerificationError("epsilon, delta or max_cases is out of range")
     for stage in stages:
-        if stage.contribution < 1:
-            raise VerificationError(f"a case adds nothing to the measurement {stage.name!r}")
+        if not 1 <= stage.contribution < _MAX_CONTRIBUTION:
+            raise VerificationError(f"what a case adds to the measurement {stage.name!r} is out of range")
         if stage.selection is None and (stage.threshold or stage.delta):
             raise VerificationError(f"the measurement {stage.name!r} selects nothing but has a threshold or a delta")
         if stage.selection is not None and not (

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from ..mechanisms.gaussian_mechanism import MOST_ACTIVITIES
 from ..mechanisms.synthesis_mechanism import Synthesis
-from ..model.trace_features import cells
 from ..model.traces import Trace
 from ..sources.release_json import is_activity_of
 from ..synthesis.measurements import ACTIVITIES, VARIANTS, Measurements
 from ..synthesis.synthetic_release import SyntheticRelease
+from ..trusted.contributions import cells
 from .detail_plausibility import impossible_details
 from .plausible_values import LARGEST_SUM
 

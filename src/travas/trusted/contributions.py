@@ -1,0 +1,436 @@
+"""What one case adds to every measurement of a synthetic log and of a process map: integer vectors of bounded norm.
+
+To be read against Lemma 1 of docs/mechanisms/synthesis.md and of docs/mechanisms/map.md: given earlier outputs, what a case
+adds depends on the case alone, and its Euclidean norm is at most the contribution Δ of the stage. Sums are 64-bit integers:
+Δ < 2^26, so 10^11 cases fit, which is the largest log.
+
+Traces are coded: activity a of n is the integer a, and the codes of all traces follow one another in one array. An
+event is labelled *first* (0) if its activity has not occurred before in its trace, else *again* (1).
+States are START (0) and 1 + 2a + label; symbols are 2a + label and END (2n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .stages import Stage
+
+# ------------------------------------------------------------------------------------------- weights of bounded norm
+
+_SATURATED = 26
+"""Δ² is below 2^52: a trace whose Σc² reaches that adds nothing, however much larger it is."""
+
+
+def integer_root(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """⌊√v⌋ for 0 ≤ v < 2^52: a float's root is off by at most one, and corrected."""
+    root = np.sqrt(values).astype(np.int64)
+    root -= root * root > values
+    root += (root + 1) ** 2 <= values
+    return root
+
+
+def norm_weights(squares: NDArray[np.int64], contribution: int) -> NDArray[np.int64]:
+    """W = isqrt(⌊Δ²/Σc²⌋) of every trace: W·c has a norm of at most Δ."""
+    return integer_root(contribution**2 // np.maximum(squares, 1))
+
+
+def squared_norms(owner: NDArray[np.int64], times: NDArray[np.int64], traces: int) -> NDArray[np.int64]:
+    """Σc² of every trace, c the times of its cells: exact below 2^52, where it saturates, for up to 2^37 cells per trace."""
+    squares = np.minimum(times, 1 << _SATURATED) ** 2
+    high, low = np.zeros((2, traces), dtype=np.int64)
+    np.add.at(high, owner, squares >> _SATURATED)
+    np.add.at(low, owner, squares & ((1 << _SATURATED) - 1))
+    high += low >> _SATURATED
+    exact = (high << _SATURATED) | (low & ((1 << _SATURATED) - 1))
+    return np.where(high >> _SATURATED, 1 << 2 * _SATURATED, exact)
+
+
+def case_blocks(lengths: NDArray[np.int64], size: int) -> Iterator[tuple[slice, slice]]:
+    """Split cases into blocks of complete cases; sums over cases do not depend on it.
+
+    Args:
+        lengths: The number of events of every case.
+        size: About how many events a block has; one case may have more.
+
+    Returns:
+        For every block, its cases and its events; one empty block if there are no cases.
+    """
+    ends = np.cumsum(lengths)
+    events = int(ends[-1]) if len(ends) else 0
+    stops = np.unique(np.append(np.searchsorted(ends, np.arange(size, events, size)), len(ends)))
+    start = first = 0
+    for stop in stops.tolist():
+        last = int(ends[stop - 1]) if stop else 0
+        yield slice(start, stop), slice(first, last)
+        start, first = stop, last
+
+
+def distinct(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct keys in increasing order, and how often each occurs.
+
+    Fastest if keys begin with the index of the case: a stable sort merges runs, and cases are in order already.
+
+    Args:
+        keys: The keys.
+
+    Returns:
+        The same as `np.unique(keys, return_counts=True)`.
+    """
+    ordered = np.sort(keys, kind="stable")
+    is_new = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+    starts = np.flatnonzero(is_new)
+    return ordered[starts], np.diff(starts, append=len(ordered))
+
+
+# ------------------------------------------------------------------------------------- lengths and labelled transitions
+
+LONGEST = 4096
+
+
+def _edges() -> tuple[int, ...]:
+    edges = [1]
+    while edges[-1] < LONGEST:
+        edges.append(min(LONGEST, max(edges[-1] + 1, -(-7 * edges[-1] // 5))))
+    return tuple(edges)
+
+
+LENGTH_EDGES = _edges()
+"""The least length of every bucket but the first, which holds traces without events. The last bucket is open."""
+
+BUCKETS = len(LENGTH_EDGES) + 1
+
+
+def bucket_of(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The bucket of every length: 0 for no events, then by `LENGTH_EDGES`."""
+    return np.searchsorted(np.array(LENGTH_EDGES), lengths, side="right")
+
+
+def longest_in(bucket: int) -> int:
+    """The largest length in a bucket; for the open one the length where the next bucket would begin, less one."""
+    if bucket < BUCKETS - 1:
+        return LENGTH_EDGES[bucket] - 1 if bucket else 0
+    return -(-7 * LONGEST // 5) - 1
+
+
+def states(activities: int) -> int:
+    """Return the number of states over this many activities."""
+    return 2 * activities + 1
+
+
+def cells(activities: int) -> NDArray[np.bool_]:
+    """Which transitions can occur, by state and symbol: START is followed by a first, an activity never by its own first."""
+    size = states(activities)
+    allowed = np.ones((size, size), dtype=bool)
+    allowed[0, 1::2] = False
+    allowed[0, -1] = False
+    firsts = 2 * np.arange(activities)
+    allowed[firsts + 1, firsts] = False
+    allowed[firsts + 2, firsts] = False
+    return allowed
+
+
+def first_occurrences(owner: NDArray[np.int64], codes: NDArray[np.integer[Any]], activities: int) -> NDArray[np.bool_]:
+    """For every event, whether its activity has not occurred before in its trace."""
+    first = np.zeros(len(codes), dtype=bool)
+    _, index = np.unique(owner * max(activities, 1) + codes, return_index=True)
+    first[index] = True
+    return first
+
+
+@dataclass(frozen=True, eq=False)
+class Transitions:
+    """All transitions of coded traces, trace by trace, in order. A trace without events has none.
+
+    Attributes:
+        activities: The number of activities.
+        traces: The number of traces.
+        owner: For every transition, the index of its trace.
+        state: The state before it.
+        symbol: The symbol that follows.
+    """
+
+    activities: int
+    traces: int
+    owner: NDArray[np.int64]
+    state: NDArray[np.int64]
+    symbol: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, codes: NDArray[np.integer[Any]], lengths: NDArray[np.int64], activities: int) -> Transitions:
+        """The transitions of traces of these lengths, whose codes follow one another."""
+        event_owner = np.repeat(np.arange(len(lengths)), lengths)
+        symbols = 2 * codes + ~first_occurrences(event_owner, codes, activities)
+        steps = np.where(lengths > 0, lengths + 1, 0)
+        owner = np.repeat(np.arange(len(lengths)), steps)
+        last = np.cumsum(steps)[lengths > 0] - 1
+        symbol = np.full(len(owner), 2 * activities, dtype=np.int64)
+        is_event = np.ones(len(owner), dtype=bool)
+        is_event[last] = False
+        symbol[is_event] = symbols
+        state = np.empty_like(symbol)
+        state[1:] = symbol[:-1] + 1
+        state[(last - steps[lengths > 0]) + 1] = 0
+        return cls(activities, len(lengths), owner, state, symbol)
+
+    @property
+    def cell(self) -> NDArray[np.int64]:
+        """The index of every transition's cell in the flattened table of states and symbols."""
+        return self.state * states(self.activities) + self.symbol
+
+    def squared_norms(self) -> NDArray[np.int64]:
+        """Σc² of every trace, where c counts its transitions by cell."""
+        keys, times = distinct(self.owner * states(self.activities) ** 2 + self.cell)
+        return squared_norms(keys // states(self.activities) ** 2, times, self.traces)
+
+
+# ------------------------------------------------------------------------------------------------- a synthetic log
+
+BLOCK = 1 << 20
+"""About how many events are processed at once: bounds the memory, and changes no sum."""
+
+
+class Blocks(Protocol):
+    """Distinct traces that can be looked at some at a time."""
+
+    @property
+    def activities(self) -> int:
+        """The number of activities; codes are below it."""
+
+    def blocks(self) -> Iterator[CodedTraces]:
+        """The traces, some at a time, with codes of 64 bits."""
+
+
+@dataclass(frozen=True, eq=False)
+class CodedTraces:
+    """Distinct traces as integers, one after another, and how many cases have each: confidential.
+
+    Attributes:
+        codes: The codes of all events.
+        lengths: The number of events of every trace.
+        counts: The number of cases of every trace.
+        activities: The number of activities; codes are below it.
+    """
+
+    codes: NDArray[np.integer[Any]]
+    lengths: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    activities: int
+
+    @cached_property
+    def owner(self) -> NDArray[np.int64]:
+        """For every event, the index of its trace."""
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
+    @cached_property
+    def transitions(self) -> Transitions:
+        """The labelled transitions of all traces."""
+        return Transitions.of(self.codes, self.lengths, self.activities)
+
+    def blocks(self) -> Iterator[CodedTraces]:
+        """The traces, some at a time, with codes of 64 bits."""
+        for cases, events in case_blocks(self.lengths, BLOCK):
+            codes = self.codes[events].astype(np.int64)
+            yield CodedTraces(codes, self.lengths[cases], self.counts[cases], self.activities)
+
+    def without(self, indexes: NDArray[np.int64]) -> CodedTraces:
+        """The same traces with no case at these indexes: they add nothing to any sum."""
+        counts = self.counts.copy()
+        counts[indexes] = 0
+        return CodedTraces(self.codes, self.lengths, counts, self.activities)
+
+    def projected(self, activities: NDArray[np.int64]) -> ProjectedTraces:
+        """The same traces without the events of all other activities; the k-th of `activities` becomes k."""
+        recoded = np.full(self.activities, -1, dtype=np.int64)
+        recoded[activities] = np.arange(len(activities))
+        return ProjectedTraces(self, recoded, len(activities))
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectedTraces:
+    """Traces without the events of some activities. Nothing is copied: blocks are projected when they are looked at.
+
+    Attributes:
+        traces: The traces with all events.
+        recoded: The new code of every activity; -1 for those that are left out.
+        activities: The number of activities that are kept.
+    """
+
+    traces: CodedTraces
+    recoded: NDArray[np.int64]
+    activities: int
+
+    def blocks(self) -> Iterator[CodedTraces]:
+        """The projected traces, some at a time."""
+        for block in self.traces.blocks():
+            codes = self.recoded[block.codes]
+            kept = codes >= 0
+            lengths = np.bincount(block.owner[kept], minlength=len(block.lengths)).astype(np.int64)
+            yield CodedTraces(codes[kept], lengths, block.counts, self.activities)
+
+
+def activity_sums(traces: Blocks, known: NDArray[np.int64], stage: Stage) -> NDArray[np.int64]:
+    """A: a case adds w_m to each of its first K distinct activities that are not known yet; m is their number."""
+    if stage.selection is None:
+        raise ValueError("activities are selected: the stage must have a selection")
+    most = stage.selection.most
+    unknown = np.ones(traces.activities, dtype=bool)
+    unknown[known] = False
+    weights = np.array([0, *(stage.weight(keys) for keys in range(1, most + 1))], dtype=np.int64)
+    sums = np.zeros(traces.activities, dtype=np.int64)
+    for block in traces.blocks():
+        is_unknown = unknown[block.codes]
+        owner, codes = block.owner[is_unknown], block.codes[is_unknown]
+        first = first_occurrences(owner, codes, block.activities)
+        owner, codes = owner[first], codes[first]
+        numbers = np.bincount(owner, minlength=len(block.lengths))
+        rank = np.arange(len(owner)) - np.repeat(np.cumsum(numbers) - numbers, numbers)
+        added = block.counts * weights[np.minimum(numbers, most)]
+        np.add.at(sums, codes[rank < most], added[owner[rank < most]])
+    return sums
+
+
+def length_sums(traces: Blocks, stage: Stage) -> NDArray[np.int64]:
+    """L: a case adds Δ to the bucket of its length."""
+    sums = np.zeros(BUCKETS, dtype=np.int64)
+    for block in traces.blocks():
+        np.add.at(sums, bucket_of(block.lengths), block.counts * stage.contribution)
+    return sums
+
+
+def transition_weights(traces: CodedTraces, stage: Stage) -> NDArray[np.int64]:
+    """n·W for every trace: what all its cases together add for each of its transitions."""
+    return traces.counts * norm_weights(traces.transitions.squared_norms(), stage.contribution)
+
+
+def transition_sums(traces: Blocks, stage: Stage) -> NDArray[np.int64]:
+    """T1: a case adds W·c to the cells of its transitions, by state and symbol."""
+    size = states(traces.activities)
+    sums = np.zeros(size * size, dtype=np.int64)
+    for block in traces.blocks():
+        np.add.at(sums, block.transitions.cell, transition_weights(block, stage)[block.transitions.owner])
+    return sums.reshape(size, size)
+
+
+def context_sums(traces: Blocks, pairs: NDArray[np.int64], stage: Stage) -> NDArray[np.int64]:
+    """T2: a case adds W·c₂ to the cells (g, h, symbol) of the chosen pairs of states, with T1's norm of c.
+
+    A transition that is counted in a cell (g, h, symbol) is counted by T1 in (h, symbol), so the norm is not larger.
+    """
+    size = states(traces.activities)
+    row_of = np.full((size, size), -1, dtype=np.int64)
+    row_of[pairs[:, 0], pairs[:, 1]] = np.arange(len(pairs))
+    sums = np.zeros(len(pairs) * size, dtype=np.int64)
+    for block in traces.blocks():
+        transitions = block.transitions
+        later = np.flatnonzero(transitions.state > 0)  # not the first transition of a trace
+        row = row_of[transitions.state[later - 1], transitions.state[later]]
+        later, row = later[row >= 0], row[row >= 0]
+        weights = transition_weights(block, stage)
+        np.add.at(sums, row * size + transitions.symbol[later], weights[transitions.owner[later]])
+    return sums.reshape(len(pairs), size)
+
+
+# --------------------------------------------------------------------------------------------------- a process map
+
+SIZE_CELLS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256, 384, 512, 768, 1024)
+"""The largest number of distinct pairs of every cell of M; the last cell also holds cases with more."""
+
+
+def nodes_of(activities: int) -> int:
+    """The number of rows and columns of the table of pairs: the activities, `other`, and START or END."""
+    return activities + 2
+
+
+MAP_BLOCK = 1 << 16
+"""About how many events are sorted at a time: bounds the memory, and changes no sum."""
+
+
+@dataclass(frozen=True, eq=False)
+class CaseCells:
+    """The distinct cells that every trace touches: confidential.
+
+    Attributes:
+        owner: The index of the trace, for every cell that it touches.
+        cell: The index of the cell.
+        counts: The number of cases of every trace.
+    """
+
+    owner: NDArray[np.int64]
+    cell: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    @cached_property
+    def numbers(self) -> NDArray[np.int64]:
+        """m: the number of distinct cells of every trace."""
+        return np.bincount(self.owner, minlength=len(self.counts))
+
+    def sums(self, stage: Stage, cap: int, cells: int) -> NDArray[np.int64]:
+        """F and R: a case adds isqrt(⌊Δ²/max(c, m)⌋) to each of its m cells."""
+        weights = self.counts * integer_root(stage.contribution**2 // np.maximum(self.numbers, cap))
+        sums = np.zeros(cells, dtype=np.int64)
+        np.add.at(sums, self.cell, weights[self.owner])
+        return sums
+
+
+def with_other(traces: CodedTraces, activities: NDArray[np.int64]) -> CodedTraces:
+    """The same traces; the k-th of `activities` becomes k, and every other activity becomes the node after them."""
+    node = np.full(traces.activities, len(activities), dtype=np.int64)
+    node[activities] = np.arange(len(activities))
+    return CodedTraces(node[traces.codes], traces.lengths, traces.counts, len(activities) + 1)
+
+
+def pairs_of(traces: CodedTraces) -> CaseCells:
+    """The distinct directly-follows pairs of every trace, START and END included; a trace without events has none."""
+    size = nodes_of(traces.activities - 1)
+    owners, cells = [], []
+    for cases, events in case_blocks(traces.lengths, MAP_BLOCK):
+        codes, lengths = traces.codes[events], traces.lengths[cases]
+        steps = np.where(lengths > 0, lengths + 1, 0)
+        owner = np.repeat(np.arange(len(lengths)), steps)
+        last = np.cumsum(steps)[lengths > 0] - 1
+        start = last - lengths[lengths > 0]
+        is_last, is_first = np.zeros((2, len(owner)), dtype=bool)
+        is_last[last], is_first[start] = True, True
+        before, after = np.full((2, len(owner)), size - 1, dtype=np.int64)
+        before[~is_first], after[~is_last] = codes, codes
+        numbers, _ = distinct(owner * size**2 + before * size + after)
+        trace, cell = np.divmod(numbers, size**2)
+        owners.append(cases.start + trace)
+        cells.append(cell)
+    return CaseCells(_joined(owners), _joined(cells), traces.counts)
+
+
+def rework_of(traces: CodedTraces) -> CaseCells:
+    """Cell a for every activity a of a trace, and cell n + a if it occurs again; `other`, which is n, has none."""
+    activities = traces.activities - 1
+    owners, cells = [], []
+    for cases, events in case_blocks(traces.lengths, MAP_BLOCK):
+        codes, lengths = traces.codes[events], traces.lengths[cases]
+        owner = np.repeat(np.arange(len(lengths)), lengths)
+        named = codes < activities
+        numbers, times = distinct(owner[named] * max(activities, 1) + codes[named])
+        trace, activity = np.divmod(numbers, max(activities, 1))
+        again = times > 1
+        owners.append(cases.start + np.r_[trace, trace[again]])
+        cells.append(np.r_[activity, activities + activity[again]])
+    return CaseCells(_joined(owners), _joined(cells), traces.counts)
+
+
+def size_sums(pairs: CaseCells, stage: Stage) -> NDArray[np.int64]:
+    """M: a case adds Δ to the cell of its number of distinct pairs."""
+    sums = np.zeros(len(SIZE_CELLS), dtype=np.int64)
+    some = pairs.numbers > 0
+    cell = np.searchsorted(np.array(SIZE_CELLS), np.minimum(pairs.numbers[some], SIZE_CELLS[-1]))
+    np.add.at(sums, cell, pairs.counts[some] * stage.contribution)
+    return sums
+
+
+def _joined(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
