@@ -21,7 +21,7 @@ WRITES = {"write_text", "write_bytes", "savefig", "write_parquet", "write_csv", 
 ALLOWED = {
     "outputs": "to the partial file of a reservation",
     "evaluation/experiment.py": "the journal, and the results by atomic_output",
-    "evaluation/experiment_summary.py": "by atomic_output",
+    "evaluation/results.py": "by atomic_output",
     "cli/budget_command.py": "by atomic_output",
     "cli/demo_command.py": "by atomic_output",
     "cli/init_command.py": "by atomic_output",

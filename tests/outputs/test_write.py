@@ -269,6 +269,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(suffix: str, tmp_path: Path)
     """A limit of 20 KB on every file of the process stands for the full disk."""
     script = f"""
 import resource, sys, travas
+from travas.errors import OutputError
 from travas.mechanisms import mechanism
 from travas.model.release import VariantRelease
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))

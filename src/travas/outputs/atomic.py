@@ -17,16 +17,15 @@ Files that belong together, such as a guarantee and its release, reserved before
 
 Four rules hold, also for threads, containers that share a folder, and `kill -9`:
 
-1. A reservation holds a lock (`.NAME.lock`, `flock`) on every target until it ends. A second one for the same target
-   is refused at once. The system frees the lock when its process dies.
-2. A partial file (`.NAME.RANDOM.partial`) is created exclusively and never through a link. Partial files of killed
-   runs are removed by the next reservation of the same target, which the lock makes safe.
-3. Publishing never overwrites: a target is linked to its partial file, which fails if the name exists. To replace
-   files that belong together, the old ones are first moved aside, the last one first. So the files under their
-   names are always all old, all new, or the last one is absent: a release is never next to the guarantee of another one.
-4. Without `publish`, or if it fails, no new files remain and the old ones are restored.
-
-On a file system without `flock`, rule 1 does not hold but rule 3 does: of two runs that write one new name, one succeeds.
+1. A reservation locks every target (`.NAME.lock`) until it ends. A second one for the same target is refused at once.
+   The system frees the lock when its process dies.
+2. A target is written as `.NAME.partial` beside it. What a killed run left there is removed by the next reservation of
+   the same target, which holds the lock.
+3. Files that belong together appear in their order, the last one last, and an old last one is deleted before. So the
+   files under their names are always all old, all new, or the last one is absent: a release is never next to the
+   guarantee of another one.
+4. Before the first name changes, everything is on the disk and the last file is renamed to `.NAME.ready`. If a run is
+   killed after that, the next reservation finishes what it began: no complete release is lost.
 """
 
 from __future__ import annotations
@@ -36,17 +35,17 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from filelock import FileLock, Timeout
+
 from ..errors import OutputError, is_encodable
-from .target_locks import locked
 
 Existing = Literal["fail", "replace"]
 """What to do if an output file exists."""
 
-_NO_LINKS = {errno.ENOSYS, errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK}
 _FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _DEVICES, _MEMORY = Path("/dev"), Path("/dev/shm")
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -54,7 +53,7 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 @dataclass(frozen=True)
 class Reservation:
-    """Names that only this run may write, and an exclusive partial file for each.
+    """Names that only this run may write, and a partial file for each.
 
     Attributes:
         targets: The files to publish, in the order in which they appear.
@@ -63,50 +62,51 @@ class Reservation:
 
     targets: tuple[Path, ...]
     existing: Existing
-    _partials: dict[Path, Path] = field(repr=False)
 
     def partial(self, target: Path) -> Path:
         """Return the file to write the content of `target` to; it exists and is empty."""
-        return self._partials[target]
+        return _partial(target)
 
     def publish(self) -> None:
-        """Rename the partial files to their targets, all or none.
+        """Rename the partial files to their targets.
 
         Raises:
-            OutputError: The file system refused, or another run has written one of the targets in the meantime.
+            OutputError: The file system refused, or another program has written one of the targets in the meantime.
         """
         try:
-            self._publish()
-        except FileExistsError as error:
-            raise OutputError(
-                f"{error.filename}: exists; another run has written it in the meantime; choose another name",
-                field="output",
-            ) from None
+            for target in self.targets:
+                _to_disk(_partial(target))
+                if self.existing == "fail" and os.path.lexists(target):
+                    raise OutputError(
+                        f"{target}: exists; another run has written it in the meantime; choose another name",
+                        field="output",
+                    )
+            _rename(_partial(self.targets[-1]), _ready(self.targets[-1]))
+            if len(self.targets) > 1:
+                self.targets[-1].unlink(missing_ok=True)
+            _finish(self.targets)
+        except OutputError:
+            raise
         except OSError as error:
+            if is_interrupted(self.targets):
+                words = f"{self.targets[-1]}: is complete but could not be renamed; the next run to this name does it"
+                raise OutputError(words, field="output") from None
             raise cannot_write(self.targets[-1], error) from None
 
-    def _publish(self) -> None:
-        for partial in self._partials.values():
-            to_disk(partial)
-        if self.existing == "replace" and len(self.targets) == 1:
-            (target,) = self.targets
-            self._partials[target].replace(target)
-            _entries_to_disk(target.parent)
-            return
-        old: list[tuple[Path, Path]] = []
-        new: list[tuple[Path, tuple[int, int]]] = []
-        try:
-            if self.existing == "replace":
-                _move_aside(self.targets, old)
-            for target in self.targets:
-                new.append((target, _identity(self._partials[target])))
-                link_new(self._partials[target], target)
-                _entries_to_disk(target.parent)
-        except BaseException:
-            _undo(old, new)
-            raise
-        for aside, _ in old:
-            aside.unlink(missing_ok=True)
+
+def _finish(targets: Sequence[Path]) -> None:
+    """Give complete files their names, the last one last. What has its name already is left."""
+    for target in targets[:-1]:
+        with suppress(FileNotFoundError):
+            _rename(_partial(target), target)
+    _rename(_ready(targets[-1]), targets[-1])
+
+
+def is_interrupted(targets: Sequence[Path]) -> bool:
+    """Return whether a run was killed while it published these files; the next reservation finishes it."""
+    *others, last = targets
+    written = all(_partial(path).exists() or os.path.lexists(path) for path in others)
+    return bool(others) and written and os.path.lexists(_ready(last)) and not os.path.lexists(last)
 
 
 @contextmanager
@@ -124,19 +124,32 @@ def reserved(targets: Sequence[Path], existing: Existing) -> Iterator[Reservatio
         OutputError: A name exists, cannot be written, or is reserved by another run.
     """
     with ExitStack() as stack:
-        partials: dict[Path, Path] = {}
-        for target in sorted(targets):  # the same order in all runs avoids deadlocks
-            try:
-                check_target(target, existing)
-                if stack.enter_context(locked(target)):
-                    _remove_stale(target)
-                check_target(target, existing)  # another run may have finished in between
-                partials[target] = stack.enter_context(scratch_file(target))
-            except OutputError:
-                raise
-            except (OSError, ValueError) as error:
-                raise cannot_write(target, error) from None
-        yield Reservation(tuple(targets), existing, partials)
+        for target in sorted(targets):  # the same order in all runs
+            check_target(target, "replace")
+            stack.enter_context(_locked(target))
+        try:
+            _prepare(targets, existing)
+            yield Reservation(tuple(targets), existing)
+        finally:
+            if not is_interrupted(targets):
+                for target in targets:
+                    _remove_unpublished(target)
+
+
+def _prepare(targets: Sequence[Path], existing: Existing) -> None:
+    """Finish what a killed run began, check the names, and create the partial files."""
+    try:
+        if is_interrupted(targets):
+            _finish(targets)
+        for target in targets:
+            check_target(target, existing)
+        for target in targets:
+            _remove_unpublished(target)
+            os.close(os.open(_partial(target), os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW, 0o666))
+    except OutputError:
+        raise
+    except OSError as error:
+        raise cannot_write(targets[-1], error) from None
 
 
 @contextmanager
@@ -233,96 +246,69 @@ def is_system_error(error: Exception) -> bool:
     return isinstance(error, OSError) or type(error).__module__.startswith("polars")
 
 
-def link_new(source: Path, target: Path) -> None:
-    """Link a file to a new name.
+# ------------------------------------------------------------------------------------------------- locks and names
 
-    Raises:
-        FileExistsError: The name exists.
-    """
+
+@contextmanager
+def _locked(target: Path) -> Iterator[None]:
+    """Hold the lock on a target, or refuse at once."""
+    lock = FileLock(_beside(target, "lock"), blocking=False)
     try:
-        os.link(source, target, follow_symlinks=False)
-    except FileExistsError:
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
-    except (OSError, NotImplementedError) as error:
-        if isinstance(error, OSError) and error.errno not in _NO_LINKS:
-            raise
-        if os.path.lexists(target):  # a file system without links; the lock excludes other runs
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
-        source.rename(target)
+        lock.acquire()
+    except Timeout:
+        raise OutputError(
+            f"{target}: another run is writing this file; wait for it, or choose another name", field="output"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise cannot_write(target, error) from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            Path(lock.lock_file).unlink()  # while it is locked: who has opened it in the meantime opens it again
+        lock.release()
 
 
-def to_disk(path: Path) -> None:
-    """Wait until the content of a file is on the disk."""
+def is_reserved(target: Path) -> bool:
+    """Return whether a run that is still alive has reserved a file. The lock of a dead run is held for a moment."""
+    if not os.path.lexists(_beside(target, "lock")):
+        return False
+    try:
+        with _locked(target):
+            return False
+    except OutputError:
+        return True
+
+
+def _beside(target: Path, what: str) -> Path:
+    return target.with_name(f".{target.name}.{what}")
+
+
+def _partial(target: Path) -> Path:
+    return _beside(target, "partial")
+
+
+def _ready(target: Path) -> Path:
+    return _beside(target, "ready")
+
+
+def _remove_unpublished(target: Path) -> None:
+    for path in (_partial(target), _ready(target)):
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _rename(source: Path, target: Path) -> None:
+    """Rename a file, and wait until its name is on the disk, if the system supports it."""
+    source.replace(target)
+    with suppress(OSError):
+        _to_disk(target.parent)
+
+
+def _to_disk(path: Path) -> None:
+    """Wait until a file or the names in a folder are on the disk."""
     handle = os.open(path, os.O_RDONLY | _NOFOLLOW)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _entries_to_disk(folder: Path) -> None:
-    """Wait until the names in a directory are on the disk, if the system supports it."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-# ------------------------------------------------------------------------------------------------------ partial files
-
-
-def _partial(target: Path) -> Path:
-    return target.with_name(f".{target.name}.{os.urandom(6).hex()}.partial")
-
-
-@contextmanager
-def scratch_file(target: Path) -> Iterator[Path]:
-    """Create an empty file in the same directory, removed at the end unless it was renamed."""
-    partial = _partial(target)
-    try:
-        os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW, 0o666))
-        yield partial
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
-
-
-def _remove_stale(target: Path) -> None:
-    """Remove the partial files of killed runs; only the holder of the lock can have partial files in use."""
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}\.partial")
-    for entry in os.scandir(target.parent):
-        if pattern.fullmatch(entry.name):
-            with suppress(OSError):
-                Path(entry.path).unlink()
-
-
-# ------------------------------------------------------------------------------------------------- replace and restore
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    status = path.lstat()
-    return status.st_dev, status.st_ino
-
-
-def _move_aside(targets: tuple[Path, ...], old: list[tuple[Path, Path]]) -> None:
-    """Rename existing files to names of partial files, the last one first."""
-    for target in reversed(targets):
-        aside = _partial(target)
-        old.append((aside, target))
-        with suppress(FileNotFoundError):
-            target.rename(aside)
-        _entries_to_disk(target.parent)
-
-
-def _undo(old: list[tuple[Path, Path]], new: list[tuple[Path, tuple[int, int]]]) -> None:
-    """Remove what was published and restore the previous files, in an order that never mixes the two."""
-    for target, identity in reversed(new):
-        with suppress(OSError):
-            if _identity(target) == identity:
-                target.unlink()
-    for aside, target in reversed(old):
-        with suppress(OSError):
-            link_new(aside, target)  # if this fails as well, the old content remains in the partial file
-            aside.unlink(missing_ok=True)

@@ -21,7 +21,7 @@ from ..model.release import Profile, Release, check_profile, frequencies_of, tim
 from ..model.release_kind import EVENT_LOGS, Kind
 from ..plots.figures import new_figure
 from ..sources.formats import suffix_of
-from .atomic import Existing, Reservation, cannot_write, check_target, is_system_error, reserved
+from .atomic import Existing, Reservation, cannot_write, check_target, is_interrupted, is_system_error, reserved
 from .event_tables import write_csv, write_csv_gz, write_parquet
 from .guarantee_file import describe, file_digest, guarantee_path
 from .json_writer import write_json
@@ -130,7 +130,7 @@ def reserved_release(
     Raises:
         OutputError: The suffix is not supported, or a file exists, cannot be written, or is reserved by another run.
     """
-    suffix = check_output(target, existing, kind, profile)
+    suffix = _suffix(target, kind, profile)
     with reserved(release_files(target), existing) as files:
         yield ReservedRelease(target, suffix, profile, files, files.partial(target))
 
@@ -150,16 +150,14 @@ def check_output(target: Path, existing: Existing, kind: Kind, profile: Profile 
     Raises:
         OutputError: The suffix is not supported, or one of the files cannot be written.
     """
-    suffix = _suffix(target, kind)
-    check_profile_format(profile, suffix, kind)
-    if suffix in (".png", ".pdf"):
-        new_figure((1, 1))  # raises if the extra is missing
-    for file in release_files(target):
+    suffix = _suffix(target, kind, profile)
+    files = release_files(target)
+    for file in () if is_interrupted(files) else files:  # the reservation finishes what a killed run began
         check_target(file, existing)
     return suffix
 
 
-def _suffix(target: Path, kind: Kind) -> str:
+def _suffix(target: Path, kind: Kind, profile: Profile) -> str:
     """The format of a release, by its name."""
     known = tuple(writers(kind))
     suffix = suffix_of(target, known)
@@ -168,6 +166,9 @@ def _suffix(target: Path, kind: Kind) -> str:
         raise OutputError(
             f"{target}: unsupported file extension for a {what}; supported: {', '.join(known)}", field="output"
         )
+    check_profile_format(profile, suffix, kind)
+    if suffix in (".png", ".pdf"):
+        new_figure((1, 1))  # raises if the extra is missing
     return suffix
 
 

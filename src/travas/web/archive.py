@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import OutputError, TravasError
-from ..outputs.atomic import atomic_output
+from ..outputs.atomic import atomic_output, is_reserved
 from ..outputs.guarantee_file import guarantee_path
-from ..outputs.target_locks import is_reserved
 from .activity import ActivityKind, ActivityLog
 from .recipe import Recipe
 from .result.handover import BUNDLE
