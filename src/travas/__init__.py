@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .sources.reading import Reading
     from .synthesis.synthetic_release import SyntheticRelease
     from .trusted.guarantee import Guarantee, PrivacyUnit, Standing
-    from .verification.saved_release import open_release
+    from .verification.opened import open_release
     from .verification.verify import verify
 
 __all__ = [
@@ -128,7 +128,7 @@ _MODULES = {
     "doctor": "sources.doctor.visit",
     "forecast": "evaluation.forecast",
     "from_description": "mechanisms",
-    "open_release": "verification.saved_release",
+    "open_release": "verification.opened",
     "plan": "budget.plan",
     "process_map": "functions",
     "read": "functions",

@@ -11,7 +11,7 @@ import pytest
 from conftest import Run
 from travas import Ledger, verify
 from travas.outputs.example import write_hospital_log
-from travas.verification.measured_file import read_synthetic
+from travas.verification.opened import open_synthetic
 
 PARAMETERS = ("--epsilon", 1, "--delta", "1e-6")
 
@@ -61,16 +61,16 @@ def test_a_release_is_generated_again_without_a_charge(
     for output, seed in zip(outputs, (1, 1, 2), strict=True):
         ran = travas("synthesize", "--from", release, "--cases", 10_000, "--seed", seed, "-o", output)
         assert ran.code == 0 and "generated again" in " ".join(ran.out.split())
-    one, two, other = map(read_synthetic, outputs)
+    one, two, other = map(open_synthetic, outputs)
     assert sum(one.counts) == sum(other.counts) == 10_000
     assert (one.variants, one.counts) == (two.variants, two.counts) != (other.variants, other.counts)
     assert len(Ledger(ledger_path).history()) == before == 1
-    assert verify(f"{outputs[0]}.guarantee.json", outputs[0]).mechanism == read_synthetic(release).mechanism
+    assert verify(f"{outputs[0]}.guarantee.json", outputs[0]).mechanism == open_synthetic(release).mechanism
 
 
 def test_without_a_seed_the_same_log_is_written_in_another_format(release: Path, tmp_path: Path, travas: Run) -> None:
     assert travas("synthesize", "--from", release, "-o", tmp_path / "same.json").code == 0
-    first, same = read_synthetic(release), read_synthetic(tmp_path / "same.json")
+    first, same = open_synthetic(release), open_synthetic(tmp_path / "same.json")
     assert (first.variants, first.counts, first.origins) == (same.variants, same.counts, same.origins)
 
 
@@ -173,7 +173,7 @@ def test_a_public_alphabet_is_a_file(tmp_path: Path, small_csv: Path, travas: Ru
     names.write_text("register\nvisit\nrelease\n")
     ran = travas("synthesize", small_csv, *PARAMETERS, "--alphabet", names, "-o", tmp_path / "out.json")
     assert ran.code == 0
-    assert read_synthetic(tmp_path / "out.json").measurements.activities == ("register", "release", "visit")
+    assert open_synthetic(tmp_path / "out.json").measurements.activities == ("register", "release", "visit")
 
 
 def test_a_database_sends_distinct_traces_only(tmp_path: Path, travas: Run) -> None:
@@ -188,7 +188,7 @@ def test_a_database_sends_distinct_traces_only(tmp_path: Path, travas: Run) -> N
     output = tmp_path / "out.json"
     ran = travas("synthesize", f"duckdb:///{tmp_path}/log.db", "--table", "events", *PARAMETERS, "-o", output)
     assert (ran.code, ran.err) == (0, "")
-    made = read_synthetic(output)
+    made = open_synthetic(output)
     assert made.measurements.variants[0][0] == ("in", "test", "out") and 2800 < sum(made.counts) < 3600
 
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import Run
 from timed_log import timed_frame
 from travas import Ledger
-from travas.verification.measured_file import read_synthetic
+from travas.verification.opened import open_synthetic
 
 PARAMETERS = ("--epsilon", 1, "--delta", "1e-6")
 
@@ -41,7 +41,7 @@ def test_the_split_and_the_facts_are_in_json(log: Path, tmp_path: Path, travas: 
     facts = json.loads(travas("synthesize", log, *PARAMETERS, *options, "-o", tmp_path / "s.json").out)
     assert facts["shares"] == {"control_flow": "0.5", "times": "0.3", "attributes": "0.2"}
     assert facts["attributes"] == ["sex"] and facts["timestamps"].startswith("generated")
-    assert read_synthetic(tmp_path / "s.json").event_times is not None
+    assert open_synthetic(tmp_path / "s.json").event_times is not None
 
 
 def test_without_times_they_are_artificial(log: Path, tmp_path: Path, travas: Run) -> None:
@@ -49,7 +49,7 @@ def test_without_times_they_are_artificial(log: Path, tmp_path: Path, travas: Ru
         travas("synthesize", log, *PARAMETERS, "--without", "times", "-o", tmp_path / "s.json", "--json").out
     )
     assert facts["timestamps"].startswith("artificial") and facts["shares"] is None
-    assert read_synthetic(tmp_path / "s.json").event_times is None
+    assert open_synthetic(tmp_path / "s.json").event_times is None
 
 
 def test_a_release_is_generated_again_with_times(log: Path, tmp_path: Path, travas: Run) -> None:

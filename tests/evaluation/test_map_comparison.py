@@ -23,7 +23,7 @@ from travas.model.abstraction import parse_ladder
 from travas.model.traces import Trace
 from travas.outputs.example import write_hospital_log
 from travas.trusted.samplers import Seeded
-from travas.verification.measured_file import read_map
+from travas.verification.opened import open_map
 
 LOG: dict[Trace, int] = {("a", "b", "b"): 600_000, ("a",): 400_000}
 
@@ -114,6 +114,6 @@ def test_the_model_of_a_map(tmp_path: Path, travas: Run) -> None:
     assert travas("map", log, "--epsilon", 1, "--delta", "1e-6", "-o", out).code == 0
     asked = ("compare", log, out, "--metric", "fitness", "--metric", "precision")
     facts = json.loads(travas(*asked, "--json").out)["process_map"]
-    expected = map_fitness_and_precision(read(log), read_map(out))
+    expected = map_fitness_and_precision(read(log), open_map(out))
     assert (facts["fitness"], facts["precision"]) == expected and 0 < min(expected) <= max(expected) <= 1
     assert f"fitness {expected[0]:.3f}, precision {expected[1]:.3f}" in travas(*asked).out

@@ -25,8 +25,7 @@ from travas.project.project_file import file_values
 from travas.sources import xes
 from travas.sources.log_location import location_of, without_secrets
 from travas.trusted.numbers import exact_delta, exact_epsilon
-from travas.verification.measured_file import read_map, read_synthetic
-from travas.verification.release_file import read_release, stated_by
+from travas.verification.opened import open_map, open_synthetic, read_release
 
 CORPUS = Path(__file__).with_name("corpus")
 SLOWEST = 20.0
@@ -96,7 +95,6 @@ def _read_xes(path: Path) -> None:
 
 
 def _read_release(path: Path) -> None:
-    stated_by(path)
     read_release(path)
     travas.read(path)
 
@@ -141,8 +139,8 @@ TARGETS: dict[str, Callable[[Path], object]] = {
     "formats": lambda path: travas.read(path),
     "doctor": lambda path: travas.doctor(path),
     "release": _read_release,
-    "synthetic": read_synthetic,
-    "map": read_map,
+    "synthetic": open_synthetic,
+    "map": open_map,
     "guarantee": lambda path: travas.verify(path),
     "grid": lambda path: read_grid(path, path.parent),
     "project": file_values,

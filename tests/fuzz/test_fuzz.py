@@ -12,7 +12,7 @@ from mutations import TARGETS, files_of, fuzz
 
 from travas import LogError, TravasError, verify
 from travas.sources.log_location import location_of, without_secrets
-from travas.verification.release_file import read_release
+from travas.verification.opened import read_release
 
 SHORT = 60
 

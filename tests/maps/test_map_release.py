@@ -24,7 +24,7 @@ from travas.model.traces import Trace
 from travas.outputs.write import MAP_SUFFIXES, writers
 from travas.trusted.contributions import SIZE_CELLS
 from travas.trusted.samplers import Seeded
-from travas.verification.measured_file import read_map
+from travas.verification.opened import open_map
 
 HOSTILE = "</svg><script>alert(1)</script>\"'&\\N{BULLET}\n-->\x07"
 LOG: dict[Trace, int] = {("a", "b", "c"): 3000, ("a", "b", "b", "c"): 1500, ("a", HOSTILE): 800}
@@ -172,7 +172,7 @@ def test_durations_and_throughput_of_a_file(tmp_path: Path) -> None:
     assert released.throughput is not None and 4096 <= released.throughput.median <= 16384
     path = released.write(tmp_path / "map.json")
     assert travas.verify(f"{path}.guarantee.json", path).digest_checked
-    assert read_map(path).pairs == released.pairs and read_map(path).throughput == released.throughput
+    assert open_map(path).pairs == released.pairs and open_map(path).throughput == released.throughput
     assert "median" in released.to_polars().columns
     assert "median 2" in released._repr_html_() or "median 1" in released._repr_html_()
 
@@ -184,7 +184,7 @@ def test_durations_need_timestamps() -> None:
 
 def test_measurements_survive_their_file(tmp_path: Path) -> None:
     released = made(parts=["rework"])
-    again = read_map(released.write(tmp_path / "map.json"))
+    again = open_map(released.write(tmp_path / "map.json"))
     assert plain(again.measurements) == plain(released.measurements) and again.pairs == released.pairs
     assert measurements_from_plain(plain(released.measurements), MapMeasurements).digest == released.measurements.digest
     for field, wrong in (("pairs", [[1]]), ("sizes", [1]), ("rework", [[1], [2]]), ("cap", 7), ("contributions", {})):

@@ -13,7 +13,7 @@ import travas
 from travas import Optimal, Reading, verify
 from travas.errors import VerificationError
 from travas.model.abstraction import Abstraction
-from travas.model.release import COMPLETENESS, TIMES_MARK, VariantRelease
+from travas.model.release import COMPLETENESS, TIMES_MARK
 
 TABLES = (".csv", ".csv.gz", ".parquet")
 OPTIMAL = Optimal(epsilon=1, delta="1e-6")
@@ -49,13 +49,6 @@ def test_frames_and_parquet_say_it_of_the_whole_log(tmp_path: Path) -> None:
     assert made.to_pandas().attrs[TIMES_MARK].startswith("artificial")
     path = made.write(tmp_path / "out.parquet")
     assert pl.read_parquet_metadata(path)[TIMES_MARK].startswith("artificial")
-
-
-def test_a_column_of_activities_with_the_name_of_the_mark_stays(tmp_path: Path) -> None:
-    made = VariantRelease.of(OPTIMAL, ((("a", "x"),),), (300,), ("concept:name", TIMES_MARK))
-    assert set(made.to_polars()[TIMES_MARK]) == {"x"}
-    path = made.write(tmp_path / "out.csv")
-    assert verify(f"{path}.guarantee.json", path).digest_checked
 
 
 @pytest.mark.parametrize("suffix", TABLES)
@@ -110,5 +103,5 @@ def test_a_changed_mark_is_noticed(mark: str, tmp_path: Path) -> None:
     stated = json.loads(guarantee.read_text())
     stated["release"]["sha256"] = file_digest(path)
     guarantee.write_text(json.dumps(stated))
-    with pytest.raises(VerificationError, match="not those that travas writes"):
+    with pytest.raises(VerificationError):
         verify(guarantee, path)

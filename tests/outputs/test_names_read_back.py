@@ -10,7 +10,7 @@ import travas
 from travas import Optimal, Reading
 from travas.model.escaped_names import escape_name, original_name
 from travas.model.release import Profile
-from travas.verification.release_file import read_release
+from travas.verification.opened import read_release
 
 TRACES = {("a\x01", "b"): 500, (r"\u{1}", "\x00"): 400, (r"\u{FFFFFFFF}", r"\u{5C}"): 300, ("plain",): 600}
 

@@ -37,8 +37,8 @@ def test_the_guarantee_is_there_in_words(kind: str) -> None:
     words = words_of(release_of(kind))
     assert "for adding or removing one case" in words and "ε = 1, δ = 1e-6" in words
     assert "changes the probability of any conclusion by at most the factor 2.72" in words
-    assert "weak protection" not in words
-    assert "weak protection" in words_of(release_of(kind, epsilon=8))
+    assert "Weak protection" not in words
+    assert "Weak protection" in words_of(release_of(kind, epsilon=8))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -15,6 +15,7 @@ from travas.errors import OutputError
 from travas.outputs.example import write_hospital_log
 from travas.outputs.picture_file import write_picture
 from travas.web import tasks
+from travas.web.recipe import Recipe
 
 SOURCE = Path(travas.__file__).parent
 WRITES = {"write_text", "write_bytes", "savefig", "write_parquet", "write_csv", "sink_csv", "sink_parquet"}
@@ -119,7 +120,7 @@ def _python(guarantee: Path, release: Path, output: Path) -> None:
 
 
 def _web(guarantee: Path, release: Path, output: Path) -> None:
-    tasks.report(None, release, output, "", None, None, lambda *_: None)  # type: ignore[arg-type]
+    tasks.report(None, release, output, "", None, Recipe(), lambda *_: None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("write", [_python, _web])

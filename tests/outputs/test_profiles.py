@@ -19,7 +19,7 @@ from travas.errors import OutputError, VerificationError
 from travas.model.release import Profile
 from travas.outputs.profiles import MISSING, escape_for_excel
 from travas.synthesis.synthetic_release import SyntheticRelease
-from travas.verification.release_file import read_release
+from travas.verification.opened import read_release
 
 OPTIMAL = Optimal(epsilon=1, delta="1e-6")
 PM4PY_FORMATS = (".csv", ".csv.gz", ".parquet")
@@ -135,7 +135,7 @@ def test_a_changed_profile_is_noticed(variants: Any, tmp_path: Path) -> None:
     stated = json.loads(guarantee(path).read_text())
     stated["release"]["profile"] = "pm4py"
     guarantee(path).write_text(json.dumps(stated))
-    with pytest.raises(VerificationError, match="not those that travas writes"):
+    with pytest.raises(VerificationError):
         verify(guarantee(path), path)
 
 

@@ -40,7 +40,7 @@ from travas.trusted.contributions import (
 )
 from travas.trusted.samplers import Seeded
 from travas.trusted.stages import STANDARD_DEVIATION
-from travas.verification.measured_file import read_synthetic
+from travas.verification.opened import open_synthetic
 
 LOG: dict[Trace, int] = {
     tuple("abcd"): 900, tuple("abbcd"): 300, tuple("acbd"): 250, tuple("ad"): 200, tuple("abcabcd"): 150, tuple("abeed"): 120,
@@ -257,7 +257,7 @@ def test_a_file_can_be_generated_again(tmp_path: Path) -> None:
     rule = mechanism("synthesis", "4", "1e-6")
     release = rule.release(Variants.from_mapping(LOG))
     assert isinstance(release, SyntheticRelease)
-    again = read_synthetic(release.write(tmp_path / "out.json"))
+    again = open_synthetic(release.write(tmp_path / "out.json"))
     assert (again.variants, again.counts, again.origins) == (release.variants, release.counts, release.origins)
     assert again.mechanism == rule and again.guarantee == release.guarantee
     same = again.regenerate(seed=release.seed)
@@ -266,7 +266,7 @@ def test_a_file_can_be_generated_again(tmp_path: Path) -> None:
 
 
 def test_a_file_does_not_gain_a_guarantee(tmp_path: Path) -> None:
-    again = read_synthetic(released().write(tmp_path / "out.json"))
+    again = open_synthetic(released().write(tmp_path / "out.json"))
     assert again.guarantee.standing is Standing.NOT_ESTABLISHED
 
 
@@ -277,9 +277,9 @@ def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
     content[damage] = {"measurements": {"contributions": {}}, "noisy": [math.inf]}.get(damage)
     path.write_text(json.dumps(content))
     with pytest.raises(LogError):
-        read_synthetic(path)
+        open_synthetic(path)
     with pytest.raises(LogError, match="cannot be opened"):
-        read_synthetic(tmp_path / "missing.json")
+        open_synthetic(tmp_path / "missing.json")
 
 
 def test_measurements_of_another_size_are_refused() -> None:

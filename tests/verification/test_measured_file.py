@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from travas import LogError, Optimal, Synthesis, anonymize
-from travas.verification.measured_file import read_synthetic
+from travas.verification.opened import open_synthetic
 
 LOG: dict[tuple[str, ...], int] = {
     ("a", "b", "c"): 900,
@@ -43,7 +43,7 @@ DAMAGES: dict[str, Callable[[Content], object]] = {
     "an activity of no column": lambda c: c["measurements"]["variants"][0][0].__setitem__(0, []),
     "no number": lambda c: c.update(more=float("nan")),
     "another kind": lambda c: c.update(description=Optimal(1, "1e-6").describe()),
-    "a count that is missing": lambda c: c["noisy"].pop(),
+    "a count that is missing": lambda c: c["counts"].pop(),
     "an origin that is missing": lambda c: c["origins"].pop(),
     "an unknown origin": lambda c: c["origins"].__setitem__(0, "real"),
 }
@@ -56,7 +56,7 @@ def test_a_damaged_release_is_refused(damage: str, content: Content, tmp_path: P
     path = tmp_path / "release.json"
     path.write_text(json.dumps(changed))
     with pytest.raises(LogError) as error:
-        read_synthetic(path)
+        open_synthetic(path)
     assert str(error.value).startswith(f"{path}: ") and "\n" not in str(error.value)
 
 
@@ -68,7 +68,7 @@ def test_pairs_that_are_not_states_are_refused(pair: list[int], content: Content
     path = tmp_path / "release.json"
     path.write_text(json.dumps(changed))
     with pytest.raises(LogError, match="not a synthetic log"):
-        read_synthetic(path)
+        open_synthetic(path)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"standing": 1}', "[" * 100_000, "\ufeff{}"])
@@ -76,6 +76,6 @@ def test_another_file_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "release.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(LogError, match="use a .json file of a synthetic log"):
-        read_synthetic(path)
+        open_synthetic(path)
     with pytest.raises(LogError, match="cannot be opened"):
-        read_synthetic(tmp_path / "missing.json")
+        open_synthetic(tmp_path / "missing.json")

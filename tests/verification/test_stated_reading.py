@@ -75,7 +75,7 @@ def test_two_meanings_of_a_case_are_two_guarantees(visits: Path) -> None:
     _, by_visit = stated(visits, Reading(case="visit"), "visit.json")
     _, by_patient = stated(visits, Reading(case="patient"), "patient.json")
     assert (by_visit["reading"]["case"], by_patient["reading"]["case"]) == ("visit", "patient")
-    assert by_visit["version"] == VERSION == 2
+    assert by_visit["version"] == VERSION == 1
 
 
 @pytest.mark.parametrize(
@@ -135,18 +135,6 @@ def test_compare_reads_the_original_as_for_a_release_in_memory(visits: Path) -> 
     assert compare(visits, made, ["case_coverage"]).values == {"case_coverage": 1.0}
     other = compare(visits, made, ["case_coverage"], reading=Reading(case="visit"))
     assert other.values == {"case_coverage": 0.0}
-
-
-def test_a_guarantee_of_version_1_verifies_and_says_what_it_lacks(visits: Path, travas: Run) -> None:
-    path, content = stated(visits, Reading(case="visit"))
-    del content["description"], content["reading"]
-    guarantee = Path(f"{path}.guarantee.json")
-    guarantee.write_text(json.dumps(content | {"version": 1}))
-    assert any("version 1" in note and "what a case is" in note for note in verify(guarantee, path).notes)
-    assert "version 1" in " ".join(travas("verify", guarantee, path).out.split())
-    guarantee.write_text(json.dumps(content | {"version": 3}))
-    with pytest.raises(LogError, match="version 3; supported: 1 to 2"):
-        verify(guarantee)
 
 
 def test_counts_have_no_reading(tmp_path: Path) -> None:

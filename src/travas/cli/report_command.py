@@ -7,14 +7,19 @@ from typing import Annotated
 
 import typer
 
-from ..errors import ParameterError
+from ..errors import LogError, ParameterError
 from .console import console, progress
 from .options import LedgerFile, PolicyFile, SignedOffBy, StatedCases, stated_number
 
 
 def report(
-    guarantee: Annotated[Path, typer.Argument(metavar="GUARANTEE", help="The guarantee file, OUT.guarantee.json.")],
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The release that the guarantee file is about.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A release, or its guarantee file; the other is found beside it.")
+    ],
+    other: Annotated[
+        Path | None, typer.Argument(metavar="[OTHER]", help="The other file, if it is somewhere else.")
+    ] = None,
+    *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The .html file to write.", metavar="REPORT.html")],
     reason: Annotated[str, typer.Option(help="Why these parameters; printed in the report.", metavar="TEXT")] = "",
     dataset: Annotated[
@@ -28,13 +33,17 @@ def report(
 ) -> None:
     """Verify a release and write the report for the data protection officer: one printable, public HTML file.
 
-    Example: travas report release.json.guarantee.json release.json -o report.html --reason "Decided on 3 May"
+    Example: travas report release.json -o report.html --reason "Decided on 3 May"
     """
     from ..budget.policy import Policy
     from ..report.report_file import write_report
+    from ..verification.opened import pair_of
     from .budget_command import existing_ledger
 
     number = stated_number(stated_cases)
+    guarantee, release = pair_of(file, other)
+    if release is None:
+        raise LogError(f"{file}: its release is not beside it; also pass the release")
     if ledger is not None and dataset is None:
         raise ParameterError("--ledger requires --dataset; also set --dataset NAME")
     account = None if dataset is None else existing_ledger(ledger).account(dataset)

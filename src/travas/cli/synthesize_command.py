@@ -117,9 +117,9 @@ def synthesize(
 
 def _generated_again(release: Path, cases: str | None, seed: str | None) -> SyntheticRelease:
     """Verify a release and generate from its measurements."""
-    from ..verification.measured_file import read_synthetic
+    from ..verification.opened import open_synthetic
 
     number, new_seed = typed_whole_number(cases, "cases"), typed_whole_number(seed, "seed")
-    source = verified(release, read_synthetic)
+    source = verified(release, open_synthetic)
     with progress("generating"):
         return source.regenerate(cases=number, seed=source.seed if new_seed is None else new_seed)

@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 @with_mechanism
 def verify(
-    guarantee: Annotated[
-        Path | None, typer.Argument(metavar="GUARANTEE", help="The guarantee file, OUT.guarantee.json.")
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="A release, or its guarantee file; the other is found beside it."),
     ] = None,
-    release: Annotated[
-        Path | None, typer.Argument(metavar="RELEASE", help="The release that the guarantee file is about.")
+    other: Annotated[
+        Path | None, typer.Argument(metavar="[OTHER]", help="The other file, if it is somewhere else.")
     ] = None,
     epsilon: Annotated[str | None, typer.Option(help="ε, instead of a guarantee file.", metavar="NUMBER")] = None,
     delta: Annotated[str | None, typer.Option(help="δ, instead of a guarantee file.", metavar="NUMBER")] = None,
@@ -46,18 +47,19 @@ def verify(
 
     The exit code is 1 if the verification fails.
 
-    Examples: travas verify release.xes.gz.guarantee.json release.xes.gz · travas verify --epsilon 1 --delta 1e-6 --curve
+    Examples: travas verify release.xes.gz · travas verify --epsilon 1 --delta 1e-6 --curve
     """
+    from ..verification.opened import pair_of
     from ..verification.verify import verify as verify_files
 
     number = stated_number(stated_cases)
-    if guarantee is not None:
+    if file is not None:
         options = {"--epsilon": epsilon, "--delta": delta, **flags_of(stated)}
         refuse_options(options, "a guarantee file states the mechanism and its options")
         with progress("building and verifying the noise table"):
-            verified = verify_files(guarantee, release)
+            verified = verify_files(*pair_of(file, other))
     elif epsilon is None or delta is None:
-        raise ParameterError("nothing to verify; pass a guarantee file, or set --epsilon and --delta")
+        raise ParameterError("nothing to verify; pass a release or its guarantee file, or set --epsilon and --delta")
     else:
         verified = _rebuilt(build(stated, epsilon, delta, ONE_CASE))
     mechanism = verified.mechanism
@@ -71,7 +73,7 @@ def verify(
         curves = {"curve": [point.as_json() for point in losses]} if losses else {}
         print_json(_as_json(verified) | {"warnings": list(weak)} | curves)
         return
-    _show_facts(verified, "of a file" if guarantee is not None else "of parameters", weak)
+    _show_facts(verified, "of a file" if file is not None else "of parameters", weak)
     _show_keep_curve(mechanism)
     if losses:
         _show_privacy_curve(losses)
@@ -124,8 +126,10 @@ def _show_facts(verified: Verified, what: Literal["of a file", "of parameters"],
     for line in mechanism.noise_in_words():
         table.add_row("noise", line)
     if what == "of a file":
-        matches = "its digest matches the guarantee file"
-        table.add_row("release", matches if verified.digest_checked else "not passed, so its digest was not checked")
+        matches = "its digest matches the guarantee file, and its content is what travas writes"
+        table.add_row(
+            "release", matches if verified.digest_checked else "not found beside the guarantee, so it was not checked"
+        )
     for reason in weak:
         table.add_row("warning", reason)
     for note in verified.notes:

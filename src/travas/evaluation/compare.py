@@ -24,8 +24,7 @@ from ..sources.engine import read
 from ..sources.files import MAP_IS_NO_LOG, merged
 from ..sources.reading import DEFAULT_READING, Reading, released_columns
 from ..sources.release_json import is_process_map
-from ..verification.release_file import is_map, read_release
-from ..verification.verify import load, released_abstractions, released_reading
+from ..verification.opened import is_map, load, read_release, released_abstractions, released_reading
 from . import metrics
 from .metrics import EdgeDifference, fake_activities
 from .views import comparison_html
@@ -469,9 +468,9 @@ def released_map(released: Any) -> MapRelease | None:
 
         return map_release(released)
     if isinstance(released, str | Path) and is_map(Path(released)):
-        from ..verification.measured_file import read_map
+        from ..verification.opened import open_map
 
-        return read_map(released)
+        return open_map(released)
     return None
 
 

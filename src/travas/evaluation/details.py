@@ -32,9 +32,7 @@ from ..synthesis.attribute_measurements import OTHER
 from ..synthesis.generated_calendar import hour_of_week, week_of
 from ..synthesis.synthetic_release import SyntheticRelease
 from ..synthesis.zones import zone_of
-from ..verification.measured_file import read_synthetic
-from ..verification.release_file import read_release
-from ..verification.verify import load
+from ..verification.opened import load, open_synthetic, read_release
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -416,7 +414,7 @@ def detailed_log(released: Release | str | Path) -> ReleasedDetails | None:
 def _of_json(path: Path) -> ReleasedDetails | None:
     if "measurements" not in json.loads(path.read_text(encoding="utf-8")):
         return None
-    release = read_synthetic(path)
+    release = open_synthetic(path)
     return ReleasedDetails.of(release) if release.mechanism.details != NO_DETAILS else None
 
 

@@ -17,8 +17,7 @@ from ..trusted.numbers import as_text, rounded_up
 FORMAT = "travas guarantee"
 
 
-VERSION = 2
-"""Version 1 has no `description` and no `reading`."""
+VERSION = 1
 
 
 ASSUMED_PUBLIC = (
@@ -40,16 +39,13 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def describe(
-    mechanism: Mechanism, release: dict[str, Any], reading: Mapping[str, Any] | None, version: int = VERSION
-) -> dict[str, Any]:
+def describe(mechanism: Mechanism, release: dict[str, Any], reading: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the content of the guarantee file of a release.
 
     Args:
         mechanism: The mechanism.
         release: Format, frequencies, abstractions, timestamps if there are none, and digest of the release.
         reading: The rule from events to variants; None if the source was counts.
-        version: The version of the guarantee file.
 
     Returns:
         The content of the file.
@@ -61,7 +57,7 @@ def describe(
     spent = rounded_up(guarantee.delta_spent)
     return {
         "format": FORMAT,
-        "version": version,
+        "version": VERSION,
         "software": f"travas {__version__}",
         "standing": str(guarantee.standing),
         "epsilon": as_text(guarantee.epsilon),
@@ -71,8 +67,9 @@ def describe(
         "neighbours": guarantee.neighbours,
         "replace_one": {"epsilon": as_text(epsilon), "delta": as_text(delta)},
         "mechanism": guarantee.mechanism,
-        **({} if version == 1 else {"kind": mechanism.kind, "description": mechanism.describe()}),
-        **({} if version == 1 else {"reading": reading and dict(reading)}),
+        "kind": mechanism.kind,
+        "description": mechanism.describe(),
+        "reading": reading and dict(reading),
         "parameters": mechanism.parameters(),
         "assumed_public": [*ASSUMED_PUBLIC, *guarantee.assumptions, *release.get("assumptions", ())],
         "timestamps": NO_TIMES if release.get("timestamps") == "none" else mechanism.timestamps,

@@ -82,7 +82,11 @@ def _has_escapes(release: ReleasedLog) -> bool:
     activities = {activity for trace in release.variants for activity in trace} | {release.columns}
     names = {name for activity in activities for name in ((activity,) if isinstance(activity, str) else activity)}
     names |= {release.guarantee.unit.name, *map(str, release.abstractions)}
-    names |= {text for column in release.case_columns for text in (column.attribute, *column.texts)}
+    for column in release.case_columns:
+        occurring = (
+            {column.texts[index] for index in set(column.values[~column.missing].tolist())} if column.texts else ()
+        )
+        names |= {column.attribute, *occurring}
     return any(escape_name(name) != name for name in names)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..budget.account import NO_APPROVAL, Account, Entry
 from ..budget.policy import Policy
@@ -22,12 +22,9 @@ from ..model.release_kind import EVENT_LOGS, TimestampKind
 from ..model.traces import Trace
 from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..synthesis.synthetic_release import SyntheticRelease
-from ..verification.saved_release import read_measured
-from ..verification.verify import load, stated_abstractions, verify
+from ..verification.opened import Content, load, open_measured, read_release, stated_abstractions
+from ..verification.verify import verify
 from .decision import DECISIONS, Decision
-
-if TYPE_CHECKING:
-    from ..verification.release_file import Content
 
 _OF_THE_CHARGE = ("reason", "sign_off", "epsilon_per_year", "delta_per_year")
 """The rules of a policy that only the charge in the ledger can show to be kept."""
@@ -194,12 +191,10 @@ class ReportContent:
 
 def read_content(guarantee: Path, release: Path) -> ReportContent:
     """Return the content of a report from the two files, after verifying both."""
-    from ..verification.release_file import read_release
-
     mechanism = verify(guarantee, release).mechanism
     stated = load(guarantee)
     rules = stated_abstractions(stated, guarantee)
-    made = read_measured(release, mechanism.kind) if suffix_of(release, RELEASE_SUFFIXES) else None
+    made = open_measured(release, mechanism.kind) if suffix_of(release, RELEASE_SUFFIXES) else None
     if mechanism.kind not in EVENT_LOGS:
         return ReportContent(stated, mechanism, release.name, (), (), None, rules, release=made)
     content = read_release(release)

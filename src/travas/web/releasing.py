@@ -13,7 +13,7 @@ from ..errors import ChargedError, TravasError
 from ..pipeline import account_before
 from ..request import Request
 from ..sources.reading import Reading
-from ..verification.saved_release import open_release
+from ..verification.opened import open_release
 from . import tasks
 from .activity import ActivityKind, os_user, unrecorded
 from .archive import RELEASE, Archive, ArchivedRelease, Signature, now

@@ -1,4 +1,4 @@
-"""A recorded description never changes its meaning: guarantee files and charges from before a table for all counts."""
+"""The table for all counts of a person is recorded, verified and used as it is."""
 
 from __future__ import annotations
 
@@ -23,41 +23,6 @@ DESCRIPTION = {
     "mechanism": "optimal", "epsilon": "1", "delta": "1e-6", "unit": {"name": "patient", "max_cases": 10}, "minimum_cases": 1,
 }  # fmt: skip
 
-FORMER = """{
-  "format": "travas guarantee",
-  "version": 1,
-  "software": "travas 0.1.1.dev215+g9fd6e6205",
-  "standing": "proven",
-  "epsilon": "1",
-  "delta": "1e-6",
-  "delta_spent": "1e-6",
-  "unit": {"name": "patient", "max_cases": 10, "counted": "units", "step_epsilon": "0.1", "step_delta": "1e-7"},
-  "neighbours": "add or remove all cases of one patient",
-  "replace_one": {"epsilon": "2", "delta": "2e-6"},
-  "mechanism": "optimal",
-  "parameters": {"minimum_cases": 1, "table_length": 264, "table_bits": 128, "centre": 132},
-  "assumed_public": [
-    "the form of the file and the names of its columns",
-    "the rule from events to variants (columns, order, ties, missing values, abstraction), fixed without looking at the log",
-    "the column 'patient' tells whose a case is: one patient has one value there",
-    "of the cases of one patient at most 10 count: fixed without looking at the log"
-  ],
-  "timestamps": "artificial: only their order within a case means anything",
-  "release": {
-    "format": "json",
-    "frequencies": "estimated",
-    "abstractions": [[]],
-    "sha256": "910359e1e9ef33dfe67054c98502bdb27d08e84e4c87d8817ac284ced1a9d84e"
-  }
-}
-"""  # written by commit a57bd20
-
-OF_TRAVAS = {
-    "mechanism": "travas",
-    "delta_spent": "9.2453191072707224731e-7",
-    "parameters": {"minimum_cases": 1, "table_length": 265, "table_bits": 128, "centre": 133, "threshold": 132},
-}
-
 
 @pytest.fixture
 def no_search(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,24 +30,6 @@ def no_search(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("a recorded table is used as it is")
 
     monkeypatch.setattr("travas.mechanisms.selection.joint_noise", searched)
-
-
-@pytest.mark.parametrize("changed", [{}, OF_TRAVAS])
-@pytest.mark.parametrize("version", [1, 2])
-def test_files_from_before_still_verify(version: int, changed: dict[str, Any], tmp_path: Path, no_search: None) -> None:
-    stated = json.loads(FORMER) | changed
-    if version == 2:
-        described = DESCRIPTION | {"mechanism": stated["mechanism"]}
-        stated |= {"version": 2, "description": described, "reading": None}
-    path = tmp_path / "out.json.guarantee.json"
-    path.write_text(json.dumps(stated))
-    rebuilt = verify(path).mechanism
-    assert isinstance(rebuilt, PartitionSelection) and rebuilt.person_table == "composed"
-    assert rebuilt.guarantee().standing is Standing.PROVEN
-    assert "person_table" not in rebuilt.describe()
-    path.write_text(json.dumps(stated | {"standing": "verified"}))
-    with pytest.raises(VerificationError, match="standing is not what"):
-        verify(path)
 
 
 def written(folder: Path) -> tuple[Path, dict[str, Any]]:

@@ -1,0 +1,538 @@
+"""Releases and guarantee files opened again: what they state, and everything that a file contains.
+
+Nothing is executed, whatever is in a file: JSON is parsed strictly, XES without entities, and names are text.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+from ..errors import LogError, ParameterError, VerificationError, shown
+from ..maps.map_measurements import MapMeasurements
+from ..maps.map_release import MapRelease
+from ..mechanisms import find_mechanism, from_description
+from ..model.abstraction import FULL, Abstraction
+from ..model.case_columns import CASE_PREFIX
+from ..model.escaped_names import original_name
+from ..model.mechanism import Mechanism
+from ..model.plain import measurements_from_plain
+from ..model.release import (
+    COMPLETENESS,
+    ORIGIN,
+    RULE,
+    STANDING,
+    TIMES_MARK,
+    Frequencies,
+    Origin,
+    Release,
+    VariantRelease,
+)
+from ..model.release import check_frequencies as checked_frequencies
+from ..model.release_kind import Kind
+from ..model.traces import Activity, Trace, listed
+from ..outputs.guarantee_file import FORMAT, VERSION, file_digest, guarantee_path
+from ..sources.formats import RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..sources.reading import ACTIVITY, CASE, TIMESTAMP, Reading
+from ..sources.release_json import (
+    is_activity_of,
+    is_process_map,
+    load_release_json,
+    refusing_malformed,
+    stated_columns,
+    strict_json,
+    texts_of,
+    traces_of,
+    whole_numbers,
+)
+from ..synthesis.measurements import Measurements
+from ..synthesis.synthetic_release import SyntheticRelease
+from ..trusted.guarantee import Standing
+from ..trusted.samplers import Seeded
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_GUARANTEE = guarantee_path(Path("release")).name.removeprefix("release")
+_LABELS = (TIMES_MARK, RULE, COMPLETENESS, ORIGIN, STANDING)
+_NO_ACTIVITY = (CASE, TIMESTAMP, *_LABELS)
+_NO_RELEASE = "not a release of travas; use the file of a release"
+_NO_KIND: dict[Kind, str] = {
+    "variants": "not a release of travas; use a .json release",
+    "synthetic log": "not a synthetic log with its measurements; use a .json file of a synthetic log",
+    "process map": "not a process map; use a .json file written by `travas map`",
+}
+
+
+# ----------------------------------------------------------------------------------------------- guarantee files
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Load a guarantee file, without verifying it."""
+    try:
+        stated = strict_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise LogError(f"{path}: cannot be opened ({error.strerror}); check the path") from None
+    except (ValueError, RecursionError):
+        raise LogError(f"{path}: not a guarantee file, it is not JSON; use OUT.guarantee.json") from None
+    if not isinstance(stated, dict) or stated.get("format") != FORMAT:
+        raise LogError(f"{path}: not a guarantee file of travas; use OUT.guarantee.json")
+    if (version := stated.get("version")) != VERSION or isinstance(version, bool):
+        raise LogError(f"{path}: guarantee file of version {shown(version)}; supported: {VERSION}; update travas")
+    return stated
+
+
+def pair_of(one: Path, other: Path | None = None) -> tuple[Path, Path | None]:
+    """Find which of two files is the guarantee, or the file beside the only one.
+
+    Args:
+        one: A guarantee file or a release.
+        other: The other one, in either order; None to look for it.
+
+    Returns:
+        The guarantee file, and its release, if there is one.
+
+    Raises:
+        LogError: There is no guarantee file, or there are two.
+    """
+    if other is None:
+        if not is_guarantee(one):
+            if not guarantee_path(one).is_file():
+                raise LogError(f"{one}: there is no {guarantee_path(one).name} beside it; also pass the guarantee file")
+            return guarantee_path(one), one
+        release = one.with_name(one.name.removesuffix(_GUARANTEE))
+        return one, release if release != one and release.is_file() else None
+    if is_guarantee(one) and is_guarantee(other):
+        raise LogError(f"{one}, {other}: both are guarantee files; pass one of them with its release")
+    return (other, one) if is_guarantee(other) else (one, other)
+
+
+def is_guarantee(path: Path) -> bool:
+    """Whether a file is a guarantee file, or is named like one and damaged."""
+    if path.name.endswith(_GUARANTEE):
+        return True
+    try:
+        return path.suffix == ".json" and load(path) is not None
+    except LogError:
+        return False
+
+
+def stated_abstractions(stated: dict[str, Any], path: Path) -> tuple[Abstraction, ...]:
+    """Return the rules by which a release was generalised, from a loaded guarantee file."""
+    facts = stated.get("release")
+    rules = facts.get("abstractions", [[]]) if isinstance(facts, dict) else None
+    try:
+        if not isinstance(rules, list) or not rules:
+            raise ParameterError("its abstractions are not a list of rules", field="guarantee")
+        return tuple(map(Abstraction.from_json, rules))
+    except (ParameterError, LogError) as error:
+        raise LogError(f"{path}: {error}") from None
+
+
+def released_abstractions(release: Path) -> tuple[Abstraction, ...]:
+    """Return the rules by which a release was generalised, from its guarantee file; empty if there is no such file."""
+    path = guarantee_path(release)
+    return stated_abstractions(load(path), path) if path.is_file() else (FULL,)
+
+
+def stated_reading(stated: dict[str, Any], path: Path) -> Reading | None:
+    """Return how the log was read, from a loaded guarantee file, without the query; None if it is not stated."""
+    described = stated.get("reading")
+    try:
+        return None if described is None else Reading.from_description(described)
+    except (ParameterError, LogError) as error:
+        raise LogError(f"{path}: {error}") from None
+
+
+def released_reading(release: Path) -> Reading | None:
+    """Return how the original log was read, from the guarantee file of a release; None if it is not stated."""
+    path = guarantee_path(release)
+    return stated_reading(load(path), path) if path.is_file() else None
+
+
+def check_digest(release: Path, guarantee: Path, stated: Mapping[str, Any]) -> None:
+    """Raise VerificationError unless a file is the release of a guarantee: they are paired by the digest."""
+    try:
+        digest = file_digest(release)
+    except OSError as error:
+        raise LogError(f"{release}: cannot be opened ({error.strerror}); check the path") from None
+    facts = stated.get("release")
+    if not isinstance(facts, dict) or facts.get("sha256") != digest:
+        raise VerificationError(
+            f"{release}: its SHA-256 does not match {guarantee}; it is not the release of this guarantee"
+        )
+
+
+def _stated_mechanism(stated: Mapping[str, Any]) -> Mechanism:
+    """The described mechanism. Noise that has no established guarantee does not get one by being read."""
+    mechanism = from_description(stated["description"])
+    is_denied = stated["standing"] == Standing.NOT_ESTABLISHED
+    if is_denied and mechanism.guarantee().standing != Standing.NOT_ESTABLISHED:
+        return mechanism.with_random_bytes(Seeded(0))
+    return mechanism
+
+
+# ------------------------------------------------------------------------------------------------ .json releases
+
+
+def open_release(path: str | Path) -> Release:
+    """Open a release that was written as `.json`: `open_release("release.json").write("release.xes.gz")`.
+
+    Args:
+        path: A `.json` file that `Release.write` wrote, next to its guarantee file.
+
+    Returns:
+        The release as it was made, which may be a `SyntheticRelease` or a `MapRelease`. Its standing is not established
+        if the guarantee file says so.
+
+    Raises:
+        ParameterError: The argument is not a path.
+        LogError: One of the files cannot be read, or it is not a release.
+        VerificationError: The release is not that of the guarantee beside it.
+    """
+    if not isinstance(path, str | Path):
+        raise ParameterError(f"path is {shown(path)}; use the path of a .json release", field="path")
+    source = Path(path)
+    if not suffix_of(source, RELEASE_SUFFIXES):
+        raise LogError(
+            f"{source}: only .json files contain all of a release; use one, or read the event log with travas.read"
+        )
+    guarantee = guarantee_path(source)
+    stated = load(guarantee)
+    check_digest(source, guarantee, stated)
+    content = load_release_json(source, _NO_RELEASE)
+    release = release_of(content, source, stated, guarantee)
+    if not str(release.guarantee.standing) == stated.get("standing") == content.get("standing"):
+        raise LogError(f"{source}: its standing is not the one that its guarantee file states")
+    return release
+
+
+def release_of(content: dict[str, Any], source: Path, stated: dict[str, Any], guarantee: Path) -> Release:
+    """The release of a loaded `.json` file of any kind, with its guarantee file."""
+    kind = stated.get("kind")
+    if kind == "synthetic log":
+        return _synthetic_of(content, source)
+    if kind == "process map":
+        return _map_of(content, source)
+    log = content_of_json(content, source)
+    stated_reading(stated, guarantee)  # raises
+    try:
+        facts = stated["release"]
+        made = log.release(_stated_mechanism(stated), checked_frequencies(facts["frequencies"]))
+        if made is None:
+            raise ValueError("no noisy counts")
+        return replace(
+            made,
+            assumptions=texts_of(facts.get("assumptions", [])),
+            reading=stated["reading"],
+            timestamps=facts.get("timestamps", "artificial"),
+        )
+    except (LogError, VerificationError):
+        raise
+    except ParameterError as error:
+        raise LogError(f"{guarantee}: {error}") from None
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise LogError(
+            f"{source}: the release or its guarantee file is damaged; write both again, or download them again"
+        ) from None
+
+
+def open_synthetic(path: str | Path) -> SyntheticRelease:
+    """The synthetic log of a `.json` file, with its measurements: anyone can generate another one, free of charge."""
+    return _synthetic_of(load_release_json(Path(path), _NO_KIND["synthetic log"]), Path(path))
+
+
+def open_map(path: str | Path) -> MapRelease:
+    """The process map of a `.json` file, computed again from the measurements in it."""
+    return _map_of(load_release_json(Path(path), _NO_KIND["process map"]), Path(path))
+
+
+def open_measured(path: Path, kind: Kind) -> Release | None:
+    """The `.json` release of a kind that has measurements; None for variants, which have none."""
+    return open_synthetic(path) if kind == "synthetic log" else open_map(path) if kind == "process map" else None
+
+
+def _synthetic_of(content: dict[str, Any], source: Path) -> SyntheticRelease:
+    with _fields_of("synthetic log", content, source) as (mechanism, stated):
+        variants, counts = traces_of(content), whole_numbers(content["counts"])
+        origins = texts_of(content["origins"])
+        if not len(variants) == len(counts) == len(origins) or not set(origins) <= set(get_args(Origin)):
+            raise ValueError
+        return SyntheticRelease(
+            mechanism,
+            variants=variants,
+            numbers=counts,
+            **stated,
+            measurements=measurements_from_plain(content["measurements"], Measurements),
+            origins=cast("tuple[Origin, ...]", origins),
+            seed=whole_numbers([content["seed"]])[0],
+            generation="again" if content["generation"] == "again" else "first",
+        )
+
+
+def _map_of(content: dict[str, Any], source: Path) -> MapRelease:
+    with _fields_of("process map", content, source) as (mechanism, stated):
+        measurements = measurements_from_plain(content["measurements"], MapMeasurements)
+        if not all(is_activity_of(name, len(stated["columns"])) for name in measurements.activities):
+            raise ValueError
+        return MapRelease(mechanism, **stated, measurements=measurements)
+
+
+@contextmanager
+def _fields_of(kind: Kind, content: dict[str, Any], source: Path) -> Iterator[tuple[Mechanism, dict[str, Any]]]:
+    """The mechanism and the fields that synthetic logs and maps have; a mechanism that is not installed is named."""
+    reason = _NO_KIND[kind]
+    with refusing_malformed(source, reason):
+        name = content["description"]["mechanism"]
+    try:
+        find_mechanism(name)
+    except ParameterError as error:
+        raise LogError(f"{source}: {error}") from None
+    with refusing_malformed(source, reason):
+        mechanism = _stated_mechanism(content)
+        if mechanism.kind != kind or not listed(content["abstractions"]):
+            raise ValueError
+        if content["reading"] is not None:
+            Reading.from_description(content["reading"])  # raises
+        yield (
+            mechanism,
+            {
+                "columns": stated_columns(content),
+                "abstractions": tuple(map(Abstraction.from_json, content["abstractions"])),
+                "assumptions": texts_of(content["assumptions"]),
+                "reading": content["reading"],
+            },
+        )
+
+
+# ------------------------------------------------------------------------------------------------------ event logs
+
+
+@dataclass(frozen=True)
+class Content:
+    """The traces of a release file, in canonical order. `rules` has the name of the rule of each variant.
+
+    Fields that the format does not have are None or empty: `noisy`, the rules themselves with the index of the rule of
+    each variant, and the noisy number of cases.
+    """
+
+    variants: tuple[Trace, ...]
+    counts: tuple[int, ...]
+    rules: tuple[str, ...]
+    columns: tuple[str, ...]
+    noisy: tuple[int, ...] | None = None
+    abstractions: tuple[Abstraction, ...] = ()
+    rungs: tuple[int, ...] = ()
+    cases: int | None = None
+
+    def release(self, mechanism: Mechanism, frequencies: Frequencies) -> VariantRelease | None:
+        """Return the complete release; None if the file does not contain all of it."""
+        if self.noisy is None or not self.abstractions:
+            return None
+        made = VariantRelease.of(
+            mechanism, self.variants, self.noisy, self.columns, self.abstractions, self.rungs, self.cases
+        )
+        return replace(made, frequencies=frequencies)
+
+
+def is_map(path: Path) -> bool:
+    """Whether a file is a `.json` release that says that it is a process map."""
+    return bool(suffix_of(path, (".json",))) and is_process_map(load_release_json(path, _NO_KIND["variants"]))
+
+
+def read_release(path: Path) -> Content:
+    """Read the traces of any event log written by `Release.write`. An empty release has no variants."""
+    if suffix_of(path, (".json",)):
+        return content_of_json(load_release_json(path, _NO_KIND["variants"]), path)
+    return read_cases(path).content
+
+
+def content_of_json(content: Mapping[str, Any], path: Path) -> Content:
+    """Return the traces of a loaded `.json` release that is an event log, or raise LogError."""
+    with refusing_malformed(path, _NO_KIND["variants"]):
+        return _content_of(content)
+
+
+def _content_of(content: Mapping[str, Any]) -> Content:
+    traces, columns = traces_of(content), stated_columns(content)
+    counts = whole_numbers(content["counts"])
+    noisy = whole_numbers(content.get("noisy", counts))  # a synthetic log has one number for each trace
+    abstractions = tuple(map(Abstraction.from_json, listed(content["abstractions"])))
+    rungs = whole_numbers(content.get("rungs", [0] * len(traces)))  # a synthetic log has one rule
+    cases = None if content.get("cases") is None else whole_numbers([content["cases"]])[0]
+    if (
+        not abstractions
+        or not len(traces) == len(counts) == len(noisy) == len(rungs)
+        or not all(0 <= rung < len(abstractions) for rung in rungs)
+    ):
+        raise ValueError("the numbers are not those of the traces")
+    rules = tuple(str(abstractions[rung]) for rung in rungs)
+    return Content(traces, counts, rules, columns, noisy, abstractions, rungs, cases)
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The cases of a released event log, in the order of the file. Names are what they were before they were escaped.
+
+    Attributes:
+        columns: The columns that make an activity.
+        traces: The trace of each case.
+        times: The times of all events, as they are in the file; None without timestamps.
+        labels: What is said about each case, by column, as it is in the file.
+    """
+
+    columns: tuple[str, ...]
+    traces: tuple[Trace, ...]
+    times: pl.Series | None
+    labels: Mapping[str, pl.Series]
+
+    @property
+    def rules(self) -> list[str]:
+        """The name of the rule of each case."""
+        if RULE not in self.labels:
+            return [str(FULL)] * len(self.traces)
+        return [str(rule or "") for rule in self.labels[RULE].to_list()]
+
+    @property
+    def content(self) -> Content:
+        """The variants in canonical order, with their numbers of cases."""
+        rows = sorted(Counter(zip(self.traces, self.rules, strict=True)).items())
+        return Content(
+            tuple(trace for (trace, _), _ in rows),
+            tuple(count for _, count in rows),
+            tuple(rule for (_, rule), _ in rows),
+            self.columns,
+        )
+
+
+def read_cases(path: Path) -> Cases:
+    """Read an event log that `Release.write` wrote as XES, CSV or Parquet, or raise LogError."""
+    import polars as pl
+
+    from ..sources.tabular.tables import polars_faults
+
+    if suffix_of(path, XES_SUFFIXES):
+        return _xes_cases(path)
+    with polars_faults(str(path), "a release of travas"):
+        is_parquet = path.suffix.lower() == ".parquet"
+        frame = pl.read_parquet(path, glob=False, hive_partitioning=False) if is_parquet else _read_csv(path)
+        marks = [name for name in (TIMESTAMP, TIMES_MARK) if name in frame.columns]
+        if CASE not in frame.columns or not marks:
+            raise LogError(f"{path}: {_NO_RELEASE}")
+        first = frame.columns.index(marks[0])
+        columns = [name for name in frame.columns[:first] if name not in _NO_ACTIVITY]
+        names = [CASE, *columns]
+        if not columns or any(frame.schema[name] != pl.String for name in names):
+            raise LogError(f"{path}: {_NO_RELEASE}")
+        if any(frame.select(names).null_count().row(0)):
+            raise LogError(f"{path}: {_NO_RELEASE}")
+        labels = [name for name in frame.columns[first:] if name not in (TIMESTAMP, TIMES_MARK)]
+        cases = frame.group_by(CASE, maintain_order=True).agg(*columns, pl.col(labels).first())
+        plain = str if is_parquet else original_name
+        names_of: dict[str, str] = {name: plain(name) for column in columns for name in frame[column].unique()}
+    traces = tuple(
+        _trace([[names_of[name] for name in part] for part in row]) for row in cases.select(columns).iter_rows()
+    )
+    own_labels = {plain(name): cases[name] if is_parquet else _plain(cases[name]) for name in labels}
+    times = frame[TIMESTAMP] if TIMESTAMP in frame.columns else None
+    return Cases(tuple(map(plain, columns)), traces, times, own_labels)
+
+
+def _plain(values: pl.Series) -> pl.Series:
+    """The texts of a column as they were before they were escaped."""
+    import polars as pl
+
+    texts = [None if text is None else original_name(text) for text in values.to_list()]
+    return pl.Series(texts, dtype=pl.String)
+
+
+def _trace(parts: list[list[str]]) -> Trace:
+    return tuple(parts[0]) if len(parts) == 1 else tuple(zip(*parts, strict=True))
+
+
+def unpacked(path: Path) -> bytes:
+    """The bytes of a file that travas wrote, without compression."""
+    try:
+        raw = path.read_bytes()
+        return gzip.decompress(raw) if path.suffix.lower() == ".gz" else raw
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise LogError(f"{path}: cannot be unpacked; check that the file is complete") from None
+    except OSError as error:
+        raise LogError(f"{path}: cannot be opened ({error.strerror}); check the path") from None
+
+
+def _read_csv(path: Path) -> pl.DataFrame:
+    """The cells of a CSV file as text; the profile `excel` is recognised by its byte order mark."""
+    import polars as pl
+
+    text, separator = unpacked(path), ","
+    if text.startswith(codecs.BOM_UTF16_LE):
+        text, separator = text.decode("utf-16").encode(), "\t"
+    frame = pl.read_csv(text, infer_schema=False, separator=separator)
+    # Polars leaves quotes in the header doubled
+    frame.columns = [name.replace('""', '"') for name in frame.columns]
+    return frame
+
+
+def _xes_cases(path: Path) -> Cases:
+    """The cases of an XES release. The header names the attributes that make an activity."""
+    import io
+
+    import polars as pl
+    from lxml import etree
+
+    columns: tuple[str, ...] = (ACTIVITY,)
+    traces: list[Trace] = []
+    dates: list[str | None] = []
+    labels: list[dict[str, str]] = []
+    try:
+        for _, element in etree.iterparse(
+            io.BytesIO(unpacked(path)),
+            tag=("{*}global", "{*}trace"),
+            resolve_entities=False,
+            no_network=True,
+            huge_tree=True,
+        ):
+            if not element.tag.endswith("trace"):
+                if element.get("scope") == "event":
+                    columns = (
+                        tuple(child.get("key", "") for child in element if child.get("key") != TIMESTAMP) or columns
+                    )
+                continue
+            trace: list[Activity] = []
+            own: dict[str, str] = {}
+            for child in element.iterchildren(etree.Element):  # without comments
+                if not child.tag.endswith("event"):
+                    own.setdefault(CASE_PREFIX + original_name(child.get("key", "")), child.get("value", ""))
+                    continue
+                values = {part.get("key"): part.get("value") for part in child}
+                names = tuple(original_name(values[column]) for column in columns)
+                trace.append(names[0] if len(names) == 1 else names)
+                dates.append(values.get(TIMESTAMP))
+            traces.append(tuple(trace))
+            labels.append(own)
+            element.clear()
+            while element.getprevious() is not None:  # frees what was read
+                del element.getparent()[0]
+    except (etree.XMLSyntaxError, KeyError, TypeError):
+        raise LogError(f"{path}: {_NO_RELEASE}") from None
+    keys = dict.fromkeys(key for own in labels for key in own if key != CASE)
+    return Cases(
+        tuple(map(original_name, columns)),
+        tuple(traces),
+        None if any(date is None for date in dates) else pl.Series(dates, dtype=pl.String),
+        {key: _plain(pl.Series([own.get(key) for own in labels], dtype=pl.String)) for key in keys},
+    )
+
+
+def with_guarantee(release: Release, mechanism: Mechanism, stated: Mapping[str, Any]) -> Release:
+    """The same release, with the mechanism, the reading and the assumptions that its guarantee file states."""
+    assumptions = texts_of(stated["release"].get("assumptions", []))
+    return replace(release, mechanism=mechanism, reading=stated["reading"], assumptions=assumptions)

@@ -1,0 +1,265 @@
+"""The content of a release: opened, written again with our own writers, and compared.
+
+It finds what was changed by accident or by hand: a count, a name, the order of rows, a line of the header. It does not
+show where a file comes from: whoever makes both files can write anything into both (docs/guarantee.md).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from ..errors import LogError, VerificationError
+from ..model.abstraction import FULL, Abstraction
+from ..model.case_columns import CaseColumn, case_column
+from ..model.mechanism import Mechanism
+from ..model.release import ORIGIN, SYNTHETIC, Profile, ReleasedLog, VariantRelease, frequencies_of
+from ..outputs.json_writer import json_content
+from ..outputs.profiles import MISSING, TIME_FORMATS
+from ..outputs.write import writers
+from ..sources.formats import RELEASE_SUFFIXES, suffix_of
+from ..sources.reading import released_columns
+from ..sources.release_json import load_release_json, texts_of
+from ..synthesis.synthetic_release import SyntheticRelease
+from .opened import Cases, read_cases, release_of, unpacked, with_guarantee
+
+_ROUNDING = dict.fromkeys(("total", "expected_false_pairs", "activities", "pairs", "throughput"), 1e-6) | dict.fromkeys(
+    ("missing_cases", "missing_variants", "counts", "estimated", "intervals"), 1e-2
+)
+"""Fields of `.json` that are computed with floats, and by how much they may differ between machines, beyond 1."""
+
+
+def check_content(path: Path, mechanism: Mechanism, stated: dict[str, Any], guarantee: Path) -> None:
+    """Raise VerificationError unless a release is what travas writes for what it contains.
+
+    Args:
+        path: The release, whose digest was checked.
+        mechanism: The mechanism that its guarantee describes, rebuilt.
+        stated: The guarantee file.
+        guarantee: Where it was loaded from.
+    """
+    facts = stated["release"]
+    why: str | None
+    try:
+        if suffix_of(path, tuple(writers(mechanism.kind, facts.get("profile", "travas")))) != f".{facts['format']}":
+            why = "its format"
+        elif suffix_of(path, RELEASE_SUFFIXES):
+            why = _changed_json(path, mechanism, stated, guarantee)
+        else:
+            why = _changed_log(path, mechanism, stated)
+    except VerificationError:
+        raise
+    except LogError as error:
+        raise VerificationError(str(error)) from None
+    except Exception as error:  # whatever numbers a sender writes, they are refused in one line
+        raise VerificationError(f"{path}: cannot be written again ({type(error).__name__}); it is damaged") from error
+    if why is not None:
+        raise VerificationError(f"{path}: is not what travas writes: {why}; one of the files was changed")
+
+
+# ----------------------------------------------------------------------------------------------------------- .json
+
+
+def _changed_json(path: Path, mechanism: Mechanism, stated: dict[str, Any], guarantee: Path) -> str | None:
+    """What differs between a `.json` release of any kind and the one that its measurements give."""
+    content = load_release_json(path, "not a release of travas; use a .json release")
+    release = release_of(content, path, stated, guarantee)
+    made = with_guarantee(release, mechanism, stated)
+    facts = stated["release"]
+    if [rule.as_json() for rule in made.used_abstractions] != facts["abstractions"]:
+        return "its abstractions"
+    if made.notices != (facts.get("notices") or {}):
+        return "its notices"
+    if isinstance(made, VariantRelease) and (made.cases is None) == mechanism.generalises:
+        return "its number of cases"
+    if (why := _changed_columns(made.columns, stated)) is not None:
+        return why
+    expected = json.loads(json.dumps(json_content(made)))
+    if (unknown := next((name for name in content if name not in expected), None)) is not None:
+        return f"its field {unknown[:40]!r}"
+    for name, value in expected.items():
+        is_computed = name in _ROUNDING and not (name == "counts" and frequencies_of(made) == "noisy")
+        alike = _alike(content.get(name), value, _ROUNDING[name]) if is_computed else _equal(content.get(name), value)
+        if name not in content or not alike:
+            return f"its field {name!r}"
+    return None
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Whether two values are the same in JSON, where 1, 1.0 and true are three values."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _alike(found: Any, expected: Any, rounding: float) -> bool:
+    """Whether two values are equal up to the rounding of numbers."""
+    if isinstance(expected, dict):
+        return isinstance(found, dict) and list(found) == list(expected) and all(
+            _alike(found[name], value, rounding) for name, value in expected.items()
+        )  # fmt: skip
+    if isinstance(expected, list):
+        return isinstance(found, list) and len(found) == len(expected) and all(
+            _alike(one, other, rounding) for one, other in zip(found, expected, strict=True)
+        )  # fmt: skip
+    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in (found, expected)):
+        return _equal(found, expected)
+    # a whole number that no float holds cannot be subtracted
+    return abs(found) <= sys.float_info.max and bool(abs(found - expected) <= 1 + rounding * abs(expected))
+
+
+# ------------------------------------------------------------------------------------------------------ event logs
+
+
+def _changed_log(path: Path, mechanism: Mechanism, stated: dict[str, Any]) -> str | None:
+    """What differs between an event log and the one that its cases give."""
+    facts, notices = stated["release"], dict(stated["release"].get("notices") or {})
+    if (mechanism.kind == "synthetic log") != (SYNTHETIC in notices):
+        return "its notices"
+    profile: Profile = facts.get("profile", "travas")
+    suffix = "." + facts["format"]
+    cases = read_cases(path)
+    if (why := _changed_columns(cases.columns, stated)) is not None:
+        return why
+    release = _reread(cases, mechanism, stated, profile)
+    if [rule.as_json() for rule in release.used_abstractions] != facts["abstractions"]:
+        return "its abstractions"
+    with tempfile.TemporaryDirectory(prefix="travas-") as folder:
+        again = Path(folder) / f"again{suffix}"
+        writers(mechanism.kind, profile)[suffix](release, again)
+        if suffix == ".parquet":
+            import polars as pl
+
+            one, other = (pl.read_parquet(file, glob=False, hive_partitioning=False) for file in (path, again))
+            is_same = one.schema == other.schema and one.equals(other)
+        else:
+            is_same = unpacked(path) == unpacked(again)
+    return None if is_same else "cases, times, order, columns or header"
+
+
+def _changed_columns(columns: tuple[str, ...], stated: Mapping[str, Any]) -> str | None:
+    """A release has the activity columns that were read."""
+    reading = stated["reading"]
+    is_read = reading is None or columns == released_columns(tuple(reading["columns"]["activities"]))
+    return None if is_read else "its columns are not those of the activities that were read"
+
+
+@dataclass(frozen=True, repr=False)
+class _VariantsOfFile(VariantRelease):
+    """Released variants whose counts are those of their file."""
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        return self.noisy
+
+
+@dataclass(frozen=True, repr=False)
+class _SyntheticLogOfFile(SyntheticRelease):
+    """A synthetic log without its measurements: times and attributes of single cases are those of its file."""
+
+    stated_notices: dict[str, str] = field(kw_only=True)
+    times: Any = field(kw_only=True)
+    attributes: tuple[CaseColumn, ...] = field(kw_only=True)
+
+    @property
+    def notices(self) -> dict[str, str]:
+        return self.stated_notices
+
+    @property
+    def event_times(self) -> Any:
+        return self.times
+
+    @property
+    def case_columns(self) -> tuple[CaseColumn, ...]:
+        return self.attributes
+
+    @property
+    def zone(self) -> str:
+        settings = self.mechanism.released_times
+        return "UTC" if settings is None else settings.zone
+
+
+def _reread(cases: Cases, mechanism: Mechanism, stated: dict[str, Any], profile: Profile) -> ReleasedLog:
+    """The release that an event log contains, in canonical order, to be written again."""
+    content, facts = cases.content, stated["release"]
+    rules = _rules(mechanism, stated)
+    names = list(map(str, rules))
+    if unknown := set(content.rules) - set(names):
+        raise LogError(f"a trace has the rule {min(unknown)[:40]!r}, which the guarantee does not state")
+    of_every_kind: dict[str, Any] = {
+        "columns": content.columns,
+        "abstractions": rules,
+        "assumptions": texts_of(facts.get("assumptions", [])),
+        "reading": stated["reading"],
+    }
+    if mechanism.kind == "synthetic log":
+        origins = cases.labels[ORIGIN].to_list() if ORIGIN in cases.labels else [""] * len(cases.traces)
+        origin_of = dict(zip(cases.traces, origins, strict=True))
+        return _SyntheticLogOfFile(
+            mechanism, variants=content.variants, numbers=content.counts, measurements=cast("Any", None),
+            origins=tuple(origin_of[trace] for trace in content.variants), seed=0, stated_notices=dict(facts["notices"]),
+            times=_seconds(cases, mechanism, profile), attributes=tuple(_columns(cases, mechanism)), **of_every_kind,
+        )  # fmt: skip
+    rows = sorted(zip(content.variants, map(names.index, content.rules), content.counts, strict=True))
+    return _VariantsOfFile(
+        mechanism, variants=tuple(trace for trace, _, _ in rows), rungs=tuple(rung for _, rung, _ in rows),
+        noisy=tuple(count for _, _, count in rows), frequencies=facts["frequencies"],
+        timestamps=facts.get("timestamps", "artificial"), **of_every_kind,
+    )  # fmt: skip
+
+
+def _rules(mechanism: Mechanism, stated: Mapping[str, Any]) -> tuple[Abstraction, ...]:
+    """All rules of a ladder; only those that were used if it is not known how the traces were generalised before."""
+    used = tuple(map(Abstraction.from_json, stated["release"]["abstractions"]))
+    before = FULL if stated["reading"] is None else Abstraction.from_json(stated["reading"]["abstraction"])
+    rules = tuple(before | rule for rule in mechanism.abstractions)
+    return rules if set(used) <= set(rules) else used
+
+
+def _seconds(cases: Cases, mechanism: Mechanism, profile: Profile) -> Any:
+    """The times of all events in seconds from 1970, if times were drawn; None if they are artificial.
+
+    For Excel, times are local: in an hour that a clock shows twice, either moment is written in the same way.
+    """
+    import polars as pl
+
+    times, settings = cases.times, mechanism.released_times
+    if settings is None or mechanism.details.times != "read":
+        return None
+    if times is None:
+        raise LogError("its events have no times")
+    if times.dtype == pl.String:
+        if profile == "excel":
+            local = times.str.to_datetime(TIME_FORMATS["excel"], time_unit="us", strict=False)
+            times = local.dt.replace_time_zone(settings.zone, ambiguous="earliest", non_existent="null")
+        else:
+            text = times.str.replace(".000+", "+", literal=True).str.replace(".000-", "-", literal=True)
+            times = text.str.to_datetime(TIME_FORMATS[profile], time_unit="us", strict=False)
+    if times.null_count() or not times.dtype.is_temporal():
+        raise LogError("a time is missing, or is not written as travas does")
+    return times.dt.epoch("s").to_numpy()
+
+
+def _columns(cases: Cases, mechanism: Mechanism) -> Iterator[CaseColumn]:
+    import numpy as np
+    import polars as pl
+
+    for attribute in mechanism.released_attributes:
+        column = case_column(attribute.name)
+        values = cases.labels.get(column, pl.Series([None] * len(cases.traces), dtype=pl.String))
+        if attribute.is_number:
+            if values.dtype == pl.String:
+                values = values.set(values == MISSING, None)
+                whole = values.cast(pl.Int64, strict=False)
+                values = whole if whole.null_count() == values.null_count() else values.cast(pl.Float64, strict=False)
+            missing = values.is_null().to_numpy()
+            kind: Any = "whole number" if values.dtype == pl.Int64 else "number"
+            yield CaseColumn(attribute.name, kind, values.fill_null(0).to_numpy(), missing)
+            continue
+        texts = values.cast(pl.String).to_list()
+        names = {text: index for index, text in enumerate(dict.fromkeys(text for text in texts if text is not None))}
+        index = np.array([names.get(text, len(names)) for text in texts], dtype=np.int64)
+        yield CaseColumn(attribute.name, "text", index, index == len(names), tuple(names))

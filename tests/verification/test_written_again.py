@@ -1,0 +1,363 @@
+"""`verify` writes a release again and compares: honest releases of all kinds and formats verify, changed ones do not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from timed_log import timed_frame
+from travas import (
+    Attribute,
+    Ladder,
+    LogError,
+    Optimal,
+    PrefixTree,
+    Reading,
+    Release,
+    Synthesis,
+    Times,
+    TravasError,
+    anonymize,
+    open_release,
+    process_map,
+    synthesize,
+    verify,
+)
+from travas.errors import VerificationError
+from travas.model.abstraction import Abstraction
+from travas.model.variants import Variants
+from travas.outputs.guarantee_file import file_digest, guarantee_path
+from travas.outputs.write import MAP_SUFFIXES, WRITERS
+
+ODD = ("a\0b", 'q"x', "\r\n", ",", "'", "\\u{41}", "=1+1", "-2", " x ", "]]>&<b>", "\u2028é", "(missing)", "null")
+COUNTS: dict[Any, int] = {("register", "visit", "release"): 500, ("register", "release"): 300, ("call",): 90}
+COUNTS |= {(name, "z"): 400 for name in ODD}
+WIDE: dict[Any, int] = {(("a", "start"), ("b\0", "end")): 500, (("b\0", "end"),): 400}
+STAYS: dict[Any, int] = {
+    ("register", "visit", "release"): 900,
+    **{("register", *["test"] * (n % 7), "visit", *["x-ray"] * (n // 7), "release"): 3 for n in range(1, 210)},
+}
+READING = Reading(order="file")
+OPTIMAL, LADDER = Optimal(1, "1e-6"), Ladder(1, "1e-6")
+NAMES = ["register", "visit", "release", "call"]
+
+
+def timed(zone: str) -> Release:
+    bins = [-20, 0, "20.5", 40]
+    return synthesize(
+        timed_frame(), epsilon=2, delta="1e-6", times=Times(zone), attributes=["sex", Attribute("age", bins)]
+    )
+
+
+def generalised(mechanism: Any) -> Release:
+    """The rule before the mechanism is not stated, because counts were given."""
+    return anonymize(Abstraction.parse("prefix:2").of(Variants.from_mapping(COUNTS)), mechanism)
+
+
+LOGS: dict[str, Callable[[], Release]] = {
+    "variants": lambda: anonymize(COUNTS, OPTIMAL),
+    "noisy counts": lambda: anonymize(COUNTS, OPTIMAL, frequencies="noisy"),
+    "spread counts": lambda: anonymize(COUNTS, OPTIMAL, frequencies="spread"),
+    "several columns": lambda: anonymize(WIDE, OPTIMAL),
+    "a ladder": lambda: anonymize(STAYS, LADDER),
+    "an empty ladder": lambda: anonymize({("a",): 1}, LADDER),
+    "generalised before": lambda: generalised(OPTIMAL),
+    "a ladder, generalised before": lambda: generalised(LADDER),
+    "a tree": lambda: anonymize(COUNTS, PrefixTree(9, 0, max_length=3, prune=20, alphabet=NAMES)),
+    "an empty log": lambda: anonymize({}, OPTIMAL),
+    "a synthetic log": lambda: synthesize(STAYS, epsilon=5, delta="1e-6"),
+    "a synthetic log of odd names": lambda: synthesize(COUNTS, epsilon=5, delta="1e-6"),
+    "an empty synthetic log": lambda: synthesize({}, epsilon=1, delta="1e-6"),
+    "times and attributes": lambda: timed("America/New_York"),
+    "a zone whose clock only went forward": lambda: timed("Africa/Monrovia"),
+}
+FORMATS = [(suffix, "travas") for suffix in WRITERS] + [
+    (".csv", "pm4py"), (".csv.gz", "pm4py"), (".parquet", "pm4py"), (".csv", "excel"),
+]  # fmt: skip
+
+
+def signed(release: Path) -> tuple[Path, Path]:
+    """A release with the digest that it has now in its guarantee."""
+    guarantee = guarantee_path(release)
+    stated = json.loads(guarantee.read_text())
+    stated["release"]["sha256"] = file_digest(release)
+    guarantee.write_text(json.dumps(stated))
+    return guarantee, release
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_an_honest_event_log_verifies_in_every_format(name: str, tmp_path: Path) -> None:
+    release = LOGS[name]()
+    for suffix, profile in FORMATS:
+        path = release.write(tmp_path / f"{profile}{suffix}", profile=profile)  # type: ignore[arg-type]
+        assert verify(guarantee_path(path), path).digest_checked
+        if suffix.endswith(".gz"):  # compressed by another program
+            path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()), 9))
+            assert verify(*signed(path)).digest_checked
+
+
+@pytest.mark.parametrize("cases", [0, 10, 5_000])
+def test_a_log_generated_again_verifies(cases: int, tmp_path: Path) -> None:
+    release = synthesize(STAYS, epsilon=5, delta="1e-6").regenerate(cases=cases, seed=1)
+    for suffix in WRITERS:
+        path = release.write(tmp_path / f"r{suffix}")
+        assert verify(guarantee_path(path), path).digest_checked
+
+
+def test_an_honest_process_map_verifies(tmp_path: Path) -> None:
+    release = process_map(STAYS, epsilon=2, delta="1e-4")
+    for suffix in MAP_SUFFIXES:
+        path = release.write(tmp_path / f"m{suffix}")
+        notes = verify(guarantee_path(path), path).notes
+        assert any("only the digest" in note for note in notes) == (suffix != ".json")
+
+
+# -------------------------------------------------------------------------------------------------------- changes
+
+
+def first(field: str, value: Any) -> Callable[[dict[str, Any]], object]:
+    return lambda content: content[field].__setitem__(0, value)
+
+
+def put(field: str, value: Any) -> Callable[[dict[str, Any]], object]:
+    return lambda content: content.update({field: value})
+
+
+def swapped(content: dict[str, Any]) -> None:
+    for field in ("variants", "noisy", "counts", "estimated", "intervals", "rungs"):
+        content[field][:2] = content[field][1::-1]
+
+
+def without_a_field(content: dict[str, Any]) -> None:
+    del content["estimated"]
+
+
+JSON_CHANGES: dict[str, Callable[[dict[str, Any]], object]] = {
+    "a count": first("counts", 7),
+    "a noisy count": first("noisy", 10**9),
+    "a count that is a text": first("noisy", "90"),
+    "an infinite count": first("noisy", float("inf")),
+    "a name": first("variants", ["z", "register"]),
+    "a name that is a number": first("variants", [5]),
+    "an empty variant": first("variants", []),
+    "the order": swapped,
+    "a rung": first("rungs", 9),
+    "a number of cases": put("cases", 890),
+    "an estimate": first("estimated", 10**400),
+    "an interval": first("intervals", [0, 0]),
+    "epsilon": put("epsilon", "0.1"),
+    "the mechanism": put("mechanism", "travas"),
+    "the standing": put("standing", "proven"),
+    "the unit": put("unit", {"name": "patient", "max_cases": 1}),
+    "the columns": put("columns", ["diagnosis"]),
+    "the frequencies": put("frequencies", "noisy"),
+    "another field": put("patients", ["Smith"]),
+    "a missing field": without_a_field,
+}
+
+
+@pytest.mark.parametrize("name", JSON_CHANGES)
+def test_a_changed_json_release_is_refused(name: str, tmp_path: Path) -> None:
+    path = anonymize(COUNTS, OPTIMAL).write(tmp_path / "release.json")
+    assert verify(*signed(path)).digest_checked
+    content = json.loads(path.read_text())
+    if name == "the columns":  # they are stated only where a log was read
+        (tmp_path / "log.csv").write_text("case_id,activity\n" + "".join(f"{n},a\n" for n in range(99)))
+        path = anonymize(tmp_path / "log.csv", OPTIMAL, reading=READING).write(tmp_path / "read.json")
+        content = json.loads(path.read_text())
+    JSON_CHANGES[name](content)
+    path.write_text(json.dumps(content))
+    with pytest.raises((VerificationError, LogError), match=path.name) as refused:
+        verify(*signed(path))
+    assert "Smith" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", ["synthetic log", "process map"])
+def test_changed_measurements_are_refused(kind: str, tmp_path: Path) -> None:
+    make: Any = {"synthetic log": synthesize, "process map": process_map}[kind]
+    path = make(STAYS, epsilon=3, delta="1e-4").write(tmp_path / "release.json")
+    content = json.loads(path.read_text())
+    changes: list[dict[str, Any]] = [
+        {"assumptions": ["nothing is public"]},
+        {"reading": None, "columns": ["diagnosis", "time"]},
+        {"notices": {}},
+        {"measurements": {}},
+        {"measurements": content["measurements"] | {"lengths": [1], "sizes": [1]}},
+        {"measurements": content["measurements"] | {"activities": ["HIV"]}},
+        {"epsilon": "0.1"},
+        {"patients": 1},
+    ]
+    assert verify(*signed(path)).digest_checked
+    for change in changes:
+        path.write_text(json.dumps(content | change))
+        with pytest.raises((VerificationError, LogError), match=r"release\.json"):
+            verify(*signed(path))
+
+
+EDITS: dict[str, tuple[str, Callable[[str], str]]] = {
+    "a case less": (".csv", lambda text: "\n".join(line for line in text.split("\n") if not line.startswith("5,"))),
+    "a case twice": (".csv", lambda text: text + text.split("\n")[1] + "\n"),
+    "the order of rows": (".csv", lambda text: "\n".join([*text.split("\n")[:1], *sorted(text.split("\n")[1:])[::-1]])),
+    "a name of one event": (".csv", lambda text: "discharge".join(text.rsplit("release", 1))),
+    "a time": (".csv", lambda text: text.replace("1970-01-01T00:00:01", "1970-01-01T00:00:02", 1)),
+    "a column": (".csv", lambda text: "\n".join(line + ",Smith" if line else line for line in text.split("\n"))),
+    "another end of lines": (".csv", lambda text: text.replace("\n", "\r\n")),
+    "a case id": (".csv", lambda text: text.replace("\n1,", "\nSmith,", 1)),
+    "an attribute": (".xes", lambda text: text.replace("<trace>", '<trace>\n<string key="name" value="Smith"/>', 1)),
+    "a comment": (".xes", lambda text: text.replace("<event>", "<event><!-- Smith -->", 1)),
+    "text after the log": (".xes", lambda text: text + "<!-- Smith -->"),
+    "a doctype": (".xes", lambda text: text.replace("<log", '<!DOCTYPE log [<!ENTITY e "Smith">]><log', 1)),
+    "epsilon in the header": (".xes", lambda text: text.replace('epsilon" value="1"', 'epsilon" value="0.1"', 1)),
+    "the frequencies in the header": (
+        ".xes",
+        lambda text: text.replace('frequencies" value="estimated"', 'frequencies" value="noisy"', 1),
+    ),
+    "another event in XES": (".xes", lambda text: text.replace('value="release"', 'value="visit"', 1)),
+    "a file that ends too early": (".xes", lambda text: text[: len(text) // 2]),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_a_changed_event_log_is_refused(name: str, tmp_path: Path) -> None:
+    suffix, edit = EDITS[name]
+    counts = {trace: count for trace, count in COUNTS.items() if trace[0] in NAMES}
+    path = anonymize(counts, OPTIMAL).write(tmp_path / f"release{suffix}")
+    before = path.read_bytes().decode()
+    path.write_bytes(edit(before).encode())
+    assert path.read_bytes().decode() != before
+    with pytest.raises((VerificationError, LogError), match=f"release{suffix}") as refused:
+        verify(*signed(path))
+    assert "Smith" not in str(refused.value)
+
+
+def test_a_changed_parquet_release_is_refused(tmp_path: Path) -> None:
+    path = anonymize(COUNTS, OPTIMAL).write(tmp_path / "release.parquet")
+    frame = pl.read_parquet(path)
+    frame.write_parquet(path, compression="lz4")  # the same frame, written by another program
+    assert verify(*signed(path)).digest_checked
+    for changed in (
+        frame.tail(-1),
+        frame.reverse(),
+        frame.with_columns(patient=pl.lit("Smith")),
+        frame.with_columns(pl.lit(5).alias("concept:name")),
+        frame.with_columns(pl.col("travas:timestamps").cast(pl.Categorical)),
+        frame.with_columns(pl.col("time:timestamp").cast(pl.Datetime("ms", "UTC"))),
+    ):
+        changed.write_parquet(path)
+        with pytest.raises((VerificationError, LogError), match=r"release\.parquet"):
+            verify(*signed(path))
+
+
+def test_what_was_drawn_for_single_cases_is_written_as_travas_writes_it(tmp_path: Path) -> None:
+    path = timed("America/New_York").write(tmp_path / "log.csv")
+    text = path.read_text()
+    rows = text.split("\n")
+    for changed in (
+        text.replace("-05:00", "+00:00", 1),
+        text.replace("generated", "released", 1),
+        "\n".join([rows[0], *rows[2:]]),
+    ):
+        assert changed != text
+        path.write_text(changed)
+        with pytest.raises(VerificationError, match=r"log\.csv"):
+            verify(*signed(path))
+
+
+def test_a_synthetic_log_says_that_it_is_one(tmp_path: Path) -> None:
+    path = synthesize(STAYS, epsilon=5, delta="1e-6").write(tmp_path / "log.csv")
+    guarantee, stated = guarantee_path(path), json.loads(guarantee_path(path).read_text())
+    del stated["release"]["notices"]["travas:synthetic"]
+    guarantee.write_text(json.dumps(stated))
+    with pytest.raises(VerificationError, match="notices"):
+        verify(guarantee, path)
+
+
+FIELDS: dict[str, Any] = {
+    "version": 2,
+    "standing": "proven",
+    "epsilon": "0.5",
+    "delta": "1e-9",
+    "delta_spent": "1e-12",
+    "unit": {"name": "patient", "max_cases": 1},
+    "neighbours": "replace one case",
+    "replace_one": {"epsilon": "1", "delta": "1e-6"},
+    "mechanism": "travas",
+    "kind": "synthetic log",
+    "parameters": {},
+    "assumed_public": [],
+    "timestamps": "true",
+    "reading": {},
+    "certified_by": "an authority",
+}
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_changed_field_of_the_guarantee_is_refused(field: str, tmp_path: Path) -> None:
+    path = anonymize(COUNTS, OPTIMAL).write(tmp_path / "release.csv")
+    guarantee = guarantee_path(path)
+    guarantee.write_text(json.dumps(json.loads(guarantee.read_text()) | {field: FIELDS[field]}))
+    with pytest.raises((VerificationError, LogError), match="guarantee"):
+        verify(guarantee, path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("format", "xes"),
+        ("frequencies", "noisy"),
+        ("frequencies", "exact"),
+        ("abstractions", [["prefix:2"]]),
+        ("abstractions", 5),
+        ("notices", {"travas:synthetic": "no"}),
+        ("assumptions", ["the moon is public"]),
+        ("timestamps", "true"),
+        ("certified_by", "an authority"),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".json", ".xes", ".csv"])
+def test_what_the_guarantee_states_about_the_file_is_compared(
+    field: str, value: Any, suffix: str, tmp_path: Path
+) -> None:
+    if (suffix, value) == (".csv", "noisy"):
+        pytest.skip("a table does not say which counts it has")
+    path = anonymize(COUNTS, OPTIMAL).write(tmp_path / f"release{suffix}")
+    guarantee, stated = guarantee_path(path), json.loads(guarantee_path(path).read_text())
+    if stated["release"].get(field) == value:
+        pytest.skip("it is so")
+    stated["release"][field] = value
+    guarantee.write_text(json.dumps(stated))
+    with pytest.raises(TravasError):
+        verify(guarantee, path)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".csv", ".xes.gz", ".parquet"])
+def test_another_guarantee_is_refused(suffix: str, tmp_path: Path) -> None:
+    mine, other = (anonymize(COUNTS, OPTIMAL).write(tmp_path / f"{name}{suffix}") for name in ("mine", "other"))
+    with pytest.raises(VerificationError, match="SHA-256"):
+        verify(guarantee_path(other), mine)
+    if suffix == ".json":
+        guarantee_path(other).replace(guarantee_path(mine))
+        with pytest.raises(VerificationError, match="SHA-256"):
+            open_release(mine)
+
+
+def test_a_parquet_file_at_which_polars_panics_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = anonymize(COUNTS, OPTIMAL).write(tmp_path / "release.parquet")
+
+    def panic(*_: object, **__: object) -> None:
+        raise pl.exceptions.PanicException("at some line")
+
+    monkeypatch.setattr(pl, "read_parquet", panic)
+    with pytest.raises(VerificationError, match=r"release\.parquet: cannot be read as a release of travas"):
+        verify(guarantee_path(release), release)
+
+
+def test_making_a_mechanism_again_draws_nothing(tmp_path: Path) -> None:
+    path = Synthesis(2, "1e-4").release(Variants.from_mapping(STAYS)).write(tmp_path / "r.json")
+    assert verify(guarantee_path(path), path).mechanism == Synthesis(2, "1e-4")
