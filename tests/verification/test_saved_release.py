@@ -148,7 +148,7 @@ def test_a_damaged_guarantee_file_is_refused_in_one_line(name: str, tmp_path: Pa
     damage, why = DAMAGES[name]
     damage(stated)
     path.write_text(json.dumps(stated))
-    with pytest.raises((travas.LogError, travas.VerificationError), match=why) as refused:
+    with pytest.raises((travas.LogError, VerificationError), match=why) as refused:
         travas.open_release(tmp_path / "release.json")
     assert str(refused.value).startswith(str(tmp_path / "release.json")) and "\n" not in str(refused.value)
 
@@ -211,15 +211,12 @@ def test_a_damaged_release_is_refused_in_one_line(name: str, tmp_path: Path, exa
     content = json.loads(path.read_text())
     damage(content)
     path.write_text(json.dumps(content))
-    with pytest.raises(travas.VerificationError, match="not the release of this guarantee") as refused:
+    with pytest.raises(VerificationError, match="not the release of this guarantee") as refused:
         travas.open_release(path)
     assert "\n" not in str(refused.value)
-    guarantee = Path(f"{path}.guarantee.json")
-    stated = json.loads(guarantee.read_text())
-    stated["release"]["sha256"] = sha256(path.read_bytes()).hexdigest()
-    guarantee.write_text(json.dumps(stated))
-    with pytest.raises((VerificationError, travas.LogError), match=f"{REFUSED}|cannot have released") as refused_there:
-        travas.verify(guarantee, path)
+    signed(path)
+    with pytest.raises((VerificationError, travas.LogError), match=r"release\.json") as refused_there:
+        travas.verify(f"{path}.guarantee.json", path)
     assert "\n" not in str(refused_there.value)
 
 
