@@ -49,13 +49,13 @@ NAMES = ["register", "visit", "release", "call"]
 
 
 def timed(zone: str) -> Release:
-    bins = [-20, 0, "20.5", 40]
+    bins: list[int | str] = [-20, 0, "20.5", 40]
     return synthesize(
         timed_frame(), epsilon=2, delta="1e-6", times=Times(zone), attributes=["sex", Attribute("age", bins)]
     )
 
 
-def generalised(mechanism: Any) -> Release:
+def generalised(mechanism: Any) -> Any:
     """The rule before the mechanism is not stated, because counts were given."""
     return anonymize(Abstraction.parse("prefix:2").of(Variants.from_mapping(COUNTS)), mechanism)
 
