@@ -416,7 +416,7 @@ def read_cases(path: Path) -> Cases:
     """Read an event log that `Release.write` wrote as XES, CSV or Parquet, or raise LogError."""
     import polars as pl
 
-    from ..sources.tabular.tables import polars_faults
+    from ..sources.parquet import polars_faults
 
     if suffix_of(path, XES_SUFFIXES):
         return _xes_cases(path)
