@@ -17,11 +17,7 @@ _INTERVAL = 0.2  # seconds between two updates
 
 @contextmanager
 def notebook_progress() -> Iterator[Callable[[str, float], None]]:
-    """Show the progress of work in phases below the running cell of a notebook, and remove it at the end.
-
-    Yields:
-        A function that is called with the phase and its share; without a notebook it does nothing.
-    """
+    """Show the progress of work in phases below the running cell of a notebook, and remove it at the end."""
     if not in_notebook():
         yield lambda phase, share: None
         return

@@ -37,18 +37,7 @@ def docs(
 
 
 def page_file(page: str) -> Path:
-    """Return the file of a page of the documentation.
-
-    Args:
-        page: Its name, as in `docs`: `unit`, `mechanisms/optimal`.
-
-    Returns:
-        The file.
-
-    Raises:
-        OutputError: The site is not part of this installation.
-        ParameterError: There is no such page.
-    """
+    """Return the file of a page of the documentation."""
     if not (SITE / "index.html").is_file():
         raise OutputError(
             "this installation does not contain the documentation; in a clone, run: make docs", field="page"

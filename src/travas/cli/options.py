@@ -102,12 +102,7 @@ def stated_number(cases: str | None) -> int | None:
 
 
 def refuse_options(options: Mapping[str, object], why: str) -> None:
-    """Refuse options that have no meaning here.
-
-    Args:
-        options: Values by the names of options; None where one is not set.
-        why: Why they have no meaning.
-    """
+    """Refuse options that have no meaning here."""
     for name, value in options.items():
         if value is not None:
             raise ParameterError(f"{why}; remove {name}")

@@ -18,13 +18,7 @@ ReadRelease = TypeVar("ReadRelease", bound=Release)
 
 
 def refuse_log_options(options: Mapping[str, object], charge: Charge, reading: Reading) -> None:
-    """Refuse options that have no meaning where no log is read and nothing is charged.
-
-    Args:
-        options: The values of options of the command by their names; None where one is not set.
-        charge: The options of the charge.
-        reading: The options of the reading.
-    """
+    """Refuse options that have no meaning where no log is read and nothing is charged."""
     read = {"the reading options": None if reading == DEFAULT_READING else reading}
     refuse_options({**options, **charge.stated(), **read}, "--from reads no log and charges nothing")
 

@@ -87,16 +87,7 @@ def proposed(diagnosis: LogDiagnosis) -> dict[str, str | tuple[str, ...]]:
 
 
 def answered(log: str, stated: Values, ask: Ask | None) -> dict[str, str | tuple[str, ...]]:
-    """Return the values of a new project.
-
-    Args:
-        log: The log.
-        stated: Values of flags, of the environment and of the doctor; they are not asked for.
-        ask: Asks a question; None takes the defaults.
-
-    Returns:
-        The values by name.
-    """
+    """Return the values of a new project."""
     values: dict[str, str | tuple[str, ...]] = {"log": log, **DEFAULTS, **stated}
     values.setdefault("dataset", Path(log.partition("?")[0]).name.partition(".")[0] or "log")
     if "share" in values:

@@ -43,18 +43,7 @@ class Project:
 
     @classmethod
     def load(cls, path: Path, flags: Values) -> Project:
-        """Read a project file.
-
-        Args:
-            path: The file.
-            flags: Values of the command line. They come before the environment, which comes before the file.
-
-        Returns:
-            The project.
-
-        Raises:
-            ParameterError: A key is unknown, a value is invalid, or a secret is in the file.
-        """
+        """Read a project file."""
         stated = file_values(path)
         check_no_password(path, stated)
         variables = environment_values(os.environ)
@@ -172,14 +161,7 @@ def environment_values(environment: Mapping[str, str]) -> dict[str, str | tuple[
 
 
 def template(values: Values) -> str:
-    """Return a commented project file: options that are set, and the others as comments with an example.
-
-    Args:
-        values: The values by name.
-
-    Returns:
-        The content of the file.
-    """
+    """Return a commented project file: options that are set, and the others as comments with an example."""
     lines = ["# A release project of travas: https://pypi.org/project/travas, travas docs project.",
              "# travas release --period 2026-02 makes a release from it. Flags override TRAVAS_… variables, and these the file.",
              "# All of it decides the release, so choose it without looking at single cases of the log."]  # fmt: skip

@@ -43,16 +43,7 @@ class ReleasedPeriod:
 
 
 def project_period(project: Project, name: str | None, now: datetime | None = None) -> Period | None:
-    """Return the period to release: as stated, or the last whose grace period has passed; None without a period rule.
-
-    Args:
-        project: The project.
-        name: The period, such as `2026-02`; None selects the last one.
-        now: The time; None is the clock.
-
-    Returns:
-        The period.
-    """
+    """Return the period to release: as stated, or the last whose grace period has passed; None without a period rule."""
     if not has_closing_rule(project.values):
         if name is not None or project.text("every") or project.text("grace"):
             raise ParameterError(
@@ -72,21 +63,7 @@ def has_closing_rule(values: Values) -> bool:
 
 
 def make_release(project: Project, period: Period | None, watch: Watch) -> ReleasedPeriod:
-    """Make the release of a period; `add_report` adds its report.
-
-    Args:
-        project: The project.
-        period: The period; None releases the whole log.
-        watch: Called with the progress.
-
-    Returns:
-        What was made.
-
-    Raises:
-        OutputError: The period was released before.
-        ChargedError: Something failed after the ledger was charged.
-        TravasError: The release was refused; nothing was charged and nothing was written.
-    """
+    """Make the release of a period; `add_report` adds its report."""
     reading = project.reading(period)
     mechanism = project.mechanism(reading.privacy_unit)
     folder = project.path(project.text_or("folder", "releases")) / (period.folder if period else WHOLE_LOG)
@@ -117,12 +94,7 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
 
 
 def add_report(project: Project, made: ReleasedPeriod) -> None:
-    """Write the report on a release of a project. Whatever fails belongs into `made.outcome.after_release()`.
-
-    Args:
-        project: The project.
-        made: The release that was made.
-    """
+    """Write the report on a release of a project. Whatever fails belongs into `made.outcome.after_release()`."""
     account = made.outcome.account
     write_report(
         made.guarantee,

@@ -46,14 +46,7 @@ class Access:
         return secret_digest(value) in self._keys
 
     def exchange(self, code: str) -> str | None:
-        """Issue a key for the code of the link, once.
-
-        Args:
-            code: The part of the link after `#`.
-
-        Returns:
-            A new key, or None if the code is not the current one.
-        """
+        """Issue a key for the code of the link, once."""
         if not _equal(code, self.code):
             return None
         key, self.code = fresh_secret(), fresh_secret()

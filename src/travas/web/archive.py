@@ -110,20 +110,7 @@ class Archive:
         ledger: Path,
         sign_offs: tuple[Signature, ...] = (),
     ) -> ArchivedRelease:
-        """Make the folder of a release that is about to be charged.
-
-        Args:
-            asked: Who asks for it, and when.
-            dataset: The name of the data set.
-            log: The name of the log, as shown to the user.
-            recipe: The settings.
-            reason: Why these settings.
-            ledger: The ledger that it is charged to.
-            sign_offs: Who has signed it off before it is made.
-
-        Returns:
-            The record. Its release goes to `folder(id) / RELEASE`.
-        """
+        """Make the folder of a release that is about to be charged."""
         made = ArchivedRelease(
             secrets.token_hex(8), asked, dataset, log, recipe, reason, str(ledger.resolve()), sign_offs
         )
@@ -168,20 +155,7 @@ class Archive:
         return sorted((one for one in records if one is not None), key=lambda one: one.asked.time, reverse=True)
 
     def sign_off(self, release: str, signature: Signature, name: str) -> ArchivedRelease:
-        """Record a sign-off. Reports and zips that were written before it are removed: they do not contain it.
-
-        Args:
-            release: The identifier of the release.
-            signature: Who signs it off, and when.
-            name: The name that the user of the page typed, for the activity log.
-
-        Returns:
-            The record.
-
-        Raises:
-            TravasError: There is no such release.
-            OutputError: It could not be recorded in the activity log, so it is not signed off.
-        """
+        """Record a sign-off. Reports and zips that were written before it are removed: they do not contain it."""
         with self._changing(release) as record:
             self.record("sign-off", record, name, signature.name)
             signed = replace(record, sign_offs=(*record.sign_offs, signature))
@@ -195,12 +169,7 @@ class Archive:
             report.unlink(missing_ok=True)
 
     def delete(self, release: str, signature: Signature) -> None:
-        """Delete the files of a release. That it was charged, and who deleted it, stays.
-
-        Raises:
-            TravasError: There is no such release.
-            OutputError: It could not be recorded in the activity log, so nothing is deleted.
-        """
+        """Delete the files of a release. That it was charged, and who deleted it, stays."""
         with self._changing(release) as record:
             self.record("deletion", record, signature.name, "")
             self._write(replace(record, deleted=signature))

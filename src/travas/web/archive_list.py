@@ -46,15 +46,7 @@ class ListedRelease:
 
 
 def listed(archive: Archive, ledger: Ledger) -> list[ListedRelease]:
-    """Return every release that was charged through the web app, and every one that is in the archive.
-
-    Args:
-        archive: The archive.
-        ledger: The ledger; charges of other programs are not listed.
-
-    Returns:
-        The releases, the newest first.
-    """
+    """Return every release that was charged through the web app, and every one that is in the archive."""
     charges = {entry.approval.reference: entry for entry in ledger.history() if entry.approval.reference}
     releases = []
     for record in archive.records():

@@ -37,14 +37,7 @@ class Browser:
         self.seen = time.monotonic()
 
     def start_draft(self, viewed: str = "") -> Session:
-        """Start a draft. Empty ones whose tab was closed make room.
-
-        Args:
-            viewed: The identifier of a release, if the draft only shows one of the archive.
-
-        Returns:
-            The draft; TravasError if there are too many.
-        """
+        """Start a draft. Empty ones whose tab was closed make room."""
         for draft in list(self.drafts.values()):
             if (draft.is_empty or draft.viewed) and time.monotonic() - draft.seen > _SECONDS_UNUSED:
                 self.end_draft(draft)
@@ -81,14 +74,7 @@ class Browsers:
         self._browsers: dict[str, Browser] = {}
 
     def open(self, key: str) -> Browser:
-        """Find or add a browser that has proven its key.
-
-        Args:
-            key: The browser's key, which the caller has checked.
-
-        Returns:
-            The browser; TravasError if there are too many.
-        """
+        """Find or add a browser that has proven its key."""
         browser = self.get(key)
         if browser is not None:
             return browser

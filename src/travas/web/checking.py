@@ -26,16 +26,7 @@ class Checked:
 
 
 def check_files(folder: Path, names: tuple[tuple[str, str], ...], watch: JobWatch) -> Checked:
-    """Verify a guarantee, with its release if there are two files.
-
-    Args:
-        folder: Where the files are.
-        names: The stored name of each file, and the name that is shown to the user.
-        watch: Called with the progress.
-
-    Returns:
-        What was verified; TravasError if it is wrong, with the names that are shown to the user.
-    """
+    """Verify a guarantee, with its release if there are two files."""
     from ..verification.verify import verify
 
     watch("building and verifying the noise", 0.0)

@@ -25,11 +25,7 @@ def in_words(error: BaseException) -> str:
 
 @contextmanager
 def known_as(names: Mapping[str, str]) -> Iterator[None]:
-    """Let errors of travas name files as shown to the user; the rest of an error is unchanged.
-
-    Args:
-        names: The names that the user knows, by the path that the server has for the file.
-    """
+    """Let errors of travas name files as shown to the user; the rest of an error is unchanged."""
     try:
         yield
     except TravasError as error:

@@ -83,11 +83,7 @@ class Job:
             self._ended_event.set()
 
     def cancel(self) -> bool:
-        """Kill the task, unless it charges the ledger or has done so.
-
-        Returns:
-            Whether nothing was charged and nothing will be.
-        """
+        """Kill the task, unless it charges the ledger or has done so."""
         with self._decision:
             if not self.charging:
                 self.kill()

@@ -22,12 +22,7 @@ class MapElement(
     """Process maps side by side: one layout, one zoom and one pair of sliders for all. Names are text in the pictures."""
 
     def __init__(self, graphs: Sequence[tuple[str, ProcessGraph]], name: str = "") -> None:
-        """Show maps.
-
-        Args:
-            graphs: The accessible name of each map, and what it shows. All have the same nodes and pairs.
-            name: The file name of exported pictures; without it they cannot be exported, as for all that is confidential.
-        """
+        """Show maps."""
         super().__init__()
         self._props["pictures"] = [{"label": label, "svg": map_svg(graph, UNPLACED)} for label, graph in graphs]
         self._props["name"] = name

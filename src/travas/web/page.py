@@ -132,12 +132,7 @@ class Page:
             self.main.classes(remove="confidential-screen")
 
     def visit(self, path: str, history: Literal["push", "keep"] = "push") -> None:
-        """Open a screen.
-
-        Args:
-            path: Its path; one that does not exist says so.
-            history: Whether the address is a new one in the history of the tab, or the one that the tab is at.
-        """
+        """Open a screen."""
         wanted, before, self._is_open = Location.parse(path), self.location, True
         self._draft, self.error, self.location = None, "", wanted or Location("missing")
         if self.location.screen == "new":

@@ -21,16 +21,7 @@ PRIMARY = "unelevated no-caps color=primary"
 
 
 def html(macro: str, *values: Any, tag: str = "div") -> ui.html:
-    """Show a macro of templates/parts.html, which escapes its values.
-
-    Args:
-        macro: Its name.
-        *values: Its arguments.
-        tag: The element that it is in.
-
-    Returns:
-        The element.
-    """
+    """Show a macro of templates/parts.html, which escapes its values."""
     return ui.html(str(part(__package__, "parts.html", macro, *values)), sanitize=False, tag=tag)
 
 
@@ -45,13 +36,7 @@ def heading(words: str) -> None:
 
 
 def when_ready(page: Page, work: Callable[[], Awaitable[Ready]], show: Callable[[Ready], Any]) -> None:
-    """Show what takes a moment to look up, such as in the ledger, when it is there.
-
-    Args:
-        page: The page, which shows an error if this raises a TravasError or an OSError.
-        work: What is looked up.
-        show: Draws it.
-    """
+    """Show what takes a moment to look up, such as in the ledger, when it is there."""
     box = ui.column().classes("w-full gap")
     with box:
         ui.label("Loading …").props("role=status")
@@ -118,16 +103,7 @@ def onward(words: str, go: Callable[[], Any]) -> ui.button:
 
 
 def working_button(words: str, work: Callable[[], Awaitable[Any]], look: str = "no-caps outline") -> ui.button:
-    """Return a button for work that takes a moment: from the click to the end it shows a spinner and takes no other click.
-
-    Args:
-        words: Its label.
-        work: What a click does.
-        look: Its properties, those of Quasar's button.
-
-    Returns:
-        The button.
-    """
+    """Return a button for work that takes a moment: from the click to the end it shows a spinner and takes no other click."""
 
     async def run() -> None:
         button.props("loading")

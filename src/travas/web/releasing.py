@@ -57,18 +57,7 @@ async def start_release(page: Page) -> None:
 
 
 def draft_request(ledger: Ledger, session: Session) -> Request:
-    """Return the request of the release of a draft, as it is checked before it is asked for. It has no output yet.
-
-    Args:
-        ledger: The ledger that it is charged to.
-        session: The draft.
-
-    Returns:
-        The request.
-
-    Raises:
-        TravasError: There is no log yet, or a setting is invalid.
-    """
+    """Return the request of the release of a draft, as it is checked before it is asked for. It has no output yet."""
     if session.log is None:
         raise TravasError("no log is chosen; choose one (step Log)")
     approval = Approval(session.reason, session.steps.signed_off_by)
@@ -146,16 +135,7 @@ def _forget(archive: Archive, release: str, job: Job) -> None:
 
 
 def reopened(archive: Archive, ledger: Ledger, asked: ArchivedRelease) -> FinishedRelease:
-    """Read a release from the archive, as it was when it was made, without what was confidential then.
-
-    Args:
-        archive: The archive.
-        ledger: The ledger, for the account as it is now.
-        asked: The record of the release.
-
-    Returns:
-        The release; TravasError if its files are missing or damaged.
-    """
+    """Read a release from the archive, as it was when it was made, without what was confidential then."""
     path = archive.folder(asked.id) / RELEASE
     return FinishedRelease(
         release=open_release(path),

@@ -29,16 +29,7 @@ def serve(
     ready: Callable[[Entrance], None],
     renewed: Callable[[Entrance], None],
 ) -> None:
-    """Serve the page at the settings' address. Uploads of dead servers are deleted.
-
-    Args:
-        settings: How it is served.
-        listener: The socket of its address (`settings.listening`).
-        ledger: What releases are charged to.
-        archive_path: Where releases are kept; None is a folder next to the ledger.
-        ready: Called with the way in when the page is there.
-        renewed: Called with it when its link was used and there is a new one.
-    """
+    """Serve the page at the settings' address. Uploads of dead servers are deleted."""
     if os.name != "posix":
         raise ParameterError("the web app needs Linux or macOS, because it relies on their file permissions and locks")
     try:

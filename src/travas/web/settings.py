@@ -15,15 +15,7 @@ _BACKLOG, _LAST_PORT = 2048, 65535
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Take a port, before anything else is done: from here on nobody else can answer there.
-
-    Args:
-        host: An address of this machine.
-        port: The port; 0 is a free one, chosen by the system.
-
-    Returns:
-        The socket; the first requests wait in it until the page is there.
-    """
+    """Take a port, before anything else is done: from here on nobody else can answer there."""
     whole_number(port, "port", 0, _LAST_PORT)
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:

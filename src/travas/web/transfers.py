@@ -212,16 +212,7 @@ def formats_of(release: Release) -> dict[str, str]:
 
 
 async def prepare(session: Session, archive: Archive, name: str) -> Path:
-    """Write a file of the release of a session when it is first requested.
-
-    Args:
-        session: The session of the release.
-        archive: Where the release is kept, with its sign-offs.
-        name: The name of the release, its guarantee or its report, in one of its formats, or of the zip with all of them.
-
-    Returns:
-        The path; TravasError if there is no such file or it cannot be written.
-    """
+    """Write a file of the release of a session when it is first requested."""
     released = session.released
     wanted = name.removesuffix(".guarantee.json").removesuffix(".report.html")
     if released is None or (

@@ -27,14 +27,7 @@ class TypedPeriod:
     grace_days: str = ""
 
     def period(self) -> Period | None:
-        """Return the period that was typed; None if there is none.
-
-        Returns:
-            The period.
-
-        Raises:
-            ParameterError: The fields are not a period.
-        """
+        """Return the period that was typed; None if there is none."""
         if not self.first and not self.last:
             if self.end_activities or self.gap_days or self.grace_days:
                 raise ParameterError("period has no days; set its first and its last day", field="period")

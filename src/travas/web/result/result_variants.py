@@ -24,13 +24,7 @@ class VariantTable(ui.element, component="../browser/variant_table.js"):
     """A table of traces that scrolls however long it is. Names are text in it."""
 
     def __init__(self, rows: Sequence[dict[str, Any]], names: Sequence[str], columns: dict[str, str]) -> None:
-        """Show traces.
-
-        Args:
-            rows: The traces as numbers of names, with the values of the columns, in the order in which they are shown.
-            names: The names of the activities.
-            columns: The headings of `value`, and of `interval`, `rule`, `origin` and `count` where there are such columns.
-        """
+        """Show traces."""
         super().__init__()
         self._props["rows"], self._props["columns"] = list(rows), columns
         self._props["names"], self._props["colours"] = list(names), [colour_of(name) for name in names]

@@ -17,18 +17,7 @@ if TYPE_CHECKING:
 
 
 def typed(page: Page, label: str, hint: str, value: str, changed: Callable[[str], Recipe]) -> ui.input:
-    """Show a field. If the library refuses its text, the reason is shown above, in one line.
-
-    Args:
-        page: The page.
-        label: The label of the field.
-        hint: An example.
-        value: The present text.
-        changed: Returns the recipe with another text.
-
-    Returns:
-        The field.
-    """
+    """Show a field. If the library refuses its text, the reason is shown above, in one line."""
     session = page.session
 
     def take(text: str | None) -> None:

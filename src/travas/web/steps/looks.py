@@ -20,16 +20,7 @@ _IN_REPORT = (FORECAST, COMPARISON)
 
 
 def look(session: Session, view: str, release: str = "") -> None:
-    """Record that a confidential view is opened. Call it each time, before anything of it is shown.
-
-    Args:
-        session: The draft.
-        view: What is opened.
-        release: The identifier of the release in the archive, if it is about one.
-
-    Raises:
-        OutputError: It cannot be recorded, so it must not be opened.
-    """
+    """Record that a confidential view is opened. Call it each time, before anything of it is shown."""
     record(session, "confidential view", f"{view}: {session.name}", release)
     if view in _IN_REPORT and view not in session.recipe.looked_at:
         session.recipe = replace(session.recipe, looked_at=(*session.recipe.looked_at, view))

@@ -38,15 +38,7 @@ class ReadingFields:
         return Reading(**{name: self._values[name]() for name in ("delimiter", "quote", "encoding")})
 
     def reading(self, columns: Reading, order: Order | None) -> Reading:
-        """Return the reading of these columns with what was typed.
-
-        Args:
-            columns: The columns.
-            order: The order of events if none was chosen.
-
-        Returns:
-            The reading; raises ParameterError if it is invalid.
-        """
+        """Return the reading of these columns with what was typed."""
         values = {name: value() for name, value in self._values.items()}
         values |= {"order": values["order"] or order, "ties": typed_text(values["ties"]) or "file"}
         return attrs.evolve(columns, format=self._kept.format, sheet=self._kept.sheet, **values)
