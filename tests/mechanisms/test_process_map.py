@@ -297,7 +297,7 @@ def test_a_public_alphabet_is_used_as_it_is() -> None:
     made = released(process_map("1", "1e-6", alphabet=["b", "a", "never"]), {tuple("abc"): 4000})
     assert [activity.activity for activity in made.activities] == ["a", "b", "never"]
     assert made.measurements.activity_sums == {}
-    assert "3 public activities" in process_map(alphabet=["b", "a", "never"]).outlook(None)[0]
+    assert "3 public activities" in outlook(process_map(alphabet=["b", "a", "never"]), None)[0]
     with pytest.raises(ParameterError, match="2 columns"):
         process_map(alphabet=["a"]).release(Variants.from_mapping({(("a", "b"),): 3}))
 

@@ -41,11 +41,11 @@ def test_every_kind_says_what_it_is() -> None:
 
 
 def test_every_kind_warns_of_what_is_of_little_use() -> None:
-    empty = [seeded(kind("0.1", "1e-9"), {}).warnings for kind in (Optimal, Synthesis, ProcessMap)]
+    empty = [explain.warnings_of(seeded(kind("0.1", "1e-9"), {})) for kind in (Optimal, Synthesis, ProcessMap)]
     assert "The release is empty" in empty[0][0]
     assert empty[1:] == [(explain.EMPTY_SYNTHETIC,), (explain.EMPTY_MAP,)]
     many: dict[tuple[str, ...], int] = {(f"a{number}",): 900 for number in range(6)}
-    assert [seeded(kind(2, "1e-6"), many).warnings for kind in (Optimal, Synthesis, ProcessMap)] == [()] * 3
+    assert [explain.warnings_of(seeded(kind(2, "1e-6"), many)) for kind in (Optimal, Synthesis, ProcessMap)] == [()] * 3
 
 
 LADDER = travas.Ladder(1, "1e-6", rungs="full,first", shares=["0.5", "0.5"])

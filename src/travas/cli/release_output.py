@@ -85,7 +85,10 @@ def release_facts(released: Release, output: Path, stated_cases: int | None) -> 
         "standing": str(guarantee.standing),
         "unit": guarantee.unit.name,
         "max_cases": guarantee.unit.max_cases,
-        "warnings": [*explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases), *released.warnings],
+        "warnings": [
+            *explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases),
+            *explain.warnings_of(released),
+        ],
     }
 
 
@@ -169,7 +172,6 @@ def _variants(released: VariantRelease) -> tuple[dict[str, Any], Rows]:
 
 def _synthetic(released: SyntheticRelease) -> tuple[dict[str, Any], Rows]:
     from ..model.detail_options import BudgetShares
-    from ..synthesis.detail_words import details_in_words
     from ..synthesis.synthetic_release import NOTICE
 
     quality, shares = released.quality(), released.mechanism.parameters().get("shares")
@@ -196,7 +198,7 @@ def _synthetic(released: SyntheticRelease) -> tuple[dict[str, Any], Rows]:
     rows += [
         ("measured", f"{low:,} to {high:,} {explain.original_cases(released.mechanism)} (95 %)"),
         ("quality", quality.in_words()),
-        *details_in_words(quality),
+        *explain.details_in_words(quality),
     ]
     if shares is not None:
         rows.append(("budget", BudgetShares(shares["times"], shares["attributes"]).in_words()))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ..errors import ParameterError, VerificationError
-from ..model.explain import counted_per, weak_protection
+from ..model.explain import counted_per, noise_in_words, weak_protection
 from ..model.mechanism import Mechanism
 from ..trusted.guarantee import ONE_CASE, Standing
 from ..trusted.numbers import as_text, rounded_up
@@ -123,7 +123,7 @@ def _show_facts(verified: Verified, what: Literal["of a file", "of parameters"],
     table.add_row("δ spent", f"{rounded_up(facts.delta_spent, 12)}{share}")
     for step in mechanism.parameters().get("steps", []):
         table.add_row("step", f"{step['step']}: ε = {step['epsilon']}, δ = {step['delta']}")
-    for line in mechanism.noise_in_words():
+    for line in noise_in_words(mechanism):
         table.add_row("noise", line)
     if what == "of a file":
         matches = "its digest matches the guarantee file, and its content is what travas writes"

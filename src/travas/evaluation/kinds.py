@@ -24,6 +24,7 @@ from ..trusted.numbers import Number, as_text, whole_number
 from ..trusted.samplers import Seeded
 from . import metrics
 from .map_comparison import compare_map
+from .outlook import enough_cases, outlook
 
 if TYPE_CHECKING:
     from ..model.variants import Variants
@@ -133,7 +134,7 @@ def outlooks(made: dict[Alternative, Mechanism], stated_cases: int | None = None
 def _facts(rule: Mechanism, cases: int | None) -> tuple[str, ...]:
     curve = rule.keep_curve()
     if curve is None:
-        return rule.outlook(cases)
+        return outlook(rule, cases)
     half, always = curve.first_above(HALF), curve.always_kept
     where = f" on {curve.rung}" if curve.rungs else ""
     share = "" if cases is None else f": {always / cases:.2%} of {cases:,} cases"
@@ -166,7 +167,8 @@ def _advice_on_activities(activities: int | None) -> tuple[str, ...]:
 
 
 def _advice_on_cases(rule: Mechanism, stated_cases: int | None) -> tuple[str, ...]:
-    if stated_cases is None or rule.enough_cases is None or stated_cases >= rule.enough_cases:
+    enough = enough_cases(rule)
+    if stated_cases is None or enough is None or stated_cases >= enough:
         return ADVICE
     weak = (
         f"With {stated_cases:,} cases at ε = {as_text(rule.epsilon)} a synthetic log is weak: much of what it shows may be "

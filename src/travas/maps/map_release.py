@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import ParameterError, number_of
-from ..model import explain
 from ..model.abstraction import Abstraction
 from ..model.mechanism import Mechanism
 from ..model.registry import registered
@@ -193,11 +192,6 @@ class MapRelease(Release):
     def headline(self) -> str:
         """What was released and how much of it, in a few words."""
         return f"Process map: {len(self.activities):,} activities, {len(self.pairs):,} pairs"
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Reasons against using the map: that it is empty."""
-        return () if self.pairs else (explain.EMPTY_MAP,)
 
     # ------------------------------------------------------------------------------------------------ other forms
 

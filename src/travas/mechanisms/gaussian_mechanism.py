@@ -92,19 +92,6 @@ class GaussianMechanism(Mechanism):
         """Δ of every stage, by name."""
         return {stage.name: stage.contribution for stage in self.noise.calibration.stages}
 
-    def noise_in_words(self) -> tuple[str, ...]:
-        """The noise, and for every measurement what a case adds to it and the threshold of what is selected."""
-        lines = [
-            f"discrete Gaussian, standard deviation S = {STANDARD_DEVIATION:,}, sampled exactly; every inequality of the "
-            "theorem was recomputed"
-        ]
-        for stage in self.noise.calibration.stages:
-            selected = f", released above {stage.threshold:,}" if stage.selection is not None else ""
-            lines.append(
-                f"{stage.name}: a case adds at most {stage.contribution:,}{selected}; noise of {stage.deviation:.1f} cases"
-            )
-        return tuple(lines)
-
     def _draws(self) -> Draws:
         """The noise of one release."""
         return Draws(self.noise, self.random_bytes)

@@ -5,7 +5,6 @@ Proof, line by line: docs/mechanisms/map.md.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
-from ..maps.map_counts import LEAST_CUT, choose_cap, timed_pairs
+from ..maps.map_counts import choose_cap, timed_pairs
 from ..maps.map_measurements import (
     ACTIVITIES,
     DURATIONS,
@@ -55,9 +54,6 @@ from .prefix_tree import check_width
 
 PARTS = (DURATIONS, REWORK, THROUGHPUT)
 """What a map can have beyond counts."""
-
-DISTINCT_PAIRS = 10
-"""The number of different pairs per case for which the noise of a map is stated."""
 
 SHARES = {ACTIVITIES: Fraction(20, 100), SIZES: Fraction(5, 100)}
 SHARES_WITH_DURATIONS = {ACTIVITIES: Fraction(15, 100), SIZES: Fraction(3, 100)}
@@ -126,26 +122,6 @@ class ProcessMap(GaussianMechanism):
 
     def parameters(self) -> dict[str, Any]:
         return {"alphabet": as_plain_names(self.alphabet), "parts": list(self.parts)} | self.constants()
-
-    def outlook(self, stated_cases: int | None) -> tuple[str, ...]:
-        """The noise of pairs, and how many cases an activity and a pair need."""
-        noise = self.noise.stage(PAIRS).deviation * math.sqrt(DISTINCT_PAIRS)
-        return (
-            self._outlook_of_activities(),
-            f"noise of {noise:,.1f} cases on a pair if cases have up to {DISTINCT_PAIRS} different pairs",
-            f"about one false pair; with few activities, a pair of {LEAST_CUT * noise:,.0f} cases or more stands out from the "
-            "noise",
-        )
-
-    def _outlook_of_activities(self) -> str:
-        if self.alphabet is not None:
-            return f"the {len(self.alphabet):,} public activities have their own nodes; all others are one node"
-        stage = self.noise.stage(ACTIVITIES)
-        alone = stage.threshold / stage.contribution
-        return (
-            f"an activity has its own node with about {alone:,.0f} cases that have no other activity, and with "
-            f"{alone * math.sqrt(DISTINCT_PAIRS):,.0f} that have {DISTINCT_PAIRS}; all others are one node"
-        )
 
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         """A map has no variants; its estimates are in `MapRelease`."""

@@ -45,7 +45,6 @@ from .gaussian_mechanism import (
     small_alphabet,
 )
 from .prefix_tree import check_width
-from .synthesis_outlook import enough_cases, synthetic_facts
 from .synthesis_stages import stage_plans, used_shares
 
 MOST_ATTRIBUTES = 100
@@ -141,14 +140,6 @@ class Synthesis(GaussianMechanism):
     @property
     def released_attributes(self) -> tuple[Attribute, ...]:
         return self.attributes
-
-    @property
-    def enough_cases(self) -> int:
-        return enough_cases(self)
-
-    def outlook(self, stated_cases: int | None) -> tuple[str, ...]:
-        """The noise of steps and lengths, and what times and an attribute would add."""
-        return synthetic_facts(self, stated_cases)
 
     def _promise(self) -> Guarantee:
         promised = super()._promise()

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from ..trusted.guarantee import Counted, Guarantee, PrivacyUnit
 from ..trusted.numbers import as_text, whole_number
+from ..trusted.stages import STANDARD_DEVIATION
 from .estimate import Estimate
 from .mechanism import Mechanism
+from .release import ReleasedLog
 from .release_kind import Kind
+
+if TYPE_CHECKING:
+    from ..maps.map_release import MapRelease
+    from ..mechanisms.gaussian_mechanism import GaussianMechanism
+    from ..synthesis.quality import Quality
+    from ..synthesis.synthetic_release import SyntheticRelease
+    from .release import Release
+
+MOSTLY = 0.5
+"""A synthetic log is called noisy from this share of noise on."""
 
 Released = Literal["variants of the log", "any sequence", "generated traces", "pairs of activities"]
 
@@ -272,3 +284,116 @@ def _why_few(mechanism: Mechanism) -> str:
     if curve is None or curve.rungs:
         return "With these parameters, only what many cases have in common is released."
     return f"At this ε and δ {of_curve(curve.first_above(HALF), curve.always_kept, mechanism.noun)}."
+
+
+def warnings_of(release: Release) -> tuple[str, ...]:
+    """Return reasons against using a release, in sentences, from the release alone."""
+    if release.mechanism.kind == "process map":
+        return () if cast("MapRelease", release).pairs else (EMPTY_MAP,)
+    if release.mechanism.kind == "synthetic log":
+        return _warnings_of_synthetic_log(cast("SyntheticRelease", release))
+    emptiness = of_emptiness(len(cast(ReleasedLog, release).variants), release.mechanism)
+    return (emptiness,) if emptiness else ()
+
+
+def _warnings_of_synthetic_log(release: SyntheticRelease) -> tuple[str, ...]:
+    if not sum(release.counts):
+        return (EMPTY_SYNTHETIC,)
+    quality = release.quality()
+    mostly_released = quality.released_cases.value > MOSTLY * max(quality.cases.value, 1.0)
+    if quality.noise_share < MOSTLY or mostly_released:
+        return ()
+    return (
+        f"About {quality.noise_share:.0%} of what traces were generated from is noise: do not rely on generated "
+        "traces. With few cases, use a larger ε, or a release of variants.",
+    )
+
+
+def noise_in_words(mechanism: Mechanism) -> tuple[str, ...]:
+    """Describe the noise and how it was checked, one line for each part."""
+    if mechanism.kind in ("synthetic log", "process map"):
+        return _measurements_in_words(cast("GaussianMechanism", mechanism))
+    tables = mechanism.tables()
+    checked = (
+        f"table of {noise.table.length:,} entries of 128 bits, each checked in exact integers" for noise in tables
+    )
+    return tuple(checked) if tables else ("discrete Laplace, sampled exactly, without a table",)
+
+
+def _measurements_in_words(mechanism: GaussianMechanism) -> tuple[str, ...]:
+    """The noise, and for every measurement what a case adds to it and the threshold of what is selected."""
+    lines = [
+        f"discrete Gaussian, standard deviation S = {STANDARD_DEVIATION:,}, sampled exactly; every inequality of the "
+        "theorem was recomputed"
+    ]
+    for stage in mechanism.noise.calibration.stages:
+        selected = f", released above {stage.threshold:,}" if stage.selection is not None else ""
+        lines.append(
+            f"{stage.name}: a case adds at most {stage.contribution:,}{selected}; noise of {stage.deviation:.1f} cases"
+        )
+    return tuple(lines)
+
+
+# ----------------------------------------------------------------------------------- times and attributes of synthetic logs
+
+_UNITS = ((365.25 * 86_400, "year"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
+_SHOWN_VALUES = 5
+
+
+def duration_in_words(seconds: float) -> str:
+    """A duration in its largest unit.
+
+    >>> duration_in_words(5400), duration_in_words(20), duration_in_words(86400)
+    ('1.5 hours', '20 seconds', '1 day')
+    """
+    size, unit = next(((size, unit) for size, unit in _UNITS if seconds >= size), (1, "second"))
+    number = f"{seconds / size:.2g}" if seconds / size < 100 else f"{seconds / size:,.0f}"
+    return f"{number} {unit}" if number == "1" else f"{number} {unit}s"
+
+
+def details_in_words(quality: Quality) -> list[tuple[str, str]]:
+    """What the measurements say about times and attributes.
+
+    Args:
+        quality: What the measurements show.
+
+    Returns:
+        Names and sentences; empty without times and attributes.
+    """
+    facts = []
+    for row in quality.throughput:
+        if row.quantile == 0.5:
+            low, high = (duration_in_words(end) for end in (row.seconds.low, row.seconds.high))
+            facts.append(("throughput", f"the median case lasts {low} to {high} (95 %)"))
+    if quality.durations:
+        own = sum(not row.backoff for row in quality.durations)
+        facts.append(
+            (
+                "durations",
+                f"{own:,} of {len(quality.durations):,} measured pairs have their own durations; the others have those of "
+                "all steps to their second activity",
+            )
+        )
+    for attribute in dict.fromkeys(row.attribute for row in quality.attributes):
+        facts.append((f"attribute {attribute}", _values(quality, attribute)))
+    return facts
+
+
+def _values(quality: Quality, attribute: str) -> str:
+    from ..synthesis.attribute_measurements import OTHER
+
+    every = [row for row in quality.attributes if row.attribute == attribute]
+    if {row.value for row in every} <= {OTHER, None}:
+        missing = [row.cases for row in every if row.value is None and row.cases.low > 0]
+        without = "".join(f"; missing in {cases.low:,.0f} to {cases.high:,.0f} cases (95 %)" for cases in missing)
+        return "no value was released: too few cases have the same one" + without
+    rows = [row for row in every if row.cases.low > 0]
+    rows.sort(key=lambda row: -row.cases.value)
+    shown = [
+        f"{'missing' if row.value is None else row.value}: {row.cases.low:,.0f} to {row.cases.high:,.0f}"
+        for row in rows[:_SHOWN_VALUES]
+    ]
+    if not shown:
+        return "no value stands out from the noise"
+    more = len(rows) - len(shown)
+    return "cases (95 %): " + ", ".join(shown) + (f", and {more:,} more values" if more else "")

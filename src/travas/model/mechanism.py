@@ -122,18 +122,6 @@ class Mechanism(MechanismValue):
         """
         return ()
 
-    def noise_in_words(self) -> tuple[str, ...]:
-        """The noise and how it was checked, one line for each part, for people.
-
-        Returns:
-            The lines.
-        """
-        tables = self.tables()
-        checked = (
-            f"table of {noise.table.length:,} entries of 128 bits, each checked in exact integers" for noise in tables
-        )
-        return tuple(checked) if tables else ("discrete Laplace, sampled exactly, without a table",)
-
     def keep_curve(self) -> KeepCurve | None:
         """Return the probability of release by case count; None if it depends on more than the case count.
 
@@ -162,22 +150,6 @@ class Mechanism(MechanismValue):
             The values by name.
         """
         return {"step_epsilon": as_text(self.step.epsilon), "step_delta": as_text(self.step.delta)}
-
-    def outlook(self, stated_cases: int | None) -> tuple[str, ...]:
-        """What can be expected of a release without a keep curve, in words, from public numbers alone.
-
-        Args:
-            stated_cases: The number of cases that the owner states, never a counted one; None if it is not stated.
-
-        Returns:
-            Sentences without a full stop; empty if nothing is known beforehand.
-        """
-        return ()
-
-    @property
-    def enough_cases(self) -> int | None:
-        """The number of cases below which a release is called weak; None if it does not depend on their number."""
-        return None
 
     def keep_probability(self, cases: int) -> Fraction | None:
         """Return the probability that a variant of this many cases is released; None if it depends on more than that.

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
 from ..errors import ParameterError, check_choice, number_of, shown
 from ..trusted.guarantee import Guarantee
-from . import explain
 from .abstraction import FULL, Abstraction
 from .case_columns import case_column
 from .estimate import Estimate
-from .mechanism import Mechanism
 from .registry import registered
 from .release_kind import EVENT_LOGS, NO_TIMES, Kind, TimestampKind
 from .traces import Trace
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .case_columns import CaseColumn
+    from .mechanism import Mechanism
 
 Frequencies = Literal["estimated", "spread", "noisy"]
 """Which counts an event log contains: the best estimate of a variant's own cases; that and a share of the missing cases,
@@ -147,11 +146,6 @@ class Release:
     def headline(self) -> str:
         """What was released and how much of it, in a few words."""
         raise NotImplementedError
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Reasons against using the release, in sentences, from the release alone."""
-        return ()
 
     @property
     def title(self) -> str:
@@ -380,11 +374,6 @@ class VariantRelease(ReleasedLog):
     @property
     def headline(self) -> str:
         return f"Released log: {len(self.variants):,} variants"
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        emptiness = explain.of_emptiness(len(self.variants), self.mechanism)
-        return (emptiness,) if emptiness else ()
 
     @property
     def timestamp_kind(self) -> TimestampKind:

@@ -51,7 +51,7 @@ def _content(release: Release) -> Iterator[Markup]:
     """What was released, as pictures."""
     if about := explain.ABOUT_KIND[release.mechanism.kind]:
         yield paragraph(about)
-    for sentence in release.warnings:
+    for sentence in explain.warnings_of(release):
         yield warning(sentence)
     if isinstance(release, MapRelease):
         yield picture(map_svg(released_graph(release).most_frequent()))

@@ -134,7 +134,7 @@ class SyntheticDecision(Decision):
     @property
     def little_use(self) -> tuple[str, ...]:
         if self.release is not None:
-            return self.release.warnings
+            return explain.warnings_of(self.release)
         return () if self.variants else (explain.EMPTY_SYNTHETIC,)
 
     @property
@@ -167,7 +167,7 @@ class MapDecision(Decision):
 
     @property
     def little_use(self) -> tuple[str, ...]:
-        return () if self.release is None else self.release.warnings
+        return () if self.release is None else explain.warnings_of(self.release)
 
     @property
     def _content(self) -> tuple[Figure, ...]:

@@ -27,7 +27,6 @@ from ..plots.html import render
 from ..plots.map_graph import directly_follows, released_graph
 from ..plots.map_picture import map_svg
 from ..plots.svg import activity_text, shortened
-from ..synthesis.detail_words import details_in_words
 from ..trusted.numbers import as_text, exact, rounded_up
 from . import texts
 from .content import ReportContent
@@ -113,7 +112,7 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "total": sum(content.counts),
         "counting": texts.counting(mechanism, person),
         "synthetic": explain.SYNTHETIC if mechanism.kind == "synthetic log" else "",
-        "noise": mechanism.noise_in_words(),
+        "noise": explain.noise_in_words(mechanism),
         "quality": _quality_words(content),
         "noisy_steps": _noisy_steps(content),
         "how_to_read": _how_to_read(content),
@@ -345,12 +344,12 @@ def _quality_words(content: ReportContent) -> list[tuple[str, str]]:
             f"{made.share_released:.1%} of the {sum(made.counts):,} cases; all others are generated",
         ),
         ("Noise", measured.in_words()),
-        *((name.capitalize(), text) for name, text in details_in_words(measured)),
+        *((name.capitalize(), text) for name, text in explain.details_in_words(measured)),
         ("Measurements", f"SHA-256 {made.measurements.digest}; logs with the same measurements are one release"),
     ]
     if made.generation == "again":
         facts.append(("Generated again", "from measurements that were released before, at no further privacy cost"))
-    return facts + [("Warning", warning) for warning in made.warnings]
+    return facts + [("Warning", warning) for warning in explain.warnings_of(made)]
 
 
 def _of_map(content: ReportContent) -> list[tuple[str, str]]:
@@ -367,7 +366,7 @@ def _of_map(content: ReportContent) -> list[tuple[str, str]]:
         ("False pairs", f"about {made.expected_false_pairs:.1f} of the pairs are expected to be there by noise alone"),
         ("Measurements", f"SHA-256 {made.measurements.digest}"),
     ]
-    return facts + [("Warning", warning) for warning in made.warnings]
+    return facts + [("Warning", warning) for warning in explain.warnings_of(made)]
 
 
 def _map_pairs(content: ReportContent) -> list[tuple[str, str, str, str]]:

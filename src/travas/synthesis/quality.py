@@ -7,7 +7,6 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ..model.explain import EMPTY_SYNTHETIC
 from ..model.traces import Activity
 from ..trusted.contributions import BUCKETS, LENGTH_EDGES, cells
 from .chain import Chain, order_one
@@ -22,8 +21,6 @@ from .detail_quality import (
 from .lengths import Lengths
 from .measured_numbers import RADIUS, MeasuredNumber, measured
 from .measurements import LENGTHS, VARIANTS, Measurements
-
-MOSTLY = 0.5
 
 
 @dataclass(frozen=True)
@@ -101,28 +98,6 @@ class Quality:
             f"about {self.noise_share:.0%} of the weight of {pairs} used is noise; "
             f"{len(self.mostly_noise):,} of them cannot be distinguished from noise"
         )
-
-    def warnings(self, cases: int) -> tuple[str, ...]:
-        """What to say about a log of this many cases that is empty, or rests mostly on noise; from public values alone.
-
-        Args:
-            cases: The number of generated cases.
-
-        Returns:
-            One sentence per warning; empty if there is none.
-        """
-        if not cases:
-            return (EMPTY_SYNTHETIC,)
-        if self.noise_share >= MOSTLY and not self._mostly_released:
-            return (
-                f"About {self.noise_share:.0%} of what traces were generated from is noise: do not rely on generated "
-                "traces. With few cases, use a larger ε, or a release of variants.",
-            )
-        return ()
-
-    @property
-    def _mostly_released(self) -> bool:
-        return self.released_cases.value > MOSTLY * max(self.cases.value, 1.0)
 
 
 def quality(measurements: Measurements) -> Quality:

@@ -142,11 +142,6 @@ class SyntheticRelease(ReleasedLog):
         """What was released and how much of it, in a few words."""
         return f"Synthetic log: {sum(self.counts):,} generated cases"
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Reasons against using the log: that it is empty, or rests mostly on noise."""
-        return self.quality().warnings(sum(self.counts))
-
     @cached_property
     def event_times(self) -> NDArray[np.int64] | None:
         """The times of all events of all cases, generated from the measurements; None if times were not measured."""

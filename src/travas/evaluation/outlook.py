@@ -1,20 +1,26 @@
-"""What can be expected of a synthetic log, from ε, δ and the number of cases that the owner states. docs/forecast.md."""
+"""What can be expected of synthetic logs and process maps, from ε, δ and the number of cases that the owner states.
+
+Derivation: docs/forecast.md.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import cast
 
 import attrs
 
+from ..maps.map_counts import LEAST_CUT
+from ..maps.map_measurements import ACTIVITIES, PAIRS
+from ..mechanisms.process_map import ProcessMap
+from ..mechanisms.synthesis_mechanism import Synthesis
 from ..model.detail_options import Attribute, Times
+from ..model.mechanism import Mechanism
 from ..model.questions import DURATION_BUCKETS
 from ..synthesis.attribute_measurements import first_stage, second_stage
 from ..synthesis.durations import STANDS_OUT
 from ..synthesis.measurements import LENGTHS, TRANSITIONS, VARIANTS
 from ..synthesis.time_measurements import DURATIONS, START_WEEKS
-
-if TYPE_CHECKING:
-    from .synthesis_mechanism import Synthesis
 
 ENOUGH_PER_DEVIATION = 73
 """A synthetic log is called weak below this many cases per standard deviation of a transition: 1,000 cases at ε = 0.5."""
@@ -25,12 +31,44 @@ WEEKS = 173
 GOOD_ATTRIBUTES, POOR_ATTRIBUTES = 370, 80
 """An attribute is good from, and poor below, this many cases per standard deviation: 7,000 and 1,500 cases at ε = 1."""
 
+DISTINCT_PAIRS = 10
+"""The number of different pairs per case for which the noise of a map is stated."""
+
 _ONE = "an attribute"
 
 
-def enough_cases(rule: Synthesis) -> int:
-    """Return the number of cases from which a synthetic log is not called weak, rounded to two digits."""
-    return _rounded(ENOUGH_PER_DEVIATION * rule.noise.stage(TRANSITIONS).deviation)
+def outlook(rule: Mechanism, stated_cases: int | None) -> tuple[str, ...]:
+    """What can be expected of a release without a keep curve, in sentences without a full stop, from public numbers alone."""
+    if rule.kind == "synthetic log":
+        return synthetic_facts(cast(Synthesis, rule), stated_cases)
+    return _map_facts(cast(ProcessMap, rule)) if rule.kind == "process map" else ()
+
+
+def enough_cases(rule: Mechanism) -> int | None:
+    """Return the number of cases from which a synthetic log is not called weak, rounded; None for other kinds."""
+    if rule.kind != "synthetic log":
+        return None
+    return _rounded(ENOUGH_PER_DEVIATION * cast(Synthesis, rule).noise.stage(TRANSITIONS).deviation)
+
+
+def _map_facts(rule: ProcessMap) -> tuple[str, ...]:
+    """The noise of pairs, and how many cases an activity and a pair need."""
+    if rule.alphabet is not None:
+        activities = f"the {len(rule.alphabet):,} public activities have their own nodes; all others are one node"
+    else:
+        stage = rule.noise.stage(ACTIVITIES)
+        alone = stage.threshold / stage.contribution
+        activities = (
+            f"an activity has its own node with about {alone:,.0f} cases that have no other activity, and with "
+            f"{alone * math.sqrt(DISTINCT_PAIRS):,.0f} that have {DISTINCT_PAIRS}; all others are one node"
+        )
+    noise = rule.noise.stage(PAIRS).deviation * math.sqrt(DISTINCT_PAIRS)
+    return (
+        activities,
+        f"noise of {noise:,.1f} cases on a pair if cases have up to {DISTINCT_PAIRS} different pairs",
+        f"about one false pair; with few activities, a pair of {LEAST_CUT * noise:,.0f} cases or more stands out from the "
+        "noise",
+    )
 
 
 def synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
@@ -44,7 +82,7 @@ def synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
         Sentences.
     """
     variants, lengths, steps = (rule.noise.stage(name) for name in (VARIANTS, LENGTHS, TRANSITIONS))
-    shared, enough = variants.threshold / variants.contribution, enough_cases(rule)
+    shared, enough = variants.threshold / variants.contribution, enough_cases(rule) or 0
     facts = (
         f"a variant is released as such with about {shared:,.0f} cases; all other cases are generated",
         f"noise of {steps.deviation:,.1f} cases on a step from one activity to the next, and of {lengths.deviation:,.1f} on a "
