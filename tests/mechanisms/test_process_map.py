@@ -18,6 +18,7 @@ from silent_noise import without_noise
 
 from travas import ParameterError, Standing, Variants
 from travas.errors import VerificationError
+from travas.evaluation.outlook import outlook
 from travas.maps.map_measurements import MapMeasurements, pair_cells
 from travas.maps.map_release import MapRelease
 from travas.mechanisms import mechanism
