@@ -29,8 +29,8 @@ from harness import DATA, SCRATCH, finish, row, spread
 
 from synthesis import LOGS
 from travas import MapRelease, Mechanism, Reading, Variants, read
+from travas.log.questions import Details
 from travas.mechanisms import mechanism
-from travas.model.totals import Details
 from travas.sources.encoded_cases import EncodedTotals
 from travas.trusted.samplers import Seeded
 

@@ -18,8 +18,8 @@ from harness import DATA, spread
 
 from travas import MapRelease, Variants, read
 from travas.evaluation.pm4py_models import fitness_and_precision, map_fitness_and_precision
+from travas.log.traces import Trace
 from travas.mechanisms import mechanism
-from travas.model.traces import Trace
 from travas.trusted.samplers import Seeded
 
 LOGS = (

@@ -20,7 +20,7 @@ import polars as pl
 
 from travas import BudgetError, Ledger, Optimal, Period, Reading, Release, Variants, read
 from travas.evaluation.metrics import relative_log_similarity
-from travas.model.mechanism import Mechanism
+from travas.mechanisms.mechanism import Mechanism
 from travas.pipeline import run
 from travas.request import Request
 from travas.trusted.numbers import as_text

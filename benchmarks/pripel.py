@@ -18,7 +18,7 @@ from harness import DATA
 from travas import Reading, read
 from travas.evaluation.details import time_distance
 from travas.evaluation.metrics import relative_log_similarity
-from travas.model.totals import Details
+from travas.log.questions import Details
 from travas.sources.encoded_cases import EncodedTotals
 
 CASE, ACTIVITY, TIME = "case:concept:name", "concept:name", "time:timestamp"

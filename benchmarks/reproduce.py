@@ -18,9 +18,9 @@ import polars as pl
 from harness import DATA
 
 from travas import read
+from travas.log.traces import CODE_BYTES
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.prefix_tree import Tree, TwoSidedNoise
-from travas.model.traces import CODE_BYTES
 from travas.trusted.numbers import ONE, exact
 
 METRICS = {

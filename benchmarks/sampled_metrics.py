@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from travas.evaluation.metrics import both, relative_log_similarity
-from travas.model.traces import Trace
+from travas.log.traces import Trace
 
 SAMPLE = 3_000
 Counts = Mapping[Trace, int]

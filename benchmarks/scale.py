@@ -46,8 +46,8 @@ end()
 """
 TOTALS = """
 import numpy, polars, travas, travas.sources.parquet
-from travas.model import questions as q
-from travas.model.totals import Details
+from travas.log import questions as q
+from travas.log.questions import Details
 variants = travas.read(PATH, travas.Reading(details=Details("read")))
 shown = tuple(variants.alphabet)
 pairs = tuple((one, other) for one in range(len(shown)) for other in range(len(shown)))

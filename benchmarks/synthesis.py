@@ -31,8 +31,8 @@ from sampled_metrics import Counts, sampled
 
 from travas import Variants, read
 from travas.evaluation.metrics import relative_log_similarity
+from travas.log.traces import Trace
 from travas.mechanisms import mechanism
-from travas.model.traces import Trace
 from travas.trusted.samplers import Seeded
 
 JOURNAL = SCRATCH / "synthesis.jsonl"

@@ -31,9 +31,9 @@ from synthesis import LOGS
 from travas import Attribute, Reading, Synthesis, SyntheticRelease, Times, Variants, read
 from travas.evaluation.details import TimeProfile, attribute_distance, released_cases
 from travas.evaluation.metrics import relative_log_similarity as similarity
-from travas.model.calendar import SECOND
-from travas.model.totals import Details
-from travas.model.traces import Trace
+from travas.log.calendar import SECOND
+from travas.log.questions import Details
+from travas.log.traces import Trace
 from travas.sources.encoded_cases import EncodedCases, EncodedTotals
 from travas.synthesis.durations import DurationShares, log_bounds
 from travas.trusted.samplers import Seeded

@@ -26,7 +26,7 @@ from harness import DATA
 from travas import Variants, read
 from travas.evaluation.metrics import _edit_distances, absolute_log_difference, relative_log_similarity
 from travas.mechanisms import mechanism
-from travas.model.release import Frequencies
+from travas.releases.release import Frequencies
 from travas.trusted.samplers import Seeded
 
 RUNS = int(os.environ.get("RUNS", 10))

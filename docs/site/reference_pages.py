@@ -31,14 +31,10 @@ TOPICS = {
 }
 _PACKAGES = {
     "mechanisms": "mechanisms",
-    "model.mechanism": "mechanisms",
-    "model.detail_options": "mechanisms",
-    "model": "reading",
-    "model.release": "releases",
-    "model.estimate": "releases",
-    "model.keep_curve": "releases",
+    "log.options": "mechanisms",
+    "log": "reading",
     "synthesis": "releases",
-    "maps": "releases",
+    "releases": "releases",
     "pipeline": "releases",
     "request": "releases",
     "outputs": "releases",

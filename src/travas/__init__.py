@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from .evaluation.compare import compare
     from .evaluation.forecast import forecast
     from .functions import anonymize, process_map, read, synthesize
-    from .maps.map_release import MapRelease
+    from .log.abstraction import Abstraction
+    from .log.log import Variants
+    from .log.options import Attribute, Times
     from .mechanisms import from_description
     from .mechanisms.ladder import Ladder
+    from .mechanisms.mechanism import Mechanism
     from .mechanisms.optimal import Optimal
     from .mechanisms.prefix_tree import PrefixTree
     from .mechanisms.process_map import ProcessMap
@@ -29,16 +32,13 @@ if TYPE_CHECKING:
     from .mechanisms.synthesis_mechanism import Synthesis
     from .mechanisms.travas import Travas
     from .mechanisms.utravas import UTravas
-    from .model.abstraction import Abstraction
-    from .model.detail_options import Attribute, Times
-    from .model.mechanism import Mechanism
-    from .model.release import Release, VariantRelease
-    from .model.variants import Variants
+    from .releases.process_map import MapRelease
+    from .releases.release import Release, VariantRelease
+    from .releases.synthetic_log import SyntheticRelease
     from .report.report_file import write_report
     from .sources.doctor.visit import doctor
     from .sources.period import Period
     from .sources.reading import Reading
-    from .synthesis.synthetic_release import SyntheticRelease
     from .trusted.guarantee import Guarantee, PrivacyUnit, Standing
     from .verification.opened import open_release
     from .verification.verify import verify
@@ -91,8 +91,8 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Abstraction": "model.abstraction",
-    "Attribute": "model.detail_options",
+    "Abstraction": "log.abstraction",
+    "Attribute": "log.options",
     "Budget": "budget.account",
     "BudgetError": "errors",
     "ChargedError": "errors",
@@ -100,8 +100,8 @@ _MODULES = {
     "Ladder": "mechanisms.ladder",
     "Ledger": "budget.ledger",
     "LogError": "errors",
-    "MapRelease": "maps.map_release",
-    "Mechanism": "model.mechanism",
+    "MapRelease": "releases.process_map",
+    "Mechanism": "mechanisms.mechanism",
     "Optimal": "mechanisms.optimal",
     "ParameterError": "errors",
     "Period": "sources.period",
@@ -110,17 +110,17 @@ _MODULES = {
     "PrivacyUnit": "trusted.guarantee",
     "ProcessMap": "mechanisms.process_map",
     "Reading": "sources.reading",
-    "Release": "model.release",
+    "Release": "releases.release",
     "SaCoFa": "mechanisms.sacofa",
     "Standing": "trusted.guarantee",
     "Synthesis": "mechanisms.synthesis_mechanism",
-    "SyntheticRelease": "synthesis.synthetic_release",
-    "Times": "model.detail_options",
+    "SyntheticRelease": "releases.synthetic_log",
+    "Times": "log.options",
     "Travas": "mechanisms.travas",
     "TravasError": "errors",
     "UTravas": "mechanisms.utravas",
-    "VariantRelease": "model.release",
-    "Variants": "model.variants",
+    "VariantRelease": "releases.release",
+    "Variants": "log.log",
     "__version__": "_version",
     "anonymize": "functions",
     "audit": "evaluation.audit",

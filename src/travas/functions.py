@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 from .budget.account import Approval
 from .budget.ledger import Ledger
 from .errors import ParameterError, shown
+from .log.log import Variants
+from .log.options import Attribute, BudgetShares, Times, TimesRule
+from .log.traces import Activity
+from .mechanisms.mechanism import Mechanism, Progress
 from .mechanisms.optimal import Optimal
-from .model.detail_options import Attribute, BudgetShares, Times, TimesRule
-from .model.mechanism import Mechanism, Progress
-from .model.release import Frequencies, VariantRelease
-from .model.traces import Activity
-from .model.variants import Variants
 from .pipeline import Outcome, Phase, Watch, run
 from .progress import notebook_progress
+from .releases.release import Frequencies, VariantRelease
 from .request import GuaranteeRule, Request
 from .sources.engine import read as read_variants
 from .sources.reading import DEFAULT_READING, Order, Reading
 from .trusted.numbers import Number
 
 if TYPE_CHECKING:
-    from .maps.map_release import MapRelease
-    from .synthesis.synthetic_release import SyntheticRelease
+    from .releases.process_map import MapRelease
+    from .releases.synthetic_log import SyntheticRelease
 
 
 @overload

@@ -25,11 +25,11 @@ from .budget.periods import ChargedPeriod
 from .budget.policy import CheckedPolicy, Policy
 from .deferred_interrupts import InterruptsDeferred
 from .errors import ChargedError, ParameterError
-from .model.mechanism import Mechanism
-from .model.release import Release, VariantRelease, check_columns
-from .model.variants import Roles, Variants
+from .log.log import Roles, Variants
+from .mechanisms.mechanism import Mechanism
 from .outputs.inputs import check_not_input
 from .outputs.write import ReservedRelease, check_output, reserved_release
+from .releases.release import Release, VariantRelease, check_columns
 from .request import Request
 from .sources.engine import assumptions_of, read
 from .sources.example_log import ExampleLog

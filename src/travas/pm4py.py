@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 from .budget.ledger import Ledger
 from .errors import MissingExtraError
 from .functions import outcome_of
-from .model.abstraction import FULL, Abstraction
-from .model.detail_options import Attribute, Times
+from .log.abstraction import FULL, Abstraction
+from .log.options import Attribute, Times
 from .request import Request
 from .sources.reading import Reading
 from .trusted.numbers import Number, as_text, whole_number
@@ -20,7 +20,7 @@ from .trusted.numbers import Number, as_text, whole_number
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .synthesis.synthetic_release import SyntheticRelease
+    from .releases.synthetic_log import SyntheticRelease
 
 GUARANTEE = "travas:guarantee"
 """The key in the attributes of the data frame under which its guarantee is stated."""

@@ -12,9 +12,12 @@ from .budget.account import NO_APPROVAL, Approval
 from .budget.ledger import Ledger
 from .budget.policy import Policy
 from .errors import ParameterError, check_encodable, shown
-from .model.detail_options import TimesRule
-from .model.mechanism import Mechanism
-from .model.release import (
+from .log.log import Variants
+from .log.options import TimesRule
+from .mechanisms.mechanism import Mechanism
+from .outputs.atomic import Existing
+from .releases.release import (
+    KINDS,
     Frequencies,
     Profile,
     Timestamps,
@@ -23,9 +26,6 @@ from .model.release import (
     check_profile,
     check_timestamps,
 )
-from .model.release_kind import KINDS
-from .model.variants import Variants
-from .outputs.atomic import Existing
 from .sources.reading import DEFAULT_READING, Reading, released_columns
 
 GuaranteeRule = Literal["required", "not required"]

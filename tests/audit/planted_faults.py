@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from worst_pairs import MECHANISMS, PAIRS, Pair
 
+from travas.log.abstraction import Abstraction
 from travas.mechanisms import prefix_tree
 from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.trie import Trie
-from travas.model import release
-from travas.model.abstraction import Abstraction
+from travas.releases import release
 from travas.search.table_builders import _two_sided, exponential_bounds
 from travas.sources import events
 from travas.trusted import contributions

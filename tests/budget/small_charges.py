@@ -5,7 +5,7 @@ from __future__ import annotations
 from travas import Ledger
 from travas.budget.account import Account
 from travas.mechanisms import mechanism
-from travas.model.mechanism import Mechanism
+from travas.mechanisms.mechanism import Mechanism
 
 LOG = {("register", "visit", "release"): 20, ("register", "release"): 2}
 HALF = mechanism("optimal", "0.5", "1e-6")

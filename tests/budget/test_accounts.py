@@ -13,7 +13,7 @@ import pytest
 from conftest import Run
 from travas import BudgetError, Ledger, ParameterError, PrivacyUnit, Reading, anonymize
 from travas.mechanisms import mechanism
-from travas.model.mechanism import Mechanism
+from travas.mechanisms.mechanism import Mechanism
 from travas.sources.log_location import location_of
 from travas.sources.reading import DuplicateCases
 

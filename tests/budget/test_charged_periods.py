@@ -15,8 +15,8 @@ from travas import BudgetError, Ledger, ParameterError, Period, Reading, read
 from travas.budget.account import Account, Entry
 from travas.budget.accounting import Spending, basic
 from travas.budget.periods import ChargedPeriod, alternatives
+from travas.log.log import Roles
 from travas.mechanisms import from_description, mechanism
-from travas.model.variants import Roles
 from travas.pipeline import run
 from travas.request import Request
 

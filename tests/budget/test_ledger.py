@@ -27,7 +27,7 @@ from travas.budget.accounting import Spending, compose
 from travas.budget.ledger import Book
 from travas.errors import LedgerError, MissingExtraError, OutputError
 from travas.mechanisms import mechanism
-from travas.model.mechanism import Mechanism
+from travas.mechanisms.mechanism import Mechanism
 
 
 def test_a_budget_is_spent_release_by_release(book: Ledger) -> None:

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from conftest import Run
-from travas import BudgetError, Ledger, ParameterError, Policy, PrivacyUnit, anonymize, process_map, synthesize
+from travas import BudgetError, Ledger, ParameterError, Policy, PrivacyUnit, anonymize, explain, process_map, synthesize
 from travas.budget.account import Approval
 from travas.budget.policy import RULES, PolicyRule
 from travas.errors import PolicyError
 from travas.mechanisms import mechanism
-from travas.model import explain
 from travas.outputs.example import write_hospital_log
 from travas.pipeline import Phase, run
 from travas.request import Request

@@ -11,8 +11,8 @@ from math import isqrt
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from travas.model import questions as q
-from travas.model.traces import Activity
+from travas.log import questions as q
+from travas.log.traces import Activity
 
 Cell = tuple[int, ...]
 FIRST_MONDAY = date(1969, 12, 29)

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from travas import Variants
-from travas.maps.map_release import MapRelease
+from travas.log.plain import plain
 from travas.mechanisms import MECHANISMS, mechanism
-from travas.model.plain import plain
+from travas.releases.process_map import MapRelease
 from travas.trusted.samplers import Seeded
 
 LOG = {

@@ -211,13 +211,13 @@ FAILURES: dict[str, BaseException] = {
 DRAWING = [
     ("optimal", "travas.trusted.tables.Noise.draw"),
     ("synthesis", "travas.trusted.stage_check.GaussianNoise.draw"),
-    ("synthesis", "travas.synthesis.synthetic_release.generate"),
+    ("synthesis", "travas.releases.synthetic_log.generate"),
     ("map", "travas.trusted.stage_check.GaussianNoise.draw"),
 ]
 WRITING = [
     ("optimal", "travas.outputs.write.ReservedRelease.write"),
     ("optimal", "travas.outputs.write.ReservedRelease.publish"),
-    ("map", "travas.maps.map_release.MapCounts.of"),
+    ("map", "travas.releases.process_map.MapCounts.of"),
 ]
 
 

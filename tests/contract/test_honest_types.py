@@ -14,8 +14,8 @@ import pytest
 
 import travas
 from travas.budget.account import Budget
+from travas.log.options import Attribute, BudgetShares, Times
 from travas.mechanisms.stated_mechanism import described_mechanism
-from travas.model.detail_options import Attribute, BudgetShares, Times
 from travas.sources.period import Period
 from travas.trusted.guarantee import Guarantee, Standing
 

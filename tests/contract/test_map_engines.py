@@ -11,11 +11,11 @@ from compared_engines import Engine, csv, duckdb, parquet, postgres, spark
 
 from timed_log import timed_frame
 from travas import Reading
-from travas.maps.map_measurements import MapMeasurements
+from travas.log.plain import plain
+from travas.log.questions import Details
 from travas.mechanisms import mechanism
 from travas.mechanisms.process_map import ProcessMap
-from travas.model.plain import plain
-from travas.model.totals import Details
+from travas.releases.map_numbers import MapMeasurements
 
 FRAME = timed_frame(300).select("case_id", "activity", "timestamp")
 ENGINES = (csv, duckdb, postgres, pytest.param(spark, marks=pytest.mark.slow))

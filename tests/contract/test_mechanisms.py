@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 import travas
 from travas import Guarantee, ParameterError, PrivacyUnit, Standing, Variants, from_description
 from travas.cli import mechanism_flags
-from travas.maps.map_release import MapRelease
+from travas.log.plain import plain
 from travas.mechanisms import MECHANISMS, mechanism, stated_mechanism
+from travas.mechanisms.mechanism import Mechanism
 from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.stated_mechanism import DETAILS
-from travas.model.mechanism import Mechanism
-from travas.model.plain import plain
 from travas.project import project_options
-from travas.synthesis.synthetic_release import SyntheticRelease
+from travas.releases.process_map import MapRelease
+from travas.releases.synthetic_log import SyntheticRelease
 from travas.trusted.guarantee import Replacement
 from travas.trusted.samplers import Seeded
 from travas.web.steps import protect_more

@@ -178,7 +178,7 @@ def test_a_failed_conversion_says_that_the_charge_stands(
     def fails(_: Any) -> None:
         raise failure
 
-    monkeypatch.setattr("travas.synthesis.synthetic_release.SyntheticRelease.to_pandas", fails)
+    monkeypatch.setattr("travas.releases.synthetic_log.SyntheticRelease.to_pandas", fails)
     with pytest.raises(type(failure)):
         anonymize_differential_privacy(log)  # nothing is charged
     ledger = travas.Ledger(tmp_path / "ledger.db")

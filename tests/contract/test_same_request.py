@@ -13,8 +13,8 @@ import travas as package
 from conftest import Run
 from travas import Ledger, TravasError
 from travas.budget.account import Approval
+from travas.log.abstraction import Abstraction
 from travas.mechanisms import mechanism as by_name
-from travas.model.abstraction import Abstraction
 from travas.request import Request
 from travas.web import tasks
 from travas.web.recipe import Recipe

@@ -13,7 +13,7 @@ import pytest
 import travas
 from travas import Mechanism, ParameterError, PrivacyUnit
 from travas.cli.mechanism_flags import build
-from travas.model.detail_options import BudgetShares
+from travas.log.options import BudgetShares
 from travas.project.project_file import Project
 from travas.trusted.guarantee import ONE_CASE
 from travas.web.recipe import Recipe

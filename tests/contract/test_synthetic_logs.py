@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from conftest import Run
 from travas import Ledger, PrivacyUnit, Variants, verify
+from travas.log.plain import plain
 from travas.mechanisms import mechanism
 from travas.mechanisms.gaussian_mechanism import MOST_KEYS
 from travas.mechanisms.synthesis_mechanism import Synthesis
-from travas.model.plain import plain
 from travas.pipeline import run
 from travas.request import Request
 from travas.trusted.stage_check import GaussianNoise

@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 from plain_totals import PlainCase, plain_sums, plain_values, plain_vector
 
 from travas import Period, Reading, Variants, read
-from travas.model import questions as q
-from travas.model.abstraction import Abstraction
-from travas.model.totals import Details, Totals
+from travas.log import questions as q
+from travas.log.abstraction import Abstraction
+from travas.log.questions import Details, Totals
 from travas.trusted.guarantee import Counted
 
 BERLIN = "Europe/Berlin"

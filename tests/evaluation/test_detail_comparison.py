@@ -15,10 +15,10 @@ from conftest import Run
 from timed_log import timed_frame
 from travas import Attribute, ParameterError, Reading, Times, compare, read, synthesize
 from travas.evaluation.details import compare_details, detailed_log, fetched_cases
-from travas.model.release import Profile
-from travas.model.totals import Details
+from travas.log.questions import Details
+from travas.releases.release import Profile
+from travas.releases.synthetic_log import SyntheticRelease
 from travas.sources.encoded_cases import EncodedCases
-from travas.synthesis.synthetic_release import SyntheticRelease
 
 AGE = Attribute("age", bins=[0, 20, 40, 60, 80])
 

@@ -13,13 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Run
-from travas import ParameterError, Variants
+from travas import ParameterError, Variants, explain
 from travas.errors import EmptyLogError
 from travas.evaluation.forecast import ABSTRACTIONS, LOOKING, chances, forecast
+from travas.log.abstraction import Abstraction, parse_ladder
 from travas.mechanisms import mechanism
 from travas.mechanisms.optimal import Optimal
-from travas.model import explain
-from travas.model.abstraction import Abstraction, parse_ladder
 
 logs = st.dictionaries(
     st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(tuple), st.integers(1, 12), min_size=1, max_size=5

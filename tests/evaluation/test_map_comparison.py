@@ -17,11 +17,11 @@ from travas import LogError, MapRelease, ParameterError, Reading, Variants, comp
 from travas.evaluation.compare import released_variants
 from travas.evaluation.map_comparison import compare_map
 from travas.evaluation.pm4py_models import map_fitness_and_precision
-from travas.maps.map_release import map_release
+from travas.log.abstraction import parse_ladder
+from travas.log.traces import Trace
 from travas.mechanisms import mechanism
-from travas.model.abstraction import parse_ladder
-from travas.model.traces import Trace
 from travas.outputs.example import write_hospital_log
+from travas.releases.process_map import map_release
 from travas.trusted.samplers import Seeded
 from travas.verification.opened import open_map
 

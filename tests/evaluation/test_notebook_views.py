@@ -10,7 +10,7 @@ from travas.errors import CONFIDENTIAL_HEADING
 from travas.evaluation.details import DetailComparison
 from travas.evaluation.forecast import LOOKING
 from travas.evaluation.map_comparison import MapComparison
-from travas.model.abstraction import parse_ladder
+from travas.log.abstraction import parse_ladder
 
 LOG: dict[tuple[str, ...], int] = {("register", "visit", "release"): 90, ("register", "<i>release"): 10}
 

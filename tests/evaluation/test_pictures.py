@@ -10,8 +10,8 @@ import pytest
 from travas import Variants, anonymize
 from travas.evaluation import views as pictures
 from travas.evaluation.forecast import chances, forecast
+from travas.log.abstraction import parse_ladder
 from travas.mechanisms import mechanism
-from travas.model.abstraction import parse_ladder
 from travas.plots import figures
 
 LOG = Variants.from_mapping({("a", "b"): 300, ("a",): 20, ("b",): 1})

@@ -13,7 +13,7 @@ from scipy.stats import wasserstein_distance
 
 from travas import Attribute
 from travas.evaluation.details import attribute_distance, time_distance, wasserstein
-from travas.model.calendar import SECOND
+from travas.log.calendar import SECOND
 from travas.sources.encoded_cases import Coded, EncodedCases
 
 Case = list[tuple[str, int]]

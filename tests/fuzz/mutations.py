@@ -19,8 +19,8 @@ import travas
 from travas import Abstraction, LogError, Reading, TravasError
 from travas.budget.policy import Policy
 from travas.evaluation.grid import read_grid
+from travas.log.abstraction import parse_ladder
 from travas.mechanisms import from_description
-from travas.model.abstraction import parse_ladder
 from travas.project.project_file import file_values
 from travas.sources import xes
 from travas.sources.log_location import location_of, without_secrets

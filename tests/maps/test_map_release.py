@@ -15,13 +15,11 @@ import pytest
 import travas
 from travas import MapRelease, ParameterError, Variants
 from travas.errors import OutputError
-from travas.maps.map_counts import choose_cap, cut, kept_pairs
-from travas.maps.map_durations import _quantile
-from travas.maps.map_measurements import MapMeasurements
+from travas.log.plain import measurements_from_plain, plain
+from travas.log.traces import Trace
 from travas.mechanisms import mechanism
-from travas.model.plain import measurements_from_plain, plain
-from travas.model.traces import Trace
 from travas.outputs.write import MAP_SUFFIXES, writers
+from travas.releases.map_numbers import MapMeasurements, _quantile, choose_cap, cut, kept_pairs
 from travas.trusted.contributions import SIZE_CELLS
 from travas.trusted.samplers import Seeded
 from travas.verification.opened import open_map

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from travas import Variants
+from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.synthesis_mechanism import Synthesis
-from travas.model.traces import Trace
 from travas.synthesis.measurements import Measurements
 
 SMALL: dict[Trace, int] = {

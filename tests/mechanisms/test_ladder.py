@@ -17,11 +17,11 @@ import pytest
 from conftest import Run
 from travas import ParameterError, Standing, Variants, anonymize, compare, read, verify
 from travas.evaluation.compare import covered_cases
+from travas.log.abstraction import Abstraction, Grouped, parse_ladder
 from travas.mechanisms import mechanism
 from travas.mechanisms.ladder import CASES_SHARE, CHOICE_SHARE, Ladder
 from travas.mechanisms.prefix_tree import TwoSidedNoise
-from travas.model.abstraction import Abstraction, Grouped, parse_ladder
-from travas.model.release import VariantRelease
+from travas.releases.release import VariantRelease
 from travas.trusted.guarantee import PrivacyUnit
 from travas.trusted.numbers import as_text
 from travas.trusted.samplers import Seeded

@@ -19,13 +19,13 @@ from silent_noise import without_noise
 from travas import ParameterError, Standing, Variants
 from travas.errors import VerificationError
 from travas.evaluation.outlook import outlook
-from travas.maps.map_measurements import MapMeasurements, pair_cells
-from travas.maps.map_release import MapRelease
+from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.gaussian_mechanism import MOST_ACTIVITIES, MOST_KEYS
 from travas.mechanisms.gaussian_mechanism import coded as coded_traces
 from travas.mechanisms.process_map import ProcessMap
-from travas.model.traces import Trace
+from travas.releases.map_numbers import MapMeasurements, pair_cells
+from travas.releases.process_map import MapRelease
 from travas.trusted.contributions import SIZE_CELLS, CodedTraces, pairs_of, rework_of, size_sums, with_other
 from travas.trusted.guarantee import PrivacyUnit
 from travas.trusted.samplers import Seeded

@@ -33,12 +33,11 @@ from travas import (
     synthesize,
 )
 from travas.errors import VerificationError
+from travas.log.options import BudgetShares
+from travas.log.questions import CellQuestion, Details, Question
 from travas.mechanisms import gaussian_mechanism
 from travas.mechanisms.gaussian_mechanism import calibrated_noise
 from travas.mechanisms.synthesis_stages import CONTROL_FLOW, TIMES
-from travas.model.detail_options import BudgetShares
-from travas.model.questions import CellQuestion, Question
-from travas.model.totals import Details
 from travas.pipeline import run
 from travas.request import Request
 from travas.search.calibration import calibrate, largest_mu, split_delta

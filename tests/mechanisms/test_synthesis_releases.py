@@ -17,12 +17,12 @@ from silent_noise import without_noise
 from small_synthesis import SMALL, outputs_of, synthesis
 
 from travas import ParameterError, Standing, Variants, read, verify
+from travas.log.plain import measurements_from_plain, plain
+from travas.log.traces import Trace
 from travas.mechanisms.gaussian_mechanism import MOST_ACTIVITIES
-from travas.model.plain import measurements_from_plain, plain
-from travas.model.traces import Trace
 from travas.outputs.json_writer import json_content
+from travas.releases.synthetic_log import NOTICE, SyntheticRelease
 from travas.synthesis.measurements import Measurements
-from travas.synthesis.synthetic_release import NOTICE, SyntheticRelease
 from travas.trusted.guarantee import PrivacyUnit
 from travas.trusted.numbers import as_text
 from travas.trusted.samplers import Seeded

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from conftest import Run
 from travas import LogError, ParameterError, Reading, Variants, anonymize, read
 from travas.errors import CONFIDENTIAL
-from travas.model.abstraction import FULL, Abstraction, parse_ladder
+from travas.log.abstraction import FULL, Abstraction, parse_ladder
 
 Trace = tuple[str, ...]
 traces = st.lists(st.sampled_from(["b", "a", "c,d", "e→f"]), min_size=1, max_size=14).map(tuple)

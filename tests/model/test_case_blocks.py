@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from travas.model import questions as q
-from travas.model.totals import Details
+from travas.log import questions as q
+from travas.log.questions import Details
 from travas.sources import encoded_cases
 from travas.sources.encoded_cases import EncodedCases, EncodedTotals
 from travas.trusted.contributions import case_blocks, distinct

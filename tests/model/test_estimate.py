@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from conftest import Run
 from travas import Optimal, ParameterError, Variants, anonymize, read
+from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.travas import Travas
-from travas.model.estimate import MOST_THRESHOLDS, _whole, estimate
-from travas.model.traces import Trace
+from travas.releases.estimate import MOST_THRESHOLDS, _whole, estimate
 from travas.sources.example_log import hospital_traces
 from travas.trusted.samplers import Seeded
 

@@ -6,9 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from travas import ParameterError
+from travas import ParameterError, explain
 from travas.mechanisms import mechanism
-from travas.model import explain
 
 CAUTIOUS = Fraction(1), Fraction(1, 10**6)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from travas import Optimal
-from travas.model.explain import HALF
-from travas.model.keep_curve import KeepCurve
+from travas.explain import HALF
+from travas.releases.estimate import KeepCurve
 from travas.trusted.tables import NoiseTable
 
 SLOW_CURVES = [("0.1", "1e-6", 109), ("0.01", "1e-12", 2234)]

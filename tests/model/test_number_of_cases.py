@@ -9,8 +9,8 @@ import pytest
 
 import travas
 from travas import LogError
+from travas.log.log import MAX_CASES, Variants
 from travas.mechanisms import mechanism as by_name
-from travas.model.variants import MAX_CASES, Variants
 from travas.trusted.numbers import MAX_EPSILON
 
 

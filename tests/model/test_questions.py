@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from travas import ParameterError
-from travas.model import questions as q
-from travas.model.calendar import zone_offsets
-from travas.model.totals import Details, check_details
+from travas.log import questions as q
+from travas.log.calendar import zone_offsets
+from travas.log.questions import Details, check_details
 
 ZONES = (
     "UTC",

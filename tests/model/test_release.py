@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 import travas
-from travas import Ledger, Mechanism, Optimal, ParameterError, ProcessMap, Reading, Variants, anonymize
+from travas import Ledger, Mechanism, Optimal, ParameterError, ProcessMap, Reading, Variants, anonymize, explain
 from travas.mechanisms.synthesis_mechanism import Synthesis
-from travas.model import explain
 from travas.pipeline import run
 from travas.request import Request
 from travas.trusted.samplers import Seeded

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from travas import Optimal, PrivacyUnit, Reading, Variants, anonymize, open_release, read
-from travas.model.release import VariantRelease
-from travas.model.traces import Trace
+from travas.log.traces import Trace
 from travas.pipeline import run
+from travas.releases.release import VariantRelease
 from travas.request import Request
 from travas.trusted.samplers import Seeded
 

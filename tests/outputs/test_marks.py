@@ -12,8 +12,8 @@ import pytest
 import travas
 from travas import Optimal, Reading, verify
 from travas.errors import VerificationError
-from travas.model.abstraction import Abstraction
-from travas.model.release import COMPLETENESS, TIMES_MARK
+from travas.log.abstraction import Abstraction
+from travas.releases.release import COMPLETENESS, TIMES_MARK
 
 TABLES = (".csv", ".csv.gz", ".parquet")
 OPTIMAL = Optimal(epsilon=1, delta="1e-6")

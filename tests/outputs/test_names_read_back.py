@@ -8,8 +8,8 @@ import pytest
 
 import travas
 from travas import Optimal, Reading
-from travas.model.escaped_names import escape_name, original_name
-from travas.model.release import Profile
+from travas.log.escaped_names import escape_name, original_name
+from travas.releases.release import Profile
 from travas.verification.opened import read_release
 
 TRACES = {("a\x01", "b"): 500, (r"\u{1}", "\x00"): 400, (r"\u{FFFFFFFF}", r"\u{5C}"): 300, ("plain",): 600}

@@ -12,8 +12,8 @@ import travas as package
 from conftest import Run
 from travas import Optimal, ParameterError, verify
 from travas.errors import VerificationError
-from travas.model.release_kind import NO_TIMES
 from travas.outputs.guarantee_file import file_digest
+from travas.releases.release import NO_TIMES
 from travas.request import Request
 from travas.verification.opened import read_release
 

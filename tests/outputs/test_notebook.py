@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 import travas
-from travas.model import explain
+from travas import explain
 from travas.outputs.notebook import SHOWN
 from travas.trusted.samplers import Seeded
 

@@ -16,9 +16,9 @@ from conftest import Run
 from timed_log import timed_frame
 from travas import Attribute, Optimal, ParameterError, Times, verify
 from travas.errors import OutputError, VerificationError
-from travas.model.release import Profile
 from travas.outputs.profiles import MISSING, escape_for_excel
-from travas.synthesis.synthetic_release import SyntheticRelease
+from travas.releases.release import Profile
+from travas.releases.synthetic_log import SyntheticRelease
 from travas.verification.opened import read_release
 
 OPTIMAL = Optimal(epsilon=1, delta="1e-6")

@@ -14,8 +14,8 @@ import pytest
 from timed_log import timed_frame
 from travas import Attribute, LogError, SyntheticRelease, Times, synthesize, verify, write_report
 from travas.errors import VerificationError
-from travas.model.release import Profile
 from travas.outputs.guarantee_file import file_digest, guarantee_path
+from travas.releases.release import Profile
 from travas.verification.opened import open_synthetic
 
 ZONE = "America/New_York"

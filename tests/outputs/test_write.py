@@ -16,7 +16,7 @@ import travas
 from travas import Reading, read, verify
 from travas.errors import OutputError, VerificationError
 from travas.mechanisms import mechanism
-from travas.model.release import VariantRelease
+from travas.releases.release import VariantRelease
 from travas.verification.opened import read_release
 
 LOGS = (".xes", ".xes.gz", ".csv", ".csv.gz", ".parquet")
@@ -270,7 +270,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(suffix: str, tmp_path: Path)
 import resource, sys, travas
 from travas.errors import OutputError
 from travas.mechanisms import mechanism
-from travas.model.release import VariantRelease
+from travas.releases.release import VariantRelease
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 import hashlib

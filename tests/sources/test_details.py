@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from travas import LogError, ParameterError, Reading, TravasError, read
-from travas.model import questions as q
-from travas.model.totals import Details, Totals
-from travas.model.variants import Variants
+from travas.log import questions as q
+from travas.log.log import Variants
+from travas.log.questions import Details, Totals
 
 TIMES = Reading(details=Details("read"))
 ACTIVITIES = ("a", "b", "c")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from travas import Reading, TravasError, read
-from travas.model.totals import Details
+from travas.log.questions import Details
 from travas.sources import xes
 from travas.sources.doctor.xes_events import xes_table
 from travas.sources.xes import TraceScanner, is_scannable

@@ -24,10 +24,10 @@ from statistics_of_noise import FALSE_ALARM, delta_at_least
 
 from conftest import Run
 from travas import Variants
+from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.gaussian_mechanism import MOST_KEYS
 from travas.mechanisms.synthesis_mechanism import Synthesis
-from travas.model.traces import Trace
 from travas.trusted import contributions
 from travas.trusted.contributions import CodedTraces
 from travas.trusted.samplers import RandomBytes

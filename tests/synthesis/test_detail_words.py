@@ -7,7 +7,7 @@ import pytest
 
 from timed_log import timed_frame
 from travas import Times, synthesize
-from travas.model.explain import details_in_words, duration_in_words
+from travas.explain import details_in_words, duration_in_words
 
 
 @pytest.mark.parametrize(

@@ -13,15 +13,13 @@ from hypothesis import strategies as st
 
 from timed_log import FIRST_DAY, timed_frame
 from travas import Synthesis, SyntheticRelease, Times, read
-from travas.model.calendar import BLOCKS
-from travas.model.totals import Details
+from travas.log.calendar import BLOCKS
+from travas.log.questions import Details
 from travas.sources.reading import Reading
 from travas.synthesis.durations import DurationShares
-from travas.synthesis.event_times import bucket_of_duration
-from travas.synthesis.generated_calendar import CalendarShares, hour_of_week, week_of
+from travas.synthesis.event_times import CalendarShares, bucket_of_duration, hour_of_week, week_of, zone_of
+from travas.synthesis.measurements import choose_blocks
 from travas.synthesis.shrinkage import deviating, shrunk, uniform
-from travas.synthesis.time_measurements import choose_blocks
-from travas.synthesis.zones import zone_of
 from travas.trusted.samplers import Seeded
 
 ZONE = "Europe/Berlin"

@@ -16,16 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from travas import LogError, ParameterError, Standing, Variants
+from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.synthesis_stages import CONTROL_FLOW
-from travas.model.traces import Trace
+from travas.releases.synthetic_log import SyntheticRelease
 from travas.synthesis.chain import Chain, choose_pairs
-from travas.synthesis.generation import _apportioned, generate
-from travas.synthesis.lengths import Lengths, hazards
+from travas.synthesis.generation import Lengths, Tilt, _apportioned, generate, hazards, simulate
 from travas.synthesis.measurements import Measurements
 from travas.synthesis.randomness import generator
-from travas.synthesis.simulation import Tilt, simulate
-from travas.synthesis.synthetic_release import SyntheticRelease
 from travas.trusted.contributions import (
     BUCKETS,
     LENGTH_EDGES,

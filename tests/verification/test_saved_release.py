@@ -13,7 +13,7 @@ import pytest
 import travas
 from travas import Standing
 from travas.errors import VerificationError
-from travas.model.traces import Trace
+from travas.log.traces import Trace
 from travas.sources.example_log import hospital_log
 from travas.trusted.samplers import Seeded
 

@@ -12,7 +12,7 @@ import pytest
 from conftest import Run
 from travas import BudgetError, Ledger, LogError, Optimal, ParameterError, Period, Reading, anonymize, compare, verify
 from travas.errors import VerificationError
-from travas.model.variants import Roles
+from travas.log.log import Roles
 from travas.outputs.guarantee_file import VERSION
 from travas.sources.reading import QUERY_USED
 

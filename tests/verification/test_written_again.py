@@ -30,8 +30,8 @@ from travas import (
     verify,
 )
 from travas.errors import VerificationError
-from travas.model.abstraction import Abstraction
-from travas.model.variants import Variants
+from travas.log.abstraction import Abstraction
+from travas.log.log import Variants
 from travas.outputs.guarantee_file import file_digest, guarantee_path
 from travas.outputs.write import MAP_SUFFIXES, WRITERS
 

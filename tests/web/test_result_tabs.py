@@ -13,9 +13,9 @@ import travas
 from timed_log import timed_frame
 from travas.budget.account import Account, Entry
 from travas.budget.accounting import Spending
-from travas.model.abstraction import parse_ladder
-from travas.model.traces import Trace
-from travas.model.variants import Variants
+from travas.log.abstraction import parse_ladder
+from travas.log.log import Variants
+from travas.log.traces import Trace
 from travas.outputs.readme_file import release_files
 from travas.plots.charts import coverage_curve
 from travas.plots.chevrons import colour_of

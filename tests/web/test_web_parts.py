@@ -13,10 +13,10 @@ from xml.etree import ElementTree
 import pytest
 
 import travas
+from travas import explain as words
 from travas.budget.account import Approval
 from travas.errors import OutputError, ParameterError, TravasError
 from travas.mechanisms.ladder import Ladder
-from travas.model import explain as words
 from travas.outputs.example import write_hospital_log
 from travas.plots.charts import ticks
 from travas.plots.chevrons import chevrons, colours_of
@@ -244,7 +244,7 @@ def test_what_is_typed_is_refused_in_one_line(recipe: Recipe, why: str, monkeypa
     def opened(*_: object) -> None:
         raise AssertionError("a file was opened")
 
-    monkeypatch.setattr("travas.model.abstraction.trace_abstraction.read_rules", opened)
+    monkeypatch.setattr("travas.log.abstraction.read_rules", opened)
     with pytest.raises(travas.ParameterError, match=why) as caught:
         recipe.check(travas.Reading())
     assert "\n" not in str(caught.value) and curve.view(recipe).why == in_words(caught.value)

@@ -16,8 +16,8 @@ from cattrs import Converter
 
 from .._version import __version__
 from ..errors import BudgetError, ParameterError, check_encodable, shown
-from ..model.mechanism import Mechanism
-from ..model.variants import EVERY_TRACE
+from ..log.log import EVERY_TRACE
+from ..mechanisms.mechanism import Mechanism
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit, Standing
 from ..trusted.numbers import as_text, exact_delta, exact_epsilon, rounded_up
 from .accounting import Spending, basic, compose

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from ..errors import ParameterError, VerificationError
 from ..mechanisms import from_description
-from ..model.mechanism import Mechanism
+from ..mechanisms.mechanism import Mechanism
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit, Standing
 from ..trusted.losses import Losses, Step, delta_curve
 

@@ -21,7 +21,7 @@ from unicodedata import normalize
 import attrs
 
 from ..errors import BudgetError, LedgerError, ParameterError, number_of
-from ..model.mechanism import Mechanism
+from ..mechanisms.mechanism import Mechanism
 from ..trusted.numbers import Number
 from .account import (
     NO_APPROVAL,

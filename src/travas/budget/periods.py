@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from itertools import accumulate, combinations
 from typing import Any
 
-from ..model.variants import Roles
+from ..log.log import Roles
 from ..sources.reading import Reading
 from .accounting import Spending
 

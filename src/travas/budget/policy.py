@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 
 from ..errors import BudgetError, ParameterError, PolicyError, shown
-from ..model.mechanism import Mechanism
+from ..mechanisms.mechanism import Mechanism
 from ..trusted.numbers import Number, as_text, exact
 from .account import Account, Approval
 from .accounting import Spending

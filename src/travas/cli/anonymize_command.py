@@ -7,8 +7,7 @@ from typing import Annotated, get_args
 import typer
 
 from ..errors import ParameterError
-from ..model.release import Frequencies, Timestamps, check_frequencies, check_profile, check_timestamps
-from ..model.release_kind import Kind
+from ..releases.release import Frequencies, Kind, Timestamps, check_frequencies, check_profile, check_timestamps
 from ..request import Request
 from ..sources.reading import Reading
 from .charge_flags import Charge, with_charge

@@ -12,8 +12,8 @@ from typing import Any, Literal
 import typer
 
 from ..errors import CONFIDENTIAL
-from ..model.mechanism import Progress
-from ..model.variants import Variants
+from ..log.log import Variants
+from ..mechanisms.mechanism import Progress
 from ..pipeline import Phase
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ..errors import OutputError
+from ..log.options import Times
+from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.optimal import Optimal
-from ..model.detail_options import Times
-from ..model.mechanism import Mechanism
 from ..outputs.atomic import Existing, atomic_output, check_target
 from ..outputs.readme_file import release_files
 from ..pipeline import Outcome, run

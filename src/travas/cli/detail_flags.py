@@ -7,7 +7,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from ..model.detail_options import Resolution
+from ..log.options import Resolution
 from .options import with_options
 
 _PANEL = "Times and attributes"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import attrs
 import typer
 
+from .. import explain
 from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, ParameterError
-from ..model import explain
-from ..model.mechanism import Mechanism
+from ..mechanisms.mechanism import Mechanism
 from ..sources.reading import DEFAULT_READING, Reading
 from ..trusted.numbers import as_text, typed_whole_number
 from .console import bar, console, grid, panel, percent, print_json, progress

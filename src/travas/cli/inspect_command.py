@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from ..errors import CONFIDENTIAL_HEADING
-from ..model.explain import counted_per
+from ..explain import counted_per
 from ..sources.reading import Reading
 from .console import grid, panel, print_json, print_notes, progress
 from .options import AsJson, Log

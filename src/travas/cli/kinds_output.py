@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from .. import explain
 from ..errors import CONFIDENTIAL_HEADING, number_of
-from ..model import explain
 from ..sources.reading import Reading
 from ..trusted.numbers import as_text
 from .console import console, grid, panel, print_json, progress

@@ -13,17 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import (
-    CONFIDENTIAL_HEADING,
-    BudgetError,
-    ChargedError,
-    TravasError,
-    VerificationError,
-    extended,
-    is_out_of_memory,
-    system_reason,
-)
-from . import (
+from ..cli import (
     anonymize_command,
     audit_command,
     compare_command,
@@ -40,6 +30,16 @@ from . import (
     serve_command,
     synthesize_command,
     verify_command,
+)
+from ..errors import (
+    CONFIDENTIAL_HEADING,
+    BudgetError,
+    ChargedError,
+    TravasError,
+    VerificationError,
+    extended,
+    is_out_of_memory,
+    system_reason,
 )
 from .budget_command import app as budget_app
 from .console import print_json, silence

@@ -30,8 +30,8 @@ from .release_output import run_and_print
 from .rewritten_release import print_again, refuse_log_options, verified, write_again
 
 if TYPE_CHECKING:
-    from ..maps.map_release import MapRelease
     from ..outputs.atomic import Existing
+    from ..releases.process_map import MapRelease
 
 MapOutput = Annotated[
     Path,
@@ -96,7 +96,7 @@ def process_map(
     Examples: travas map hospital.csv --epsilon 1 --delta 1e-6 --with durations -o map.json ·
     travas map --from map.json -o map.html
     """
-    from ..maps.map_release import map_release
+    from ..releases.process_map import map_release
 
     number = stated_number(stated_cases)
     existing: Existing = "replace" if force else "fail"
@@ -159,7 +159,7 @@ def _check_model(model: str | None, output: Path, existing: Existing) -> Path | 
     if model is None:
         return None
     from ..evaluation.pm4py_models import check_model
-    from ..maps.map_release import ModelFormat
+    from ..releases.process_map import ModelFormat
 
     if model not in get_args(ModelFormat):
         raise ParameterError(f"model is {model!r}; use one of {', '.join(get_args(ModelFormat))}", field="model")

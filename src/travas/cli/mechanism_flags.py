@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..log.abstraction import read_activities
 from ..mechanisms import MECHANISMS, from_description
+from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.stated_mechanism import described_mechanism
-from ..model.abstraction.rules import read_activities
-from ..model.mechanism import Mechanism
 from ..trusted.guarantee import PrivacyUnit
 from .option_names import option_name
 from .options import panel_option, with_options

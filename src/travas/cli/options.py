@@ -12,8 +12,8 @@ import typer
 
 from ..budget.ledger import Ledger
 from ..errors import ParameterError
-from ..model.explain import check_stated_cases
-from ..model.release import Profile
+from ..explain import check_stated_cases
+from ..releases.release import Profile
 from ..trusted.numbers import typed_whole_number
 from .console import silence
 

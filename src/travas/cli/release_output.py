@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from .. import explain
 from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, number_of
-from ..model import explain
-from ..model.release import Release, VariantRelease
-from ..model.release_kind import Kind
-from ..model.variants import Variants
+from ..log.log import Variants
 from ..outputs.guarantee_file import guarantee_path
 from ..pipeline import Outcome, run
+from ..releases.release import Kind, Release, VariantRelease
 from ..request import Request
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.numbers import as_text, rounded_up
@@ -22,8 +21,8 @@ from .budget_command import charged, print_charge
 from .console import grid, panel, phases, print_json
 
 if TYPE_CHECKING:
-    from ..maps.map_release import MapNode, MapRelease
-    from ..synthesis.synthetic_release import SyntheticRelease
+    from ..releases.process_map import MapNode, MapRelease
+    from ..releases.synthetic_log import SyntheticRelease
 
 Rows = list[tuple[str, str]]
 
@@ -171,8 +170,8 @@ def _variants(released: VariantRelease) -> tuple[dict[str, Any], Rows]:
 
 
 def _synthetic(released: SyntheticRelease) -> tuple[dict[str, Any], Rows]:
-    from ..model.detail_options import BudgetShares
-    from ..synthesis.synthetic_release import NOTICE
+    from ..log.options import BudgetShares
+    from ..releases.synthetic_log import NOTICE
 
     quality, shares = released.quality(), released.mechanism.parameters().get("shares")
     low, high = round(quality.cases.low), round(quality.cases.high)
@@ -208,7 +207,7 @@ def _synthetic(released: SyntheticRelease) -> tuple[dict[str, Any], Rows]:
 
 
 def _map(released: MapRelease) -> tuple[dict[str, Any], Rows]:
-    from ..maps.map_release import NOTICE
+    from ..releases.process_map import NOTICE
 
     low, high = math.floor(released.total.low), math.ceil(released.total.high)
     facts = {

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from ..model.release import Profile, Release
 from ..outputs.atomic import Existing
+from ..releases.release import Profile, Release
 from ..sources.reading import DEFAULT_READING, Reading
 from .charge_flags import Charge
 from .console import print_json, progress

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import ParameterError
-from ..model.detail_settings import times_rule
-from ..model.release import check_profile
+from ..mechanisms.stated_mechanism import times_rule
+from ..releases.release import check_profile
 from ..request import Request
 from ..sources.reading import Reading
 from ..trusted.numbers import typed_whole_number
@@ -37,7 +37,7 @@ from .rewritten_release import print_again, refuse_log_options, verified, write_
 
 if TYPE_CHECKING:
     from ..outputs.atomic import Existing
-    from ..synthesis.synthetic_release import SyntheticRelease
+    from ..releases.synthetic_log import SyntheticRelease
 
 
 @with_reading

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ..errors import ParameterError, VerificationError
-from ..model.explain import counted_per, noise_in_words, weak_protection
-from ..model.mechanism import Mechanism
+from ..explain import counted_per, noise_in_words, weak_protection
+from ..mechanisms.mechanism import Mechanism
 from ..trusted.guarantee import ONE_CASE, Standing
 from ..trusted.numbers import as_text, rounded_up
 from .console import bar, console, grid, panel, percent, print_json, progress

@@ -16,8 +16,8 @@ from typing import Any
 import attrs
 
 from ..errors import EmptyLogError, LogError
-from ..model.traces import Trace
-from ..model.variants import Variants
+from ..log.log import Variants
+from ..log.traces import Trace
 from ..search.table_builders import predicted_length
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading

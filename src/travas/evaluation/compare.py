@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 import attrs
 
 from ..errors import LogError, ParameterError, TravasError, confidential_repr, naming, number_of, shown
+from ..evaluation import metrics
+from ..log.abstraction import FULL, Abstraction, Grouped, parse_ladder
+from ..log.log import Variants
+from ..log.questions import NO_DETAILS, Details
+from ..log.traces import Trace
 from ..mechanisms.extensions import extension
-from ..model.abstraction import FULL, Abstraction, Grouped, parse_ladder
-from ..model.release import Release, ReleasedLog
-from ..model.totals import NO_DETAILS, Details
-from ..model.traces import Trace
-from ..model.variants import Variants
 from ..outputs.guarantee_file import guarantee_path
+from ..releases.release import Release, ReleasedLog
 from ..sources.engine import read
 from ..sources.files import MAP_IS_NO_LOG, merged
 from ..sources.reading import DEFAULT_READING, Reading, released_columns
 from ..sources.release_json import is_process_map
 from ..verification.opened import is_map, load, read_release, released_abstractions, released_reading
-from . import metrics
 from .metrics import EdgeDifference, fake_activities
 from .views import comparison_html
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..maps.map_release import MapRelease
+    from ..releases.process_map import MapRelease
     from .details import DetailComparison, ReleasedDetails
     from .map_comparison import MapComparison
 
@@ -71,7 +71,7 @@ class Metric:
 
 
 def _model_metric(name: str, original: Any, released: Any) -> float:
-    from . import pm4py_models as models
+    from ..evaluation import pm4py_models as models
 
     return float(getattr(models, name)(original, released))
 
@@ -464,7 +464,7 @@ def released_variants(released: Any, reading: Reading = DEFAULT_READING) -> Vari
 def released_map(released: Any) -> MapRelease | None:
     """Return what was released as a process map: itself, or from its `.json` file; None if it is not one."""
     if isinstance(released, Release) and not isinstance(released, ReleasedLog):
-        from ..maps.map_release import map_release
+        from ..releases.process_map import map_release
 
         return map_release(released)
     if isinstance(released, str | Path) and is_map(Path(released)):

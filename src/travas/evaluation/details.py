@@ -13,33 +13,32 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..errors import LogError, ParameterError, confidential_repr
+from ..log.calendar import SECOND, WEEKS
+from ..log.escaped_names import escape_name, original_name
+from ..log.log import Variants
+from ..log.options import CASE_PREFIX, case_column
+from ..log.questions import NO_DETAILS, Details, Totals, check_details
+from ..log.traces import Activity, Codes
 from ..mechanisms import from_description
-from ..model.calendar import SECOND, WEEKS
-from ..model.case_columns import CASE_PREFIX, case_column
-from ..model.escaped_names import escape_name, original_name
-from ..model.mechanism import Mechanism
-from ..model.release import Release
-from ..model.totals import NO_DETAILS, Details, Totals, check_details
-from ..model.traces import Activity, Codes
-from ..model.variants import Variants
+from ..mechanisms.mechanism import Mechanism
 from ..outputs.guarantee_file import guarantee_path
 from ..outputs.profiles import MISSING
+from ..releases.release import Release
+from ..releases.synthetic_log import SyntheticRelease
 from ..sources.encoded_cases import Coded, EncodedCases, EncodedTotals
 from ..sources.engine import read
 from ..sources.formats import CSV_SUFFIXES, RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..sources.reading import Reading
-from ..synthesis.attribute_measurements import OTHER
-from ..synthesis.generated_calendar import hour_of_week, week_of
-from ..synthesis.synthetic_release import SyntheticRelease
-from ..synthesis.zones import zone_of
+from ..synthesis.event_times import hour_of_week, week_of, zone_of
+from ..synthesis.measurements import OTHER
 from ..verification.opened import load, open_synthetic, read_release
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..model.detail_options import Attribute
-    from ..model.traces import Activity
-    from ..synthesis.synthetic_release import SyntheticRelease
+    from ..log.options import Attribute
+    from ..log.traces import Activity
+    from ..releases.synthetic_log import SyntheticRelease
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]

@@ -12,7 +12,7 @@ import polars as pl
 from lxml import etree
 
 from ..errors import LogError
-from ..model.traces import Trace
+from ..log.traces import Trace
 from ..sources.column_names import recognised
 from ..sources.columns import Columns
 from ..sources.csv_files import table_of

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import LogError, MissingExtraError, OutputError, TravasError
+from ..log.log import Variants
 from ..mechanisms import MECHANISMS
-from ..model.mechanism import Mechanism, Progress
-from ..model.release import Release, ReleasedLog, VariantRelease
-from ..model.variants import Variants
+from ..mechanisms.mechanism import Mechanism, Progress
 from ..outputs.atomic import atomic_output, check_target
+from ..releases.release import Release, ReleasedLog, VariantRelease
 from ..sources.engine import read
 from ..sources.reading import Reading
 from ..trusted.numbers import whole_number

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from .. import explain
 from ..errors import EmptyLogError, ParameterError, confidential_repr
-from ..model import explain
-from ..model.abstraction import Abstraction
-from ..model.estimate import intervals
-from ..model.keep_curve import KeepCurve
-from ..model.mechanism import Mechanism
-from ..model.traces import CODE_BYTES
-from ..model.variants import Variants
+from ..log.abstraction import Abstraction
+from ..log.log import Variants
+from ..log.traces import CODE_BYTES
+from ..mechanisms.mechanism import Mechanism
+from ..releases.estimate import KeepCurve, intervals
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
 from ..trusted.numbers import ONE, as_text

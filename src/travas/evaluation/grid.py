@@ -17,9 +17,9 @@ from ..budget.policy import check_keys, load_toml, value_of
 from ..errors import LogError, MissingExtraError, ParameterError, TravasError, shown
 from ..mechanisms import find_mechanism, from_description
 from ..mechanisms.extensions import options_of
-from ..model.mechanism import Mechanism
-from ..model.release import Frequencies, check_frequencies
+from ..mechanisms.mechanism import Mechanism
 from ..outputs.guarantee_file import file_digest
+from ..releases.release import Frequencies, check_frequencies
 from ..sources.reading import DEFAULT_READING, Reading
 from ..trusted.numbers import as_text, exact, exact_delta, exact_epsilon, whole_number
 from .compare import METRICS, find_metric

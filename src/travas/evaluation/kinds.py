@@ -11,23 +11,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import EmptyLogError
-from ..maps.map_release import map_release
+from ..evaluation import metrics
+from ..explain import HALF, check_stated_cases, of_curve
 from ..mechanisms import MECHANISMS, mechanism
-from ..model.explain import HALF, check_stated_cases, of_curve
-from ..model.mechanism import Mechanism
-from ..model.release import Release
-from ..model.release_kind import KINDS, Kind
+from ..mechanisms.mechanism import Mechanism
+from ..releases.process_map import map_release
+from ..releases.release import KINDS, Kind, Release
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit
 from ..trusted.numbers import Number, as_text, whole_number
 from ..trusted.samplers import Seeded
-from . import metrics
 from .map_comparison import compare_map
 from .outlook import enough_cases, outlook
 
 if TYPE_CHECKING:
-    from ..model.variants import Variants
+    from ..log.log import Variants
 
 Alternative = Literal["variants", "ladder", "synthetic log", "process map"]
 """What a forecast compares: the kinds of release, and the ladder, which releases generalised variants."""

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..errors import confidential_repr
-from ..maps.map_release import MapRelease
-from ..model.traces import Activity
-from ..model.variants import Variants
+from ..log.log import Variants
+from ..log.traces import Activity
+from ..releases.process_map import MapRelease
 
 StepPair = tuple[Activity | None, Activity | None]
 """Two activities that follow each other; None is the start or the end of a case."""

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import LogError, MissingExtraError, ParameterError, shown
-from ..model.traces import Activity, Trace
+from ..log.traces import Activity, Trace
 from ..sources.engine import read
 
 if TYPE_CHECKING:

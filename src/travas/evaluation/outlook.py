@@ -10,17 +10,14 @@ from typing import cast
 
 import attrs
 
-from ..maps.map_counts import LEAST_CUT
-from ..maps.map_measurements import ACTIVITIES, PAIRS
+from ..log.options import Attribute, Times
+from ..log.questions import DURATION_BUCKETS
+from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.process_map import ProcessMap
 from ..mechanisms.synthesis_mechanism import Synthesis
-from ..model.detail_options import Attribute, Times
-from ..model.mechanism import Mechanism
-from ..model.questions import DURATION_BUCKETS
-from ..synthesis.attribute_measurements import first_stage, second_stage
+from ..releases.map_numbers import ACTIVITIES, LEAST_CUT, PAIRS
 from ..synthesis.durations import STANDS_OUT
-from ..synthesis.measurements import LENGTHS, TRANSITIONS, VARIANTS
-from ..synthesis.time_measurements import DURATIONS, START_WEEKS
+from ..synthesis.measurements import DURATIONS, LENGTHS, START_WEEKS, TRANSITIONS, VARIANTS, first_stage, second_stage
 
 ENOUGH_PER_DEVIATION = 73
 """A synthetic log is called weak below this many cases per standard deviation of a transition: 1,000 cases at ε = 0.5."""

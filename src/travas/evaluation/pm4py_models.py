@@ -25,10 +25,10 @@ from typing import Any, get_args
 from lxml import etree
 
 from ..errors import LogError, MissingExtraError, OutputError
-from ..maps.map_release import MapNode, MapRelease, ModelFormat
-from ..model.escaped_names import escape_name
-from ..model.traces import Activity
+from ..log.escaped_names import escape_name
+from ..log.traces import Activity
 from ..outputs.atomic import Existing, atomic_output, check_target
+from ..releases.process_map import MapNode, MapRelease, ModelFormat
 from .metrics import Counts, both
 
 Cases = frozenset[tuple[tuple[str, ...], int]]

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from ..log.log import Variants
+from ..log.traces import Trace
+from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.prefix_tree import Tree, allowed_after
 from ..mechanisms.sacofa import eventually_follows, first_and_last
 from ..mechanisms.trie import Prefixes, Trie
 from ..mechanisms.utravas import MOST_SPLITS, UTravas
-from ..model.estimate import Estimate, measured
-from ..model.mechanism import Mechanism
-from ..model.release import VariantRelease
-from ..model.traces import Trace
-from ..model.variants import Variants
+from ..releases.estimate import Estimate, measured
+from ..releases.release import VariantRelease
 from ..trusted.guarantee import GroupStep, Guarantee, Standing
 from ..trusted.numbers import whole_number
 from ..trusted.samplers import DiscreteLaplace, RandomBytes, Seeded, happens, uniform_below

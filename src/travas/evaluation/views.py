@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ..errors import CONFIDENTIAL_HEADING
-from ..model.mechanism import Mechanism
-from ..model.variants import Variants
+from ..log.log import Variants
+from ..mechanisms.mechanism import Mechanism
 from ..outputs.picture_file import write_picture
 from ..plots.chevrons import chevrons, colours_of
 from ..plots.figures import Panel, draw_panels, draw_survival

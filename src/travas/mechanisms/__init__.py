@@ -7,11 +7,11 @@ from importlib import import_module
 from typing import Any, Literal, cast
 
 from ..errors import ParameterError, TravasError, shown
-from ..model.mechanism import Mechanism
-from ..model.mechanism_value import References
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit
 from ..trusted.numbers import MAX_EPSILON, Number, exact_delta, exact_epsilon
 from .extensions import Maker, extension, options_of, refuse_unknown
+from .mechanism import Mechanism
+from .mechanism_value import References
 
 _CLASSES = {
     "optimal": "optimal.Optimal",

@@ -15,9 +15,8 @@ import attrs
 import numpy as np
 
 from ..errors import ParameterError
-from ..model.mechanism import Mechanism
-from ..model.traces import CODE, Activity
-from ..model.variants import Variants
+from ..log.log import Variants
+from ..log.traces import CODE, Activity
 from ..search.calibration import StagePlan, calibrate
 from ..trusted.contributions import CodedTraces
 from ..trusted.guarantee import Guarantee, Replacement, Replacing, Standing
@@ -26,6 +25,7 @@ from ..trusted.numbers import as_text
 from ..trusted.stage_check import Draws, GaussianNoise, replace_one
 from ..trusted.stages import STANDARD_DEVIATION, Stage
 from ..trusted.tables import Noise
+from .mechanism import Mechanism
 from .prefix_tree import public_alphabet
 
 MOST_KEYS = 64

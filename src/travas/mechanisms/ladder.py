@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from ..errors import ParameterError, naming, shown
-from ..model.abstraction import Abstraction, RuleFiles, parse_ladder
-from ..model.estimate import CONFIDENCE, Estimate, estimate
-from ..model.keep_curve import KeepCurve
-from ..model.mechanism import Mechanism
-from ..model.mechanism_value import References
-from ..model.release import VariantRelease
-from ..model.traces import Trace
-from ..model.variants import Variants
+from ..log.abstraction import Abstraction, RuleFiles, parse_ladder
+from ..log.log import Variants
+from ..log.traces import Trace
+from ..releases.estimate import CONFIDENCE, Estimate, KeepCurve, estimate
+from ..releases.release import VariantRelease
 from ..trusted.guarantee import GroupStep, Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import Number, as_text, exact
 from ..trusted.tables import Noise, NoiseTable
+from .mechanism import Mechanism
+from .mechanism_value import References
 from .optimal import Optimal
 from .prefix_tree import TwoSidedNoise
 from .selection import minimum_number

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ..errors import CONFIDENTIAL, ParameterError, check_encodable, shown
-from ..model.estimate import CONFIDENCE, Estimate, measured
-from ..model.mechanism import Mechanism
-from ..model.release import VariantRelease
-from ..model.traces import Activity, Trace
-from ..model.variants import Variants
+from ..log.log import Variants
+from ..log.traces import Activity, Trace
+from ..releases.estimate import CONFIDENCE, Estimate, measured
+from ..releases.release import VariantRelease
 from ..search.table_builders import laplace_table
 from ..trusted.guarantee import GroupStep, Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text, whole_number
 from ..trusted.samplers import DiscreteLaplace, RandomBytes
 from ..trusted.tables import Noise
+from .mechanism import Mechanism
 from .trie import Prefixes, Trie
 
 if TYPE_CHECKING:

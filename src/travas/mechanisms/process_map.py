@@ -15,8 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
-from ..maps.map_counts import choose_cap, timed_pairs
-from ..maps.map_measurements import (
+from ..log.log import Variants
+from ..log.questions import NO_DETAILS, CellQuestion, Details, Throughput, check_details
+from ..log.questions import Durations as StepDurations
+from ..log.traces import Activity
+from ..releases.estimate import Estimate, measured
+from ..releases.map_numbers import (
     ACTIVITIES,
     DURATIONS,
     PAIRS,
@@ -24,23 +28,18 @@ from ..maps.map_measurements import (
     SIZES,
     THROUGHPUT,
     MapMeasurements,
+    choose_cap,
     pair_cells,
     rework_cap,
+    timed_pairs,
 )
-from ..maps.map_release import MapRelease
-from ..model.estimate import Estimate, measured
-from ..model.questions import CellQuestion, Throughput
-from ..model.questions import Durations as StepDurations
-from ..model.release_kind import Kind, TimestampKind
-from ..model.totals import NO_DETAILS, Details, check_details
-from ..model.traces import Activity
-from ..model.variants import Variants
+from ..releases.process_map import MapRelease
+from ..releases.release import Kind, TimestampKind
 from ..search.calibration import StagePlan
 from ..trusted.contributions import SIZE_CELLS, CodedTraces, activity_sums, pairs_of, rework_of, size_sums, with_other
 from ..trusted.numbers import as_text
 from ..trusted.stage_check import GaussianNoise
 from ..trusted.stages import Selection
-from .detail_stages import Noisy
 from .gaussian_mechanism import (
     MOST_ACTIVITIES,
     MOST_KEYS,
@@ -51,6 +50,7 @@ from .gaussian_mechanism import (
     small_alphabet,
 )
 from .prefix_tree import check_width
+from .synthesis_stages import Noisy
 
 PARTS = (DURATIONS, REWORK, THROUGHPUT)
 """What a map can have beyond counts."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ..model.traces import Trace
-from ..model.variants import Variants
+from ..log.log import Variants
+from ..log.traces import Trace
 from ..trusted.guarantee import GroupStep
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text

@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import attrs
 
 from ..errors import ParameterError, shown
-from ..model.estimate import Estimate, estimate
-from ..model.keep_curve import KeepCurve
-from ..model.mechanism import Mechanism
-from ..model.mechanism_value import References
-from ..model.release import VariantRelease
-from ..model.variants import Variants
+from ..log.log import Variants
+from ..releases.estimate import Estimate, KeepCurve, estimate
+from ..releases.release import VariantRelease
 from ..search.person_tables import GaussianTable, joint_noise, verified_noise
 from ..search.table_builders import check_buildable, predicted_length
 from ..trusted.guarantee import Guarantee, Standing
@@ -24,6 +21,8 @@ from ..trusted.losses import Losses, Step
 from ..trusted.numbers import whole_number
 from ..trusted.samplers import RandomBytes
 from ..trusted.tables import Noise, NoiseTable
+from .mechanism import Mechanism
+from .mechanism_value import References
 
 if TYPE_CHECKING:
     import numpy as np

@@ -16,36 +16,27 @@ import attrs
 import numpy as np
 
 from ..errors import ParameterError, shown
-from ..model.case_columns import case_column
-from ..model.detail_options import Attribute, BudgetShares, Times
-from ..model.estimate import Estimate, measured
-from ..model.plain import from_plain
-from ..model.release import RESERVED_COLUMNS
-from ..model.release_kind import Kind, TimestampKind
-from ..model.totals import Details, check_details
-from ..model.traces import Activity, Trace
-from ..model.variants import Variants
+from ..log.log import Variants
+from ..log.options import Attribute, BudgetShares, Times, case_column
+from ..log.plain import from_plain
+from ..log.questions import Details, check_details
+from ..log.traces import Activity, Trace
+from ..releases.estimate import Estimate, measured
+from ..releases.release import RESERVED_COLUMNS, Kind, TimestampKind
+from ..releases.synthetic_log import GENERATED_TIMES, SyntheticRelease
 from ..search.calibration import StagePlan
 from ..synthesis.chain import choose_pairs
 from ..synthesis.measurements import ACTIVITIES, LENGTHS, REFINEMENT, TRANSITIONS, VARIANTS, Measurements
 from ..synthesis.randomness import new_seed
-from ..synthesis.synthetic_release import GENERATED_TIMES, SyntheticRelease
 from ..trusted.contributions import CodedTraces, activity_sums, cells, context_sums, length_sums, transition_sums
 from ..trusted.guarantee import Guarantee
 from ..trusted.losses import Losses
 from ..trusted.losses import Measurements as NoisySums
 from ..trusted.numbers import as_text
 from ..trusted.samplers import Seeded
-from .detail_stages import Noisy, measure_attribute, measure_times
-from .gaussian_mechanism import (
-    MOST_ACTIVITIES,
-    GaussianMechanism,
-    as_plain_names,
-    coded,
-    small_alphabet,
-)
+from .gaussian_mechanism import MOST_ACTIVITIES, GaussianMechanism, as_plain_names, coded, small_alphabet
 from .prefix_tree import check_width
-from .synthesis_stages import stage_plans, used_shares
+from .synthesis_stages import Noisy, measure_attribute, measure_times, stage_plans, used_shares
 
 MOST_ATTRIBUTES = 100
 """At most this many case attributes are measured."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..model.traces import CODE, Activity, Trace
-from ..model.variants import Variants
+from ..log.log import Variants
+from ..log.traces import CODE, Activity, Trace
 
 if TYPE_CHECKING:
     import numpy as np

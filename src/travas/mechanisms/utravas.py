@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ..errors import ParameterError
-from ..model.estimate import Estimate, measured
-from ..model.keep_curve import KeepCurve
-from ..model.mechanism import Mechanism
-from ..model.release import VariantRelease
-from ..model.variants import Variants
+from ..log.log import Variants
+from ..releases.estimate import Estimate, KeepCurve, measured
+from ..releases.release import VariantRelease
 from ..search.table_builders import travas_threshold
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import whole_number
 from ..trusted.samplers import RandomBytes
 from ..trusted.tables import Noise, NoiseTable
+from .mechanism import Mechanism
 from .travas import Travas
 
 if TYPE_CHECKING:

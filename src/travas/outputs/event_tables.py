@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtraError
-from ..model.case_columns import CaseColumn
-from ..model.escaped_names import escape_name
-from ..model.release import STANDING, TIMES_MARK, ReleasedLog
-from ..model.traces import Activity
+from ..log.escaped_names import escape_name
+from ..log.options import CaseColumn
+from ..log.traces import Activity
+from ..releases.release import STANDING, TIMES_MARK, ReleasedLog
 from ..sources.reading import CASE, TIMESTAMP
 from ..trusted.guarantee import Standing
 

@@ -10,8 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ..model.mechanism import Mechanism
-from ..model.release_kind import NO_TIMES
+from ..mechanisms.mechanism import Mechanism
+from ..releases.release import NO_TIMES
 from ..trusted.numbers import as_text, rounded_up
 
 FORMAT = "travas guarantee"

@@ -8,18 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..model.plain import plain
-from ..model.release import Release, VariantRelease, frequencies_of
-from ..model.release_kind import Kind
+from ..log.plain import plain
+from ..releases.release import Kind, Release, VariantRelease, frequencies_of
 from ..sources.release_json import FORMAT, VERSION
 from ..trusted.numbers import as_text
 from .guarantee_file import describe_unit
 
 if TYPE_CHECKING:
-    from ..maps.map_durations import Quartiles
-    from ..maps.map_release import MapActivity, MapNode, MapPair, MapRelease
-    from ..synthesis.measured_numbers import MeasuredNumber
-    from ..synthesis.synthetic_release import SyntheticRelease
+    from ..releases.map_numbers import Quartiles
+    from ..releases.process_map import MapActivity, MapNode, MapPair, MapRelease
+    from ..releases.synthetic_log import SyntheticRelease
+    from ..synthesis.measurements import MeasuredNumber
 
 
 def write_json(release: Release, path: Path) -> None:

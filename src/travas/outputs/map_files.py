@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from ..maps.map_release import MapRelease, map_release
-from ..model.release import Release
 from ..plots.figures import PictureFormat
 from ..plots.map_figure import map_figure
 from ..plots.map_graph import Intervals, released_graph
 from ..plots.map_picture import drawing, map_svg
+from ..releases.process_map import MapRelease, map_release
+from ..releases.release import Release
 from .json_writer import write_json
 from .map_page import write_page
 from .map_writers import write_dot, write_graphml, write_map_csv

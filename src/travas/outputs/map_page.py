@@ -9,10 +9,10 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from ..maps.map_release import MapRelease
 from ..plots.html import render
 from ..plots.map_graph import released_graph
 from ..plots.map_picture import map_svg
+from ..releases.process_map import MapRelease
 from ..trusted.numbers import as_text
 
 MOST_ACTIVITIES, MOST_PAIRS = 100, 400

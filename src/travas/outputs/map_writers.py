@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
-from ..maps.map_release import END, OTHER, START, MapNode, MapPair, MapRelease
-from ..model.escaped_names import escape_name
+from ..log.escaped_names import escape_name
+from ..releases.process_map import END, OTHER, START, MapNode, MapPair, MapRelease
 from ..trusted.guarantee import Standing
 from ..trusted.numbers import as_text
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from markupsafe import Markup
 
-from ..maps.map_release import MapRelease
-from ..model import explain
-from ..model.release import Release, ReleasedLog, VariantRelease
+from .. import explain
 from ..plots.chevrons import chevrons, colours_of
 from ..plots.map_graph import directly_follows, released_graph
 from ..plots.map_picture import map_svg
 from ..plots.notebook_parts import fragment, heading, paragraph, picture, table, warning
+from ..releases.process_map import MapRelease
+from ..releases.release import Release, ReleasedLog, VariantRelease
 from ..trusted.guarantee import Standing
 
 SHOWN = 10

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import get_args
 
 from ..errors import OutputError
-from ..model.release import ReleasedLog
 from ..plots.figures import PictureFormat, draw_release
+from ..releases.release import ReleasedLog
 from .atomic import atomic_output
 
 _FORMATS: dict[str, PictureFormat] = {f".{form}": form for form in get_args(PictureFormat)}

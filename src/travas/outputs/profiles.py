@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import OutputError
-from ..model.escaped_names import escape_name
-from ..model.release import Profile, ReleasedLog
-from ..model.release_kind import EVENT_LOGS, Kind
+from ..log.escaped_names import escape_name
+from ..releases.release import EVENT_LOGS, Kind, Profile, ReleasedLog
 from ..sources.reading import TIMESTAMP
 from .event_tables import TIME_FORMAT, marked_events, notices, packed_csv
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..model import explain
-from ..model.release import Frequencies, Release, ReleasedLog, VariantRelease
-from ..model.release_kind import Kind
+from .. import explain
+from ..releases.release import Frequencies, Kind, Release, ReleasedLog, VariantRelease
 from ..trusted.guarantee import Standing
 from .guarantee_file import guarantee_path
 

@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OutputError
-from ..model.release import Profile, Release, check_profile, frequencies_of, timestamps_of
-from ..model.release_kind import EVENT_LOGS, Kind
 from ..plots.figures import new_figure
+from ..releases.release import EVENT_LOGS, Kind, Profile, Release, check_profile, frequencies_of, timestamps_of
 from ..sources.formats import suffix_of
 from .atomic import Existing, Reservation, cannot_write, check_target, is_interrupted, is_system_error, reserved
 from .event_tables import write_csv, write_csv_gz, write_parquet

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import IO, Any
 from xml.sax.saxutils import quoteattr
 
-from ..model.case_columns import CASE_PREFIX, CaseColumn
-from ..model.escaped_names import ESCAPED, escape_name
-from ..model.release import TIMES_MARK, ReleasedLog, frequencies_of
-from ..model.traces import Activity, Trace
+from ..log.escaped_names import ESCAPED, escape_name
+from ..log.options import CASE_PREFIX, CaseColumn
+from ..log.traces import Activity, Trace
+from ..releases.release import TIMES_MARK, ReleasedLog, frequencies_of
 from ..sources.reading import TIMESTAMP
 from ..trusted.numbers import as_text
 from .event_tables import START

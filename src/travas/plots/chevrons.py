@@ -6,7 +6,7 @@ import colorsys
 import hashlib
 from collections.abc import Sequence
 
-from ..model.traces import Trace
+from ..log.traces import Trace
 from .svg import INK, activity_text, document, escape_markup, shortened
 
 PALETTE = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#BBBBBB")  # Okabe and Ito

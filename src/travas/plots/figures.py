@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import MissingExtraError
-from ..model.mechanism import Mechanism
-from ..model.release import ReleasedLog
-from ..model.traces import Activity, Trace
+from ..log.traces import Activity, Trace
+from ..mechanisms.mechanism import Mechanism
+from ..releases.release import ReleasedLog
 from ..trusted.numbers import as_text
 
 _BLUE, _ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind readers, and in grey

@@ -13,9 +13,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
-from ..maps.map_release import MapNode, MapPair, MapRelease, NodeKind
-from ..model import explain
-from ..model.traces import Trace
+from .. import explain
+from ..log.traces import Trace
+from ..releases.process_map import MapNode, MapPair, MapRelease, NodeKind
 from ..trusted.numbers import as_text
 from .svg import activity_text
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from xml.sax.saxutils import escape as _escaped
 
-from ..model.escaped_names import NOT_XML
-from ..model.traces import Activity
+from ..log.escaped_names import NOT_XML
+from ..log.traces import Activity
 
 BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#999999", "#222222"  # the first two: Okabe and Ito
 _NOT_XML = re.compile(NOT_XML)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from ..errors import ParameterError
-from ..model.explain import most_guesses, of_guess
+from ..explain import most_guesses, of_guess
 from ..sources.doctor.diagnosis import PROPOSED, LogDiagnosis
 from ..sources.reading import DEFAULT_READING
 from .project_options import Values

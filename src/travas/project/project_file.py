@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 from ..budget.policy import Policy, check_keys, load_toml
 from ..errors import ParameterError, shown
+from ..log.abstraction import read_activities
 from ..mechanisms import from_description
+from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.stated_mechanism import described_mechanism
-from ..model.abstraction.rules import read_activities
-from ..model.mechanism import Mechanism
 from ..sources.log_location import url_scheme
 from ..sources.period import Period
 from ..sources.reading import Reading, parse_where

@@ -11,11 +11,11 @@ from pathlib import Path
 from ..budget.account import Approval
 from ..budget.ledger import Ledger
 from ..errors import OutputError, ParameterError
-from ..model.detail_settings import times_rule
-from ..model.explain import check_stated_cases
-from ..model.release import check_frequencies, check_profile, check_timestamps
+from ..explain import check_stated_cases
+from ..mechanisms.stated_mechanism import times_rule
 from ..outputs.readme_file import release_files
 from ..pipeline import Outcome, Watch, run
+from ..releases.release import check_frequencies, check_profile, check_timestamps
 from ..report.report_file import check_report, write_report
 from ..request import Request
 from ..sources.period import Period, duration, latest_period

@@ -9,19 +9,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from .. import explain
 from ..budget.account import NO_APPROVAL, Account, Entry
 from ..budget.policy import Policy
 from ..errors import VerificationError
-from ..maps.map_release import MapRelease
-from ..model import explain
-from ..model.abstraction import FULL, Abstraction
-from ..model.estimate import Estimate
-from ..model.mechanism import Mechanism
-from ..model.release import Release, check_frequencies
-from ..model.release_kind import EVENT_LOGS, TimestampKind
-from ..model.traces import Trace
+from ..log.abstraction import FULL, Abstraction
+from ..log.traces import Trace
+from ..mechanisms.mechanism import Mechanism
+from ..releases.estimate import Estimate
+from ..releases.process_map import MapRelease
+from ..releases.release import EVENT_LOGS, Release, TimestampKind, check_frequencies
+from ..releases.synthetic_log import SyntheticRelease
 from ..sources.formats import RELEASE_SUFFIXES, suffix_of
-from ..synthesis.synthetic_release import SyntheticRelease
 from ..verification.opened import Content, load, open_measured, read_release, stated_abstractions
 from ..verification.verify import verify
 from .decision import DECISIONS, Decision

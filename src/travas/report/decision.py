@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..maps.map_release import MapRelease
-from ..model import explain
-from ..model.estimate import Estimate
-from ..model.mechanism import Mechanism
-from ..model.release import Release, ReleasedLog, VariantRelease
-from ..model.release_kind import Kind
-from ..synthesis.synthetic_release import SyntheticRelease
+from .. import explain
+from ..mechanisms.mechanism import Mechanism
+from ..releases.estimate import Estimate
+from ..releases.process_map import MapRelease
+from ..releases.release import Kind, Release, ReleasedLog, VariantRelease
+from ..releases.synthetic_log import SyntheticRelease
+from ..report import texts
 from ..trusted.guarantee import Standing
 from ..trusted.numbers import as_text
-from . import texts
 
 MOST, MANY = 0.8, 0.5
 """The shares of cases from which a release is said to cover most of them, or at least half."""

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from ..model.release import ReleasedLog
-from ..model.traces import Trace
-from ..model.variants import Variants
+from ..log.log import Variants
+from ..log.traces import Trace
 from ..plots.chevrons import chevrons, colours_of
 from ..plots.html import render
 from ..plots.map_graph import directly_follows, released_graph
 from ..plots.map_picture import map_svg
+from ..releases.release import ReleasedLog
 
 if TYPE_CHECKING:
-    from ..maps.map_release import MapRelease
-    from ..synthesis.synthetic_release import SyntheticRelease
+    from ..releases.process_map import MapRelease
+    from ..releases.synthetic_log import SyntheticRelease
 
 TITLE = "travas: one log, three releases"
 """The title of the page, by which the demo recognises its own."""

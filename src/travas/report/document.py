@@ -15,20 +15,20 @@ from typing import Any
 
 from markupsafe import Markup
 
+from .. import explain
 from ..budget.account import NO_APPROVAL, Account
 from ..budget.policy import Policy
-from ..maps.map_release import MapNode
-from ..model import explain
-from ..model.explain import HALF
-from ..model.release_kind import EVENT_LOGS, Kind, TimestampKind
-from ..model.traces import Trace
+from ..explain import HALF
+from ..log.traces import Trace
 from ..plots.charts import frequencies_chart, keep_curve
 from ..plots.html import render
 from ..plots.map_graph import directly_follows, released_graph
 from ..plots.map_picture import map_svg
 from ..plots.svg import activity_text, shortened
+from ..releases.process_map import MapNode
+from ..releases.release import EVENT_LOGS, Kind, TimestampKind
+from ..report import texts
 from ..trusted.numbers import as_text, exact, rounded_up
-from . import texts
 from .content import ReportContent
 
 SHOWN = 40

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from .. import explain
 from ..budget.account import Account
 from ..budget.policy import Policy
 from ..errors import OutputError, ParameterError
-from ..model import explain
-from ..model.release import Release, ReleasedLog, VariantRelease
 from ..outputs.atomic import Existing, atomic_output, check_target
 from ..outputs.inputs import check_not_same
+from ..releases.release import Release, ReleasedLog, VariantRelease
 from .content import read_content
 from .document import as_html
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ..model.abstraction import Abstraction
-from ..model.detail_options import BudgetShares
-from ..model.explain import Released, counted_per
-from ..model.mechanism import Mechanism
-from ..model.release_kind import EVENT_LOGS, Kind, TimestampKind
+from ..explain import Released, counted_per
+from ..log.abstraction import Abstraction
+from ..log.options import BudgetShares
+from ..mechanisms.mechanism import Mechanism
+from ..releases.release import EVENT_LOGS, Kind, TimestampKind
 from ..trusted.guarantee import PrivacyUnit, Standing
 
 Traces = Literal["whole", "generalised"]

@@ -14,8 +14,8 @@ import attrs
 import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError
-from ..model.totals import NO_DETAILS, Details
-from ..model.variants import Roles
+from ..log.log import Roles
+from ..log.questions import NO_DETAILS, Details
 from .column_names import candidates, recognised
 from .messages import LONGEST_NAME, available_names
 from .reading import TRACE_LEVEL, Reading, by_column

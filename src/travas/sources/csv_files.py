@@ -17,10 +17,10 @@ import polars as pl
 import polars.selectors as cs
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError
-from ..model.escaped_names import original_name
-from ..model.mechanism import Progress
-from ..model.release import TIMES_MARK
-from ..model.variants import Variants
+from ..log.escaped_names import original_name
+from ..log.log import Variants
+from ..mechanisms.mechanism import Progress
+from ..releases.release import TIMES_MARK
 from .columns import Columns
 from .events import table_variants
 from .quoting import FaultKind, first_fault

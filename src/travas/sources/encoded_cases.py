@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..model import questions as q
-from ..model.abstraction import FULL, Abstraction
-from ..model.abstraction.abstraction_steps import FlatLog
-from ..model.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, WEEK_DAYS, WEEKS, WEEKS_PER_BLOCK, zone_offsets
-from ..model.totals import Details, Totals, check_details
-from ..model.traces import Activity
+from ..log import questions as q
+from ..log.abstraction import FULL, Abstraction, FlatLog
+from ..log.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, WEEK_DAYS, WEEKS, WEEKS_PER_BLOCK, zone_offsets
+from ..log.questions import Details, Totals, check_details
+from ..log.traces import Activity
 from ..trusted.contributions import case_blocks, distinct, norm_weights, squared_norms
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 import attrs
 
 from ..errors import LogError
-from ..model.mechanism import Progress
-from ..model.release import Release, ReleasedLog
-from ..model.totals import check_details
-from ..model.variants import Variants
+from ..log.log import Variants
+from ..log.questions import check_details
+from ..mechanisms.mechanism import Progress
+from ..releases.release import Release, ReleasedLog
 from .example_log import ExampleLog, hospital_log
 from .files import MAP_IS_NO_LOG, check_counts, merged
 from .log_location import is_database, url_scheme

@@ -29,9 +29,9 @@ import polars.selectors as cs
 from numpy.typing import NDArray
 
 from ..errors import CONFIDENTIAL, LogError
-from ..model.totals import Totals
-from ..model.traces import CODE, CODE_BYTES, Activity
-from ..model.variants import Variants
+from ..log.log import Variants
+from ..log.questions import Totals
+from ..log.traces import CODE, CODE_BYTES, Activity
 from .columns import Columns, columns_of, lifecycle_note
 from .encoded_cases import Coded, EncodedCases, EncodedTotals
 from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, aware, instants, whole_microseconds

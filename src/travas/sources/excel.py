@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from ..errors import LogError, MissingExtraError
-from ..model.variants import Variants
+from ..log.log import Variants
 from .events import table_variants
 from .messages import available_names
 from .reading import Reading

@@ -10,9 +10,9 @@ from pathlib import Path
 import attrs
 
 from ..errors import LogError, ParameterError
-from ..model.mechanism import Progress
-from ..model.traces import Trace
-from ..model.variants import Variants
+from ..log.log import Variants
+from ..log.traces import Trace
+from ..mechanisms.mechanism import Progress
 from .folders import listing, unopened
 from .formats import ARCHIVE_SUFFIXES, FOLDER_SUFFIXES, RELEASE_SUFFIXES, SUFFIXES, Format, format_of, suffix_of
 from .reading import Reading

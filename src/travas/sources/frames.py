@@ -8,7 +8,7 @@ import attrs
 import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError, MissingExtraError
-from ..model.variants import Variants
+from ..log.log import Variants
 from .columns import Columns
 from .events import table_variants
 from .reading import Reading

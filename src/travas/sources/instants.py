@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
-from ..model.calendar import DAY, FIRST_INSTANT, LAST_INSTANT
+from ..log.calendar import DAY, FIRST_INSTANT, LAST_INSTANT
 from .reading import NUMBERED
 
 TIME, NANOSECONDS, AWARE = "time", "nanoseconds", "aware"

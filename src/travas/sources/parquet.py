@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from ..errors import LogError
-from ..model.variants import Variants
+from ..log.log import Variants
 from .events import table_variants
 from .reading import Reading
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError
-from ..model.variants import Variants
+from ..log.log import Variants
 from .reading import TRACE_LEVEL, Reading
 from .trace_tables import TraceLog
 

@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 import attrs
 
 from ..errors import ParameterError, check_encodable, shown
-from ..model.abstraction import FULL, Abstraction
-from ..model.totals import NO_DETAILS, Details
-from ..model.variants import Roles
+from ..log.abstraction import FULL, Abstraction
+from ..log.log import Roles
+from ..log.questions import NO_DETAILS, Details
 from ..trusted.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .column_names import STANDARD
 from .encodings import check_encoding

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import LogError, shown
-from ..model.traces import Activity, Trace, listed, trace_from_json
+from ..log.traces import Activity, Trace, listed, trace_from_json
 from ..trusted.numbers import is_whole_number
 from .folders import unopened
 

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError
-from ..model.escaped_names import original_name
-from ..model.variants import Roles, Variants
+from ..log.escaped_names import original_name
+from ..log.log import Roles, Variants
 from .columns import Columns, lifecycle_note
 from .events import Counting, Table, conditions
 from .messages import WITHOUT_TIMES, MissingValues, available_names, left_out_note

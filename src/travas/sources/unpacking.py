@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import IO, Any, Literal, Protocol
 
 from ..errors import LogError, MissingExtraError
-from ..model.mechanism import Progress
+from ..mechanisms.mechanism import Progress
 from .formats import format_of
 
 Packing = Literal["gzip", "zstd", "zip"]

@@ -29,9 +29,9 @@ from typing import Any, Protocol
 from lxml import etree
 
 from ..errors import CONFIDENTIAL, LogError
-from ..model.escaped_names import ESCAPED
-from ..model.mechanism import Progress
-from ..model.variants import Variants
+from ..log.escaped_names import ESCAPED
+from ..log.log import Variants
+from ..mechanisms.mechanism import Progress
 from .encodings import check_xml_encoding
 from .messages import EXPORT_AGAIN
 from .reading import Reading

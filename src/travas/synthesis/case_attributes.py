@@ -8,11 +8,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.case_columns import CaseColumn
-from ..model.detail_options import Attribute
+from ..log.options import Attribute, CaseColumn
 from ..trusted.stages import Stage
-from .attribute_measurements import OTHER, AttributeMeasurements, first_stage, second_stage
-from .measurements import LENGTHS, VARIANTS, Measurements
+from .measurements import LENGTHS, OTHER, VARIANTS, AttributeMeasurements, Measurements, first_stage, second_stage
 from .randomness import Random, generator
 from .shrinkage import Floats, deviating, normalised, uniform
 

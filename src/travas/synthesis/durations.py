@@ -8,12 +8,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.calendar import SECOND
-from ..model.questions import DURATION_BUCKETS, DURATION_EDGES
+from ..log.calendar import SECOND
+from ..log.questions import DURATION_BUCKETS, DURATION_EDGES
 from .chain import Chain
-from .measurements import Measurements
+from .measurements import DURATIONS, THROUGHPUT, Measurements, TimeMeasurements
 from .shrinkage import Floats, deviating, normalised, used_buckets
-from .time_measurements import DURATIONS, THROUGHPUT, TimeMeasurements
 
 STANDS_OUT = 2.0  # a pair has its own durations if their sum exceeds this many standard deviations
 OVERALL = 2.0  # buckets of all pairs together are taken as empty below this many standard deviations

@@ -1,22 +1,242 @@
-"""From measurements to traces: released variants with their counts, and generated traces for all other cases."""
+"""From measurements to traces: released variants with their counts, and generated traces for all other cases.
+
+The chain's rows are measured on normalised transitions, and walkers may only choose symbols that fit their history. Both
+distort what is generated. So traces are simulated, normalised exactly as the measured ones were, and compared: moment
+matching finds factors that make simulated traces agree with the measurements.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.release import Origin
-from ..model.traces import Trace
-from ..trusted.contributions import BUCKETS, bucket_of
+from ..log.traces import Origin, Trace
+from ..trusted.contributions import BUCKETS, Transitions, bucket_of, longest_in, states
 from .chain import Chain
-from .lengths import Lengths
-from .matching import matched
-from .measurements import VARIANTS, Measurements
+from .measurements import LENGTHS, VARIANTS, Measurements
 from .randomness import Random, generator
-from .simulation import Simulated, simulate
+
+LEAST = 1.0  # a bucket below this many standard deviations is taken as empty
+CERTAIN = 4.0  # buckets above the last one that exceeds this many standard deviations are taken as empty
+PLAUSIBLE = 2.0  # where no bucket is certain: if all together are below this many standard deviations, there is no case
+
+
+@dataclass(frozen=True, eq=False)
+class Lengths:
+    """How many cases are to be generated, and how long.
+
+    Attributes:
+        cases: The estimated number of cases whose variant was not released.
+        shares: The share of each length bucket, among traces with at least one event; adds up to 1, or 0 if there are none.
+        longest: The largest length that is generated.
+    """
+
+    cases: float
+    shares: NDArray[np.float64]
+    longest: int
+
+    @classmethod
+    def of(cls, measurements: Measurements) -> Lengths:
+        """Estimate the lengths from the measurements."""
+        noisy = measurements.in_cases(LENGTHS, measurements.lengths)
+        deviation = measurements.deviation(LENGTHS)
+        certain = np.flatnonzero(noisy > CERTAIN * deviation)
+        if not len(certain) and noisy.sum() < PLAUSIBLE * deviation * len(noisy) ** 0.5:
+            return cls(0.0, np.zeros(len(noisy)), 0)
+        last = int(certain[-1]) if len(certain) else int(np.argmax(noisy))
+        kept = np.where((noisy > LEAST * deviation) & (np.arange(len(noisy)) <= last), noisy, 0.0)
+        if not kept.any():
+            kept = np.maximum(noisy, 0.0)
+        with_events = kept.copy()
+        with_events[0] = 0.0
+        if not with_events.any():
+            return cls(0.0, with_events, 0)
+        shares = with_events / with_events.sum()
+        return cls(float(kept.sum()), shares, longest_in(int(np.flatnonzero(shares)[-1])))
+
+    def hazards(self) -> NDArray[np.float64]:
+        """For each bucket, the share of traces that end there among those that reach it."""
+        return hazards(self.shares, np.ones(len(self.shares)))
+
+
+def hazards(ends: NDArray[np.float64], otherwise: NDArray[np.float64], prior: float = 0.0) -> NDArray[np.float64]:
+    """Ends by bucket divided by what reaches the bucket; `otherwise` where nothing does."""
+    reached = np.cumsum(ends[::-1])[::-1]
+    return np.where(reached > 0, (ends + prior) / np.maximum(reached + 2 * prior, 1e-12), otherwise)
+
+
+@dataclass(frozen=True, eq=False)
+class Tilt:
+    """Factors that correct a chain: by cell on the transitions, and by length bucket on ending.
+
+    Attributes:
+        transitions: A factor for every cell, flattened.
+        endings: A factor on END for every length bucket.
+    """
+
+    transitions: NDArray[np.float64]
+    endings: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """Generated traces, coded, one after another.
+
+    Attributes:
+        codes: The activities of all events.
+        lengths: The number of events of every trace.
+        stuck: Whether a trace came to a state from which nothing was allowed.
+    """
+
+    codes: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    stuck: NDArray[np.bool_]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Simulated]) -> Simulated:
+        """The traces of all parts."""
+        return cls(
+            np.concatenate([part.codes for part in parts]),
+            np.concatenate([part.lengths for part in parts]),
+            np.concatenate([part.stuck for part in parts]),
+        )
+
+    def keys(self) -> list[bytes]:
+        """Every trace as bytes: equal traces have equal keys."""
+        size = self.codes.itemsize
+        whole, ends = self.codes.tobytes(), np.cumsum(self.lengths) * size
+        begins = ends - self.lengths * size
+        return [whole[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
+
+    def without(self, keys: frozenset[bytes]) -> Simulated:
+        """The traces with other keys than these."""
+        kept = np.array([key not in keys for key in self.keys()], dtype=bool)
+        return Simulated(self.codes[np.repeat(kept, self.lengths)], self.lengths[kept], self.stuck[kept])
+
+    def mean_transitions(self, activities: int) -> NDArray[np.float64]:
+        """Transitions by cell, flattened, per trace: normalised exactly as the measured ones are."""
+        transitions = Transitions.of(self.codes, self.lengths, activities)
+        scale = 1 / np.sqrt(np.maximum(transitions.squared_norms(), 1))
+        sums = np.bincount(
+            transitions.cell, weights=scale[transitions.owner], minlength=states(activities) ** 2
+        )  # floats are fine here: nothing true is in it
+        return sums / len(self.lengths)
+
+
+def simulate(chain: Chain, tilt: Tilt, longest: int, number: int, random: Random) -> Simulated:
+    """Let `number` walkers walk the chain from START until END.
+
+    Args:
+        chain: The chain.
+        tilt: Factors on its weights.
+        longest: A walker that has made this many steps stops.
+        number: The number of traces.
+        random: The generator; it has nothing to do with the noise.
+
+    Returns:
+        The traces. A symbol is chosen only if its label agrees with what has occurred before in the trace.
+    """
+    end = 2 * chain.activities
+    weights = chain.weights * tilt.transitions[chain.cells]
+    ends = np.where(chain.symbols == end, 0.0, weights)
+    ends, goes_on = weights - ends, ends
+    seen = np.zeros((number, chain.activities + 1), dtype=bool)  # the last column is END's: it never occurs before
+    context = np.zeros(number, dtype=np.int64)
+    stuck = np.zeros(number, dtype=bool)
+    walking = np.arange(number)
+    walkers, symbols = [], []
+    bucket = bucket_of(np.arange(longest + 1))
+    for position in range(longest):
+        if not len(walking):
+            break
+        weight = goes_on + tilt.endings[bucket[position]] * ends
+        entry, possible = _choose(chain, weight, context[walking], seen, walking, random)
+        stuck[walking[~possible]] = True
+        walking = walking[possible]
+        symbol = chain.symbols[entry]
+        going = symbol < end
+        walking, symbol, entry = walking[going], symbol[going], entry[going]
+        seen[walking, symbol >> 1] = True
+        context[walking] = chain.contexts[entry]
+        walkers.append(walking)
+        symbols.append(symbol)
+    owner = np.concatenate([np.empty(0, dtype=np.int64), *walkers])
+    codes = np.concatenate([np.empty(0, dtype=np.int64), *symbols]) >> 1
+    order = np.argsort(owner, kind="stable")
+    return Simulated(codes[order], np.bincount(owner, minlength=number).astype(np.int64), stuck)
+
+
+def _choose(
+    chain: Chain,
+    weights: NDArray[np.float64],
+    context: NDArray[np.int64],
+    seen: NDArray[np.bool_],
+    walking: NDArray[np.int64],
+    random: Random,
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """An entry of its context for every walker that can go on, by weight; and which walkers can.
+
+    All candidates of all walkers lie in one array. Their running total is searched once for all walkers.
+    """
+    begin = chain.starts[context]
+    sizes = chain.starts[context + 1] - begin
+    stop = np.cumsum(sizes)
+    entries = np.arange(stop[-1]) + np.repeat(begin - (stop - sizes), sizes)
+    symbols = chain.symbols[entries]
+    fits = seen[np.repeat(walking, sizes), symbols >> 1] == (symbols & 1)
+    total = np.concatenate([[0.0], np.cumsum(np.where(fits, weights[entries], 0.0))])
+    low, high = total[stop - sizes], total[stop]
+    possible = high > low
+    low, high = low[possible], high[possible]
+    wanted = np.minimum(low + random.random(len(low)) * (high - low), np.nextafter(high, 0.0))
+    return entries[np.searchsorted(total[1:], wanted, side="right")], possible
+
+
+ROUNDS = 15
+TRACES = 1500
+STEP = 0.5
+LEAST_TRANSITION = 2e-5  # per trace: rarer ones are not matched exactly
+LEAST_HAZARD = 0.002
+TRANSITION_RANGE = (0.02, 50.0)
+ENDING_RANGE = (1e-3, 1e3)
+
+
+def matched(chain: Chain, lengths: Lengths, released: frozenset[bytes], random: Random) -> Tilt:
+    """Factors for which simulated transitions and lengths agree with the measured ones.
+
+    Args:
+        chain: The chain.
+        lengths: The measured lengths.
+        released: The keys of released variants: no measured case has one of them, so simulated ones do not count.
+        random: The generator of the simulations.
+
+    Returns:
+        The factors after a fixed number of rounds.
+    """
+    cases = max(lengths.cases, 1.0)
+    target = chain.targets.ravel() / cases
+    smoothing = 0.5 * chain.deviation / cases + LEAST_TRANSITION
+    ending = lengths.hazards()
+    tilt = Tilt(np.ones(target.size), np.ones(BUCKETS))
+    for _ in range(ROUNDS):
+        simulated = simulate(chain, tilt, lengths.longest, TRACES, random).without(released)
+        if not len(simulated.lengths):
+            break  # nothing but released variants: there is nothing to match
+        mean = simulated.mean_transitions(chain.activities)
+        ratio = np.where(target > 0, ((target + smoothing) / (mean + smoothing)) ** STEP, 1.0)
+        ends = np.bincount(bucket_of(simulated.lengths), minlength=BUCKETS).astype(np.float64)
+        ends[0] = 0.0
+        simulated_ending = hazards(ends, ending, prior=0.5)
+        hazard_ratio = ((ending + LEAST_HAZARD) / (simulated_ending + LEAST_HAZARD)) ** STEP
+        tilt = Tilt(
+            np.clip(tilt.transitions * ratio, *TRANSITION_RANGE), np.clip(tilt.endings * hazard_ratio, *ENDING_RANGE)
+        )
+    return tilt
+
 
 POOL = 4_000
 LARGEST_POOL = 200_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..model.mechanism import Mechanism
+from ..mechanisms.mechanism import Mechanism
 from ..outputs.picture_file import write_picture
 from ..plots.figures import Panel, draw_panels
 from ..trusted.numbers import as_text

@@ -16,29 +16,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from ..errors import LogError, ParameterError, VerificationError, shown
-from ..maps.map_measurements import MapMeasurements
-from ..maps.map_release import MapRelease
+from ..log.abstraction import FULL, Abstraction
+from ..log.escaped_names import original_name
+from ..log.options import CASE_PREFIX
+from ..log.plain import measurements_from_plain
+from ..log.traces import Activity, Origin, Trace, listed
 from ..mechanisms import find_mechanism, from_description
-from ..model.abstraction import FULL, Abstraction
-from ..model.case_columns import CASE_PREFIX
-from ..model.escaped_names import original_name
-from ..model.mechanism import Mechanism
-from ..model.plain import measurements_from_plain
-from ..model.release import (
+from ..mechanisms.mechanism import Mechanism
+from ..outputs.guarantee_file import FORMAT, VERSION, file_digest, guarantee_path
+from ..releases.map_numbers import MapMeasurements
+from ..releases.process_map import MapRelease
+from ..releases.release import (
     COMPLETENESS,
     ORIGIN,
     RULE,
     STANDING,
     TIMES_MARK,
     Frequencies,
-    Origin,
+    Kind,
     Release,
     VariantRelease,
 )
-from ..model.release import check_frequencies as checked_frequencies
-from ..model.release_kind import Kind
-from ..model.traces import Activity, Trace, listed
-from ..outputs.guarantee_file import FORMAT, VERSION, file_digest, guarantee_path
+from ..releases.release import check_frequencies as checked_frequencies
+from ..releases.synthetic_log import SyntheticRelease
 from ..sources.formats import RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..sources.reading import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..sources.release_json import (
@@ -53,7 +53,6 @@ from ..sources.release_json import (
     whole_numbers,
 )
 from ..synthesis.measurements import Measurements
-from ..synthesis.synthetic_release import SyntheticRelease
 from ..trusted.guarantee import Standing
 from ..trusted.samplers import Seeded
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from ..errors import ParameterError, VerificationError
-from ..model.mechanism import Mechanism
+from ..mechanisms.mechanism import Mechanism
 from ..trusted.guarantee import Standing
 from ..trusted.losses import Losses, delta_curve
 from ..trusted.numbers import MAX_EPSILON, as_text, rounded_down, rounded_up

@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..errors import LogError, VerificationError
-from ..model.abstraction import FULL, Abstraction
-from ..model.case_columns import CaseColumn, case_column
-from ..model.mechanism import Mechanism
-from ..model.release import ORIGIN, SYNTHETIC, Profile, ReleasedLog, VariantRelease, frequencies_of
+from ..log.abstraction import FULL, Abstraction
+from ..log.options import CaseColumn, case_column
+from ..mechanisms.mechanism import Mechanism
 from ..outputs.json_writer import json_content
 from ..outputs.profiles import MISSING, TIME_FORMATS
 from ..outputs.write import writers
+from ..releases.release import ORIGIN, SYNTHETIC, Profile, ReleasedLog, VariantRelease, frequencies_of
+from ..releases.synthetic_log import SyntheticRelease
 from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import released_columns
 from ..sources.release_json import load_release_json, texts_of
-from ..synthesis.synthetic_release import SyntheticRelease
 from .opened import Cases, read_cases, release_of, unpacked, with_guarantee
 
 _ROUNDING = dict.fromkeys(("total", "expected_false_pairs", "activities", "pairs", "throughput"), 1e-6) | dict.fromkeys(

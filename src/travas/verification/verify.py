@@ -10,12 +10,11 @@ from fractions import Fraction
 from pathlib import Path
 
 from ..errors import LogError, ParameterError, VerificationError
+from ..log.abstraction import Abstraction
 from ..mechanisms import from_description
-from ..model.abstraction import Abstraction
-from ..model.mechanism import Mechanism
-from ..model.release import check_frequencies, check_profile, check_timestamps
-from ..model.release_kind import EVENT_LOGS
+from ..mechanisms.mechanism import Mechanism
 from ..outputs.guarantee_file import describe
+from ..releases.release import EVENT_LOGS, check_frequencies, check_profile, check_timestamps
 from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import implied_assumptions
 from ..sources.release_json import texts_of

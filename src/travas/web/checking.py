@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import LogError
-from ..model.explain import weak_protection
+from ..explain import weak_protection
 from ..outputs.guarantee_file import FORMAT
 from ..trusted.numbers import as_text
 from .failures import known_as

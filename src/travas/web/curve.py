@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
+from .. import explain
 from ..errors import ParameterError
-from ..model import explain
-from ..model.mechanism import Mechanism
+from ..mechanisms.mechanism import Mechanism
 from ..plots.charts import keep_curve
 from ..trusted.numbers import exact
 from .failures import in_words

@@ -10,14 +10,13 @@ from typing import Any, Literal
 
 import attrs
 
+from .. import explain
 from ..errors import ParameterError
+from ..log.abstraction import FULL, Abstraction
 from ..mechanisms import MECHANISMS, from_description
+from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.stated_mechanism import DETAILS, described_mechanism, has_details
-from ..model import explain
-from ..model.abstraction import FULL, Abstraction
-from ..model.mechanism import Mechanism
-from ..model.release import Timestamps
-from ..model.release_kind import KINDS, Kind
+from ..releases.release import KINDS, Kind, Timestamps
 from ..sources.reading import DEFAULT_READING, Reading
 from ..trusted.numbers import exact_delta, exact_epsilon, typed_whole_number
 from .typed_period import NO_PERIOD, TypedPeriod

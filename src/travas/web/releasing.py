@@ -14,7 +14,7 @@ from ..pipeline import account_before
 from ..request import Request
 from ..sources.reading import Reading
 from ..verification.opened import open_release
-from . import tasks
+from ..web import tasks
 from .activity import ActivityKind, os_user, unrecorded
 from .archive import RELEASE, Archive, ArchivedRelease, Signature, now
 from .failures import in_words

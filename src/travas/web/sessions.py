@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..budget.account import Account
 from ..errors import ParameterError, TravasError, extended
-from ..model.release import Release
+from ..releases.release import Release
 from ..request import LogOrigin
 from ..sources.log_location import location_of
 from ..sources.reading import Reading

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from ..budget.account import NO_APPROVAL, Account, Approval
 from ..budget.ledger import Ledger
 from ..errors import TravasError
+from ..log.log import Variants
 from ..mechanisms import from_description
-from ..model.detail_settings import times_rule
-from ..model.release import Release, ReleasedLog
-from ..model.variants import Variants
+from ..mechanisms.stated_mechanism import times_rule
 from ..pipeline import Phase, run
+from ..releases.release import Release, ReleasedLog
 from ..request import LogOrigin, Request
 from ..sources.reading import Reading
 from .failures import known_as

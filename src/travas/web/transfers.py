@@ -14,10 +14,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from ..errors import TravasError
-from ..model.release import Release, ReleasedLog
 from ..outputs.guarantee_file import guarantee_path
+from ..releases.release import Release, ReleasedLog
 from ..sources.formats import suffix_of
-from . import tasks
+from ..web import tasks
 from .access import KEY_HEADER
 from .archive import Archive, ArchivedRelease
 from .browsers import Browser, Browsers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...model.calendar import DAY, SECOND
+from ...log.calendar import DAY, SECOND
 
 Clock = Callable[[Any], Any]
 """Returns microseconds since 1970 of a column of timestamps or dates."""

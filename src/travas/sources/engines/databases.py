@@ -17,7 +17,7 @@ import attrs
 import polars as pl
 
 from ...errors import LogError, MissingExtraError, ParameterError, TravasError
-from ...model.variants import Variants
+from ...log.log import Variants
 from ..columns import Columns
 from ..events import table_variants
 from ..log_location import database_file, url_scheme

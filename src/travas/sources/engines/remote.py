@@ -7,15 +7,15 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from ...model.traces import Activity, Trace
-from ...model.variants import Roles, Variants, check_number_of_cases
+from ...log.log import Roles, Variants, check_number_of_cases
+from ...log.traces import Activity, Trace
 from ...trusted.guarantee import Counted, PrivacyUnit
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ...model.totals import Totals
+    from ...log.questions import Totals
 
 
 class Store(Protocol):

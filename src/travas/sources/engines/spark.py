@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from ...errors import LogError, MissingExtraError, ParameterError, TravasError
-from ...model.traces import CODE, CODE_BYTES, Activity, Trace
-from ...model.variants import Variants
+from ...log.log import Variants
+from ...log.traces import CODE, CODE_BYTES, Activity, Trace
 from ..reading import Reading, released_columns
 from .clocks import Clock, spark_clock, spark_zoned_clock
 from .databases import interruptible

@@ -18,13 +18,23 @@ from operator import and_
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ParameterError
-from ...model import questions as q
-from ...model.abstraction import FULL, Abstraction
-from ...model.abstraction.abstraction_steps import AbstractionStep, AsSet, First, Fold, Prefix, Suffix
-from ...model.abstraction.rules import Group, Only, Without
-from ...model.calendar import DAY, DAYS_FROM_MONDAY, FIRST_INSTANT, HOUR, WEEK, WEEKS, WEEKS_PER_BLOCK, zone_offsets
-from ...model.totals import Details, Totals, check_details
-from ...model.traces import Activity
+from ...log import questions as q
+from ...log.abstraction import (
+    FULL,
+    Abstraction,
+    AbstractionStep,
+    AsSet,
+    First,
+    Fold,
+    Group,
+    Only,
+    Prefix,
+    Suffix,
+    Without,
+)
+from ...log.calendar import DAY, DAYS_FROM_MONDAY, FIRST_INSTANT, HOUR, WEEK, WEEKS, WEEKS_PER_BLOCK, zone_offsets
+from ...log.questions import Details, Totals, check_details
+from ...log.traces import Activity
 from .details_expression import MICROSECONDS, attribute_column, counted_cases
 from .variants_expression import CASE, Query
 

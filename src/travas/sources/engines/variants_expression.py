@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ...errors import CONFIDENTIAL, LogError, ParameterError, number_of
-from ...model.calendar import FIRST_INSTANT, LAST_INSTANT
+from ...log.calendar import FIRST_INSTANT, LAST_INSTANT
 from ..columns import Columns, lifecycle_note
 from ..messages import NO_EVENTS, MissingValues, left_out_note, missing_values, several_units
 from ..reading import Reading, by_column, spellings

@@ -11,13 +11,13 @@ import attrs
 
 from ...evaluation.compare import METRICS, compare
 from ...evaluation.map_comparison import cases_of_pairs
-from ...maps.map_release import MapNode, MapRelease
-from ...model.abstraction import FULL
-from ...model.release import Release, ReleasedLog
-from ...model.totals import NO_DETAILS
-from ...model.variants import Variants
+from ...log.abstraction import FULL
+from ...log.log import Variants
+from ...log.questions import NO_DETAILS
 from ...plots.map_graph import END, START, GraphNode, GraphPair, ProcessGraph, directly_follows
 from ...plots.svg import activity_text
+from ...releases.process_map import MapNode, MapRelease
+from ...releases.release import Release, ReleasedLog
 from ...sources.reading import Reading
 from ..jobs import JobWatch
 from ..tasks import read_log

@@ -6,9 +6,9 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...model.release import Release, ReleasedLog
 from ...outputs.atomic import atomic_output
 from ...outputs.readme_file import release_files
+from ...releases.release import Release, ReleasedLog
 from ..jobs import JobWatch
 
 BUNDLE = "release.zip"

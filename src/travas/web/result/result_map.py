@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import cast
 
-from ...maps.map_release import MapRelease
-from ...model.release import Release, ReleasedLog
 from ...plots.map_graph import ProcessGraph, directly_follows, released_graph
+from ...releases.process_map import MapRelease
+from ...releases.release import Release, ReleasedLog
 from ..map_element import MapElement, shown_part
 from ..parts import note
 

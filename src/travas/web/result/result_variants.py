@@ -8,12 +8,12 @@ from typing import Any
 import nicegui.elements.aggrid  # noqa: F401 (makes AG Grid known to the page)
 from nicegui import ui
 
-from ...model import explain
-from ...model.release import ReleasedLog, VariantRelease, frequencies_of
+from ... import explain
 from ...plots.charts import coverage_curve
 from ...plots.chevrons import colour_of
 from ...plots.svg import activity_text
-from ...synthesis.synthetic_release import SyntheticRelease
+from ...releases.release import ReleasedLog, VariantRelease, frequencies_of
+from ...releases.synthetic_log import SyntheticRelease
 from ..parts import note
 
 MOST_ROWS = 10_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import activity_lines, budgets, check, home, missing, releases
+from ..screens import activity_lines, budgets, check, home, missing, releases
 
 if TYPE_CHECKING:
     from ..page import Page

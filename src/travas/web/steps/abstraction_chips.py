@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
-from ...model.abstraction import FULL, Abstraction
+from ...log.abstraction import FULL, Abstraction
 from ...plots.chevrons import chevrons, colours_of
 from ..parts import note, picture
 

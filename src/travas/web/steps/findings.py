@@ -16,7 +16,7 @@ from nicegui import ui
 from ...errors import OutputError, TravasError
 from ...sources.doctor.diagnosis import PROPOSED, LogDiagnosis, Observation
 from ...sources.reading import DEFAULT_READING, Reading
-from .. import tasks
+from ...web import tasks
 from ..failures import in_words
 from ..field_labels import where_to_change
 from ..jobs import Job

@@ -9,12 +9,11 @@ from zoneinfo import available_timezones
 
 from nicegui import ui
 
+from ...log.options import Resolution
 from ...mechanisms.process_map import PARTS
-from ...model.detail_options import Resolution
-from ...model.release import Timestamps
-from ...model.release_kind import Kind
+from ...releases.release import Kind, Timestamps
 from ..parts import note
-from . import kind_pictures
+from ..steps import kind_pictures
 from .abstraction_chips import AbstractionChips
 from .cards import Card, Cards
 from .protect_whom import offered_columns

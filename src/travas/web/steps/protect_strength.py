@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from ...model import explain
+from ... import explain
 from ...plots.charts import guess_chart
 from ..curve import DELTAS, EPSILONS, View, nearest, view
 from ..parts import note, picture

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..sessions import Session
-from . import choose_columns, choose_log, confirm, protect, show_forecast, show_result
+from ..steps import choose_columns, choose_log, confirm, protect, show_forecast, show_result
 from .state import StepName
 
 if TYPE_CHECKING:

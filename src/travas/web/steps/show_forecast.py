@@ -11,8 +11,8 @@ from nicegui import ui
 from ...errors import OutputError, ParameterError
 from ...evaluation.forecast import LOOKING
 from ...evaluation.kinds import EPSILONS, Coverage
-from ...model.release_kind import KINDS
-from .. import tasks
+from ...releases.release import KINDS
+from ...web import tasks
 from ..jobs import Job
 from ..outlook import OutlookView, outlook
 from ..parts import confidential, heading, html, note, onward, refusal, table, title, typed_text

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from nicegui import ui
 
-from ...model.release import ReleasedLog
+from ...releases.release import ReleasedLog
 from ..parts import title
 from ..result.result_compare import draw_comparison
 from ..result.result_handover import draw_handover

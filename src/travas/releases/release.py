@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
 
 from ..errors import ParameterError, check_choice, number_of, shown
+from ..log.abstraction import FULL, Abstraction
+from ..log.options import case_column
+from ..log.traces import Trace
 from ..trusted.guarantee import Guarantee
-from .abstraction import FULL, Abstraction
-from .case_columns import case_column
 from .estimate import Estimate
-from .registry import registered
-from .release_kind import EVENT_LOGS, NO_TIMES, Kind, TimestampKind
-from .traces import Trace
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,8 +23,56 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from .case_columns import CaseColumn
-    from .mechanism import Mechanism
+    from ..log.options import CaseColumn
+    from ..mechanisms.mechanism import Mechanism
+
+
+REGISTRY = {
+    "write": "travas.outputs.write:write_release",
+    "polars": "travas.outputs.event_tables:polars_events",
+    "pandas": "travas.outputs.event_tables:pandas_events",
+    "draw": "travas.outputs.picture_file:write_release_picture",
+    "map table": "travas.outputs.map_writers:map_table",
+    "draw map": "travas.outputs.map_files:write_map_picture",
+    "html": "travas.outputs.notebook:release_html",
+    "map model": "travas.evaluation.pm4py_models:write_model",
+}
+
+
+Registered = Literal["write", "polars", "pandas", "draw", "map table", "draw map", "html", "map model"]
+
+
+def registered(name: Registered) -> Any:
+    """The function of this name, imported when it is first used.
+
+    Args:
+        name: A key of `REGISTRY`.
+
+    Returns:
+        A function whose first argument is the release.
+    """
+    module, function = REGISTRY[name].split(":")
+    return getattr(import_module(module), function)
+
+
+Kind = Literal["variants", "synthetic log", "process map"]
+"""What a release contains: variants of the log with their counts, traces generated from noisy measurements, or pairs of
+activities with the numbers of cases that have them."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+EVENT_LOGS: frozenset[Kind] = frozenset({"variants", "synthetic log"})
+"""The kinds of release that are event logs: only they have cases and events."""
+
+TimestampKind = Literal["artificial", "generated", "none"]
+"""What the timestamps of a released log are."""
+
+ARTIFICIAL_TIMES = "artificial: only their order within a case means anything"
+"""What a released log says about its timestamps, unless times are released."""
+
+NO_TIMES = "none: events are in order but have no times"
+"""What a released log says if it was written without timestamps."""
+
 
 Frequencies = Literal["estimated", "spread", "noisy"]
 """Which counts an event log contains: the best estimate of a variant's own cases; that and a share of the missing cases,
@@ -34,8 +81,6 @@ for similarity studies; or the noisy count. See docs/mechanisms/frequencies.md."
 Timestamps = Literal["artificial", "none"]
 """Whether the events of released variants have artificial timestamps."""
 
-Origin = Literal["released", "generated"]
-"""Whether a trace is a variant of the log that was released as such, or was generated."""
 
 Profile = Literal["travas", "pm4py", "excel"]
 """For which program a table is written."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 Activity = str | tuple[str, ...]
 """A name, or a tuple of names if an activity has several columns. Never a joined string."""
@@ -57,3 +57,7 @@ class Codes(dict[Activity, int]):
     def __missing__(self, activity: Activity) -> int:
         code = self[activity] = len(self)
         return code
+
+
+Origin = Literal["released", "generated"]
+"""Whether a trace is a variant of the log that was released as such, or was generated."""

@@ -6,20 +6,20 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, cast
 
-from ..trusted.guarantee import Counted, Guarantee, PrivacyUnit
-from ..trusted.numbers import as_text, whole_number
-from ..trusted.stages import STANDARD_DEVIATION
-from .estimate import Estimate
-from .mechanism import Mechanism
-from .release import ReleasedLog
-from .release_kind import Kind
+from .mechanisms.mechanism import Mechanism
+from .releases.estimate import Estimate
+from .releases.release import Kind, ReleasedLog
+from .trusted.guarantee import Counted, Guarantee, PrivacyUnit
+from .trusted.numbers import as_text, whole_number
+from .trusted.stages import STANDARD_DEVIATION
 
 if TYPE_CHECKING:
-    from ..maps.map_release import MapRelease
-    from ..mechanisms.gaussian_mechanism import GaussianMechanism
-    from ..synthesis.quality import Quality
-    from ..synthesis.synthetic_release import SyntheticRelease
-    from .release import Release
+    from .mechanisms.gaussian_mechanism import GaussianMechanism
+    from .releases.process_map import MapRelease
+    from .releases.release import Release
+    from .releases.synthetic_log import SyntheticRelease
+    from .synthesis.quality import Quality
+
 
 MOSTLY = 0.5
 """A synthetic log is called noisy from this share of noise on."""
@@ -380,7 +380,7 @@ def details_in_words(quality: Quality) -> list[tuple[str, str]]:
 
 
 def _values(quality: Quality, attribute: str) -> str:
-    from ..synthesis.attribute_measurements import OTHER
+    from .synthesis.measurements import OTHER
 
     every = [row for row in quality.attributes if row.attribute == attribute]
     if {row.value for row in every} <= {OTHER, None}:

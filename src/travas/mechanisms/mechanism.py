@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ..errors import ParameterError
+from ..log.log import Variants
+from ..log.plain import plain
+from ..log.traces import Trace
+from ..releases.estimate import Estimate, KeepCurve, measured
 from ..trusted.guarantee import Guarantee, Replacing, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text
 from ..trusted.tables import Noise
-from .estimate import Estimate, measured
-from .keep_curve import KeepCurve
 from .mechanism_value import MechanismValue
-from .plain import plain
-from .traces import Trace
-from .variants import Variants
 
 if TYPE_CHECKING:
-    from .release import Release, VariantRelease
+    from ..releases.release import Release, VariantRelease
 
 
 Progress = Callable[[float], None]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 
@@ -12,6 +13,10 @@ from ..errors import ParameterError, check_encodable, one_of, shown
 from ..trusted.numbers import Number, as_text, exact, is_whole_number
 from .calendar import check_zone
 from .questions import check_edges
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Resolution = Literal["second", "minute", "day"]
 """The precision to which generated times are rounded down."""
@@ -155,3 +160,36 @@ class BudgetShares:
         """
         parts = {"control flow": self.control_flow, "times": self.times, "attributes": self.attributes}
         return ", ".join(f"{float(share):.0%} {name}" for name, share in parts.items() if share)
+
+
+CASE_PREFIX = "case:"
+"""How tables mark attributes of cases; XES has them as attributes of traces, without it."""
+
+
+@dataclass(frozen=True, eq=False)
+class CaseColumn:
+    """The values of a case attribute, one for each case.
+
+    Attributes:
+        attribute: The name of the attribute.
+        kind: What the values are.
+        values: The values, case by case, in the order in which the log is written; for texts the index of each in `texts`.
+        missing: Whether a case has no value.
+        texts: All texts that occur, if the values are texts.
+    """
+
+    attribute: str
+    kind: Literal["text", "whole number", "number"]
+    values: NDArray[np.int64] | NDArray[np.float64]
+    missing: NDArray[np.bool_]
+    texts: tuple[str, ...] = ()
+
+    @property
+    def column(self) -> str:
+        """The name of the column in tables."""
+        return case_column(self.attribute)
+
+
+def case_column(attribute: str) -> str:
+    """The name of the column of a case attribute in tables."""
+    return attribute if attribute.startswith(CASE_PREFIX) else CASE_PREFIX + attribute

@@ -1,22 +1,144 @@
-"""Counts of a process map from its measurements: the cap, which pairs are kept, intervals and consistency.
+"""The noisy measurements of a process map, and what follows from them: counts, intervals, durations.
 
-Post-processing: docs/mechanisms/map.md, sections "Post-processing" and "Consistency".
+The measurements are public, and all that the map ever depends on. Post-processing: docs/mechanisms/map.md, sections
+"Post-processing" and "Consistency".
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
+from math import isqrt
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..synthesis.measured_numbers import MeasuredNumber
+from ..errors import LogError
+from ..log.calendar import SECOND
+from ..log.plain import ActivitySums, as_shape, digest_of
+from ..log.questions import DURATION_BUCKETS, DURATION_EDGES
+from ..log.traces import Activity
+from ..synthesis.measurements import MeasuredNumber
+from ..synthesis.shrinkage import deviating, normalised, used_buckets
 from ..trusted.contributions import SIZE_CELLS, nodes_of
 from ..trusted.stages import STANDARD_DEVIATION
-from .map_measurements import PAIRS, REWORK, SIZES, FloatArray, MapMeasurements, pair_cells
+
+FloatArray = NDArray[np.float64]
+
+ACTIVITIES, SIZES, PAIRS, DURATIONS, REWORK, THROUGHPUT = (
+    "activities",
+    "sizes",
+    "pairs",
+    "durations",
+    "rework",
+    "throughput",
+)
+"""The names of the stages A, M, F, D, R and P."""
+
+
+def pair_cells(activities: int) -> NDArray[np.bool_]:
+    """Which pairs are cells, by node before and after. The last row is START, the last column END.
+
+    Every trace has an event, so no case goes from START to END.
+    """
+    size = nodes_of(activities)
+    cells = np.ones((size, size), dtype=bool)
+    cells[-1, -1] = False
+    return cells
+
+
+@dataclass(frozen=True, eq=False)
+class MapMeasurements:
+    """Sums over cases with noise of standard deviation S, as integers, and the sizes of what a case added to them.
+
+    Attributes:
+        contributions: Δ of every stage, by name.
+        activities: The activities that have their own node, sorted; all others are the node `other`.
+        activity_sums: A: the noisy sums of the activities; empty if they are public.
+        sizes: M: noisy sums by number of distinct pairs, in the cells `SIZE_CELLS`.
+        cap: c: cases with more distinct pairs count less; chosen by a rule on `sizes`.
+        pairs: F: noisy sums by node before and after: activities, `other`, START or END.
+        rework: R: noisy sums of cases with an activity, and of cases that repeat it; None if not measured.
+        duration_pairs: The pairs whose durations were measured, as nodes; None if durations were not measured.
+        durations: D: noisy sums by pair and duration bucket; None if not measured.
+        throughput: P: noisy sums by duration bucket; None if not measured.
+    """
+
+    contributions: Mapping[str, int]
+    activities: tuple[Activity, ...]
+    activity_sums: ActivitySums
+    sizes: NDArray[np.int64]
+    cap: int
+    pairs: NDArray[np.int64]
+    rework: NDArray[np.int64] | None = None
+    duration_pairs: NDArray[np.int64] | None = None
+    durations: NDArray[np.int64] | None = None
+    throughput: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        size, activities = nodes_of(len(self.activities)), len(self.activities)
+        timed = 0 if self.duration_pairs is None else len(self.duration_pairs)
+        shapes: dict[str, tuple[int, ...]] = {
+            "sizes": (len(SIZE_CELLS),),
+            "pairs": (size, size),
+            "rework": (2, activities),
+            "duration_pairs": (timed, 2),
+            "durations": (timed, DURATION_BUCKETS),
+            "throughput": (DURATION_BUCKETS,),
+        }
+        as_shape(self, {name: shape for name, shape in shapes.items() if getattr(self, name) is not None})
+        measured = {name for name in (DURATIONS, REWORK, THROUGHPUT) if getattr(self, name) is not None}
+        if (
+            self.cap not in SIZE_CELLS
+            or {name for name in self.contributions if name != ACTIVITIES} != {SIZES, PAIRS} | measured
+            or (self.durations is None) != (self.duration_pairs is None)
+            or not set(self.activity_sums) <= set(self.activities)
+            or min(self.contributions.values()) <= 0
+            or not all(self.weight(name) > 0 for name in {PAIRS, REWORK} & set(self.contributions))
+        ):
+            raise LogError("the measurements are inconsistent: a stage, the cap or an activity is missing or unknown")
+
+    def deviation(self, stage: str) -> float:
+        """The standard deviation of the noise of a stage to which a case adds Δ, in cases.
+
+        Args:
+            stage: The name of the stage.
+
+        Returns:
+            The standard deviation.
+        """
+        return STANDARD_DEVIATION / self.contributions[stage]
+
+    def weight(self, stage: str) -> int:
+        """What a case below the cap adds to every cell of F or R: a noisy sum divided by it is in cases.
+
+        Args:
+            stage: The name of the stage, F or R.
+
+        Returns:
+            The weight.
+        """
+        return isqrt(self.contributions[stage] ** 2 // (self.cap if stage == PAIRS else self.rework_cap))
+
+    @property
+    def rework_cap(self) -> int:
+        """c_w: the cap of R; a case adds to at most two cells for every activity."""
+        return rework_cap(self.cap, len(self.activities))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the measurements as compact JSON with sorted keys."""
+        return digest_of(self)
+
+
+def rework_cap(cap: int, activities: int) -> int:
+    """c_w = min(2·c, 2·|𝒜|), at least 1: a case with m distinct pairs has fewer than 2·m cells of R."""
+    return max(1, min(2 * cap, 2 * activities))
+
 
 TAIL = 1.5  # cells of M are taken as empty where the sum of all from there on is below this many standard deviations
 CERTAIN = 3.5  # cells of M above this many standard deviations decide about the cap
@@ -211,3 +333,95 @@ def _interval(value: float, deviation: float, bias: float, total: MeasuredNumber
     low = max(0.0, value - BELOW * deviation)
     high = max(low, min(value + ABOVE * deviation + bias, total.high))
     return MeasuredNumber(min(max(value, low), high), low, high)
+
+
+OVERALL = 2.0  # buckets of all pairs together are taken as empty below this many standard deviations
+_EDGES = [edge / SECOND for edge in DURATION_EDGES]
+_LAST = _EDGES[-1] * 4  # the last bucket is open; for quantiles it ends here
+
+
+@dataclass(frozen=True)
+class Quartiles:
+    """Quartiles of a duration, in seconds.
+
+    Attributes:
+        lower_quartile: A quarter of the durations is shorter.
+        median: Half of them are shorter.
+        upper_quartile: Three quarters are shorter.
+    """
+
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+
+
+@dataclass(frozen=True, eq=False)
+class MapDurations:
+    """What the measurements say about durations.
+
+    Attributes:
+        of_pair: Quartiles by nodes before and after; empty if durations were not measured.
+        throughput: Quartiles of the time from the first to the last event of a case; None if not measured.
+    """
+
+    of_pair: Mapping[tuple[int, int], Quartiles]
+    throughput: Quartiles | None
+
+    @classmethod
+    def of(cls, measurements: MapMeasurements) -> MapDurations:
+        """Quartiles from measurements.
+
+        Args:
+            measurements: The noisy measurements of a map.
+
+        Returns:
+            The quartiles.
+        """
+        buckets, throughput = DURATION_BUCKETS, None
+        if measurements.throughput is not None:
+            noisy = measurements.throughput / measurements.contributions[THROUGHPUT]
+            deviation = measurements.deviation(THROUGHPUT)
+            buckets = used_buckets(noisy, deviation)
+            kept = np.where((np.arange(DURATION_BUCKETS) < buckets) & (noisy > deviation), noisy, 0.0)
+            throughput = _quartiles(kept) if kept.sum() > 0 else None
+        if measurements.durations is None or measurements.duration_pairs is None or not len(measurements.durations):
+            return cls({}, throughput)
+        noisy = measurements.durations / measurements.contributions[DURATIONS]
+        deviation = measurements.deviation(DURATIONS)
+        if measurements.throughput is None:
+            buckets = used_buckets(noisy.sum(axis=0), deviation * math.sqrt(len(noisy)))
+        shares = _shares(noisy, deviation, measurements.duration_pairs[:, 1], buckets)
+        pairs = map(tuple, measurements.duration_pairs.tolist())
+        return cls({(pair[0], pair[1]): _quartiles(row) for pair, row in zip(pairs, shares, strict=True)}, throughput)
+
+
+def _shares(noisy: FloatArray, deviation: float, after: NDArray[np.int64], buckets: int) -> FloatArray:
+    """The shares of the buckets of every pair: backed off to all steps into the same node, and those to all steps."""
+    used = np.arange(noisy.shape[1]) < buckets
+    noisy = noisy * used
+    overall = noisy.sum(axis=0)
+    overall = np.where(overall > OVERALL * deviation * math.sqrt(len(noisy)), overall, 0.0)
+    everything = normalised(overall, used / used.sum())
+    nodes, into = np.unique(after, return_inverse=True)
+    by_node = np.zeros((len(nodes), noisy.shape[1]))
+    np.add.at(by_node, into, noisy)
+    pairs = np.bincount(into)
+    backoff, _ = deviating(by_node, deviation * np.sqrt(pairs), np.tile(everything, (len(nodes), 1)))
+    return deviating(noisy, deviation, backoff[into])[0]
+
+
+def _quartiles(weights: FloatArray) -> Quartiles:
+    low, middle, high = (_quantile(weights, share) for share in (0.25, 0.5, 0.75))
+    return Quartiles(low, middle, high)
+
+
+def _quantile(weights: FloatArray, share: float) -> float:
+    """A quantile in seconds, interpolated within its bucket on a logarithmic scale; the first bucket is 0 seconds."""
+    below = np.cumsum(weights) / weights.sum()
+    bucket = min(int(np.searchsorted(below, share, side="right")), len(weights) - 1)
+    if bucket == 0:
+        return 0.0
+    before = float(below[bucket - 1])
+    within = min(max((share - before) / max(float(below[bucket]) - before, 1e-12), 0.0), 1.0)
+    low, high = math.log(_EDGES[bucket - 1]), math.log(_EDGES[bucket] if bucket < len(_EDGES) else _LAST)
+    return math.exp(low + within * (high - low))

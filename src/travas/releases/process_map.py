@@ -9,19 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import ParameterError, number_of
-from ..model.abstraction import Abstraction
-from ..model.mechanism import Mechanism
-from ..model.registry import registered
-from ..model.release import Release
-from ..model.traces import Activity
-from ..synthesis.measured_numbers import MeasuredNumber
-from .map_counts import MapCounts
-from .map_durations import MapDurations, Quartiles
-from .map_measurements import MapMeasurements
+from ..log.abstraction import Abstraction
+from ..log.traces import Activity
+from ..synthesis.measurements import MeasuredNumber
+from .map_numbers import MapCounts, MapDurations, MapMeasurements, Quartiles
+from .release import Release, registered
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+    from ..mechanisms.mechanism import Mechanism
+
 
 NOTICE = (
     "process map: numbers of cases with noise, each with a 95 % interval; activities that were not selected are one node, "

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import number_of
-from ..model.abstraction import Abstraction
-from ..model.case_columns import CaseColumn
-from ..model.mechanism import Mechanism
-from ..model.release import ORIGIN, SYNTHETIC, Origin, ReleasedLog
+from ..log.abstraction import Abstraction
+from ..log.options import CaseColumn
+from ..log.traces import Origin
+from ..releases.release import ORIGIN, SYNTHETIC, ReleasedLog
+from ..synthesis.case_attributes import case_columns
+from ..synthesis.event_times import event_times
+from ..synthesis.generation import generate
+from ..synthesis.measurements import Measurements
+from ..synthesis.quality import Quality, quality
+from ..synthesis.randomness import new_seed
 from ..trusted.numbers import whole_number
-from .case_attributes import case_columns
-from .event_times import event_times
-from .generation import generate
-from .measurements import Measurements
-from .quality import Quality, quality
-from .randomness import new_seed
+
+if TYPE_CHECKING:
+    from ..mechanisms.mechanism import Mechanism
 
 GENERATED_TIMES = "generated from noisy measurements: no time is that of a real event"
 

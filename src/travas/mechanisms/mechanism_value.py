@@ -13,13 +13,13 @@ from typing import Any, ClassVar, Literal, Self
 import attrs
 
 from ..errors import ParameterError, shown
+from ..log.abstraction import FULL, Abstraction
+from ..log.options import Attribute, Times
+from ..log.questions import NO_DETAILS, Details
+from ..releases.release import ARTIFICIAL_TIMES, Kind, TimestampKind
 from ..trusted.guarantee import ONE_CASE, Counted, GroupStep, PrivacyUnit, step
 from ..trusted.numbers import MAX_EPSILON, Number, as_text, exact_delta, exact_epsilon
 from ..trusted.samplers import RandomBytes
-from .abstraction import FULL, Abstraction
-from .detail_options import Attribute, Times
-from .release_kind import ARTIFICIAL_TIMES, Kind, TimestampKind
-from .totals import NO_DETAILS, Details
 
 References = Literal["follow", "refuse"]
 """Whether a description may refer to code (`package.module:Class`) and files outside of it."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .totals import Totals
+    from .questions import Totals
 
 
 MAX_CASES = 10**11

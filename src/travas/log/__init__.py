@@ -1,0 +1,1 @@
+"""The log as it was read, and the public rules and questions about it."""

@@ -1,0 +1,673 @@
+"""Public rules on one trace, applied before counting: they generalise variants at no privacy cost.
+
+An abstraction is a sequence of steps, such as `first | prefix:8`, each a fixed rule on a single trace. The steps, with
+examples: docs/abstractions.md. For a whole log, steps process all traces at once, as one flat array.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from ..errors import LogError, ParameterError, check_encodable, shown
+from ..trusted.guarantee import Counted, PrivacyUnit
+from ..trusted.numbers import typed_whole_number, whole_number
+from .traces import CODE, CODE_BYTES, Codes
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .log import Variants
+    from .traces import Activity, Trace
+
+
+MAX_LENGTH = 10**9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FlatLog:
+    """All traces, concatenated: `codes` into `alphabet`, and the length of each trace. Confidential.
+
+    `origin`, where it is set: the index of each event before the first step. Every step keeps events, reorders them or
+    renames their activities; it never makes one.
+    """
+
+    alphabet: Sequence[Activity]
+    codes: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    origin: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, variants: Variants) -> FlatLog:
+        """Lay out the traces of variants as one array of events.
+
+        Args:
+            variants: The variants, in memory.
+
+        Returns:
+            The traces.
+        """
+        import numpy as np
+
+        lengths = np.fromiter(map(len, variants.keys), np.int64, len(variants)) // CODE_BYTES
+        codes = np.frombuffer(b"".join(variants.keys), CODE).astype(np.int64)
+        return cls(variants.alphabet, codes, lengths)
+
+    def rows(self) -> NDArray[np.int64]:
+        """The index of the trace of each event.
+
+        Returns:
+            An index for each event.
+        """
+        import numpy as np
+
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
+    def positions(self) -> NDArray[np.int64]:
+        """The index of each event in its trace, from 0.
+
+        Returns:
+            An index for each event.
+        """
+        import numpy as np
+
+        return np.arange(len(self.codes)) - np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
+
+    def where(self, kept: NDArray[np.bool_]) -> FlatLog:
+        """Return the traces with only these events.
+
+        Args:
+            kept: Whether each event is kept.
+
+        Returns:
+            The traces with these events.
+        """
+        import numpy as np
+
+        lengths = np.bincount(self.rows()[kept], minlength=len(self.lengths))
+        return replace(self, codes=self.codes[kept], lengths=lengths, origin=self._moved(kept))
+
+    def reordered(self, order: NDArray[np.int64]) -> FlatLog:
+        """Return the traces with their events in another order, which must not move events to other traces.
+
+        Args:
+            order: The indexes of the events in their new order.
+
+        Returns:
+            The traces in that order.
+        """
+        return replace(self, codes=self.codes[order], origin=self._moved(order))
+
+    def _moved(self, index: NDArray[Any]) -> NDArray[np.int64] | None:
+        return None if self.origin is None else self.origin[index]
+
+    def compact(self) -> FlatLog:
+        """Return the traces encoded by the activities that occur, in the order of their names.
+
+        Returns:
+            The traces with other codes.
+        """
+        import numpy as np
+
+        used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.alphabet))).tolist()
+        ordered = sorted(used, key=self.alphabet.__getitem__)
+        codes = np.zeros(len(self.alphabet), dtype=np.int64)
+        codes[ordered] = np.arange(len(ordered))
+        return replace(self, alphabet=[self.alphabet[code] for code in ordered], codes=codes[self.codes])
+
+
+@dataclass(frozen=True)
+class AbstractionStep(ABC):
+    """A fixed rule on one trace."""
+
+    name: ClassVar[str]
+    usage: ClassVar[str]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    def make(cls, argument: Any) -> AbstractionStep:
+        """Build the step from its argument.
+
+        Args:
+            argument: What follows the colon, or the content of the file that is named there; empty if there is nothing.
+
+        Returns:
+            The step.
+        """
+        if argument:
+            raise ParameterError(
+                f"abstraction {cls.name}:{argument} has too many arguments; use {cls.usage}", field="abstraction"
+            )
+        return cls()
+
+    @abstractmethod
+    def apply(self, flat: FlatLog) -> FlatLog:
+        """Return the traces after this step.
+
+        Args:
+            flat: The traces before the step.
+
+        Returns:
+            The traces after it.
+        """
+
+    def may_shorten(self, length: int) -> bool:
+        """Return whether events can be missing in a trace that has this length after the last step.
+
+        Args:
+            length: The length of the trace.
+
+        Returns:
+            True if events can be missing.
+        """
+        return True
+
+
+class Fold(AbstractionStep):
+    """Immediate repetitions of an activity count once."""
+
+    name = usage = "fold"
+
+    def apply(self, flat: FlatLog) -> FlatLog:
+        import numpy as np
+
+        kept = np.ones(len(flat.codes), dtype=bool)
+        kept[1:] = (flat.codes[1:] != flat.codes[:-1]) | (flat.positions()[1:] == 0)
+        return flat.where(kept)
+
+
+class Loops(AbstractionStep):
+    """Immediate repetitions of a block of activities count once, shortest blocks first, from left to right."""
+
+    name = usage = "loops"
+
+    def apply(self, flat: FlatLog) -> FlatLog:
+        import numpy as np
+
+        ends = np.cumsum(flat.lengths)
+        repeats = np.flatnonzero(First().apply(flat).lengths < flat.lengths)  # only these can have loops
+        codes, kept = flat.codes.tolist(), bytearray(b"\1") * len(flat.codes)
+        for start, end in zip((ends - flat.lengths)[repeats].tolist(), ends[repeats].tolist(), strict=True):
+            _drop_loops(codes, start, end, kept)
+        return flat.where(np.frombuffer(kept, dtype=bool))
+
+
+def _drop_loops(codes: list[int], start: int, end: int, kept: bytearray) -> None:
+    """Process one trace: whenever it ends in a repeated block, the second copy is removed."""
+    left: list[int] = []  # remaining activities, with their indexes in `origins`
+    origins: list[int] = []
+    before: dict[int, list[int]] = {}  # the indexes of each activity in `left`
+    for index in range(start, end):
+        code = codes[index]
+        again = before.get(code)
+        if again is None:
+            before[code] = [len(left)]
+            left.append(code)
+            origins.append(index)
+            continue
+        again.append(len(left))
+        left.append(code)
+        origins.append(index)
+        for other in reversed(again[:-1]):
+            size = len(left) - 1 - other
+            if 2 * size > len(left):
+                break
+            if left[-size:] == left[-2 * size : -size]:
+                for removed in left[-size:]:
+                    before[removed].pop()
+                for removed in origins[-size:]:
+                    kept[removed] = 0
+                del left[-size:], origins[-size:]
+                break
+
+
+class First(AbstractionStep):
+    """The first occurrence of every activity, in order."""
+
+    name = usage = "first"
+
+    def apply(self, flat: FlatLog) -> FlatLog:
+        import numpy as np
+
+        _, first = np.unique(flat.rows() * len(flat.alphabet) + flat.codes, return_index=True)
+        kept = np.zeros(len(flat.codes), dtype=bool)
+        kept[first] = True
+        return flat.where(kept)
+
+
+class AsSet(AbstractionStep):
+    """The set of activities, in the order of their names."""
+
+    name = usage = "set"
+
+    def apply(self, flat: FlatLog) -> FlatLog:
+        import numpy as np
+
+        flat = First().apply(flat).compact()
+        return flat.reordered(np.lexsort((flat.codes, flat.rows())))
+
+
+@dataclass(frozen=True)
+class _Cut(AbstractionStep):
+    length: int
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.length}"
+
+    @classmethod
+    def make(cls, argument: Any) -> AbstractionStep:
+        try:
+            return cls(whole_number(typed_whole_number(argument, "n"), "n", 1, MAX_LENGTH))
+        except ParameterError as error:
+            raise ParameterError(f"abstraction {cls.usage}: {error}", field="abstraction") from None
+
+    def may_shorten(self, length: int) -> bool:
+        return length >= self.length
+
+
+class Prefix(_Cut):
+    """The first n activities."""
+
+    name, usage = "prefix", "prefix:n"
+
+    def apply(self, flat: FlatLog) -> FlatLog:
+        return flat.where(flat.positions() < self.length)
+
+
+class Suffix(_Cut):
+    """The last n activities."""
+
+    name, usage = "suffix", "suffix:n"
+
+    def apply(self, flat: FlatLog) -> FlatLog:
+        import numpy as np
+
+        return flat.where(flat.positions() >= np.repeat(flat.lengths, flat.lengths) - self.length)
+
+
+class FileStep(AbstractionStep):
+    """A rule from a public file, which the guarantee contains completely."""
+
+    def __post_init__(self) -> None:
+        for rule in self.rules():
+            check_encodable("abstraction", *([rule] if isinstance(rule, str) else rule))
+
+    def __str__(self) -> str:
+        import hashlib
+
+        content = json.dumps(self.rules(), ensure_ascii=False).encode()
+        return f"{self.name}:sha256-{hashlib.sha256(content).hexdigest()[:12]}"
+
+    @abstractmethod
+    def rules(self) -> Any:
+        """Return the rules as JSON values."""
+
+
+@dataclass(frozen=True)
+class Only(FileStep):
+    """Only these activities; the others are removed."""
+
+    name, usage = "only", "only:FILE"
+    activities: tuple[str, ...]
+
+    @classmethod
+    def make(cls, argument: Any) -> AbstractionStep:
+        lines = argument.splitlines() if isinstance(argument, str) else argument
+        names = sorted({name for name in lines if name}) if isinstance(lines, list) and _texts(lines) else []
+        if not names:
+            raise LogError(f"abstraction {cls.name} has no activities; use a text file of activities, one per line")
+        return cls(tuple(names))
+
+    def rules(self) -> Any:
+        return list(self.activities)
+
+    def apply(self, flat: FlatLog) -> FlatLog:
+        return flat.where(self._named(flat)[flat.codes])
+
+    def _named(self, flat: FlatLog) -> NDArray[np.bool_]:
+        import numpy as np
+
+        activities = set(self.activities)
+        return np.array([_one_column(self, name) in activities for name in flat.alphabet], dtype=bool)
+
+
+class Without(Only):
+    """Without these activities."""
+
+    name, usage = "without", "without:FILE"
+
+    def apply(self, flat: FlatLog) -> FlatLog:
+        return flat.where(~self._named(flat)[flat.codes])
+
+
+@dataclass(frozen=True)
+class Group(FileStep):
+    """Activities by the name of their group, from a public hierarchy; those in no group stay."""
+
+    name, usage = "group", "group:FILE"
+    groups: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def make(cls, argument: Any) -> AbstractionStep:
+        pairs = _rows(argument) if isinstance(argument, str) else argument
+        if not isinstance(pairs, list) or not pairs or not all(_texts(pair, 2) and all(pair) for pair in pairs):
+            raise LogError("abstraction group: every line must be `activity,group`; use a CSV file with two columns")
+        if unfit := [group for _, group in pairs if not group.isprintable()]:
+            raise LogError(f"abstraction group has the group {unfit[0][:60]!r}, which is not printable; rename it")
+        groups: dict[str, str] = {}
+        for activity, group in pairs:
+            if groups.setdefault(activity, group) != group:
+                raise LogError(f"abstraction group has {activity!r} in two groups, {groups[activity]!r} and {group!r}")
+        return cls(tuple(sorted(groups.items())))
+
+    def rules(self) -> Any:
+        return [list(pair) for pair in self.groups]
+
+    def may_shorten(self, length: int) -> bool:
+        return False
+
+    def apply(self, flat: FlatLog) -> FlatLog:
+        import numpy as np
+
+        groups, codes = dict(self.groups), Codes()
+        mapped = [codes[groups.get(_one_column(self, name), _one_column(self, name))] for name in flat.alphabet]
+        return replace(flat, alphabet=list(codes), codes=np.array(mapped, dtype=np.int64)[flat.codes])
+
+
+def _rows(text: str) -> list[list[str]]:
+    """The rows of a CSV text that are not empty."""
+    try:
+        return [row for row in csv.reader(io.StringIO(text)) if row]
+    except csv.Error as error:
+        raise LogError(f"abstraction group: not a CSV file ({error}); fix it") from None
+
+
+def _texts(value: Any, length: int | None = None) -> bool:
+    return (
+        isinstance(value, list)
+        and all(isinstance(item, str) for item in value)
+        and (length is None or len(value) == length)
+    )
+
+
+def _one_column(step: AbstractionStep, activity: Activity) -> str:
+    if isinstance(activity, tuple):
+        raise ParameterError(
+            f"abstraction {step.usage} supports one activity column but the log has {len(activity)}; "
+            "read the log with one activity column",
+            field="abstraction",
+        )
+    return activity
+
+
+def read_rules(step: str, path: str) -> str:
+    """Read a public rule file."""
+    if not path:
+        raise ParameterError(f"abstraction {step!r} names no file; use {step.rstrip(':')}:FILE", field="abstraction")
+    return _text_of(Path(path), f"abstraction {step!r} needs a text file")
+
+
+def read_activities(path: Path) -> tuple[str, ...]:
+    """Read a public list of activities, one per line; empty lines are ignored."""
+    remedy = "use a text file of activities, one per line"
+    names = tuple(line for line in _text_of(path, remedy).splitlines() if line)
+    if not names:
+        raise LogError(f"{path}: contains no activity; {remedy}")
+    return names
+
+
+def _text_of(path: Path, remedy: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise LogError(f"{path}: cannot be read ({reason}); {remedy}") from None
+
+
+STEPS: dict[str, type[AbstractionStep]] = {
+    step.name: step for step in (Fold, Loops, First, Prefix, Suffix, Only, Without, Group, AsSet)
+}
+MAX_STEPS = 20
+
+RuleFiles = Literal["read", "refuse"]
+"""Whether a step that names a file reads it; a web user must not read files of the server."""
+
+
+@dataclass(frozen=True)
+class Abstraction:
+    """A sequence of steps, applied from left to right; without steps it is `full`, the unchanged trace.
+
+    >>> Abstraction.parse("first | prefix:2")(("a", "b", "a", "c"))
+    ('a', 'b')
+    """
+
+    steps: tuple[AbstractionStep, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.steps) > MAX_STEPS:
+            raise ParameterError(
+                f"abstraction has {len(self.steps)} steps; use at most {MAX_STEPS}", field="abstraction"
+            )
+        for step in self.steps:
+            if not isinstance(step, tuple(STEPS.values())):
+                raise ParameterError(
+                    f"abstraction has the step {shown(step)}, which is not part of travas; use {', '.join(STEPS)}",
+                    field="abstraction",
+                )
+
+    def __or__(self, other: Abstraction) -> Abstraction:
+        return Abstraction(self.steps + other.steps)
+
+    def __str__(self) -> str:
+        return " | ".join(map(str, self.steps)) or "full"
+
+    @classmethod
+    def parse(cls, text: str, files: RuleFiles = "read") -> Abstraction:
+        """Parse `full`, or steps separated by `|`. A file that a step names is read now and becomes part of the rule.
+
+        Args:
+            text: The steps, such as `first | prefix:8`.
+            files: Whether files may be read.
+
+        Returns:
+            The abstraction.
+        """
+        names = [name.strip() for name in text.split("|")]
+        return cls(()) if names == ["full"] else cls(tuple(_parse_step(name, files) for name in names))
+
+    def as_json(self) -> list[Any]:
+        """Return the complete rule as JSON values, including the content of files.
+
+        Returns:
+            A list of steps.
+        """
+        return [{step.name: step.rules()} if isinstance(step, FileStep) else str(step) for step in self.steps]
+
+    @classmethod
+    def from_json(cls, content: Any) -> Abstraction:
+        """Rebuild an abstraction from `as_json`, without opening files.
+
+        Args:
+            content: What `as_json` returned.
+
+        Returns:
+            The abstraction.
+        """
+        if not isinstance(content, list):
+            raise ParameterError(
+                f"an abstraction must be a list of steps, not a {type(content).__name__}", field="abstraction"
+            )
+        return cls(tuple(map(_step_from_json, content)))
+
+    def __call__(self, trace: Trace) -> Trace:
+        """Return the generalised trace."""
+        import numpy as np
+
+        codes = Codes()
+        encoded = np.array([codes[activity] for activity in trace], dtype=np.int64)
+        flat = self.applied(FlatLog(list(codes), encoded, np.array([len(trace)])))
+        return tuple(flat.alphabet[code] for code in flat.codes.tolist())
+
+    def may_shorten(self, trace: Trace) -> bool:
+        """Return whether events can be missing in a generalised trace. It depends on the rule and this trace alone.
+
+        Args:
+            trace: A generalised trace.
+
+        Returns:
+            True if events can be missing.
+
+        Examples:
+            >>> [Abstraction.parse("prefix:2").may_shorten(trace) for trace in (("a",), ("a", "b"))]
+            [False, True]
+        """
+        return any(step.may_shorten(len(trace)) for step in self.steps)
+
+    def of(self, variants: Variants) -> Variants:
+        """Return the generalised log. Traces that became equal are merged; cases with an empty trace are left out.
+
+        Args:
+            variants: The log.
+
+        Returns:
+            The generalised log.
+        """
+        return self.grouped(variants).variants if self.steps else variants
+
+    def check(self, unit: PrivacyUnit, counted: Counted) -> None:
+        """Raise ParameterError if variants counted in this way must not be generalised.
+
+        Args:
+            unit: Whom the mechanism protects.
+            counted: What is counted of each unit.
+        """
+        if self.steps and counted == "units" and not unit.is_case:
+            raise ParameterError(
+                f"abstraction is {self} but this mechanism counts every {unit.name} once per variant, and would count it "
+                "several times; use a ladder, or a mechanism that counts cases",
+                field="abstraction",
+            )
+
+    def grouped(self, variants: Variants) -> Grouped:
+        """Return the generalised log, and the key of each variant.
+
+        Args:
+            variants: The log.
+
+        Returns:
+            The generalised log with the keys.
+        """
+        import numpy as np
+
+        self.check(variants.unit, variants.counted)
+        flat = self.applied(FlatLog.of(variants)).compact()
+        encoded = flat.codes.astype(CODE).tobytes()
+        numbers: dict[bytes, int] = {}
+        ends = (np.cumsum(flat.lengths) * 4).tolist()
+        groups = np.empty(len(ends), dtype=np.int64)
+        for row, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+            groups[row] = numbers.setdefault(encoded[start:end], len(numbers)) if end > start else -1
+        counts = _sums(groups, variants.counts, len(numbers))
+        lost = int(variants.counts[groups < 0].sum())
+        note = (f"{lost} cases with an empty trace under {self} were left out",) if lost else ()
+        return Grouped(variants.generalised(self, flat.alphabet, list(numbers), counts, note), groups)
+
+    def applied(self, flat: FlatLog) -> FlatLog:
+        """Return the traces after all steps.
+
+        Args:
+            flat: The traces.
+
+        Returns:
+            The generalised traces.
+        """
+        for step in self.steps:
+            flat = step.apply(flat)
+        return flat
+
+
+FULL = Abstraction()
+"""The unchanged trace."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Grouped:
+    """A generalised log, and for every original variant the index of its key, or −1. Confidential."""
+
+    variants: Variants
+    groups: NDArray[np.int64]
+
+    def counts(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the number of cases of each key, from those of the original variants.
+
+        Args:
+            counts: The number of cases of each original variant.
+
+        Returns:
+            The number of cases of each key.
+        """
+        return _sums(self.groups, counts, len(self.variants))
+
+    def among(self, indices: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which original variants have one of these keys.
+
+        Args:
+            indices: The indices of keys.
+
+        Returns:
+            A truth value for each original variant.
+        """
+        import numpy as np
+
+        selected = np.zeros(len(self.variants) + 1, dtype=bool)  # the last one is for −1
+        selected[indices] = True
+        among: NDArray[np.bool_] = selected[self.groups]
+        return among
+
+
+def _sums(groups: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    import numpy as np
+
+    sums = np.zeros(size, dtype=np.int64)
+    np.add.at(sums, groups[groups >= 0], counts[groups >= 0])
+    return sums
+
+
+def parse_ladder(text: str, files: RuleFiles = "read") -> tuple[Abstraction, ...]:
+    """Parse abstractions separated by commas, from fine to coarse: `full,fold,first,prefix:6`."""
+    return tuple(Abstraction.parse(part.strip(), files) for part in text.split(","))
+
+
+def _parse_step(name: str, files: RuleFiles = "read") -> AbstractionStep:
+    kind, _, argument = name.partition(":")
+    if kind not in STEPS:
+        available = ", ".join(step.usage for step in STEPS.values())
+        raise ParameterError(
+            f"abstraction has the step {name!r}, which does not exist; available: full, {available}",
+            field="abstraction",
+        )
+    step = STEPS[kind]
+    if issubclass(step, FileStep) and files == "refuse":
+        raise ParameterError(
+            f"abstraction has the step {kind}, which needs a file, and files are not read here", field="abstraction"
+        )
+    return step.make(read_rules(name, argument) if issubclass(step, FileStep) else argument)
+
+
+def _step_from_json(content: Any) -> AbstractionStep:
+    if isinstance(content, dict) and len(content) == 1:
+        [(kind, rules)] = content.items()
+        if kind in STEPS and issubclass(STEPS[kind], FileStep):
+            return STEPS[kind].make(rules)
+    elif isinstance(content, str) and not issubclass(STEPS.get(content.partition(":")[0], AbstractionStep), FileStep):
+        return _parse_step(content)
+    raise ParameterError(f"abstraction has the unknown step {str(content)[:60]!r}", field="abstraction")
