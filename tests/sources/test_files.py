@@ -119,8 +119,6 @@ def test_tables_are_of_databases_only(small_csv: Path, travas: Run) -> None:
         variants(small_csv, Reading(table="events"))
     with pytest.raises(ParameterError, match="table and query are both set"):
         Reading(table="events", query="SELECT 1")
-    with pytest.raises(LogError, match="https://: unsupported URL scheme"):
-        variants("https://example.org/log.xes", Reading())
     ran = travas("inspect", small_csv, "--query", "SELECT 1")
     assert (ran.code, ran.out) == (2, "") and "is not a database" in ran.err
 
