@@ -29,7 +29,7 @@ ALLOWED = {
     "report/report_file.py": "by atomic_output",
     "plots/figures.py": "into memory",
     "budget/ledger_file.py": "the ledger, which is a database",
-    "sources/standard_input.py": "a private copy of the log, which is an input",
+    "sources/files.py": "a private copy of standard input, which is a log",
     "web/result/handover.py": "a zip under another name until it is complete, only for its owner",
     "web/storage.py": "the lock of the uploads",
     "web/transfers.py": "uploads, which are inputs",

@@ -327,3 +327,20 @@ def test_the_report_names_the_person(travas: Run, clinic: Path, tmp_path: Path) 
     assert "for adding or removing all cases of one patient" in text and "CANARY" not in text
     assert "one patient with all cases; the release counts at most 3 different variants per patient" in text
     assert "several values in the column patient" in text and "several cases" not in text
+
+
+@pytest.mark.parametrize("unit", ["patient", "case:patient"])
+def test_the_unit_has_one_spelling_for_all_logs_of_traces(unit: str, tmp_path: Path) -> None:
+    """It was stripped for logs of pm4py, the column itself in their frames, and not found in XES."""
+    from pm4py.objects.log.obj import Event, EventLog, Trace
+
+    log = EventLog()
+    for name in "123":
+        trace = Trace(attributes={"concept:name": name, "patient": "p"})
+        trace.append(Event({"concept:name": "a"}))
+        log.append(trace)
+    (tmp_path / "log.xes").write_text(xes({name: ("p", ("a",)) for name in "123"}))
+    frame = pl.DataFrame({"case:concept:name": [*"123"], "concept:name": ["a"] * 3, "case:patient": ["p"] * 3})
+    reading = Reading(order="file", unit=unit, max_cases=2, counted="cases")
+    for source in (log, tmp_path / "log.xes", frame, frame.rename({"case:patient": "patient"})):
+        assert dict(read(source, reading).items()) == {("a",): 2}

@@ -51,13 +51,15 @@ class _Dialect:
     quote: str | None
 
 
-def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Progress) -> Variants:
+def read_csv(
+    paths: Sequence[Path], reading: Reading, where: str, progress: Progress, delimiter: str | None = None
+) -> Variants:
     """Read the variants of `.csv` or `.csv.gz` files, each with a header. All cells are text: `NA` is a name.
 
     The quoting of every file is checked before the first one is parsed (`sources.quoting`). Files that are compressed
     or not in UTF-8 are held in memory completely.
     """
-    files = [_File.open(path, reading, progress) for path in paths]
+    files = [_File.open(path, reading, progress, delimiter) for path in paths]
     for file in files:
         file.check()
     size = sum(len(file.source) if isinstance(file.source, bytes) else file.path.stat().st_size for file in files)
@@ -81,19 +83,7 @@ def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Prog
 
 
 def table_of(path: Path, reading: Reading, progress: Progress) -> pl.DataFrame:
-    """Return the cells of a CSV file as text, if it is strict CSV.
-
-    Args:
-        path: The file.
-        reading: Encoding, delimiter and quote.
-        progress: Called with the share of the file that was read.
-
-    Returns:
-        The table.
-
-    Raises:
-        LogError: The file is not strict CSV, with the line.
-    """
+    """Return the cells of a CSV file as text; LogError with the line if it is not strict CSV."""
     file = _File.open(path, reading, progress)
     file.check()
     try:
@@ -155,7 +145,7 @@ class _File:
     dialect: _Dialect
 
     @classmethod
-    def open(cls, path: Path, reading: Reading, progress: Progress) -> _File:
+    def open(cls, path: Path, reading: Reading, progress: Progress, delimiter: str | None = None) -> _File:
         with closing(chunks(path, progress)) as pieces:
             head = next(pieces, b"")
         for magic, name in _COMPRESSED.items():
@@ -163,7 +153,7 @@ class _File:
                 raise LogError(
                     f"{path}: contains data compressed with {name}, which is not supported; decompress it first"
                 )
-        dialect = dialect_of(head, reading)
+        dialect = dialect_of(head, reading, delimiter)
         plain = dialect.encoding in _UTF_8
         if plain and packing_of(path) is None:
             return cls(path, path, dialect)
@@ -286,7 +276,7 @@ class _File:
         return None
 
 
-def dialect_of(head: bytes, reading: Reading) -> _Dialect:
+def dialect_of(head: bytes, reading: Reading, delimiter: str | None = None) -> _Dialect:
     """Detect the encoding from the byte order mark, and delimiter and quote from the header line, unless they are set.
 
     The rows are not used, because one case would decide how all others are read.
@@ -300,7 +290,7 @@ def dialect_of(head: bytes, reading: Reading) -> _Dialect:
     if quote is None:
         quote = "'" if line.startswith("'") and '"' not in line else '"'
     outside = "".join(line.split(quote)[::2])
-    delimiter = reading.delimiter or max(_DELIMITERS, key=outside.count)
+    delimiter = reading.delimiter or delimiter or max(_DELIMITERS, key=outside.count)
     if delimiter == quote:
         raise ParameterError(f"delimiter and quote are both {quote!r}; use two different characters", field="delimiter")
     return _Dialect(encoding, delimiter, None if quote == "none" else quote)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 
@@ -15,20 +15,9 @@ from ..log.questions import check_details
 from ..mechanisms.mechanism import Progress
 from ..releases.release import Release, ReleasedLog
 from .example_log import ExampleLog, hospital_log
-from .files import MAP_IS_NO_LOG, check_counts, merged
+from .files import MAP_IS_NO_LOG, check_counts, merged, read_files
 from .log_location import is_database, url_scheme
 from .reading import BY_QUERY, DEFAULT_READING, Reading
-
-
-class Engine(Protocol):
-    """Reads one kind of source."""
-
-    def variants(self, source: Any, reading: Reading) -> Variants:
-        """Return the variants of a log and their counts. Confidential.
-
-        They have `totals`, which answer questions about the cases, if `reading.details` asks for times or attributes:
-        without them there are no synthetic logs with times and no durations in process maps.
-        """
 
 
 def _silent(_: float) -> None:
@@ -73,11 +62,24 @@ def _read(source: Any, reading: Reading, progress: Progress) -> Variants:
     if isinstance(source, list):
         check_counts(reading, "a list of traces")
         return Variants.from_mapping(_counted(source), reading.activities)
+    library = _library(source)
     if is_database(source):
         from .engines.databases import read_database
 
         return read_database(source, reading)
-    return _engine(source, progress).variants(source, reading)
+    if library == "pyspark" or (isinstance(source, str) and url_scheme(source) == "spark"):
+        from .engines.spark import Spark
+
+        return Spark().variants(source, reading)
+    if isinstance(source, str | Path):
+        return read_files(source, reading, progress)
+    if library == "pm4py":
+        from .pm4py_logs import read_pm4py_log
+
+        return read_pm4py_log(source, reading)
+    from .frames import read_frame
+
+    return read_frame(source, reading)
 
 
 def assumptions_of(source: Any, reading: Reading) -> tuple[str, ...]:
@@ -106,27 +108,3 @@ def _counted(traces: list[Any]) -> Mapping[Any, int]:
                 f"trace {number:,} of the list has the type {type(trace).__name__}; use tuples or lists of activities"
             )
     return Counter(tuple(tuple(part) if isinstance(part, list) else part for part in trace) for trace in traces)
-
-
-def _engine(source: Any, progress: Progress) -> Engine:
-    """Select the engine by URL scheme or library; anything else is a file or a data frame."""
-    if isinstance(source, str) and url_scheme(source) == "spark":
-        from .engines.spark import Spark
-
-        return Spark()
-    if isinstance(source, str | Path):
-        from .files import Files
-
-        return Files(progress)
-    library = _library(source)
-    if library == "pm4py":
-        from .files import TraceLogs
-
-        return TraceLogs()
-    if library == "pyspark":
-        from .engines.spark import Spark
-
-        return Spark()
-    from .files import Frames
-
-    return Frames()

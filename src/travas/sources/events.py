@@ -366,7 +366,10 @@ class _Frame:
             else:
                 cases = cases.drop(_CASE)
             tables.append(cases.collect())
-        return tables[0] if len(tables) == 1 else pl.concat(tables)
+        if len(tables) == 1:
+            return tables[0]
+        every = pl.concat(tables)
+        return every if owners is None else _kept(every.lazy(), parts, self.reading).collect()
 
     def _cases(self, events: pl.DataFrame) -> pl.LazyFrame:
         """Group events by case: the names of its activities as numbers, and its details."""

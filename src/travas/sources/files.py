@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import stat
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-
-import attrs
 
 from ..errors import LogError, ParameterError
 from ..log.log import Variants
@@ -24,84 +26,62 @@ from .release_json import (
     traces_of,
     whole_numbers,
 )
-from .standard_input import STANDARD_INPUT, spooled
 from .unpacking import member_of
+
+STANDARD_INPUT = "-"
 
 MAP_IS_NO_LOG = "a process map has no traces; use its pairs, or compare it with: travas compare LOG map.json"
 
-_ONE_FILE = ("xlsx",)
 
-
-@dataclass(frozen=True)
-class Files:
-    """The default engine. Memory holds a few numbers per event, for one pass over the log at a time."""
-
-    progress: Progress
-
-    def variants(self, source: str | Path, reading: Reading) -> Variants:
-        """Return the variants of a file, or of the files of a folder or glob as one log, ordered by file name."""
-        for name in ("table", "query"):
-            if getattr(reading, name) is not None:
-                raise ParameterError(
-                    f"{name} is set but {source} is not a database; for database URLs see: travas docs engines",
-                    field=name,
-                )
-        if str(source) == STANDARD_INPUT:
-            with spooled(reading.format) as path:
-                return self._variants([path], reading, "standard input")
-        path = Path(source)
-        if (path / "_delta_log").is_dir() or any((path / "metadata").glob("*.metadata.json")):
-            raise LogError(
-                f"{path}: a Delta or Iceberg table, whose files must not be read directly; read it with Spark"
+def read_files(source: str | Path, reading: Reading, progress: Progress) -> Variants:
+    """Return the variants of a file, or of the files of a folder or glob as one log, ordered by file name."""
+    for name in ("table", "query"):
+        if getattr(reading, name) is not None:
+            raise ParameterError(
+                f"{name} is set but {source} is not a database; for database URLs see: travas docs engines", field=name
             )
-        listed = listing(path, FOLDER_SUFFIXES)
-        for file in listed.files:
-            _check(file, reading.format)
-        variants = self._variants(listed.files, reading, str(source))
-        return replace(variants, notes=(*listed.notes, *variants.notes)) if listed.notes else variants
+    if str(source) == STANDARD_INPUT:
+        with _spooled(reading.format) as path:
+            return _variants([path], reading, "standard input", progress)
+    path = Path(source)
+    if (path / "_delta_log").is_dir() or any((path / "metadata").glob("*.metadata.json")):
+        raise LogError(f"{path}: a Delta or Iceberg table, whose files must not be read directly; read it with Spark")
+    listed = listing(path, FOLDER_SUFFIXES)
+    for file in listed.files:
+        _check(file, reading.format)
+    variants = _variants(listed.files, reading, str(source), progress)
+    return replace(variants, notes=(*listed.notes, *variants.notes)) if listed.notes else variants
 
-    def _variants(self, paths: Sequence[Path], reading: Reading, where: str) -> Variants:
-        if len(paths) == 1 and reading.format is None and suffix_of(paths[0], RELEASE_SUFFIXES):
-            check_counts(reading, f"the release {where}")
-            return _read_release(paths[0])
-        formats = {file_format(path, reading.format) for path in paths}
-        form = formats.pop()
-        if formats or (len(paths) > 1 and form in _ONE_FILE):
-            raise LogError(f"{where}: several files are one log only if all are XES, all CSV, all Parquet or all Arrow")
-        if form == "xlsx":
-            from .excel import read_excel
 
-            return read_excel(paths[0], reading, where)
-        if reading.sheet is not None:
-            raise ParameterError(f"sheet is {reading.sheet!r} but {where} is not an Excel workbook", field="sheet")
-        if form == "xes":
-            from .xes import read_xes
+def _variants(paths: Sequence[Path], reading: Reading, where: str, progress: Progress) -> Variants:
+    if len(paths) == 1 and reading.format is None and suffix_of(paths[0], RELEASE_SUFFIXES):
+        check_counts(reading, f"the release {where}")
+        return _read_release(paths[0])
+    formats = {file_format(path, reading.format) for path in paths}
+    form = formats.pop()
+    if formats or (len(paths) > 1 and form == "xlsx"):
+        raise LogError(f"{where}: several files are one log only if all are XES, all CSV, all Parquet or all Arrow")
+    if form == "xlsx":
+        from .excel import read_excel
 
-            return read_xes(paths, reading, self.progress, where)
-        if form in ("csv", "tsv"):
-            from .csv_files import read_csv
+        return read_excel(paths[0], reading, where)
+    if reading.sheet is not None:
+        raise ParameterError(f"sheet is {reading.sheet!r} but {where} is not an Excel workbook", field="sheet")
+    if form == "xes":
+        from .xes import read_xes
 
-            if form == "tsv" and reading.delimiter is None:
-                reading = attrs.evolve(reading, delimiter="\t")
-            return read_csv(paths, reading, where, self.progress)
-        from .parquet import read_arrow, read_parquet
+        return read_xes(paths, reading, progress, where)
+    if form in ("csv", "tsv"):
+        from .csv_files import read_csv
 
-        return (read_parquet if form == "parquet" else read_arrow)(paths, reading, where)
+        return read_csv(paths, reading, where, progress, "\t" if form == "tsv" else None)
+    from .parquet import read_arrow, read_parquet
+
+    return (read_parquet if form == "parquet" else read_arrow)(paths, reading, where)
 
 
 def file_format(path: Path, form: Format | None) -> Format:
-    """Return the format of a file: as set, else by its extension, or by that of the log in a zip archive.
-
-    Args:
-        path: The file.
-        form: The format that is set, or None.
-
-    Returns:
-        The format.
-
-    Raises:
-        LogError: The extension is not supported.
-    """
+    """Return the format of a file: as set, else by its extension, or by that of the log in a zip archive."""
     if form is not None:
         return form
     known = format_of(member_of(path) if suffix_of(path, ARCHIVE_SUFFIXES) else path.name)
@@ -166,23 +146,22 @@ def _read_release(path: Path) -> Variants:
         raise LogError(f"{path}: {error}") from None
 
 
-@dataclass(frozen=True)
-class Frames:
-    """Polars and pandas data frames."""
-
-    def variants(self, source: object, reading: Reading) -> Variants:
-        """Return the variants of a data frame."""
-        from .frames import read_frame
-
-        return read_frame(source, reading)
-
-
-@dataclass(frozen=True)
-class TraceLogs:
-    """Event logs of pm4py."""
-
-    def variants(self, source: object, reading: Reading) -> Variants:
-        """Return the variants of an event log."""
-        from .pm4py_logs import read_pm4py_log
-
-        return read_pm4py_log(source, reading)
+@contextmanager
+def _spooled(form: Format | None) -> Iterator[Path]:
+    """Copy standard input, whose format must be set, to a file that only this user can read and that is removed."""
+    if form is None:
+        raise ParameterError("the log is standard input but format is not set; set it, such as 'csv'", field="format")
+    if sys.stdin is None or sys.stdin.isatty():
+        raise LogError("standard input: no data; pipe a log into it, or use a file")
+    with tempfile.TemporaryDirectory(prefix="travas-") as folder:
+        path = Path(folder) / f"standard-input.{form}"
+        try:
+            with path.open("xb") as copy:
+                shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
+        except OSError as error:
+            raise LogError(
+                f"standard input: cannot be copied to {folder} ({error.strerror}); free some space"
+            ) from None
+        if not path.stat().st_size:
+            raise LogError("standard input: is empty; check the command that writes it")
+        yield path

@@ -28,14 +28,10 @@ class Listing:
 
 
 def listing(path: Path, suffixes: tuple[str, ...]) -> Listing:
-    """List the files of a log.
+    """List the files of a log: a file, a folder or a glob; a path that exists is not a glob.
 
-    Args:
-        path: A file, a folder or a glob. A path that exists is not a glob.
-        suffixes: The suffixes of logs. Other files in a folder are not read, which is noted.
-
-    Returns:
-        The files, sorted by name. Unreadable folders, links to folders and dangling links are refused.
+    Other files in a folder than those with the suffixes are noted. Unreadable folders, links to folders and dangling links
+    are refused.
     """
     try:
         if path.is_dir():

@@ -52,7 +52,7 @@ def location_of(source: Any) -> str | None:
     Returns:
         The location, or None for an object in memory, standard input, a pipe, a database server or Spark.
     """
-    if not isinstance(source, str | Path):
+    if not isinstance(source, str | Path) or str(source) == "-":
         return None
     try:
         if (database := database_file(source)) is not None:
@@ -67,7 +67,7 @@ def _file(text: str) -> str | None:
     try:
         kind = stat.S_IFMT(path.stat().st_mode)
     except OSError:
-        return None if text == "-" else _glob(path)
+        return _glob(path)
     return str(path.resolve()) if kind in (stat.S_IFREG, stat.S_IFDIR) else None
 
 
