@@ -339,7 +339,7 @@ def test_the_unit_has_one_spelling_for_all_logs_of_traces(unit: str, tmp_path: P
         trace = Trace(attributes={"concept:name": name, "patient": "p"})
         trace.append(Event({"concept:name": "a"}))
         log.append(trace)
-    (tmp_path / "log.xes").write_text(xes({name: ("p", ("a",)) for name in "123"}))
+    (tmp_path / "log.xes").write_text(xes(dict.fromkeys("123", ("p", ("a",)))))
     frame = pl.DataFrame({"case:concept:name": [*"123"], "concept:name": ["a"] * 3, "case:patient": ["p"] * 3})
     reading = Reading(order="file", unit=unit, max_cases=2, counted="cases")
     for source in (log, tmp_path / "log.xes", frame, frame.rename({"case:patient": "patient"})):
