@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
+from ..errors import VerificationError
 from ..outputs.atomic import Existing
 from ..releases.release import Profile, Release
 from ..sources.reading import DEFAULT_READING, Reading
@@ -24,13 +26,18 @@ def refuse_log_options(options: Mapping[str, object], charge: Charge, reading: R
 
 
 def verified(release: Path, read: Callable[[Path], ReadRelease]) -> ReadRelease:
-    """Read a release and verify it."""
-    from ..outputs.guarantee_file import guarantee_path
+    """Read a release, or the measurements beside a synthetic log, and verify it."""
+    from ..outputs.guarantee_file import file_digest, guarantee_path, measurements_path
     from ..verification.verify import verify
 
     with progress("verifying the release"):
-        source = read(release)
+        measurements = measurements_path(release)
+        source = read(measurements if measurements.exists() else release)
         verify(guarantee_path(release), release)
+        if measurements != release:
+            stated = json.loads(guarantee_path(release).read_text(encoding="utf-8"))["release"]
+            if file_digest(measurements) != stated.get("measurements"):
+                raise VerificationError(f"{measurements}: its SHA-256 is not the one in {guarantee_path(release)}")
     return source
 
 
@@ -40,7 +47,10 @@ def write_again(made: Release, release: Path, output: Path, existing: Existing, 
     from ..outputs.readme_file import release_files
     from ..outputs.write import write_release
 
-    check_not_same(release_files(output), release_files(release), "release that is read, or one of its files")
+    kind = made.mechanism.kind
+    check_not_same(
+        release_files(output, kind), release_files(release, kind), "release that is read, or one of its files"
+    )
     write_release(made, output, existing, profile)
 
 

@@ -53,8 +53,8 @@ def synthesize(
         Path | None,
         typer.Option(
             "--from",
-            help="Generate again from the measurements of this .json release: no log is read, nothing is charged.",
-            metavar="RELEASE.json",
+            help="Generate again from the measurements of this synthetic log: no log is read, nothing is charged.",
+            metavar="RELEASE",
         ),
     ] = None,
     cases: Annotated[
@@ -78,7 +78,7 @@ def synthesize(
     """Write a synthetic log of full traces, generated from noisy measurements of a log, and its guarantee file.
 
     Traces may appear that are not in the log. Times are also generated if the log has a time column, and so are the named
-    case attributes, within the same (ε, δ). A .json release keeps the measurements: anyone can generate more from it.
+    case attributes, within the same (ε, δ). The measurements are written beside the log: anyone can generate more from them.
 
     Examples: travas synthesize hospital.csv --epsilon 1 --delta 1e-6 -o synthetic.json ·
     travas synthesize hospital.csv --attribute sex --bins age=20,40,60,80 --zone Europe/Berlin … ·
@@ -97,7 +97,7 @@ def synthesize(
     if log is None or epsilon is None or delta is None:
         raise ParameterError("a log with --epsilon and --delta is required, or a release with --from")
     if cases is not None or seed is not None:
-        raise ParameterError("--cases and --seed require --from; write a .json release first, then generate from it")
+        raise ParameterError("--cases and --seed require --from; make a release first, then generate from it")
     stated = {"mechanism": "synthesis", "alphabet": alphabet, **details}
     request = Request(
         source=log,

@@ -31,6 +31,11 @@ def guarantee_path(release: Path) -> Path:
     return release.with_name(release.name + ".guarantee.json")
 
 
+def measurements_path(release: Path) -> Path:
+    """Return the path of the measurements beside a synthetic log: the log itself if it is a `.json` file, which has them."""
+    return release if release.name.endswith(".json") else release.with_name(release.name + ".measurements.json")
+
+
 def file_digest(path: Path) -> str:
     """Return the SHA-256 digest of a file."""
     import hashlib

@@ -26,7 +26,7 @@ def check_not_input(output: Path, inputs: Iterable[str | Path], ledger: Path | N
     Raises:
         OutputError: The output is an input or the ledger, lies in a folder of the log, or matches its glob.
     """
-    targets = release_files(output)
+    targets = release_files(output, "synthetic log")
     for given in map(Path, inputs):
         for target in targets:
             _check_log(target, given)

@@ -1,17 +1,23 @@
 """The README of a release: what the file is and is not, for whom its guarantee holds, and how to check it.
 
-It depends on the mechanism, the options and the names of the files only: not even on the released variants.
+It depends on the release, the options and the names of the files only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from .. import explain
+from ..plots.svg import activity_text, printable
 from ..releases.release import Frequencies, Kind, Release, ReleasedLog, VariantRelease
 from ..trusted.guarantee import Standing
-from .guarantee_file import guarantee_path
+from .guarantee_file import guarantee_path, measurements_path
+
+if TYPE_CHECKING:
+    from ..releases.synthetic_log import SyntheticRelease
+    from ..synthesis.quality import PairQuality
 
 _CONTENTS: dict[Kind, str] = {
     "variants": "sequences of activities of the original log, with numbers of cases",
@@ -42,9 +48,11 @@ def readme_path(release: Path) -> Path:
     return release.with_name(release.name + ".README.txt")
 
 
-def release_files(release: Path) -> tuple[Path, ...]:
-    """Return all files of a release in the order in which they appear: README, guarantee and the release itself."""
-    return readme_path(release), guarantee_path(release), release
+def release_files(release: Path, kind: Kind = "variants") -> tuple[Path, ...]:
+    """Return all files of a release in the order in which they appear, the release itself last."""
+    files = readme_path(release), guarantee_path(release), release
+    measurements = measurements_path(release)
+    return (measurements, *files) if kind == "synthetic log" and measurements != release else files
 
 
 def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
@@ -67,6 +75,7 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
         f"It contains {_CONTENTS[mechanism.kind]}.",
         f"It is not a copy of the original log: {_NOT_A_COPY[explain.released_by(mechanism)]}",
         *_about_events(release),
+        *(_about_generated(cast("SyntheticRelease", release), path) if mechanism.kind == "synthetic log" else []),
         *_protection(release),
         "Further releases of the same log add up: ε and δ hold for this file alone.",
         f"To check it: travas verify {guarantee_path(path).name} {path.name}",
@@ -81,6 +90,33 @@ def _about_events(release: Release) -> list[str]:
     cut = ["Its traces were generalised by a public rule and can be incomplete."] if release.is_abstracted else []
     counts = [_COUNTS[release.frequencies]] if isinstance(release, VariantRelease) else []
     return [*counts, release.times_in_words, *cut]
+
+
+def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
+    """What to know before a synthetic log is used: what is coarse, and what may be noise."""
+    lines = []
+    if release.event_times is not None:
+        lines.append("Use medians of durations, not means: long durations are measured coarsely.")
+    for attribute in release.mechanism.released_attributes:
+        if attribute.is_number:
+            low, high = (f"{attribute.edges[end]:g}" for end in (0, -1))
+            lines.append(
+                f"{attribute.name}: values from {high} on are written as {high}, those below {low} as {low} less one unit."
+            )
+    noise = release.quality().mostly_noise
+    if noise:
+        lines.append(f"Steps that cannot be told from noise ({len(noise)}): {'; '.join(map(_step, noise))}.")
+    measurements = measurements_path(path).name
+    return [
+        *lines,
+        f"{measurements} has the noisy measurements, which are as public as the log. To generate again, at no cost: "
+        f"travas synthesize --from {path.name} --cases N -o OUT",
+    ]
+
+
+def _step(pair: PairQuality) -> str:
+    before = "(start)" if pair.before is None else printable(activity_text(pair.before))
+    return f"{before} → {'(end)' if pair.after is None else printable(activity_text(pair.after))}"
 
 
 def _protection(release: Release) -> list[str]:

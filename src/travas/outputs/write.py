@@ -22,7 +22,7 @@ from ..releases.release import EVENT_LOGS, Kind, Profile, Release, check_profile
 from ..sources.formats import suffix_of
 from .atomic import Existing, Reservation, cannot_write, check_target, is_interrupted, is_system_error, reserved
 from .event_tables import write_csv, write_csv_gz, write_parquet
-from .guarantee_file import describe, file_digest, guarantee_path
+from .guarantee_file import describe, file_digest, guarantee_path, measurements_path
 from .json_writer import write_json
 from .profiles import PROFILE_WRITERS, check_profile_format
 from .readme_file import readme_path, readme_text, release_files
@@ -92,6 +92,9 @@ class ReservedRelease:
                 "abstractions": [rule.as_json() for rule in release.used_abstractions],
                 "sha256": file_digest(self._content),
             }
+            if (measurements := measurements_path(self.target)) in self._files.targets[:-1]:
+                write_json(release, self._files.partial(measurements))
+                facts["measurements"] = file_digest(self._files.partial(measurements))
             facts |= {"assumptions": list(release.assumptions)} if release.assumptions else {}
             text = json.dumps(describe(release.mechanism, facts, release.reading), indent=2, ensure_ascii=False)
             promise.write_text(text + "\n", encoding="utf-8")
@@ -103,7 +106,7 @@ class ReservedRelease:
             raise
 
     def publish(self) -> None:
-        """Publish the files: the README, the guarantee, then the release.
+        """Publish the files, the release last.
 
         Raises:
             OutputError: The file system refused, or another run has written one of the files in the meantime.
@@ -130,7 +133,7 @@ def reserved_release(
         OutputError: The suffix is not supported, or a file exists, cannot be written, or is reserved by another run.
     """
     suffix = _suffix(target, kind, profile)
-    with reserved(release_files(target), existing) as files:
+    with reserved(release_files(target, kind), existing) as files:
         yield ReservedRelease(target, suffix, profile, files, files.partial(target))
 
 
@@ -150,7 +153,7 @@ def check_output(target: Path, existing: Existing, kind: Kind, profile: Profile 
         OutputError: The suffix is not supported, or one of the files cannot be written.
     """
     suffix = _suffix(target, kind, profile)
-    files = release_files(target)
+    files = release_files(target, kind)
     for file in () if is_interrupted(files) else files:  # the reservation finishes what a killed run began
         check_target(file, existing)
     return suffix

@@ -1,0 +1,41 @@
+"""The measurements of a synthetic log are public and paid for: they are written beside it in every format."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Run
+from travas.outputs.example import write_hospital_log
+
+PARAMETERS = ("--epsilon", 1, "--delta", "1e-6")
+
+
+@pytest.mark.parametrize("name", ["s.xes.gz", "s.csv", "s.parquet"])
+def test_more_is_generated_from_a_log_of_any_format(name: str, tmp_path: Path, travas: Run) -> None:
+    log, out, more = write_hospital_log(tmp_path / "hospital.csv"), tmp_path / name, tmp_path / "more.json"
+    assert travas("synthesize", log, *PARAMETERS, "-o", out).code == 0
+    measurements = tmp_path / f"{name}.measurements.json"
+    assert travas("verify", f"{out}.guarantee.json", out).code == 0
+    assert travas("synthesize", "--from", out, "--cases", 50, "-o", more).code == 0
+    made = json.loads(more.read_text())
+    assert made["measurements"] == json.loads(measurements.read_text())["measurements"] and sum(made["counts"]) == 50
+    assert travas("synthesize", "--from", out, "-o", tmp_path / "again.json").code == 0
+    measurements.write_text(measurements.read_text() + " ")
+    assert travas("synthesize", "--from", out, "--cases", 50, "-o", tmp_path / "x.json").code == 1
+    measurements.unlink()
+    assert travas("synthesize", "--from", out, "--cases", 50, "-o", tmp_path / "x.json").code == 2
+
+
+def test_what_travels_with_a_synthetic_log_says_what_is_coarse(tmp_path: Path, travas: Run) -> None:
+    log, out = write_hospital_log(tmp_path / "hospital.csv"), tmp_path / "s.csv"
+    rows = log.read_text().splitlines()
+    log.write_text("\n".join([f"{rows[0]},age", *(f"{row},{len(row) % 90}" for row in rows[1:])]))
+    made = travas("synthesize", log, *PARAMETERS, "--bins", "age=20,40,60", "-o", out)
+    assert made.code == 0, made.err
+    text = (tmp_path / "s.csv.README.txt").read_text()
+    assert "medians" in text and "age: values from 60 on" in text and "measurements.json" in text
+    quality = json.loads(travas("synthesize", "--from", out, "-o", tmp_path / "t.csv", "--json").out)
+    assert text.count(" → ") >= quality["pairs_mostly_noise"]
